@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kvpool.h: the C ABI of libkvpool, the only public header.
+ *
+ * Conventions
+ *  1. Only int32_t, uint32_t, int64_t, uint64_t and pointers cross this border, one prototype per statement: a test
+ *     compares every prototype and layout here with the Java side.
+ *  2. Functions that can fail return an int32_t of enum kv_status: 0 is success, negative is failure. The hundreds
+ *     digit says what is broken and so what the caller may throw away (see the enum).
+ *  3. Where a function takes (char *err, uint32_t err_size), a failure writes a NUL-terminated UTF-8 sentence there, cut
+ *     to fit; err may be NULL with err_size 0. Nothing is written on success.
+ *  4. Parameter structs begin with struct_size = sizeof(the struct) as the caller knows it. A smaller one is read with
+ *     defaults for what it lacks, a larger one is refused with KV_INVALID_ARGUMENT. Zero or NULL in a field means its
+ *     default unless the field says otherwise.
+ *  5. Handles are opaque. Each has one create and one destroy; destroying NULL does nothing. All functions are thread
+ *     safe, except that nothing may run on a handle while or after it is destroyed.
+ *  6. Strings passed in are NUL-terminated UTF-8 and copied; memory passed in tables stays the caller's and must stay
+ *     valid until the batch is done. Nothing is ever called back.
+ *  7. Sizes are bytes, times milliseconds, unless the name says otherwise.
+ */
+#ifndef KVPOOL_KVPOOL_H
+#define KVPOOL_KVPOOL_H
+
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define KV_API __attribute__((visibility("default")))
+#else
+#define KV_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Grouped by the largest thing that is broken. */
+enum kv_status {
+  KV_OK = 0,
+  /* -1xx: this object */
+  KV_NOT_FOUND = -101,
+  KV_EXISTS = -102,
+  KV_BUSY = -103,             /* the key is being put by another client */
+  KV_HAS_LEASE = -104,        /* a reader may still use it */
+  KV_LEASE_EXPIRED = -105,    /* the read outlived its lease and the object is gone */
+  KV_UNAVAILABLE = -106,      /* known, but every node that holds it is away */
+  KV_INVALID_KEY = -107,      /* not 1 to KV_KEY_BYTES_MAX bytes of UTF-8 */
+  KV_TOO_LARGE = -108,        /* larger than any segment */
+  KV_CHECKSUM = -109,         /* bytes do not match their CRC-32C */
+  KV_BUFFER_TOO_SMALL = -110, /* result_length says what is needed */
+  /* -2xx: this call */
+  KV_INVALID_ARGUMENT = -201,
+  KV_NOT_REGISTERED = -202, /* buffer outside every registered region */
+  KV_TIMEOUT = -203,
+  KV_CLOSED = -204,
+  KV_QUEUE_FULL = -205, /* a bound was reached; try again later */
+  KV_TOO_OLD = -206,    /* library and caller do not fit; see kv_abi_version */
+  /* -3xx: room in the pool */
+  KV_NO_SPACE = -301,
+  /* -4xx: this connection or peer */
+  KV_CONNECT_FAILED = -401,
+  KV_TRANSFER_FAILED = -402,
+  KV_PROTOCOL = -403,
+  KV_IDENTITY_MISMATCH = -404,
+  KV_VERSION_MISMATCH = -405,
+  /* -5xx: leadership; look for the leader and ask again */
+  KV_NOT_LEADER = -501,
+  KV_RECOVERING = -502,
+  KV_STALE_EPOCH = -503,
+  KV_NOT_FENCED = -504, /* the node has not met this epoch's leader yet */
+  /* -6xx: a segment */
+  KV_SEGMENT_IN_USE = -601,
+  KV_SEGMENT_FOREIGN = -602, /* belongs to another pool or node, or is no segment */
+  KV_SEGMENT_LAYOUT = -603,  /* a layout version this library does not know */
+  KV_OUT_OF_MEMORY = -604,
+  KV_IO = -605,
+  /* -9xx: a defect of kvpool */
+  KV_INTERNAL = -901
+};
+
+#define KV_KEY_BYTES_MAX 4096
+#define KV_BATCH_MAX 65536
+
+/* Transports, as bits. */
+#define KV_PROTOCOL_TCP 1
+#define KV_PROTOCOL_SHM 2
+
+/* ---- library ------------------------------------------------------------------------------------------------ */
+
+/* The ABI this library speaks. A caller built against another number must not go on. */
+KV_API uint32_t kv_abi_version(void);
+
+/* The version numbers of the library, each range with both ends included. */
+typedef struct kv_versions {
+  uint32_t struct_size;
+  uint32_t wire_min;
+  uint32_t wire_max;
+  uint32_t layout_min;
+  uint32_t layout_max;
+  uint32_t abi_min;
+  uint32_t abi_max;
+  uint32_t reserved;
+} kv_versions;
+KV_API int32_t kv_get_versions(kv_versions *out);
+
+/* Name ("KV_NOT_FOUND") and sentence of a status; static memory, never NULL. */
+KV_API const char *kv_status_name(int32_t status);
+KV_API const char *kv_status_text(int32_t status);
+
+/* Least severity written to stderr: 0 off, 1 error, 2 warning (default), 3 info, 4 debug. */
+KV_API int32_t kv_log_level(int32_t level);
+
+/* ---- storage node ------------------------------------------------------------------------------------------- */
+
+typedef struct kv_node kv_node;
+
+/* Set in kv_node_params.flags: anonymous memory, random identity, gone with the process; data_dir must be NULL. */
+#define KV_NODE_TRANSIENT 1
+
+typedef struct kv_node_params {
+  uint32_t struct_size;
+  uint32_t flags;
+  const char *pool_id;        /* UUID text; NULL only with KV_NODE_TRANSIENT: learned from the masters */
+  const char *node_id;        /* 1 to 253 bytes; NULL with KV_NODE_TRANSIENT: random */
+  const char *masters;        /* HOST:PORT[,HOST:PORT...]; IPv6 hosts in brackets */
+  const char *listen_host;    /* default "::" (both families), falls back to 0.0.0.0 where IPv6 is off */
+  const char *advertise_host; /* what clients connect to; required */
+  const char *data_dir;       /* existing directory on tmpfs or hugetlbfs; holds segment-0.kvs and shm.sock */
+  uint64_t segment_bytes;     /* size of the segment file; 16 MiB at least */
+  uint32_t listen_port;       /* 0: any free port */
+  uint32_t protocols;         /* KV_PROTOCOL_* bits; 0: tcp and, with a data_dir, shm */
+  uint32_t connect_timeout_ms;  /* default 3000 */
+  uint32_t transfer_timeout_ms; /* a connection that makes no progress for this long ends; default 30000 */
+  const char *product;          /* product version told to peers; default that of the library */
+} kv_node_params;
+
+/* Opens or creates the segment, verifies its records, listens and dials the masters (and goes on dialling for ever).
+ * On success *out is the caller's, to be ended with kv_node_destroy. */
+KV_API int32_t kv_node_start(const kv_node_params *params, kv_node **out, char *err, uint32_t err_size);
+
+typedef struct kv_node_stats {
+  uint32_t struct_size;
+  uint32_t listen_port; /* the port really bound */
+  uint64_t incarnation;
+  uint64_t capacity_bytes;
+  uint64_t used_bytes;
+  uint64_t objects;
+  uint64_t epoch;              /* highest obeyed */
+  uint32_t masters_connected;  /* of masters_total */
+  uint32_t masters_total;
+  uint32_t clients_connected;
+  uint32_t fenced;             /* 1: has met the leader of its epoch in this life */
+  uint64_t restored_objects;   /* found in the segment at start */
+  uint64_t dropped_records;    /* torn, overlapping or out of range at start */
+  uint64_t writes;
+  uint64_t write_bytes;
+  uint64_t write_failures;
+  uint64_t reads;
+  uint64_t read_bytes;
+  uint64_t read_misses;        /* the extent held another generation */
+  uint64_t checksum_failures;
+  uint64_t stale_refusals;     /* commands and grants of an older epoch */
+  uint64_t protocol_errors;    /* connections ended for malformed bytes */
+} kv_node_stats;
+KV_API int32_t kv_node_get_stats(kv_node *node, kv_node_stats *out);
+
+/* Stops threads, closes connections; a segment file stays as it is. */
+KV_API void kv_node_destroy(kv_node *node);
+
+/* ---- client ------------------------------------------------------------------------------------------------- */
+
+typedef struct kv_client kv_client;
+
+typedef struct kv_client_params {
+  uint32_t struct_size;
+  uint32_t protocols;           /* KV_PROTOCOL_* bits; 0: all, shared memory preferred */
+  const char *masters;          /* HOST:PORT[,HOST:PORT...] in any order; the leader is found */
+  const char *name;             /* shown in logs of masters and nodes; default: host name */
+  uint32_t connect_timeout_ms;  /* default 3000 */
+  uint32_t transfer_timeout_ms; /* a transfer that makes no progress for this long fails; default 30000 */
+  uint32_t ready_timeout_ms;    /* how long create waits for a serving leader; default 10000 */
+  uint32_t queue_ops_max;       /* bound of operations in flight; default KV_BATCH_MAX */
+  const char *product;
+} kv_client_params;
+
+/* Connects to the pool. Fails with a sentence that names each master tried and why it did not do. */
+KV_API int32_t kv_client_create(const kv_client_params *params, kv_client **out, char *err, uint32_t err_size);
+
+/* Declares memory that KV_OP_PUT and KV_OP_GET may name with KV_BATCH_REGISTERED. Not copied, not pinned. Overlaps are
+ * refused with KV_INVALID_ARGUMENT; an unknown address gives KV_NOT_REGISTERED. */
+KV_API int32_t kv_client_register(kv_client *client, void *address, uint64_t length);
+KV_API int32_t kv_client_unregister(kv_client *client, void *address);
+
+/* One line of a batch. The caller owns the table; kv fills status and result_length. */
+typedef struct kv_op {
+  const void *key;        /* UTF-8, not NUL-terminated */
+  uint32_t key_length;
+  int32_t status;         /* out */
+  void *data;             /* PUT: source, GET: destination; else NULL */
+  uint64_t length;        /* PUT: bytes of the value (0 allowed), GET: room in data */
+  uint64_t result_length; /* out: GET and EXISTS: bytes of the value */
+} kv_op;
+
+enum kv_op_code {
+  KV_OP_PUT = 1,    /* an existing key is KV_OK: objects are immutable and the first put wins */
+  KV_OP_GET = 2,
+  KV_OP_EXISTS = 3, /* KV_OK or KV_NOT_FOUND; leases what exists */
+  KV_OP_REMOVE = 4
+};
+
+/* kv_batch_options.flags */
+#define KV_BATCH_REGISTERED 1 /* refuse data outside registered memory with KV_NOT_REGISTERED */
+#define KV_BATCH_FORCE 2      /* REMOVE: also what is leased */
+
+typedef struct kv_batch_options {
+  uint32_t struct_size;
+  uint32_t flags;
+  uint32_t timeout_ms;        /* of the whole batch, retries included; default 30000 */
+  uint32_t replicas;          /* PUT: copies on different nodes; 0 = the pool's default */
+  const char *preferred_node; /* PUT: node id tried first; NULL = none */
+} kv_batch_options;
+
+/* Queues a batch of one kind of operation and returns at once; *batch_out names it. options may be NULL. A key that
+ * stands twice in one batch is done in order. Each line gets its own status; a transfer is whole or a failure. */
+KV_API int32_t kv_client_submit(kv_client *client, int32_t op_code, kv_op *table, uint32_t count,
+                                const kv_batch_options *options, uint64_t *batch_out);
+
+/* KV_OK when every line of the batch has its status (the batch is then forgotten), KV_TIMEOUT while it runs.
+ * timeout_ms 0 polls. Every batch ends by its own timeout at the latest. */
+KV_API int32_t kv_client_wait(kv_client *client, uint64_t batch, uint32_t timeout_ms);
+
+/* Removes every object that is not leased (force 1: every object); *removed_out says how many. Blocks. */
+KV_API int32_t kv_client_remove_all(kv_client *client, uint32_t force, uint32_t timeout_ms, uint64_t *removed_out);
+
+/* The sentence behind the latest failure of this client, for logs: which peer, what it said. Empty when none. */
+KV_API int32_t kv_client_explain(kv_client *client, char *out, uint32_t out_size);
+
+typedef struct kv_client_stats {
+  uint32_t struct_size;
+  uint32_t leader_known;   /* 1: connected to a serving leader */
+  uint64_t epoch;
+  uint64_t puts;
+  uint64_t gets;
+  uint64_t hits;
+  uint64_t misses;
+  uint64_t put_bytes;
+  uint64_t get_bytes;
+  uint64_t shm_bytes;      /* of put_bytes and get_bytes, moved through shared memory */
+  uint64_t retries;
+  uint64_t checksum_failures;
+  uint64_t leader_changes;
+} kv_client_stats;
+KV_API int32_t kv_client_get_stats(kv_client *client, kv_client_stats *out);
+
+KV_API void kv_client_destroy(kv_client *client);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
