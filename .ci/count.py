@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""count.py REPORTS PARTS FAILED_PARTS: adds up the JUnit XML files below REPORTS for the given parts.
+
+Prints failed and skipped tests by name and closes with "N passed, N failed". A failed part that reports no failed test
+(a compile error, say) counts as one failure; so does a skipped test that .ci/allowed-skips does not list, and a part
+that ran no test although it should have.
+"""
+
+import sys
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+# Parts whose verdict is their exit status: they have no test cases of their own.
+WITHOUT_CASES = {"lint", "cluster-image"}
+
+
+def outcomes(report):
+    """Yields (name, outcome) of each test case; outcome is passed, failed or skipped."""
+    for case in ElementTree.parse(report).getroot().iter("testcase"):
+        name = ".".join(filter(None, (case.get("classname"), case.get("name"))))
+        if case.find("failure") is not None or case.find("error") is not None or case.get("status") == "fail":
+            yield name, "failed"
+        elif case.find("skipped") is not None or case.get("status") in ("disabled", "notrun"):
+            yield name, "skipped"
+        else:
+            yield name, "passed"
+
+
+def main():
+    reports, parts, failed_parts = Path(sys.argv[1]), sys.argv[2].split(), sys.argv[3].split()
+    allowed_file = Path(__file__).with_name("allowed-skips")
+    allowed = {line.split("#")[0].strip() for line in allowed_file.read_text().splitlines()} - {""}
+    passed, failed = 0, 0
+    for part in parts:
+        names = {"passed": [], "failed": [], "skipped": []}
+        for report in sorted((reports / part).rglob("*.xml")):
+            for name, outcome in outcomes(report):
+                names[outcome].append(name)
+        for name in names["failed"]:
+            print(f"failed: {part}: {name}")
+        for name in names["skipped"]:
+            print(f"skipped: {part}: {name}" + ("" if name in allowed else " (not in .ci/allowed-skips: counts as failed)"))
+        part_failed = len(names["failed"]) + sum(name not in allowed for name in names["skipped"])
+        part_passed = len(names["passed"])
+        if part in WITHOUT_CASES:
+            part_passed += part not in failed_parts
+        elif not any(names.values()) and part not in failed_parts:
+            print(f"failed: {part}: it ran no test")
+            part_failed += 1
+        if part in failed_parts and part_failed == 0:
+            part_failed = 1
+        print(f"{part}: {part_passed} passed, {part_failed} failed, {len(names['skipped'])} skipped")
+        passed, failed = passed + part_passed, failed + part_failed
+    print(f"\n{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The project's own rules about files, as a check: licence headers, names, leftovers, sizes.
+
+Prints every breach with the rule and exits 1 when there is one. Java package rules are ArchUnit tests in the modules;
+C++ include rules are a test of the native module.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+SOURCE = {".java", ".cc", ".h", ".c", ".py", ".sh", ".go"}
+GENERATED = ("manifests/", "crds/yaml/", "helm/kvpool/templates/crds/")
+FILE_LINES_MAX = 400
+BANNED_NAME = re.compile(r"(^|[-_/])(util|utils|common|helper|helpers|manager)([-_./]|$)|(Util|Utils|Helper|Manager)\.java$")
+LEFTOVER = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|@Disabled\b|GTEST_SKIP")
+
+
+def tracked():
+    listing = subprocess.run(["git", "ls-files", "-z"], check=True, capture_output=True, text=True).stdout
+    return [Path(name) for name in listing.split("\0") if name and Path(name).is_file()]
+
+
+def breaches(path):
+    name = path.as_posix()
+    if BANNED_NAME.search(name):
+        yield "a file name must say the idea, not util, common, helper or manager"
+    if path.suffix not in SOURCE or name.startswith(GENERATED):
+        return
+    lines = path.read_text(encoding="utf-8").splitlines()
+    if "SPDX-License-Identifier: Apache-2.0" not in "\n".join(lines[:5]):
+        yield "the first lines must hold SPDX-License-Identifier: Apache-2.0"
+    if len(lines) > FILE_LINES_MAX:
+        yield f"{len(lines)} lines, more than {FILE_LINES_MAX}: look for the missing idea"
+    if name != ".ci/rules.py":
+        for number, line in enumerate(lines, 1):
+            if LEFTOVER.search(line):
+                yield f"line {number}: unfinished mark or disabled test: {line.strip()[:80]}"
+
+
+def main():
+    found = [f"{path}: {breach}" for path in tracked() for breach in breaches(path)]
+    print("\n".join(found))
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

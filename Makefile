@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+# `make help` lists the targets. Every target can be run alone and runs what it needs first.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+export KVPOOL_CACHE ?= $(HOME)/.cache/kvpool
+export KUBE_API_TEST_DIR ?= $(KVPOOL_CACHE)/kubeapitest
+JOBS ?= $(shell nproc)
+MVN = JAVA_HOME="$$(.ci/java-home)" mvn -B -ntp
+CLUSTER = e2e/cluster/cluster
+
+##@ The two commands
+.PHONY: demo test
+demo: ## A pool on a local Kubernetes: build, install by Helm, put, kill the leader, get
+	.ci/prerequisites --install
+	e2e/demo
+
+test: ## Everything: unit, sanitizers, Python, Helm, operator on a real API server, e2e
+	.ci/test all
+
+##@ Every day
+.PHONY: build check format bench dist
+build: ## Compile everything and make the local distribution (no tests)
+	$(MVN) -q -DskipTests package
+	native/python/build-wheels dist/wheels
+
+check: ## All tests but e2e
+	.ci/test quick
+
+format: ## Put Java, C++ and Python sources in the project's format
+	$(MVN) -q spotless:apply
+	git ls-files 'native/*.h' 'native/*.cc' 'native/*.c' 'native/*.cpp' | xargs -r clang-format -i
+
+bench: ## Measure speed; prints ratios to a raw stream measured in the same run
+	.ci/bench
+
+dist: ## Leave dist/bin, dist/lib, dist/wheels, dist/images, dist/charts
+	.ci/dist
+
+##@ Parts of the tests
+.PHONY: lint native-test native-sanitize java-test python-test helm-test e2e fuzz
+lint: ## Formatting, clang-tidy, shellcheck, the project's own rules
+	.ci/test lint
+native-test: ## libkvpool, release build
+	.ci/test native
+native-sanitize: ## libkvpool under ASan+UBSan and TSan
+	.ci/test native-asan native-tsan
+java-test: apiserver ## crds, native binding, data plane, operator (real API server)
+	.ci/test java
+python-test: ## Wheels against a real pool
+	.ci/test python
+helm-test: ## Chart and manifests
+	.ci/test helm
+e2e: ## Black-box scenarios on a local cluster
+	.ci/test e2e
+fuzz: ## libFuzzer on every target; MINUTES=1 each
+	.ci/fuzz $(or $(MINUTES),1)
+
+##@ A local cluster
+.PHONY: cluster-up cluster-down cluster-image apiserver
+cluster-image: ## Build (or find) the image of the local Kubernetes
+	$(CLUSTER) image
+cluster-up: ## Start a local Kubernetes; prints the KUBECONFIG to use
+	$(CLUSTER) up
+cluster-down: ## Stop it
+	$(CLUSTER) down
+apiserver: ## kube-apiserver and etcd for the operator's tests
+	$(CLUSTER) apiserver-binaries "$(KUBE_API_TEST_DIR)"
+
+##@ Other
+.PHONY: prerequisites clean help
+prerequisites: ## Install what is missing (Debian, root), else say what to install
+	.ci/prerequisites --install
+
+clean: ## Remove what builds made (not the caches in KVPOOL_CACHE)
+	rm -rf dist .run {crds,native,data-plane,operator,e2e}/target native/build native/python/target
+
+help: ## This list
+	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
