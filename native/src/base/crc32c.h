@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// CRC-32C (Castagnoli), the checksum of every frame, record, key and payload.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace kvpool {
+
+/// Checksum of `length` bytes that follow bytes whose checksum is `before` (0: none).
+/// crc32c(b, nb, crc32c(a, na)) is the checksum of a followed by b.
+uint32_t crc32c(const void* data, size_t length, uint32_t before = 0);
+
+inline uint32_t crc32c(std::string_view bytes, uint32_t before = 0) {
+  return crc32c(bytes.data(), bytes.size(), before);
+}
+
+/// Copies and checksums in one pass over memory; the checksum is that of the bytes that were stored.
+uint32_t crc32cCopy(void* destination, const void* source, size_t length, uint32_t before = 0);
+
+/// The ways to compute it. Tests compare them; everyone else calls the functions above, which pick the fastest.
+namespace crc {
+uint32_t portable(const void* data, size_t length, uint32_t before);
+uint32_t portableCopy(void* destination, const void* source, size_t length, uint32_t before);
+/// Whether this processor has CRC-32C instructions; the functions below need them.
+bool hasHardware();
+uint32_t hardware(const void* data, size_t length, uint32_t before);
+uint32_t hardwareCopy(void* destination, const void* source, size_t length, uint32_t before);
+}  // namespace crc
+
+}  // namespace kvpool

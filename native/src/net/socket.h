@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Non-blocking, close-on-exec stream sockets. Failures carry the address and what the system said.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/status.h"
+#include "net/address.h"
+
+namespace kvpool::net {
+
+/// A listening TCP socket. Host "::" serves IPv4 and IPv6, and falls back to 0.0.0.0 where IPv6 is off. Port 0: any.
+Result<Fd> listenTcp(const std::string& host, uint16_t port);
+/// A listening unix socket. A socket file nobody listens on any more is replaced; mode 0660.
+Result<Fd> listenUnix(const std::string& path);
+uint16_t boundPort(int fd);
+
+/// The next waiting connection; an invalid Fd when none waits or it was reset meanwhile. KV_IO names exhausted limits.
+Result<Fd> acceptOne(int listener, SocketAddress* peer);
+
+/// Begins to connect. The socket becomes writable when connectOutcome() can tell.
+Result<Fd> startConnect(const SocketAddress& address);
+/// 0, or the errno of the failed connect.
+int connectOutcome(int fd);
+/// Unix sockets connect at once or not at all.
+Result<Fd> connectUnix(const std::string& path);
+
+/// Descriptors that came along with bytes.
+struct ReceivedBytes {
+  ssize_t count = 0;  // as recv(2): 0 end of stream, -1 with errno
+  int errorNumber = 0;
+};
+/// Like recv(2), never raising SIGPIPE; takes along at most `kDescriptorsMax` descriptors, closing any more.
+inline constexpr size_t kDescriptorsMax = 4;
+ReceivedBytes receiveWithDescriptors(int fd, std::span<uint8_t> into, std::vector<Fd>* descriptors);
+/// Like send(2) of the first bytes with descriptors attached; they travel with the first byte. -1 with errno.
+ssize_t sendWithDescriptors(int fd, std::span<const uint8_t> bytes, std::span<const int> descriptors);
+
+}  // namespace kvpool::net

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/handshake.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "base/utf8.h"
+#include "dev_kvpool_wire/Heartbeat.h"
+#include "dev_kvpool_wire/Hello.h"
+#include "dev_kvpool_wire/Refused.h"
+#include "dev_kvpool_wire/Welcome.h"
+#include "wire/frame.h"
+
+namespace kvpool::wire {
+namespace {
+
+std::string rangeText(const VersionRange& range) {
+  return "[" + std::to_string(range.min) + ", " + std::to_string(range.max) + "]";
+}
+
+/// Highest version in both ranges.
+std::optional<uint16_t> commonVersion(const VersionRange& a, const VersionRange& b) {
+  const uint16_t low = std::max(a.min, b.min);
+  const uint16_t high = std::min(a.max, b.max);
+  if (low > high) return std::nullopt;
+  return high;
+}
+
+std::string describe(const Identity& identity) {
+  return std::string(roleName(identity.role)) + " " + identity.name + " (product " + identity.product + ")";
+}
+
+std::string versionsDiffer(const char* what, const Identity& peer, const VersionRange& peerRange, const Identity& self,
+                           const VersionRange& selfRange) {
+  return std::string("no common ") + what + " version: " + describe(peer) + " knows " + rangeText(peerRange) + ", " +
+         describe(self) + " knows " + rangeText(selfRange) + "; upgrade the older one";
+}
+
+std::string validText(std::string_view text, const char* what) {
+  if (!isUtf8(text)) throw Malformed(std::string(what) + " is not UTF-8");
+  return std::string(text);
+}
+
+template <typename Message>
+Identity readIdentity(Reader<Message>& reader) {
+  Identity identity;
+  const uint8_t role = reader->roleRaw();
+  if (role < 1 || role > 3) throw Malformed("unknown role " + std::to_string(role));
+  identity.role = static_cast<Role>(role);
+  identity.poolId = toPoolId(reader->poolId());
+  identity.incarnation = reader->incarnation();
+  identity.wire = toVersionRange(reader->wire());
+  identity.layout = toVersionRange(reader->layout());
+  identity.abi = toVersionRange(reader->abi());
+  identity.name = validText(reader.bytes(kNameBytesMax), "name");
+  identity.product = validText(reader.bytes(kNameBytesMax), "product");
+  return identity;
+}
+
+template <typename Message>
+void fillBlock(Message& message, const Identity& identity) {
+  message.role(static_cast<sbe::Role::Value>(identity.role)).incarnation(identity.incarnation);
+  put(message.poolId(), identity.poolId);
+  put(message.wire(), identity.wire);
+  put(message.layout(), identity.layout);
+  put(message.abi(), identity.abi);
+}
+
+size_t identityRoom(const Identity& identity) {
+  return textRoom(identity.name.size()) + textRoom(identity.product.size());
+}
+
+}  // namespace
+
+const char* roleName(Role role) {
+  switch (role) {
+    case Role::Master:
+      return "master";
+    case Role::Node:
+      return "node";
+    case Role::Client:
+      return "client";
+  }
+  return "peer";
+}
+
+void appendHello(Bytes& out, const Hello& hello) {
+  appendFrame<sbe::Hello>(out, identityRoom(hello.self), [&](sbe::Hello& message) {
+    fillBlock(message, hello.self);
+    message.magic(hello.magic).expectedPeer(hello.expectedPeer).putName(hello.self.name).putProduct(hello.self.product);
+  });
+}
+
+void appendWelcome(Bytes& out, const Welcome& welcome) {
+  appendFrame<sbe::Welcome>(out, identityRoom(welcome.self), [&](sbe::Welcome& message) {
+    fillBlock(message, welcome.self);
+    message.wireChosen(welcome.wireChosen).putName(welcome.self.name).putProduct(welcome.self.product);
+  });
+}
+
+void appendRefused(Bytes& out, const Refused& refused) {
+  const std::string_view text = std::string_view(refused.message).substr(0, kTextBytesMax);
+  appendFrame<sbe::Refused>(out, textRoom(text.size()), [&](sbe::Refused& message) {
+    message.code(static_cast<sbe::RefusalCode::Value>(refused.code));
+    put(message.wire(), refused.wire);
+    message.putMessage(text);
+  });
+}
+
+void appendHeartbeat(Bytes& out) {
+  appendFrame<sbe::Heartbeat>(out, 0, [](sbe::Heartbeat&) {});
+}
+
+Hello readHello(Body body) {
+  Reader<sbe::Hello> reader(body);
+  Hello hello;
+  hello.magic = reader->magic();
+  hello.expectedPeer = reader->expectedPeer();
+  hello.self = readIdentity(reader);
+  return hello;
+}
+
+Welcome readWelcome(Body body) {
+  Reader<sbe::Welcome> reader(body);
+  Welcome welcome;
+  welcome.wireChosen = reader->wireChosen();
+  welcome.self = readIdentity(reader);
+  return welcome;
+}
+
+Refused readRefused(Body body) {
+  Reader<sbe::Refused> reader(body);
+  Refused refused;
+  const uint16_t code = reader->codeRaw();
+  if (code < 1 || code > 7) throw Malformed("unknown refusal " + std::to_string(code));
+  refused.code = static_cast<Refusal>(code);
+  refused.wire = toVersionRange(reader->wire());
+  refused.message = validText(reader.bytes(), "refusal");
+  return refused;
+}
+
+std::variant<Welcome, Refused> judgeHello(const Hello& hello, const Identity& self, const Admission& admission) {
+  const auto refuse = [&](Refusal code, std::string message) { return Refused{code, self.wire, std::move(message)}; };
+  const Identity& peer = hello.self;
+  if (hello.magic != kMagic) return refuse(Refusal::Protocol, "the first frame is not a kvpool Hello");
+  const std::optional<uint16_t> wire = commonVersion(peer.wire, self.wire);
+  if (!wire) return refuse(Refusal::WireVersion, versionsDiffer("wire", peer, peer.wire, self, self.wire));
+  if (peer.role != admission.role) {
+    return refuse(Refusal::WrongRole, describe(self) + " serves a " + roleName(admission.role) + " here, not " +
+                                          describe(peer) + "; check the port");
+  }
+  const bool poolFits = peer.poolId == self.poolId || (peer.poolId.isAny() && admission.anyPool);
+  if (!poolFits) {
+    return refuse(Refusal::PoolMismatch, describe(peer) + " belongs to pool " + toString(peer.poolId) + ", " +
+                                             describe(self) + " to pool " + toString(self.poolId) +
+                                             "; ask a master of the right pool for addresses");
+  }
+  if (hello.expectedPeer != 0 && hello.expectedPeer != self.incarnation) {
+    return refuse(Refusal::IdentityMismatch, describe(peer) + " looks for incarnation " + hex16(hello.expectedPeer) +
+                                                 ", here is " + describe(self) + " with incarnation " +
+                                                 hex16(self.incarnation) + "; ask the leader again");
+  }
+  if (admission.sharesLayout && !commonVersion(peer.layout, self.layout)) {
+    return refuse(Refusal::LayoutVersion, versionsDiffer("layout", peer, peer.layout, self, self.layout));
+  }
+  return Welcome{self, *wire};
+}
+
+Status judgeWelcome(const Welcome& welcome, Role expected, const Hello& sent) {
+  const Identity& peer = welcome.self;
+  const Identity& self = sent.self;
+  if (peer.role != expected) {
+    return {KV_IDENTITY_MISMATCH, std::string("expected a ") + roleName(expected) + ", found " + describe(peer)};
+  }
+  if (welcome.wireChosen < self.wire.min || welcome.wireChosen > self.wire.max) {
+    return {KV_VERSION_MISMATCH, describe(peer) + " chose wire version " + std::to_string(welcome.wireChosen) + ", " +
+                                     describe(self) + " knows " + rangeText(self.wire)};
+  }
+  if (peer.poolId.isAny() || (!self.poolId.isAny() && peer.poolId != self.poolId)) {
+    return {KV_IDENTITY_MISMATCH, describe(peer) + " belongs to pool " + toString(peer.poolId) + ", " + describe(self) +
+                                      " to pool " + toString(self.poolId)};
+  }
+  if (sent.expectedPeer != 0 && peer.incarnation != sent.expectedPeer) {
+    return {KV_IDENTITY_MISMATCH,
+            describe(peer) + " has incarnation " + hex16(peer.incarnation) + ", expected " + hex16(sent.expectedPeer)};
+  }
+  return {};
+}
+
+Status refusalStatus(const Refused& refused, const std::string& peer) {
+  int32_t code = KV_PROTOCOL;
+  switch (refused.code) {
+    case Refusal::Protocol:
+    case Refusal::WrongRole:
+      code = KV_PROTOCOL;
+      break;
+    case Refusal::WireVersion:
+    case Refusal::LayoutVersion:
+      code = KV_VERSION_MISMATCH;
+      break;
+    case Refusal::PoolMismatch:
+    case Refusal::IdentityMismatch:
+      code = KV_IDENTITY_MISMATCH;
+      break;
+    case Refusal::Limit:
+      code = KV_QUEUE_FULL;
+      break;
+  }
+  return {code, peer + " refused the connection: " + refused.message};
+}
+
+}  // namespace kvpool::wire

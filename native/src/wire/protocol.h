@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers of the wire protocol that the schema cannot say.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kvpool::wire {
+
+inline constexpr uint64_t kMagic = 0x00314C4F4F50564B;  // "KVPOOL1\0"
+
+/// u32 length of the body, u32 CRC-32C of the body.
+inline constexpr size_t kFrameHeaderBytes = 8;
+inline constexpr size_t kFrameBodyBytesMax = size_t{1} << 20;
+/// What a peer may send before it is welcomed: one Hello.
+inline constexpr size_t kHelloBodyBytesMax = size_t{64} << 10;
+/// CRC-32C behind a payload.
+inline constexpr size_t kPayloadTrailerBytes = 4;
+
+inline constexpr size_t kNameBytesMax = 253;
+inline constexpr size_t kTextBytesMax = 4096;
+/// Keys of one request between client and master.
+inline constexpr size_t kRequestKeysMax = 1024;
+
+inline constexpr uint64_t kHelloTimeoutMs = 5000;
+inline constexpr uint64_t kHeartbeatMs = 500;
+inline constexpr uint64_t kSilenceMsMax = 3000;
+
+/// Versions this library understands, both ends included.
+struct VersionRange {
+  uint16_t min = 0;
+  uint16_t max = 0;
+  friend bool operator==(const VersionRange&, const VersionRange&) = default;
+};
+inline constexpr VersionRange kWireVersions{1, 1};
+inline constexpr VersionRange kLayoutVersions{1, 1};
+inline constexpr VersionRange kAbiVersions{1, 1};
+
+}  // namespace kvpool::wire

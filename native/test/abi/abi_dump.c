@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints every layout and constant of kvpool.h as NAME=VALUE lines, for the tests of the bindings to compare with. */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "kvpool/kvpool.h"
+
+#define SIZE(type) printf("sizeof.%s=%zu\n", #type, sizeof(type))
+#define FIELD(type, field)                                                  \
+  printf("offsetof.%s.%s=%zu\nsizeof.%s.%s=%zu\n", #type, #field, offsetof(type, field), #type, #field, \
+         sizeof(((type *)0)->field))
+#define VALUE(name) printf("value.%s=%ld\n", #name, (long)(name))
+
+static void dump_statuses(void) {
+  VALUE(KV_OK);
+  VALUE(KV_NOT_FOUND);
+  VALUE(KV_EXISTS);
+  VALUE(KV_BUSY);
+  VALUE(KV_HAS_LEASE);
+  VALUE(KV_LEASE_EXPIRED);
+  VALUE(KV_UNAVAILABLE);
+  VALUE(KV_INVALID_KEY);
+  VALUE(KV_TOO_LARGE);
+  VALUE(KV_CHECKSUM);
+  VALUE(KV_BUFFER_TOO_SMALL);
+  VALUE(KV_INVALID_ARGUMENT);
+  VALUE(KV_NOT_REGISTERED);
+  VALUE(KV_TIMEOUT);
+  VALUE(KV_CLOSED);
+  VALUE(KV_QUEUE_FULL);
+  VALUE(KV_TOO_OLD);
+  VALUE(KV_NO_SPACE);
+  VALUE(KV_CONNECT_FAILED);
+  VALUE(KV_TRANSFER_FAILED);
+  VALUE(KV_PROTOCOL);
+  VALUE(KV_IDENTITY_MISMATCH);
+  VALUE(KV_VERSION_MISMATCH);
+  VALUE(KV_NOT_LEADER);
+  VALUE(KV_RECOVERING);
+  VALUE(KV_STALE_EPOCH);
+  VALUE(KV_NOT_FENCED);
+  VALUE(KV_SEGMENT_IN_USE);
+  VALUE(KV_SEGMENT_FOREIGN);
+  VALUE(KV_SEGMENT_LAYOUT);
+  VALUE(KV_OUT_OF_MEMORY);
+  VALUE(KV_IO);
+  VALUE(KV_INTERNAL);
+}
+
+static void dump_constants(void) {
+  VALUE(KV_KEY_BYTES_MAX);
+  VALUE(KV_BATCH_MAX);
+  VALUE(KV_PROTOCOL_TCP);
+  VALUE(KV_PROTOCOL_SHM);
+  VALUE(KV_NODE_TRANSIENT);
+  VALUE(KV_OP_PUT);
+  VALUE(KV_OP_GET);
+  VALUE(KV_OP_EXISTS);
+  VALUE(KV_OP_REMOVE);
+  VALUE(KV_BATCH_REGISTERED);
+  VALUE(KV_BATCH_FORCE);
+}
+
+static void dump_versions(void) {
+  SIZE(kv_versions);
+  FIELD(kv_versions, struct_size);
+  FIELD(kv_versions, wire_min);
+  FIELD(kv_versions, wire_max);
+  FIELD(kv_versions, layout_min);
+  FIELD(kv_versions, layout_max);
+  FIELD(kv_versions, abi_min);
+  FIELD(kv_versions, abi_max);
+  FIELD(kv_versions, reserved);
+}
+
+static void dump_node_params(void) {
+  SIZE(kv_node_params);
+  FIELD(kv_node_params, struct_size);
+  FIELD(kv_node_params, flags);
+  FIELD(kv_node_params, pool_id);
+  FIELD(kv_node_params, node_id);
+  FIELD(kv_node_params, masters);
+  FIELD(kv_node_params, listen_host);
+  FIELD(kv_node_params, advertise_host);
+  FIELD(kv_node_params, data_dir);
+  FIELD(kv_node_params, segment_bytes);
+  FIELD(kv_node_params, listen_port);
+  FIELD(kv_node_params, protocols);
+  FIELD(kv_node_params, connect_timeout_ms);
+  FIELD(kv_node_params, transfer_timeout_ms);
+  FIELD(kv_node_params, product);
+}
+
+static void dump_node_stats(void) {
+  SIZE(kv_node_stats);
+  FIELD(kv_node_stats, struct_size);
+  FIELD(kv_node_stats, listen_port);
+  FIELD(kv_node_stats, incarnation);
+  FIELD(kv_node_stats, capacity_bytes);
+  FIELD(kv_node_stats, used_bytes);
+  FIELD(kv_node_stats, objects);
+  FIELD(kv_node_stats, epoch);
+  FIELD(kv_node_stats, masters_connected);
+  FIELD(kv_node_stats, masters_total);
+  FIELD(kv_node_stats, clients_connected);
+  FIELD(kv_node_stats, fenced);
+  FIELD(kv_node_stats, restored_objects);
+  FIELD(kv_node_stats, dropped_records);
+  FIELD(kv_node_stats, writes);
+  FIELD(kv_node_stats, write_bytes);
+  FIELD(kv_node_stats, write_failures);
+  FIELD(kv_node_stats, reads);
+  FIELD(kv_node_stats, read_bytes);
+  FIELD(kv_node_stats, read_misses);
+  FIELD(kv_node_stats, checksum_failures);
+  FIELD(kv_node_stats, stale_refusals);
+  FIELD(kv_node_stats, protocol_errors);
+}
+
+static void dump_client_params(void) {
+  SIZE(kv_client_params);
+  FIELD(kv_client_params, struct_size);
+  FIELD(kv_client_params, protocols);
+  FIELD(kv_client_params, masters);
+  FIELD(kv_client_params, name);
+  FIELD(kv_client_params, connect_timeout_ms);
+  FIELD(kv_client_params, transfer_timeout_ms);
+  FIELD(kv_client_params, ready_timeout_ms);
+  FIELD(kv_client_params, queue_ops_max);
+  FIELD(kv_client_params, product);
+}
+
+static void dump_batches(void) {
+  SIZE(kv_op);
+  FIELD(kv_op, key);
+  FIELD(kv_op, key_length);
+  FIELD(kv_op, status);
+  FIELD(kv_op, data);
+  FIELD(kv_op, length);
+  FIELD(kv_op, result_length);
+  SIZE(kv_batch_options);
+  FIELD(kv_batch_options, struct_size);
+  FIELD(kv_batch_options, flags);
+  FIELD(kv_batch_options, timeout_ms);
+  FIELD(kv_batch_options, replicas);
+  FIELD(kv_batch_options, preferred_node);
+}
+
+static void dump_client_stats(void) {
+  SIZE(kv_client_stats);
+  FIELD(kv_client_stats, struct_size);
+  FIELD(kv_client_stats, leader_known);
+  FIELD(kv_client_stats, epoch);
+  FIELD(kv_client_stats, puts);
+  FIELD(kv_client_stats, gets);
+  FIELD(kv_client_stats, hits);
+  FIELD(kv_client_stats, misses);
+  FIELD(kv_client_stats, put_bytes);
+  FIELD(kv_client_stats, get_bytes);
+  FIELD(kv_client_stats, shm_bytes);
+  FIELD(kv_client_stats, retries);
+  FIELD(kv_client_stats, checksum_failures);
+  FIELD(kv_client_stats, leader_changes);
+}
+
+int main(void) {
+  dump_statuses();
+  dump_constants();
+  dump_versions();
+  dump_node_params();
+  dump_node_stats();
+  dump_client_params();
+  dump_batches();
+  dump_client_stats();
+  return 0;
+}
