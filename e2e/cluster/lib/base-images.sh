@@ -2,10 +2,15 @@
 # shellcheck shell=bash
 # Base images of the products: the public ones where they can be pulled, else small ones from Debian packages and the JDK.
 
-# A shell and small tools are there so that an image can be built on and looked into, and for `kubectl cp`.
-ROOTFS_BASE=base-files,base-passwd,ca-certificates,coreutils,dash,grep,libc-bin,libgcc-s1,libnuma1,libstdc++6,netbase,sed,tar,tzdata
-ROOTFS_JRE=$ROOTFS_BASE,zlib1g
-ROOTFS_PYTHON=$ROOTFS_BASE,python3,python3-pip
+# A shell and small tools are there so that an image can be built on and looked into, and for `kubectl cp`. The packages
+# are only unpacked, since none of them needs its installation script but for what finish-rootfs does. That leaves out the
+# package manager and most of a minimal Debian.
+PRODUCT_ROOTFS=(--variant=extract --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr
+  --extract-hook="$HERE/base/finish-rootfs \"\$1\""
+  --include='base-files,base-passwd,ca-certificates,coreutils,dash,grep,libc-bin,libgcc-s1,libnuma1,libstdc++6,netbase'
+  --include='sed,tar,tzdata')
+JRE_ROOTFS=("${PRODUCT_ROOTFS[@]}" --include=zlib1g)
+PYTHON_ROOTFS=("${PRODUCT_ROOTFS[@]}" --include='python3,python3-pip')
 # What Netty, Quarkus and the tools for looking into a running process use.
 JAVA_MODULES=java.base,java.desktop,java.instrument,java.management,java.naming,java.net.http,java.sql
 JAVA_MODULES+=,jdk.crypto.ec,jdk.jcmd,jdk.jfr,jdk.management,jdk.net,jdk.unsupported,jdk.zipfs
@@ -25,27 +30,21 @@ provide_base() {
 
 own_jre() {
   local jdk
-  jdk=$(find_jdk)
-  echo "kvpool-base-jre:$(content_hash "$ARCH" "$DEBIAN_SUITE" "$ROOTFS_JRE" "$JAVA_MODULES" "$(<"$jdk/release")" -- base)"
+  jdk=$("$REPO/.ci/java-home")
+  echo "kvpool-base-jre:$(content_hash "$(product_hash "${JRE_ROOTFS[@]}")" "$JAVA_MODULES" "$(<"$jdk/release")" -- base)"
 }
 
-own_python() { echo "kvpool-base-python:$(content_hash "$ARCH" "$DEBIAN_SUITE" "$ROOTFS_PYTHON" -- base)"; }
+own_python() { echo "kvpool-base-python:$(content_hash "$(product_hash "${PYTHON_ROOTFS[@]}")" -- base)"; }
 
-# Prints the home of a JDK 25 with jlink.
-find_jdk() {
-  local home
-  for home in "${JAVA_HOME:-}" /usr/lib/jvm/*25* /opt/*jdk*25* "$HOME"/.sdkman/candidates/java/25*; do
-    [ -x "$home/bin/jlink" ] && grep -q '^JAVA_VERSION="25' "$home/release" && echo "$home" && return
-  done
-  die "needs a JDK 25 with jlink to build the Java base image; set JAVA_HOME (https://adoptium.net)"
-}
+# The options name this folder by its place on this machine, which must not matter.
+product_hash() { rootfs_hash "${@//$HERE/}"; }
 
 build_jre() {
   local context jdk
   context=$(mktemp -d)
-  jdk=$(find_jdk)
+  jdk=$("$REPO/.ci/java-home")
   timed "link the Java runtime of $jdk" link_java "$jdk" "$context/java"
-  timed "bootstrap Debian $DEBIAN_SUITE for Java" bootstrap_product "$context/rootfs.tar" "$ROOTFS_JRE"
+  timed "bootstrap Debian $DEBIAN_SUITE for Java" bootstrap_debian "$context/rootfs.tar" "${JRE_ROOTFS[@]}"
   timed "assemble $1" docker build --quiet --tag "$1" --file "$HERE/base/jre.Dockerfile" "$context"
   rm -rf "$context"
 }
@@ -60,14 +59,7 @@ link_java() {
 build_python() {
   local context
   context=$(mktemp -d)
-  timed "bootstrap Debian $DEBIAN_SUITE for Python" bootstrap_product "$context/rootfs.tar" "$ROOTFS_PYTHON"
+  timed "bootstrap Debian $DEBIAN_SUITE for Python" bootstrap_debian "$context/rootfs.tar" "${PYTHON_ROOTFS[@]}"
   timed "assemble $1" docker build --quiet --tag "$1" --file "$HERE/base/python.Dockerfile" "$context"
   rm -rf "$context"
-}
-
-# bootstrap_product TAR PACKAGES: only unpacked, since none of these packages needs its installation script but for what
-# finish-rootfs does. That leaves out the package manager and most of a minimal Debian.
-bootstrap_product() {
-  bootstrap_debian "$1" --variant=extract --include="$2" \
-    --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr --extract-hook="$HERE/base/finish-rootfs \"\$1\""
 }

@@ -3,7 +3,8 @@
 # The image of the cluster: K3s where it can be pulled, else a substitute built from Go modules and Debian packages.
 
 # What Kubernetes needs of a Debian: openssl makes the certificates, the rest runs and connects the pods.
-ROOTFS_PACKAGES=bash,ca-certificates,containerd,containernetworking-plugins,hostname,iproute2,iptables,mount,openssl,procps,runc,util-linux
+NODE_ROOTFS=(--variant=essential
+  --include='bash,ca-certificates,containerd,containernetworking-plugins,hostname,iproute2,iptables,mount,openssl,procps,runc,util-linux')
 
 image_present() { docker image inspect "$1" >/dev/null 2>&1; }
 
@@ -43,7 +44,7 @@ image_tar() { echo "$CACHE/images/${1/:/-}-$ARCH.tar"; }
 
 image_cached() { image_present "$1" || [ -e "$(image_tar "$1")" ]; }
 
-substitute_hash() { content_hash "$ARCH" "$DEBIAN_SUITE" "$ROOTFS_PACKAGES" -- programs image; }
+substitute_hash() { content_hash "$(rootfs_hash "${NODE_ROOTFS[@]}")" -- programs image; }
 
 # provide_cached IMAGE BUILD: from the engine, else from the cache's tar file, else built by BUILD IMAGE and saved there.
 provide_cached() { with_lock "image-${1%%:*}" provide_cached_alone "$@"; }
@@ -68,7 +69,7 @@ build_substitute() {
   local image=$1 rootfs context
   build_programs
   provide_pause
-  rootfs=kvpool-cluster-rootfs:$(content_hash "$ARCH" "$DEBIAN_SUITE" "$ROOTFS_PACKAGES" --)
+  rootfs=kvpool-cluster-rootfs:$(rootfs_hash "${NODE_ROOTFS[@]}")
   provide_cached_alone "$rootfs" build_rootfs
   context=$(mktemp -d)
   timed "assemble $image" assemble_substitute "$context" "$image" "$rootfs"
@@ -78,20 +79,9 @@ build_substitute() {
 build_rootfs() {
   local tar
   tar=$(mktemp --suffix=.tar)
-  timed "bootstrap Debian $DEBIAN_SUITE for the node" \
-    bootstrap_debian "$tar" --variant=essential --include="$ROOTFS_PACKAGES"
+  timed "bootstrap Debian $DEBIAN_SUITE for the node" bootstrap_debian "$tar" "${NODE_ROOTFS[@]}"
   timed "import $1" docker import "$tar" "$1"
   rm -f "$tar"
-}
-
-# bootstrap_debian TAR OPTION...: a root file system without documentation.
-bootstrap_debian() {
-  local tar=$1
-  shift
-  command -v mmdebstrap >/dev/null || die "needs mmdebstrap; run: e2e/cluster/cluster prerequisites --install"
-  SOURCE_DATE_EPOCH=$IMAGE_TIME mmdebstrap --quiet --architectures="$ARCH" \
-    --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
-    --dpkgopt='path-exclude=/usr/share/locale/*' "$@" "$DEBIAN_SUITE" "$tar"
 }
 
 # The pause image of the pods. Any container engine can run it, so it also serves as Testcontainers' tiny image.

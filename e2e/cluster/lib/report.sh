@@ -24,7 +24,8 @@ timed() {
 STEP=''
 trap '[ $? = 0 ] || [ -z "$STEP" ] || say "failed: $STEP"' EXIT
 
-# content_hash WORD... -- PATH...: twelve digits that change with the words, with the files' names or with their contents.
+# content_hash WORD... -- [PATH...]: twelve digits that change with the words, with the files' names or with their
+# contents. Paths are relative to this folder.
 content_hash() {
   local words=()
   while [ "$1" != -- ]; do
@@ -34,7 +35,10 @@ content_hash() {
   shift
   {
     printf '%s\n' "${words[@]}"
-    cd "$HERE" && find "$@" -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum
+    if [ $# -gt 0 ]; then
+      cd "$HERE"
+      find "$@" -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum
+    fi
   } | sha256sum | cut -c1-12
 }
 

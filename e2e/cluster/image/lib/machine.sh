@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Makes the container look enough like a machine for kubelet, containerd and kube-proxy.
 # shellcheck disable=SC2034 # what is set here is used by the other files
+# Makes the container look enough like a machine for kubelet, containerd and kube-proxy.
 
 CONFIG=/usr/share/kvpool-cluster/config
 STATE=/etc/kvpool-cluster
@@ -12,6 +12,8 @@ prepare_machine() {
   mkdir -p "$STATE" /etc/cni/net.d /etc/rancher/k3s /var/lib/kubelet
   # kubelet watches the kernel's messages for out-of-memory kills; the device is not in every container.
   [ -e /dev/kmsg ] || mknod /dev/kmsg c 1 11
+  # kubelet reports it as the node's.
+  [ -s /etc/machine-id ] || tr -d - </proc/sys/kernel/random/uuid >/etc/machine-id
   make_writable /proc/sys /sys /sys/fs/cgroup /sys/fs/cgroup/*
   # Volumes that kubelet mounts must be seen by containerd and by the pods.
   mount --make-rshared /
