@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+
+namespace kvpool::store {
+
+/// A piece of the data area, in bytes from the start of the file.
+struct Range {
+  uint64_t offset = 0;
+  uint64_t length = 0;
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+/// Gives out ranges of [begin, end): best fit, neighbours joined when they come back. Lengths and offsets are multiples
+/// of kExtentAlignment, which callers see to. Knows free ranges only; who holds the others is the directory's business.
+///
+/// Invariants: free ranges do not overlap, never touch each other, and with the used ones cover [begin, end).
+class Allocator {
+ public:
+  Allocator(uint64_t begin, uint64_t end);
+
+  /// The smallest free range that fits, its lower part; the lowest of equals. Nothing when none fits.
+  std::optional<uint64_t> allocate(uint64_t length);
+
+  /// Takes a range out, as at a restart. False when any part of it is taken or outside.
+  bool take(Range range);
+
+  /// Gives a range back that allocate or take handed out. A range that is free already is a defect of the caller and
+  /// throws std::logic_error, because going on would hand out bytes twice.
+  void release(Range range);
+
+  [[nodiscard]] uint64_t freeBytes() const { return freeBytes_; }
+  [[nodiscard]] uint64_t usedBytes() const { return end_ - begin_ - freeBytes_; }
+  [[nodiscard]] uint64_t largestFree() const { return bySize_.empty() ? 0 : bySize_.rbegin()->first; }
+  [[nodiscard]] size_t freeRanges() const { return byOffset_.size(); }
+
+ private:
+  using ByOffset = std::map<uint64_t, uint64_t>;
+  void insert(uint64_t offset, uint64_t length);
+  void erase(ByOffset::iterator range);
+
+  uint64_t begin_;
+  uint64_t end_;
+  uint64_t freeBytes_ = 0;
+  ByOffset byOffset_;                               // offset -> length
+  std::set<std::pair<uint64_t, uint64_t>> bySize_;  // (length, offset)
+};
+
+}  // namespace kvpool::store

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layout version 1 of a segment file. Little endian, every struct trivially copyable and free of implicit padding.
+//
+//   0                page: SegmentHeader, written once
+//   4096, 8192       pages: two SegmentState, stored in turn, the intact one with the higher sequence counts
+//   12288            directory: DirectoryRecord of 128 bytes for each slot
+//   dataOffset       data: extents at multiples of 64; an extent is the key, zero to 63 bytes of padding, the payload
+//
+// The node writes it; clients on the same machine map it read-only and read records and payloads (shm transport).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <type_traits>
+
+#include "base/checked.h"
+#include "base/crc32c.h"
+#include "kvpool/kvpool.h"
+
+namespace kvpool::store {
+
+inline constexpr uint64_t kSegmentMagic = 0x3147455350564BULL;  // the bytes KVPSEG1 and 0
+inline constexpr uint32_t kLayoutVersion = 1;
+inline constexpr uint64_t kPageBytes = 4096;
+inline constexpr uint64_t kExtentAlignment = 64;
+inline constexpr uint64_t kSegmentBytesMin = uint64_t{16} << 20;
+inline constexpr uint64_t kSegmentBytesMax = uint64_t{1} << 46;
+inline constexpr uint64_t kBytesPerSlot = 4096;
+inline constexpr uint32_t kSlotsMin = 1024;
+inline constexpr uint64_t kStateOffset = kPageBytes;
+inline constexpr uint64_t kDirectoryOffset = 3 * kPageBytes;
+inline constexpr size_t kNodeIdBytesMax = 253;
+
+/// Written when the file is made and never again. crc covers all bytes before it.
+struct SegmentHeader {
+  uint64_t magic;
+  uint32_t layoutVersion;
+  uint32_t headerBytes;  // sizeof(SegmentHeader)
+  uint64_t fileBytes;
+  uint64_t directoryOffset;
+  uint64_t dataOffset;
+  uint64_t dataBytes;
+  uint32_t slots;
+  uint32_t recordBytes;  // sizeof(DirectoryRecord)
+  uint64_t poolHigh;
+  uint64_t poolLow;
+  uint32_t segment;
+  uint32_t nodeIdLength;
+  std::array<char, 256> nodeId;
+  uint32_t reserved;
+  uint32_t crc;
+};
+static_assert(sizeof(SegmentHeader) == 352 && offsetof(SegmentHeader, crc) == 348);
+static_assert(std::is_trivially_copyable_v<SegmentHeader>);
+
+/// What the node must remember besides its records.
+struct SegmentState {
+  uint64_t sequence;  // of this copy; the intact copy with the higher one counts
+  uint64_t epoch;     // highest authority obeyed
+  uint64_t nonce;
+  uint64_t purgeEpoch;  // objects with a lower id are gone
+  uint64_t purgeCounter;
+  uint64_t objectLeaseMaxMs;     // largest object lease any epoch used
+  uint64_t generationHighWater;  // every generation in use is below it
+  uint64_t incarnation;          // of the latest life that used the file
+  uint32_t reserved;
+  uint32_t crc;
+};
+static_assert(sizeof(SegmentState) == 72 && offsetof(SegmentState, crc) == 68);
+static_assert(std::is_trivially_copyable_v<SegmentState>);
+
+enum class SlotState : uint32_t { Free = 0, Reserved = 1, Committed = 2 };
+
+/// One slot of the directory. crc covers all bytes after it. All zero means free and never used.
+struct DirectoryRecord {
+  uint32_t crc;
+  uint32_t state;  // SlotState
+  uint64_t generation;
+  uint64_t objectEpoch;
+  uint64_t objectCounter;
+  uint64_t offset;       // of the extent in the file
+  uint64_t extentBytes;  // key, padding, payload, rounded up to kExtentAlignment
+  uint64_t payloadLength;
+  uint32_t keyLength;
+  uint32_t keyCrc;
+  uint32_t payloadCrc;  // valid when Committed
+  uint32_t slot;        // its own number: a record copied elsewhere is not intact there
+  std::array<uint8_t, 56> reserved;
+};
+static_assert(sizeof(DirectoryRecord) == 128);
+static_assert(std::is_trivially_copyable_v<DirectoryRecord>);
+
+/// Where things lie in a file of a given size.
+struct Geometry {
+  uint64_t fileBytes = 0;
+  uint64_t dataOffset = 0;
+  uint64_t dataBytes = 0;
+  uint32_t slots = 0;
+  friend bool operator==(const Geometry&, const Geometry&) = default;
+};
+
+/// One slot for each 4 KiB of data, at least kSlotsMin. Nothing for sizes out of range.
+constexpr std::optional<Geometry> planGeometry(uint64_t fileBytes) {
+  if (fileBytes < kSegmentBytesMin || fileBytes > kSegmentBytesMax) return std::nullopt;
+  const uint64_t bySize = (fileBytes - kDirectoryOffset) / (kBytesPerSlot + sizeof(DirectoryRecord));
+  const uint64_t slots = bySize < kSlotsMin ? kSlotsMin : (bySize > UINT32_MAX - 1 ? UINT32_MAX - 1 : bySize);
+  const uint64_t directoryEnd = kDirectoryOffset + slots * sizeof(DirectoryRecord);
+  const uint64_t dataOffset = (directoryEnd + kPageBytes - 1) & ~(kPageBytes - 1);
+  return Geometry{fileBytes, dataOffset, (fileBytes - dataOffset) & ~(kExtentAlignment - 1),
+                  static_cast<uint32_t>(slots)};
+}
+
+/// Distance of the payload from the start of its extent.
+constexpr uint64_t payloadDistance(uint32_t keyLength) {
+  return (uint64_t{keyLength} + kExtentAlignment - 1) & ~(kExtentAlignment - 1);
+}
+
+/// Bytes to allocate; nothing when the sum does not fit into 64 bits.
+inline std::optional<uint64_t> extentBytesFor(uint32_t keyLength, uint64_t payloadLength) {
+  const std::optional<uint64_t> payload = checkedAlignUp(payloadLength, kExtentAlignment);
+  return payload ? checkedAdd(payloadDistance(keyLength), *payload) : std::nullopt;
+}
+
+inline uint32_t recordCrc(const DirectoryRecord& record) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&record);
+  return crc32c(bytes + sizeof record.crc, sizeof record - sizeof record.crc);
+}
+
+constexpr uint64_t recordOffset(uint32_t slot) {
+  return kDirectoryOffset + uint64_t{slot} * sizeof(DirectoryRecord);
+}
+
+/// A copy of the record of `slot` if it is whole: not in the middle of being stored, and at its place. The caller has
+/// checked that the slot lies in the file. Fences on both sides order it against reads of the payload around it.
+inline std::optional<DirectoryRecord> readIntactRecord(const uint8_t* file, uint32_t slot) {
+  std::atomic_thread_fence(std::memory_order_acquire);
+  DirectoryRecord record;
+  std::memcpy(&record, file + recordOffset(slot), sizeof record);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (record.slot != slot || record.crc != recordCrc(record)) return std::nullopt;
+  return record;
+}
+
+}  // namespace kvpool::store
