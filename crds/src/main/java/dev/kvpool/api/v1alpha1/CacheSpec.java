@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Default;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
+import io.fabric8.generator.annotation.Size;
+import io.fabric8.generator.annotation.ValidationRule;
+
+/** Rules of the cache. */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record CacheSpec(
+        @JsonPropertyDescription(
+                "How long an object a reader was told about is neither evicted nor reused, for example 10s or"
+                        + " 500ms.")
+        @Default(OBJECT_LEASE_DEFAULT)
+        @Size(max = 16)
+        @ValidationRule(
+                value = DurationRule.FORMAT,
+                message = "objectLease must be one whole number with a unit ms, s or m, for example 10s")
+        @ValidationRule(
+                value = "!(" + DurationRule.FORMAT + ") || (duration(self) >= duration('100ms')"
+                        + " && duration(self) <= duration('60m'))",
+                message = "objectLease must be between 100ms and 60m")
+        String objectLease,
+
+        @JsonPropertyDescription("When objects are evicted.") @Default("{}")
+        EvictionSpec eviction,
+
+        @JsonPropertyDescription(
+                "Copies kept of each object, each on another storage node. With fewer nodes than copies, as"
+                        + " many copies as there are nodes are kept.")
+        @Default("1")
+        @Min(1)
+        @Max(8)
+        Integer replicas) {
+
+    public static final String OBJECT_LEASE_DEFAULT = "10s";
+    public static final int REPLICAS_DEFAULT = 1;
+
+    public CacheSpec {
+        objectLease = objectLease == null ? OBJECT_LEASE_DEFAULT : objectLease;
+        eviction = eviction == null ? new EvictionSpec(null, null) : eviction;
+        replicas = replicas == null ? REPLICAS_DEFAULT : replicas;
+    }
+}

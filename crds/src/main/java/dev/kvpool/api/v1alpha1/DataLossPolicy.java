@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+
+/** What to do with a change of the spec that loses cached bytes. */
+public enum DataLossPolicy {
+    /** Hold the change back and say what would be lost. */
+    @JsonProperty("Wait")
+    WAIT,
+    /** Carry it out. */
+    @JsonProperty("Replace")
+    REPLACE
+}

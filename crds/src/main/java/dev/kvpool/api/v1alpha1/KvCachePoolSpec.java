@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Default;
+import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
+import io.fabric8.generator.annotation.ValidationRule;
+import java.util.List;
+
+/** What a user wants of a pool. Missing values are filled with the defaults that the schema states. */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record KvCachePoolSpec(
+        @JsonPropertyDescription(
+                "Product version the pool shall run, for example 0.1.0. Default: the version of the operator's"
+                        + " default image. With `image` set it is what the masters must report.")
+        @ValidationRule(
+                value = "self.matches('^[0-9]+[.][0-9]+[.][0-9]+(-[0-9A-Za-z.-]+)?$')",
+                message = "version must be three numbers with dots, for example 0.1.0 or 0.2.0-rc.1")
+        @Size(max = 64)
+        String version,
+
+        @JsonPropertyDescription(
+                "Container image of masters and storage nodes. Default: the image the operator was installed"
+                        + " with, tagged with `version` when that is set.")
+        @Size(min = 1, max = 512)
+        String image,
+
+        @JsonPropertyDescription("When the kubelet pulls the image.") @Default("IfNotPresent")
+        ImagePullPolicy imagePullPolicy,
+
+        @JsonPropertyDescription("Secrets of this namespace with credentials for the registry.") @Size(max = 8)
+        List<SecretName> imagePullSecrets,
+
+        @JsonPropertyDescription(
+                "Name of a TransferEngine in the same namespace. Default: none, which means the defaults of a"
+                        + " TransferEngine.")
+        @ValidationRule(
+                value = "self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",
+                message =
+                        "transferEngine must be the name of a TransferEngine: lower case letters, digits, '-' and '.'")
+        @Size(max = 253)
+        String transferEngine,
+
+        @JsonPropertyDescription("The masters: one leads, the others follow and take over.") @Default("{}")
+        MastersSpec masters,
+
+        @JsonPropertyDescription("Sets of equal storage nodes.") @Required @Size(min = 1, max = STORAGE_SETS_MAX)
+        List<StorageSetSpec> storage,
+
+        @JsonPropertyDescription("Rules of the cache.") @Default("{}")
+        CacheSpec cache,
+
+        @JsonPropertyDescription(
+                "True: the operator changes none of the pool's objects. Status, and the label that makes the"
+                        + " leader Service follow the leader, are still kept.")
+        @Default("false")
+        Boolean paused,
+
+        @JsonPropertyDescription(
+                "What happens to the pool's objects when it is deleted. Delete: all go, with the cached bytes."
+                        + " Retain: they keep running and serving without the operator, and a pool created"
+                        + " later under the same name takes them over with the same identity. Counts once"
+                        + " status.observedGeneration has caught up.")
+        @Default("Delete")
+        DeletionPolicy deletionPolicy,
+
+        @JsonPropertyDescription(
+                "What to do with a change that loses cached bytes, such as fewer storage nodes or another"
+                        + " capacity. Wait: the change is held back, condition SpecApplied says what would be"
+                        + " lost. Replace: it is carried out, and the bytes on the pods concerned are lost.")
+        @Default("Wait")
+        DataLossPolicy onDataLoss) {
+
+    /** What the API server's cost limit for the rule about {@code capacity} leaves room for. */
+    public static final int STORAGE_SETS_MAX = 12;
+
+    public KvCachePoolSpec {
+        imagePullPolicy = imagePullPolicy == null ? ImagePullPolicy.IF_NOT_PRESENT : imagePullPolicy;
+        imagePullSecrets = imagePullSecrets == null ? List.of() : List.copyOf(imagePullSecrets);
+        masters = masters == null ? new MastersSpec(null, null, null) : masters;
+        storage = storage == null ? List.of() : List.copyOf(storage);
+        cache = cache == null ? new CacheSpec(null, null, null) : cache;
+        paused = paused != null && paused;
+        deletionPolicy = deletionPolicy == null ? DeletionPolicy.DELETE : deletionPolicy;
+        onDataLoss = onDataLoss == null ? DataLossPolicy.WAIT : onDataLoss;
+    }
+}

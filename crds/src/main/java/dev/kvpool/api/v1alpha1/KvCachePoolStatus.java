@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Size;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.util.List;
+
+/** What the operator observed of a pool. Values that change all the time are rounded, so that an idle pool costs no write. */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record KvCachePoolStatus(
+        @JsonPropertyDescription("Generation of the spec this status was made from.")
+        Long observedGeneration,
+
+        @JsonPropertyDescription("The pool in one word.") PoolPhase phase,
+
+        @JsonPropertyDescription("The pool in one sentence: what is wrong and what the operator does about it.")
+        @Size(max = Condition.MESSAGE_LENGTH_MAX)
+        String message,
+
+        @JsonPropertyDescription("Conditions by type; their reasons are listed in the operator's documentation.")
+        @Size(max = 16)
+        List<Condition> conditions,
+
+        @JsonPropertyDescription("The leading master. Absent while none leads.")
+        LeaderStatus leader,
+
+        @JsonPropertyDescription("Masters.") ReadyCount masters,
+        @JsonPropertyDescription("Storage nodes.") ReadyCount storage,
+
+        @JsonPropertyDescription("Bytes all storage nodes in the pool can hold.")
+        Quantity capacity,
+
+        @JsonPropertyDescription("Bytes in use, rounded.") Quantity used,
+
+        @JsonPropertyDescription("Objects in the pool, rounded to two digits.")
+        Long objects,
+
+        @JsonPropertyDescription("Versions.") VersionStatus version,
+
+        @JsonPropertyDescription("Protocols that every ready storage node offers.") @Size(max = 8)
+        List<String> protocols) {
+
+    public static final KvCachePoolStatus EMPTY =
+            new KvCachePoolStatus(null, null, null, null, null, null, null, null, null, null, null, null);
+
+    public KvCachePoolStatus {
+        conditions = conditions == null ? List.of() : List.copyOf(conditions);
+        protocols = protocols == null ? List.of() : List.copyOf(protocols);
+    }
+}

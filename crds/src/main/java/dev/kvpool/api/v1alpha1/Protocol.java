@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+
+/** A way to move bytes between a client and a storage node. */
+public enum Protocol {
+    /** Shared memory, for clients on the same machine. */
+    @JsonProperty("shm")
+    SHM,
+    /** TCP, for every client. */
+    @JsonProperty("tcp")
+    TCP
+}

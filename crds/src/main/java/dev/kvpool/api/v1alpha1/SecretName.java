@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
+
+/** Names a Secret of the same namespace. */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record SecretName(
+        @JsonPropertyDescription("Name of the Secret.") @Required @Size(min = 1, max = 253)
+        String name) {}

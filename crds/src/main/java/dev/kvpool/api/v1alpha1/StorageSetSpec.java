@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Default;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
+import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
+import io.fabric8.generator.annotation.ValidationRule;
+import io.fabric8.kubernetes.api.model.Quantity;
+
+/** A set of equal storage nodes. */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record StorageSetSpec(
+        @JsonPropertyDescription("Name of the set, unique in the pool. Its pods are named POOL-SET-0, POOL-SET-1, ...")
+        @Required
+        @ValidationRule(
+                value = "self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+                message =
+                        "the name of a set must consist of lower case letters, digits and '-', and start with a letter")
+        @Size(min = 1, max = NAME_LENGTH_MAX)
+        @ValidationRule(
+                value = "!(self in ['master', 'storage', 'leader', 'client', 'pool'])",
+                message = "master, storage, leader, client and pool are names the operator uses itself:"
+                        + " choose another set name")
+        String name,
+
+        @JsonPropertyDescription("How many storage nodes the set has.") @Default("1") @Min(1) @Max(256)
+        Integer replicas,
+
+        @JsonPropertyDescription("Size of the segment of each storage node, for example 64Gi.")
+        @Required
+        @ValidationRule(
+                value = "quantity(string(self)).compareTo(quantity('64Mi')) >= 0",
+                message = "capacity must be a quantity of at least 64Mi, for example 64Gi")
+        @ValidationRule(
+                value = "quantity(string(self)).compareTo(quantity('64Ti')) <= 0",
+                message = "capacity must be a quantity of at most 64Ti for each storage node")
+        Quantity capacity,
+
+        @JsonPropertyDescription("What the segment is made of. DRAM: host memory.") @Default("DRAM")
+        Medium medium,
+
+        @JsonPropertyDescription("Where the segment file lies.") @Default("{}")
+        VolumeSpec volume,
+
+        @JsonPropertyDescription(
+                "Compute resources of a storage node. Default: 100m CPU, and memory for the segment plus 1/16"
+                        + " of it plus 512Mi for the process. A memory limit of your own must cover the"
+                        + " segment too: tmpfs counts against it.")
+        ResourceSpec resources,
+
+        @JsonPropertyDescription("Where storage nodes may run. Default: spread over nodes where possible.")
+        SchedulingSpec scheduling) {
+
+    public static final int NAME_LENGTH_MAX = 20;
+    public static final int REPLICAS_DEFAULT = 1;
+
+    public StorageSetSpec {
+        replicas = replicas == null ? REPLICAS_DEFAULT : replicas;
+        medium = medium == null ? Medium.DRAM : medium;
+        volume = volume == null ? new VolumeSpec(null) : volume;
+        resources = resources == null ? ResourceSpec.EMPTY : resources;
+        scheduling = scheduling == null ? SchedulingSpec.EMPTY : scheduling;
+    }
+}

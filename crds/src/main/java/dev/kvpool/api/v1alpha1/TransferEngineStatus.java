@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Size;
+import java.util.List;
+
+/** What the operator observed of a transfer engine. */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record TransferEngineStatus(
+        @JsonPropertyDescription("Generation of the spec this status was made from.")
+        Long observedGeneration,
+
+        @JsonPropertyDescription("The engine in one sentence.") @Size(max = Condition.MESSAGE_LENGTH_MAX)
+        String message,
+
+        @JsonPropertyDescription("Conditions by type; their reasons are listed in the operator's documentation.")
+        @Size(max = 16)
+        List<Condition> conditions,
+
+        @JsonPropertyDescription("Storage nodes of the pools that use this engine.")
+        ReadyCount nodes,
+
+        @JsonPropertyDescription("Protocols that all those nodes offer.") @Size(max = 8)
+        List<String> protocols,
+
+        @JsonPropertyDescription("How many pools use this engine.")
+        Integer poolCount,
+
+        @JsonPropertyDescription("The first pools that use this engine, by name.") @Size(max = POOLS_MAX)
+        List<String> pools) {
+
+    public static final int POOLS_MAX = 32;
+
+    public static final TransferEngineStatus EMPTY = new TransferEngineStatus(null, null, null, null, null, null, null);
+
+    public TransferEngineStatus {
+        conditions = conditions == null ? List.of() : List.copyOf(conditions);
+        protocols = protocols == null ? List.of() : List.copyOf(protocols);
+        pools = pools == null ? List.of() : List.copyOf(pools);
+    }
+}

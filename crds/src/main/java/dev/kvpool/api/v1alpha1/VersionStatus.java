@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Size;
+
+/** Product versions of a pool. */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record VersionStatus(
+        @JsonPropertyDescription("What the masters report; several versions are separated by a comma.") @Size(max = 512)
+        String running,
+
+        @JsonPropertyDescription("What the spec asks for. Absent when it names an image and no version.")
+        @Size(max = 64)
+        String desired) {}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+
+/** Where a segment file lies. */
+public enum VolumeType {
+    /** Memory of the pod. */
+    @JsonProperty("emptyDir")
+    EMPTY_DIR
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api;
+
+import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinitionVersion;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.JSONSchemaProps;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** Adds to a generated CRD what no annotation of the generator can say. */
+final class SchemaPolish {
+    private static final long MAP_ENTRIES_MAX = 32;
+    private static final long MAP_VALUE_LENGTH_MAX = 253;
+
+    /** Lists that are maps: name of the property to its key. */
+    private static final Map<String, String> LIST_MAP_KEYS =
+            Map.of("conditions", "type", "storage", "name", "env", "name", "hostFiles", "path");
+
+    private final Class<?> kind;
+
+    SchemaPolish(Class<?> kind) {
+        this.kind = kind;
+    }
+
+    CustomResourceDefinition apply(CustomResourceDefinition crd) {
+        for (CustomResourceDefinitionVersion version : crd.getSpec().getVersions()) {
+            JSONSchemaProps root = version.getSchema().getOpenAPIV3Schema();
+            root.setRequired(List.of("spec"));
+            walk("", root);
+            orderColumns(version);
+        }
+        return crd;
+    }
+
+    private void walk(String name, JSONSchemaProps schema) {
+        dropRepeatedRules(schema);
+        if ("array".equals(schema.getType()) && LIST_MAP_KEYS.containsKey(name)) {
+            schema.setXKubernetesListType("map");
+            schema.setXKubernetesListMapKeys(List.of(LIST_MAP_KEYS.get(name)));
+        }
+        if ("lastTransitionTime".equals(name)) {
+            schema.setFormat("date-time");
+        }
+        if (schema.getProperties() != null) {
+            schema.getProperties().forEach(this::walk);
+        }
+        if (schema.getItems() != null) {
+            boundText(schema.getItems().getSchema());
+            walk("", schema.getItems().getSchema());
+        }
+        if (schema.getAdditionalProperties() != null
+                && schema.getAdditionalProperties().getSchema() != null) {
+            schema.setMaxProperties(MAP_ENTRIES_MAX);
+            boundText(schema.getAdditionalProperties().getSchema());
+            walk("", schema.getAdditionalProperties().getSchema());
+        }
+    }
+
+    /** An annotation of a record component ends up on its field and on its accessor, and the generator takes both. */
+    private static void dropRepeatedRules(JSONSchemaProps schema) {
+        var rules = schema.getXKubernetesValidations();
+        if (rules != null && !rules.isEmpty()) {
+            schema.setXKubernetesValidations(new ArrayList<>(new LinkedHashSet<>(rules)));
+        }
+    }
+
+    private static void boundText(JSONSchemaProps schema) {
+        if ("string".equals(schema.getType()) && schema.getEnum().isEmpty() && schema.getMaxLength() == null) {
+            schema.setMaxLength(MAP_VALUE_LENGTH_MAX);
+        }
+    }
+
+    /** The generator sorts columns by path; people read them in the order they were declared. */
+    private void orderColumns(CustomResourceDefinitionVersion version) {
+        List<String> declared = Stream.of(kind.getAnnotationsByType(AdditionalPrinterColumn.class))
+                .map(AdditionalPrinterColumn::name)
+                .toList();
+        var columns = new ArrayList<>(version.getAdditionalPrinterColumns());
+        columns.sort(Comparator.comparingInt(column -> declared.indexOf(column.getName())));
+        version.setAdditionalPrinterColumns(columns);
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.apiserver;
+
+import io.fabric8.kubeapitest.KubeAPIServer;
+import io.fabric8.kubeapitest.KubeAPIServerConfigBuilder;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A real Kubernetes API server and its etcd, without controllers, shared by all tests of this JVM: it takes seconds to
+ * start. Tests keep apart by using namespaces of their own.
+ */
+public final class ApiServer {
+    private static final List<String> CRD_FILES =
+            List.of("kvcachepools.kvpool.dev.yaml", "transferengines.kvpool.dev.yaml");
+    private static final int CRD_TIMEOUT_S = 30;
+
+    private static ApiServer shared;
+
+    private final Config config;
+
+    private ApiServer(Config config) {
+        this.config = config;
+    }
+
+    /** The server with the CRDs applied; the first call starts it. */
+    public static synchronized ApiServer shared() {
+        if (shared == null) {
+            shared = start(binaries());
+        }
+        return shared;
+    }
+
+    public KubernetesClient client() {
+        return new KubernetesClientBuilder().withConfig(config).build();
+    }
+
+    public Config config() {
+        return config;
+    }
+
+    public void createNamespace(String name) {
+        try (KubernetesClient client = client()) {
+            client.resource(new NamespaceBuilder()
+                            .withNewMetadata()
+                            .withName(name)
+                            .endMetadata()
+                            .build())
+                    .create();
+        }
+    }
+
+    private static ApiServer start(Path binaries) {
+        var server = new KubeAPIServer(KubeAPIServerConfigBuilder.anAPIServerConfig()
+                .withTestDir(binaries.toString())
+                .withOfflineMode(true)
+                .build());
+        server.start();
+        Runtime.getRuntime().addShutdownHook(new Thread(server::stop));
+        var api = new ApiServer(Config.fromKubeconfig(server.getKubeConfigYaml()));
+        api.applyCrds();
+        return api;
+    }
+
+    private void applyCrds() {
+        try (KubernetesClient client = client()) {
+            for (String file : CRD_FILES) {
+                CustomResourceDefinition crd = client.apiextensions()
+                        .v1()
+                        .customResourceDefinitions()
+                        .load(crdYaml(file))
+                        .serverSideApply();
+                client.resource(crd).waitUntilCondition(ApiServer::established, CRD_TIMEOUT_S, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    private static InputStream crdYaml(String file) {
+        return ApiServer.class.getResourceAsStream("/META-INF/kvpool/crds/" + file);
+    }
+
+    private static boolean established(CustomResourceDefinition crd) {
+        return crd != null
+                && crd.getStatus() != null
+                && crd.getStatus().getConditions().stream()
+                        .anyMatch(c -> "Established".equals(c.getType()) && "True".equals(c.getStatus()));
+    }
+
+    /** The directory of the API server's binaries; a missing one is a failure, never a skipped test. */
+    private static Path binaries() {
+        Path directory = Optional.ofNullable(System.getProperty("KUBE_API_TEST_DIR"))
+                .or(() -> Optional.ofNullable(System.getenv("KUBE_API_TEST_DIR")))
+                .map(Path::of)
+                .orElse(Path.of(System.getProperty("user.home"), ".cache", "kvpool", "kubeapitest"));
+        Path versions = directory.resolve("k8s");
+        try (var entries = Files.isDirectory(versions) ? Files.list(versions) : java.util.stream.Stream.<Path>empty()) {
+            if (entries.noneMatch(version -> Files.isExecutable(version.resolve("kube-apiserver")))) {
+                throw new IllegalStateException("no kube-apiserver in " + versions + "/VERSION-linux-ARCH/: run `make"
+                        + " apiserver`, or point KUBE_API_TEST_DIR at a directory that holds it");
+            }
+            return directory;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
