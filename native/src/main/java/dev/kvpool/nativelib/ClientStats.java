@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.nativelib;
+
+/**
+ * Counters of a client since it connected.
+ *
+ * @param leaderKnown whether it is connected to a serving leader
+ * @param epoch leadership of that leader
+ * @param puts objects put
+ * @param gets objects asked for
+ * @param hits gets that gave bytes
+ * @param misses gets that did not
+ * @param putBytes payload bytes put
+ * @param getBytes payload bytes read
+ * @param shmBytes of both, the bytes that moved through shared memory
+ * @param retries operations tried again
+ * @param checksumFailures payloads that did not match their checksum
+ * @param leaderChanges times another leader was found
+ */
+public record ClientStats(
+        boolean leaderKnown,
+        long epoch,
+        long puts,
+        long gets,
+        long hits,
+        long misses,
+        long putBytes,
+        long getBytes,
+        long shmBytes,
+        long retries,
+        long checksumFailures,
+        long leaderChanges) {
+
+    static ClientStats of(Struct stats) {
+        return new ClientStats(
+                stats.u32("leader_known") != 0,
+                stats.u64("epoch"),
+                stats.u64("puts"),
+                stats.u64("gets"),
+                stats.u64("hits"),
+                stats.u64("misses"),
+                stats.u64("put_bytes"),
+                stats.u64("get_bytes"),
+                stats.u64("shm_bytes"),
+                stats.u64("retries"),
+                stats.u64("checksum_failures"),
+                stats.u64("leader_changes"));
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.nativelib;
+
+/**
+ * The functions of kvpool.h, one method each, with every pointer as an address. No type of the binding technology shows
+ * here, so that another one could stand behind it and tests can put a hand-written library in its place.
+ *
+ * <p>Only this package calls it; everyone else uses {@link NativeNode}, {@link NativeClient} and {@link NativeVersions},
+ * which check arguments and keep addresses alive.
+ */
+public interface KvLibrary {
+    int abiVersion();
+
+    int getVersions(long out);
+
+    /** Address of static NUL-terminated UTF-8. */
+    long statusName(int status);
+
+    /** Address of static NUL-terminated UTF-8. */
+    long statusText(int status);
+
+    int logLevel(int level);
+
+    int nodeStart(long params, long out, long error, int errorSize);
+
+    int nodeGetStats(long node, long out);
+
+    void nodeDestroy(long node);
+
+    int clientCreate(long params, long out, long error, int errorSize);
+
+    int clientRegister(long client, long address, long length);
+
+    int clientUnregister(long client, long address);
+
+    int clientSubmit(long client, int opCode, long table, int count, long options, long batchOut);
+
+    int clientWait(long client, long batch, int timeoutMs);
+
+    int clientRemoveAll(long client, int force, int timeoutMs, long removedOut);
+
+    int clientExplain(long client, long out, int outSize);
+
+    int clientGetStats(long client, long out);
+
+    void clientDestroy(long client);
+
+    /** Where the library came from, for error messages. */
+    String origin();
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.nativelib;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.StructLayout;
+import java.util.List;
+
+/**
+ * The structs of kvpool.h, field for field: u32 for 32-bit fields, u64 for 64-bit fields and pointers. AbiTest compares
+ * sizes, names, offsets and widths with what the C compiler says.
+ */
+final class Layouts {
+    static final StructLayout VERSIONS = struct(
+            "kv_versions",
+            u32("struct_size"),
+            u32("wire_min"),
+            u32("wire_max"),
+            u32("layout_min"),
+            u32("layout_max"),
+            u32("abi_min"),
+            u32("abi_max"),
+            u32("reserved"));
+
+    static final StructLayout NODE_PARAMS = struct(
+            "kv_node_params",
+            u32("struct_size"),
+            u32("flags"),
+            pointer("pool_id"),
+            pointer("node_id"),
+            pointer("masters"),
+            pointer("listen_host"),
+            pointer("advertise_host"),
+            pointer("data_dir"),
+            u64("segment_bytes"),
+            u32("listen_port"),
+            u32("protocols"),
+            u32("connect_timeout_ms"),
+            u32("transfer_timeout_ms"),
+            pointer("product"));
+
+    static final StructLayout NODE_STATS = struct(
+            "kv_node_stats",
+            u32("struct_size"),
+            u32("listen_port"),
+            u64("incarnation"),
+            u64("capacity_bytes"),
+            u64("used_bytes"),
+            u64("objects"),
+            u64("epoch"),
+            u32("masters_connected"),
+            u32("masters_total"),
+            u32("clients_connected"),
+            u32("fenced"),
+            u64("restored_objects"),
+            u64("dropped_records"),
+            u64("writes"),
+            u64("write_bytes"),
+            u64("write_failures"),
+            u64("reads"),
+            u64("read_bytes"),
+            u64("read_misses"),
+            u64("checksum_failures"),
+            u64("stale_refusals"),
+            u64("protocol_errors"));
+
+    static final StructLayout CLIENT_PARAMS = struct(
+            "kv_client_params",
+            u32("struct_size"),
+            u32("protocols"),
+            pointer("masters"),
+            pointer("name"),
+            u32("connect_timeout_ms"),
+            u32("transfer_timeout_ms"),
+            u32("ready_timeout_ms"),
+            u32("queue_ops_max"),
+            pointer("product"));
+
+    static final StructLayout OP = struct(
+            "kv_op",
+            pointer("key"),
+            u32("key_length"),
+            u32("status"),
+            pointer("data"),
+            u64("length"),
+            u64("result_length"));
+
+    static final StructLayout BATCH_OPTIONS = struct(
+            "kv_batch_options",
+            u32("struct_size"),
+            u32("flags"),
+            u32("timeout_ms"),
+            u32("replicas"),
+            pointer("preferred_node"));
+
+    static final StructLayout CLIENT_STATS = struct(
+            "kv_client_stats",
+            u32("struct_size"),
+            u32("leader_known"),
+            u64("epoch"),
+            u64("puts"),
+            u64("gets"),
+            u64("hits"),
+            u64("misses"),
+            u64("put_bytes"),
+            u64("get_bytes"),
+            u64("shm_bytes"),
+            u64("retries"),
+            u64("checksum_failures"),
+            u64("leader_changes"));
+
+    /** Every struct above, for the test that compares them with the header. */
+    static final List<StructLayout> ALL =
+            List.of(VERSIONS, NODE_PARAMS, NODE_STATS, CLIENT_PARAMS, OP, BATCH_OPTIONS, CLIENT_STATS);
+
+    private Layouts() {}
+
+    private static StructLayout struct(String name, MemoryLayout... fields) {
+        return MemoryLayout.structLayout(fields).withName(name);
+    }
+
+    private static MemoryLayout u32(String name) {
+        return JAVA_INT.withName(name);
+    }
+
+    private static MemoryLayout u64(String name) {
+        return JAVA_LONG.withName(name);
+    }
+
+    private static MemoryLayout pointer(String name) {
+        return JAVA_LONG.withName(name);
+    }
+}

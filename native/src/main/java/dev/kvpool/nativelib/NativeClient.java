@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.nativelib;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+
+/**
+ * A client of a pool, for diagnostics and tests: it copies values, where an engine would register its own memory and use
+ * the Python binding. Batches answer for each key, in the order given. Safe for use by many threads; every method but
+ * {@link #close} throws KV_CLOSED after closing.
+ */
+public final class NativeClient implements AutoCloseable {
+    /** Longest key: KV_KEY_BYTES_MAX. */
+    public static final int KEY_BYTES_MAX = 4096;
+
+    /** Most keys of one batch: KV_BATCH_MAX. */
+    public static final int BATCH_MAX = 65536;
+
+    /** Time of one wait inside the library, and so how long close may have to wait for a running batch. */
+    private static final int WAIT_SLICE_MS = 100;
+
+    private static final int EXPLANATION_BYTES = 2048;
+
+    private final KvLibrary library;
+    private final NativeHandle handle;
+
+    private NativeClient(KvLibrary library, NativeHandle handle) {
+        this.library = library;
+        this.handle = handle;
+    }
+
+    /**
+     * Connects to the leader among the masters.
+     *
+     * @throws KvException with a sentence that names each master tried and why it did not do
+     */
+    public static NativeClient connect(ClientParameters parameters) {
+        return connect(LoadedLibrary.get(), parameters);
+    }
+
+    static NativeClient connect(KvLibrary library, ClientParameters parameters) {
+        try (Arena arena = Arena.ofConfined()) {
+            Struct struct = new Struct(arena, Layouts.CLIENT_PARAMS);
+            parameters.writeTo(struct);
+            MemorySegment out = arena.allocate(JAVA_LONG);
+            ErrorText error = new ErrorText(arena);
+            int status = library.clientCreate(struct.address(), out.address(), error.address(), error.size());
+            if (status != Status.OK.code()) {
+                throw error.exception("cannot connect to the pool at " + parameters.masters(), status);
+            }
+            return new NativeClient(library, new NativeHandle("client", out.get(JAVA_LONG, 0), library::clientDestroy));
+        }
+    }
+
+    /** Puts each value under its key; an existing key is OK and keeps its first value. */
+    public List<Status> put(Map<String, byte[]> values, Duration timeout) {
+        List<Map.Entry<String, byte[]>> entries = List.copyOf(values.entrySet());
+        try (Arena arena = Arena.ofConfined()) {
+            OpTable table =
+                    new OpTable(arena, entries.stream().map(Map.Entry::getKey).toList());
+            for (int i = 0; i < entries.size(); i++) {
+                table.source(i, entries.get(i).getValue());
+            }
+            run(arena, OpCode.PUT, table, 0, timeout);
+            return statuses(table);
+        }
+    }
+
+    /** Reads the values of the keys: one batch asks for the lengths, one fetches what exists. */
+    public List<ObjectValue> get(List<String> keys, Duration timeout) {
+        try (Arena arena = Arena.ofConfined()) {
+            OpTable sizes = new OpTable(arena, keys);
+            run(arena, OpCode.EXISTS, sizes, 0, timeout);
+            List<Integer> found = IntStream.range(0, keys.size())
+                    .filter(i -> sizes.statusCode(i) == Status.OK.code())
+                    .boxed()
+                    .toList();
+            OpTable values = new OpTable(arena, found.stream().map(keys::get).toList());
+            for (int i = 0; i < found.size(); i++) {
+                values.destination(i, sizes.resultLength(found.get(i)));
+            }
+            run(arena, OpCode.GET, values, 0, timeout);
+            return merge(keys.size(), sizes, found, values);
+        }
+    }
+
+    /** For each key OK or NOT_FOUND, or why it cannot be told; leases what exists. */
+    public List<Status> exists(List<String> keys, Duration timeout) {
+        return keysOnly(OpCode.EXISTS, keys, 0, timeout);
+    }
+
+    /** Removes the keys; with force also those a reader may still use. */
+    public List<Status> remove(List<String> keys, boolean force, Duration timeout) {
+        return keysOnly(OpCode.REMOVE, keys, force ? OpCode.FLAG_FORCE : 0, timeout);
+    }
+
+    /** Removes every object that is not leased, with force every object; returns how many. */
+    public long removeAll(boolean force, Duration timeout) {
+        return handle.call(client -> {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment removed = arena.allocate(JAVA_LONG);
+                int status = library.clientRemoveAll(
+                        client, force ? 1 : 0, Arguments.milliseconds("timeout", timeout), removed.address());
+                requireOk("cannot remove all objects", client, status);
+                return removed.get(JAVA_LONG, 0);
+            }
+        });
+    }
+
+    public ClientStats stats() {
+        return handle.call(client -> {
+            try (Arena arena = Arena.ofConfined()) {
+                Struct stats = new Struct(arena, Layouts.CLIENT_STATS);
+                requireOk(
+                        "cannot read the client's statistics", client, library.clientGetStats(client, stats.address()));
+                return ClientStats.of(stats);
+            }
+        });
+    }
+
+    /** The sentence behind the latest failure: which peer, what it said. Empty when there was none. */
+    public String explain() {
+        return handle.call(this::explain);
+    }
+
+    /** Ends the connections; running batches fail with KV_CLOSED. The second time does nothing. */
+    @Override
+    public void close() {
+        handle.close();
+    }
+
+    private List<Status> keysOnly(OpCode code, List<String> keys, int flags, Duration timeout) {
+        try (Arena arena = Arena.ofConfined()) {
+            OpTable table = new OpTable(arena, keys);
+            run(arena, code, table, flags, timeout);
+            return statuses(table);
+        }
+    }
+
+    /** Submits the batch and waits for its end, which its own timeout bounds. */
+    private void run(Arena arena, OpCode code, OpTable table, int flags, Duration timeout) {
+        if (table.count() == 0) {
+            return;
+        }
+        Struct options = new Struct(arena, Layouts.BATCH_OPTIONS)
+                .u32("flags", flags)
+                .u32("timeout_ms", Arguments.milliseconds("timeout", timeout));
+        MemorySegment batch = arena.allocate(JAVA_LONG);
+        handle.call(client -> {
+            int status = library.clientSubmit(
+                    client, code.code(), table.address(), table.count(), options.address(), batch.address());
+            requireOk("cannot submit a batch of " + table.count() + " keys", client, status);
+            return status;
+        });
+        while (waitOnce(batch.get(JAVA_LONG, 0)) == Status.TIMEOUT.code()) {
+            // In slices: a single long wait would keep close() from getting through.
+        }
+    }
+
+    private int waitOnce(long batch) {
+        return handle.call(client -> {
+            int status = library.clientWait(client, batch, WAIT_SLICE_MS);
+            if (status != Status.TIMEOUT.code()) {
+                requireOk("lost a batch", client, status);
+            }
+            return status;
+        });
+    }
+
+    private void requireOk(String what, long client, int status) {
+        if (status != Status.OK.code()) {
+            throw ErrorText.failure(what + explanation(client), status);
+        }
+    }
+
+    private String explanation(long client) {
+        String text = explain(client);
+        return text.isEmpty() ? "" : " (" + text + ")";
+    }
+
+    private String explain(long client) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment text = arena.allocate(EXPLANATION_BYTES);
+            int status = library.clientExplain(client, text.address(), EXPLANATION_BYTES);
+            return status == Status.OK.code() ? text.getString(0) : "";
+        }
+    }
+
+    private static List<ObjectValue> merge(int count, OpTable sizes, List<Integer> found, OpTable values) {
+        List<ObjectValue> answers = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            answers.add(new ObjectValue(status(sizes, i), Optional.empty()));
+        }
+        for (int i = 0; i < found.size(); i++) {
+            Status status = status(values, i);
+            Optional<byte[]> bytes = status == Status.OK ? Optional.of(values.result(i)) : Optional.empty();
+            answers.set(found.get(i), new ObjectValue(status, bytes));
+        }
+        return answers;
+    }
+
+    private static List<Status> statuses(OpTable table) {
+        return IntStream.range(0, table.count()).mapToObj(i -> status(table, i)).toList();
+    }
+
+    private static Status status(OpTable table, int index) {
+        int code = table.statusCode(index);
+        return Status.find(code)
+                .orElseThrow(() -> new KvException(Status.INTERNAL, "libkvpool gave the unknown status " + code));
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.nativelib;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * What a storage node needs to start. The library checks the values and answers with a sentence; here only what cannot
+ * cross the border is refused.
+ *
+ * @param poolId the pool it belongs to; segment files of another pool are set aside
+ * @param nodeId its name in the pool, 1 to 253 bytes, the same after every restart
+ * @param masters every master as {@code HOST:PORT}, separated by commas, IPv6 hosts in brackets
+ * @param listenHost address to listen on; null for both address families
+ * @param listenPort port to listen on; 0 for any free one, see {@link NodeStats#listenPort()}
+ * @param advertiseHost host or address at which clients reach this node
+ * @param dataDir existing directory on tmpfs or hugetlbfs for the segment file and the shared-memory socket
+ * @param segmentBytes size of a new segment file; an existing one keeps its size
+ * @param protocols transports to serve; empty for all
+ * @param connectTimeout bound of a connection attempt to a master
+ * @param transferTimeout a connection that makes no progress for this long ends
+ * @param product product version told to peers
+ */
+public record NodeParameters(
+        UUID poolId,
+        String nodeId,
+        String masters,
+        String listenHost,
+        int listenPort,
+        String advertiseHost,
+        Path dataDir,
+        long segmentBytes,
+        Set<Protocol> protocols,
+        Duration connectTimeout,
+        Duration transferTimeout,
+        String product) {
+
+    public NodeParameters {
+        Objects.requireNonNull(poolId, "poolId");
+        Objects.requireNonNull(nodeId, "nodeId");
+        Objects.requireNonNull(masters, "masters");
+        Objects.requireNonNull(advertiseHost, "advertiseHost");
+        Objects.requireNonNull(dataDir, "dataDir");
+        protocols = Set.copyOf(protocols);
+    }
+
+    void writeTo(Struct struct) {
+        struct.text("pool_id", Arguments.text("pool id", poolId.toString()))
+                .text("node_id", Arguments.text("node id", nodeId))
+                .text("masters", Arguments.text("masters", masters))
+                .text("listen_host", Arguments.text("listen host", listenHost))
+                .text("advertise_host", Arguments.text("advertised host", advertiseHost))
+                .text("data_dir", Arguments.text("data directory", dataDir.toString()))
+                .u64("segment_bytes", Arguments.bytes("segment size", segmentBytes))
+                .u32("listen_port", Arguments.port("listen port", listenPort))
+                .u32("protocols", Protocol.bits(protocols))
+                .u32("connect_timeout_ms", Arguments.milliseconds("connect timeout", connectTimeout))
+                .u32("transfer_timeout_ms", Arguments.milliseconds("transfer timeout", transferTimeout))
+                .text("product", Arguments.text("product version", product));
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.nativelib;
+
+/**
+ * Counts and gauges of a storage node. Counters start at 0 with each life of the process.
+ *
+ * @param listenPort the port really bound
+ * @param incarnation random number of this life of the node
+ * @param capacityBytes bytes that objects can use
+ * @param usedBytes bytes allocated, committed or being written
+ * @param objects committed objects
+ * @param epoch the highest leadership obeyed, 0 for none yet
+ * @param mastersConnected masters with an accepted connection, of {@code mastersTotal}
+ * @param mastersTotal masters configured
+ * @param clientsConnected client connections, all transports
+ * @param fenced whether the node has met the leader of its epoch in this life
+ * @param restoredObjects objects found in the segment file at start
+ * @param droppedRecords records found torn, overlapping or out of range at start
+ * @param writes objects written
+ * @param writeBytes payload bytes written
+ * @param writeFailures writes refused or broken off
+ * @param reads objects read over a connection; shared-memory readers are not seen
+ * @param readBytes payload bytes read over a connection
+ * @param readMisses reads whose extent held another generation
+ * @param checksumFailures payloads that did not match their checksum
+ * @param staleRefusals commands and grants of an older epoch
+ * @param protocolErrors connections ended for malformed bytes
+ */
+public record NodeStats(
+        int listenPort,
+        long incarnation,
+        long capacityBytes,
+        long usedBytes,
+        long objects,
+        long epoch,
+        int mastersConnected,
+        int mastersTotal,
+        int clientsConnected,
+        boolean fenced,
+        long restoredObjects,
+        long droppedRecords,
+        long writes,
+        long writeBytes,
+        long writeFailures,
+        long reads,
+        long readBytes,
+        long readMisses,
+        long checksumFailures,
+        long staleRefusals,
+        long protocolErrors) {
+
+    static NodeStats of(Struct stats) {
+        return new NodeStats(
+                stats.u32("listen_port"),
+                stats.u64("incarnation"),
+                stats.u64("capacity_bytes"),
+                stats.u64("used_bytes"),
+                stats.u64("objects"),
+                stats.u64("epoch"),
+                stats.u32("masters_connected"),
+                stats.u32("masters_total"),
+                stats.u32("clients_connected"),
+                stats.u32("fenced") != 0,
+                stats.u64("restored_objects"),
+                stats.u64("dropped_records"),
+                stats.u64("writes"),
+                stats.u64("write_bytes"),
+                stats.u64("write_failures"),
+                stats.u64("reads"),
+                stats.u64("read_bytes"),
+                stats.u64("read_misses"),
+                stats.u64("checksum_failures"),
+                stats.u64("stale_refusals"),
+                stats.u64("protocol_errors"));
+    }
+}

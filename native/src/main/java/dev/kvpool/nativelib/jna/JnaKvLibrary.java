@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.nativelib.jna;
+
+import com.sun.jna.Native;
+import com.sun.jna.NativeLibrary;
+import com.sun.jna.Platform;
+import dev.kvpool.nativelib.KvException;
+import dev.kvpool.nativelib.KvLibrary;
+import dev.kvpool.nativelib.Status;
+
+/** libkvpool through JNA's direct mapping. JNA finds it in the jar at linux-x86-64/ or linux-aarch64/. */
+public final class JnaKvLibrary implements KvLibrary {
+    private final String origin;
+
+    private JnaKvLibrary(String origin) {
+        this.origin = origin;
+    }
+
+    /**
+     * Loads libkvpool from {@code -Djna.library.path}, or else from the class path.
+     *
+     * @throws KvException KV_TOO_OLD when there is none for this machine or it lacks a function
+     */
+    public static KvLibrary load() {
+        try {
+            NativeLibrary library = NativeLibrary.getInstance("kvpool");
+            Native.register(KvFunctions.class, library);
+            return new JnaKvLibrary(
+                    library.getFile() == null ? "libkvpool" : library.getFile().getPath());
+        } catch (UnsatisfiedLinkError e) {
+            throw new KvException(
+                    Status.TOO_OLD,
+                    "cannot load libkvpool.so for " + Platform.RESOURCE_PREFIX + ": " + e.getMessage()
+                            + ". It is part of the kvpool-native jar of this release, for the machine type it was built"
+                            + " on; another one can be given with -Djna.library.path=DIRECTORY.",
+                    e);
+        }
+    }
+
+    @Override
+    public int abiVersion() {
+        return KvFunctions.kv_abi_version();
+    }
+
+    @Override
+    public int getVersions(long out) {
+        return KvFunctions.kv_get_versions(out);
+    }
+
+    @Override
+    public long statusName(int status) {
+        return KvFunctions.kv_status_name(status);
+    }
+
+    @Override
+    public long statusText(int status) {
+        return KvFunctions.kv_status_text(status);
+    }
+
+    @Override
+    public int logLevel(int level) {
+        return KvFunctions.kv_log_level(level);
+    }
+
+    @Override
+    public int nodeStart(long params, long out, long error, int errorSize) {
+        return KvFunctions.kv_node_start(params, out, error, errorSize);
+    }
+
+    @Override
+    public int nodeGetStats(long node, long out) {
+        return KvFunctions.kv_node_get_stats(node, out);
+    }
+
+    @Override
+    public void nodeDestroy(long node) {
+        KvFunctions.kv_node_destroy(node);
+    }
+
+    @Override
+    public int clientCreate(long params, long out, long error, int errorSize) {
+        return KvFunctions.kv_client_create(params, out, error, errorSize);
+    }
+
+    @Override
+    public int clientRegister(long client, long address, long length) {
+        return KvFunctions.kv_client_register(client, address, length);
+    }
+
+    @Override
+    public int clientUnregister(long client, long address) {
+        return KvFunctions.kv_client_unregister(client, address);
+    }
+
+    @Override
+    public int clientSubmit(long client, int opCode, long table, int count, long options, long batchOut) {
+        return KvFunctions.kv_client_submit(client, opCode, table, count, options, batchOut);
+    }
+
+    @Override
+    public int clientWait(long client, long batch, int timeoutMs) {
+        return KvFunctions.kv_client_wait(client, batch, timeoutMs);
+    }
+
+    @Override
+    public int clientRemoveAll(long client, int force, int timeoutMs, long removedOut) {
+        return KvFunctions.kv_client_remove_all(client, force, timeoutMs, removedOut);
+    }
+
+    @Override
+    public int clientExplain(long client, long out, int outSize) {
+        return KvFunctions.kv_client_explain(client, out, outSize);
+    }
+
+    @Override
+    public int clientGetStats(long client, long out) {
+        return KvFunctions.kv_client_get_stats(client, out);
+    }
+
+    @Override
+    public void clientDestroy(long client) {
+        KvFunctions.kv_client_destroy(client);
+    }
+
+    @Override
+    public String origin() {
+        return origin;
+    }
+}
