@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.cli;
+
+/** What the exit codes of {@code kvpool} mean. */
+public final class ExitCode {
+    public static final int OK = 0;
+
+    /** It started but could not go on. */
+    public static final int FAILURE = 1;
+
+    /** Flags or environment are not good; nothing was started. */
+    public static final int USAGE = 2;
+
+    private ExitCode() {}
+}

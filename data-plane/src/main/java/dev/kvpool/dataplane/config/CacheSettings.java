@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.config;
+
+import java.time.Duration;
+import java.util.List;
+
+/** The rules of a pool's cache and of its leadership: settings of {@code master}, which {@code local} passes on. */
+public final class CacheSettings {
+    private static final Format<Duration> OBJECT_LEASES =
+            Durations.between(Duration.ofMillis(100), Duration.ofHours(1));
+    private static final Format<Duration> LEADERSHIP_TIMES =
+            Durations.between(Duration.ofMillis(50), Duration.ofMinutes(10));
+    private static final int REPLICAS_MAX = 16;
+
+    public static final Setting<Duration> OBJECT_LEASE = Setting.withDefault(
+            "object-lease", OBJECT_LEASES, "10s", "How long an object a reader was told about stays where it is.");
+
+    public static final Setting<Double> EVICTION_HIGH_WATERMARK = Setting.withDefault(
+            "eviction-high-watermark",
+            Formats.RATIO,
+            "0.90",
+            "Part of a node's capacity in use above which objects are evicted.");
+
+    public static final Setting<Double> EVICTION_LOW_WATERMARK = Setting.withDefault(
+            "eviction-low-watermark", Formats.RATIO, "0.85", "Part of a node's capacity that eviction leaves in use.");
+
+    public static final Setting<Integer> REPLICAS = Setting.withDefault(
+            "replicas",
+            Formats.integer("N", 1, REPLICAS_MAX),
+            "1",
+            "Copies of an object on different nodes when its put does not say.");
+
+    public static final Setting<Duration> LEASE_DURATION = Setting.withDefault(
+            "lease-duration", LEADERSHIP_TIMES, "5s", "How long a leadership holds without being renewed.");
+
+    public static final Setting<Duration> RENEW_DEADLINE = Setting.withDefault(
+            "renew-deadline", LEADERSHIP_TIMES, "3s", "A leader that could not renew for this long stops serving.");
+
+    public static final Setting<Duration> RETRY_PERIOD = Setting.withDefault(
+            "retry-period", LEADERSHIP_TIMES, "1s", "Time between two attempts to get or renew the leadership.");
+
+    public static final List<Setting<?>> ALL = List.of(
+            OBJECT_LEASE,
+            EVICTION_HIGH_WATERMARK,
+            EVICTION_LOW_WATERMARK,
+            REPLICAS,
+            LEASE_DURATION,
+            RENEW_DEADLINE,
+            RETRY_PERIOD);
+
+    public static final List<Rule> RULES = List.of(
+            new Rule(
+                    List.of(EVICTION_HIGH_WATERMARK, EVICTION_LOW_WATERMARK),
+                    values -> values.get(EVICTION_LOW_WATERMARK) < values.get(EVICTION_HIGH_WATERMARK),
+                    "--eviction-low-watermark must be below --eviction-high-watermark"),
+            new Rule(
+                    List.of(LEASE_DURATION, RENEW_DEADLINE),
+                    values -> values.get(RENEW_DEADLINE).compareTo(values.get(LEASE_DURATION)) < 0,
+                    "--renew-deadline must be shorter than --lease-duration: a leader stops before another one may start"),
+            new Rule(
+                    List.of(RENEW_DEADLINE, RETRY_PERIOD),
+                    values -> values.get(RETRY_PERIOD).compareTo(values.get(RENEW_DEADLINE)) < 0,
+                    "--retry-period must be shorter than --renew-deadline, or one lost answer ends a leadership"));
+
+    private CacheSettings() {}
+}

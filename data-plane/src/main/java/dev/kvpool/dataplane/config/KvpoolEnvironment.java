@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.config;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+/**
+ * The environment variables that begin with KVPOOL_, sorted by what they are.
+ *
+ * <p>Kubernetes sets variables for every Service of a namespace unless a pod says {@code enableServiceLinks: false}. A
+ * Service called {@code kvpool-leader} gives KVPOOL_LEADER_SERVICE_HOST and the like, and one called {@code kvpool} even
+ * KVPOOL_PORT=tcp://10.0.0.1:50051, which is the name of a setting. Those are told apart by name and value and ignored.
+ *
+ * @param settings variables to read settings from
+ * @param serviceLinks names of the variables that Kubernetes made for Services
+ * @param unknown names that are neither
+ */
+public record KvpoolEnvironment(Map<String, String> settings, List<String> serviceLinks, List<String> unknown) {
+    private static final String PREFIX = "KVPOOL_";
+
+    private static final Pattern SERVICE_NAME =
+            Pattern.compile("KVPOOL_(.*_)?(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT_[0-9]+_(TCP|UDP|SCTP)(_.*)?)");
+
+    private static final Pattern SERVICE_VALUE = Pattern.compile("(tcp|udp|sctp)://.*");
+
+    /**
+     * Sorts the variables of a process.
+     *
+     * @param environment all variables of the process
+     * @param known the settings of all commands: a pod may set variables for more than one
+     */
+    public static KvpoolEnvironment of(Map<String, String> environment, Collection<Setting<?>> known) {
+        List<String> names = known.stream().map(Setting::environmentVariable).toList();
+        Map<String, String> settings = new TreeMap<>();
+        List<String> serviceLinks = new ArrayList<>();
+        List<String> unknown = new ArrayList<>();
+        new TreeMap<>(environment).forEach((name, value) -> {
+            if (!name.startsWith(PREFIX)) {
+                return;
+            }
+            if (isServiceLink(name, value)) {
+                serviceLinks.add(name);
+            } else if (names.contains(name)) {
+                settings.put(name, value);
+            } else {
+                unknown.add(name);
+            }
+        });
+        return new KvpoolEnvironment(settings, serviceLinks, unknown);
+    }
+
+    private static boolean isServiceLink(String name, String value) {
+        return SERVICE_NAME.matcher(name).matches()
+                || (name.endsWith("_PORT") && SERVICE_VALUE.matcher(value).matches());
+    }
+}
