@@ -54,7 +54,7 @@ struct SegmentHeader {
   uint32_t reserved;
   uint32_t crc;
 };
-static_assert(sizeof(SegmentHeader) == 352 && offsetof(SegmentHeader, crc) == 348);
+static_assert(sizeof(SegmentHeader) == 344 && offsetof(SegmentHeader, crc) == 340);
 static_assert(std::is_trivially_copyable_v<SegmentHeader>);
 
 /// What the node must remember besides its records.

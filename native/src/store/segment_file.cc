@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/segment_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+namespace kvpool::store {
+namespace {
+
+constexpr const char* kFileName = "/segment-0.kvs";
+
+std::string sizeText(uint64_t bytes) {
+  constexpr uint64_t kMiB = uint64_t{1} << 20;
+  return bytes % kMiB == 0 ? std::to_string(bytes / kMiB) + " MiB" : std::to_string(bytes) + " bytes";
+}
+
+Result<uint64_t> sizeOf(int fd, const std::string& path) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return systemError("cannot look at " + path, errno);
+  if (!S_ISREG(info.st_mode)) return Status(KV_IO, path + " is not a file; move it away");
+  return static_cast<uint64_t>(info.st_size);
+}
+
+/// Every page now, so that a full file system fails here with a sentence and not later with a SIGBUS.
+Status allocateAll(int fd, uint64_t bytes, const std::string& path) {
+  int error = EINTR;
+  while (error == EINTR)
+    error = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  if (error == 0) return {};
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+    return {KV_IO, "no room for the segment file " + path + " of " + sizeText(bytes) + ": " +
+                       systemError("allocating it", error).text() +
+                       "; choose a smaller segment size, or give the file system or memory volume more room "
+                       "(set-aside files next to it take room too)"};
+  }
+  return systemError("cannot allocate " + path, error);
+}
+
+Status lockFile(int fd, const std::string& path) {
+  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return {};
+  if (errno == EWOULDBLOCK) {
+    return {KV_SEGMENT_IN_USE, path + " is used by another process; stop that node, or choose another data directory"};
+  }
+  return systemError("cannot lock " + path, errno);
+}
+
+std::string freeName(const std::string& wanted) {
+  std::string name = wanted;
+  struct stat info {};
+  for (int suffix = 2; ::lstat(name.c_str(), &info) == 0 && suffix < 1000; ++suffix) {
+    name = wanted + "-" + std::to_string(suffix);
+  }
+  return name;
+}
+
+/// Maps an open file whose header was written or checked, and opens the read-only side.
+Result<SegmentFile> finish(Fd file, Mapping mapping, const Geometry& geometry) {
+  SegmentFile segment;
+  const std::string self = "/proc/self/fd/" + std::to_string(file.get());
+  segment.readOnly = Fd(::open(self.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!segment.readOnly.valid()) return systemError("cannot reopen the segment for reading", errno);
+  segment.lock = std::move(file);
+  segment.mapping = std::move(mapping);
+  segment.geometry = geometry;
+  return segment;
+}
+
+Result<SegmentFile> formatted(Fd file, const std::string& shown, const SegmentIdentity& identity, uint64_t bytes,
+                              StoreGate& gate) {
+  const std::optional<Geometry> geometry = planGeometry(bytes);
+  if (!geometry) {
+    return Status(KV_INVALID_ARGUMENT, "a segment of " + sizeText(bytes) + " is not possible; it must have " +
+                                           sizeText(kSegmentBytesMin) + " to " + sizeText(kSegmentBytesMax));
+  }
+  if (Status allocated = allocateAll(file.get(), bytes, shown); !allocated.ok()) return allocated;
+  Result<Mapping> mapping = Mapping::map(file.get(), bytes, true);
+  if (!mapping.ok()) return mapping.status();
+  formatSegment(mapping.value().bytes(), *geometry, identity, gate);
+  Result<SegmentFile> segment = finish(std::move(file), std::move(mapping.value()), *geometry);
+  if (segment.ok()) segment.value().created = true;
+  return segment;
+}
+
+/// Under another name until the header is in it: a crash in between leaves no half-made segment under the real name.
+Result<SegmentFile> create(const std::string& path, const SegmentIdentity& identity, uint64_t bytes, StoreGate& gate) {
+  const std::string unfinished = path + ".new";
+  ::unlink(unfinished.c_str());
+  Fd file(::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
+  if (!file.valid()) return systemError("cannot create " + unfinished, errno);
+  if (Status locked = lockFile(file.get(), unfinished); !locked.ok()) return locked;
+  Result<SegmentFile> segment = formatted(std::move(file), path, identity, bytes, gate);
+  if (segment.ok() && ::rename(unfinished.c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    ::unlink(unfinished.c_str());
+    return systemError("cannot rename " + unfinished, error);
+  }
+  if (!segment.ok()) ::unlink(unfinished.c_str());
+  return segment;
+}
+
+}  // namespace
+
+Mapping::Mapping(Mapping&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), length_(std::exchange(other.length_, 0)) {}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(length_, other.length_);
+  return *this;
+}
+
+Mapping::~Mapping() {
+  if (data_ != nullptr) ::munmap(data_, length_);
+}
+
+Result<Mapping> Mapping::map(int fd, uint64_t length, bool writable) {
+  if (length == 0) return Mapping();
+  void* data = ::mmap(nullptr, length, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+  if (data == MAP_FAILED) return systemError("cannot map " + sizeText(length), errno);
+  return Mapping(static_cast<uint8_t*>(data), length);
+}
+
+Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdentity& identity, uint64_t segmentBytes,
+                                const std::string& timestamp, StoreGate& gate) {
+  const std::string path = directory + kFileName;
+  Fd file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!file.valid()) {
+    if (errno == ENOENT) return create(path, identity, segmentBytes, gate);
+    return systemError("cannot open " + path, errno);
+  }
+  if (Status locked = lockFile(file.get(), path); !locked.ok()) return locked;
+  const Result<uint64_t> size = sizeOf(file.get(), path);
+  if (!size.ok()) return size.status();
+
+  HeaderCheck check{HeaderVerdict::Damaged, "a file of " + std::to_string(size.value()) + " bytes is no segment", {}};
+  Mapping mapping;
+  if (planGeometry(size.value())) {
+    // A sparse file would be as dangerous as a full file system.
+    if (Status allocated = allocateAll(file.get(), size.value(), path); !allocated.ok()) return allocated;
+    Result<Mapping> mapped = Mapping::map(file.get(), size.value(), true);
+    if (!mapped.ok()) return mapped.status();
+    mapping = std::move(mapped.value());
+    check = checkHeader(mapping.bytes(), identity);
+  }
+  if (check.verdict == HeaderVerdict::NewerLayout) {
+    return Status(KV_SEGMENT_LAYOUT, path + ": " + check.why + "; start the newer version, or move the file away");
+  }
+  if (check.verdict == HeaderVerdict::Fits) {
+    Result<SegmentFile> segment = finish(std::move(file), std::move(mapping), check.geometry);
+    if (segment.ok() && size.value() != segmentBytes) {
+      segment.value().warnings.push_back(path + " keeps its size of " + sizeText(size.value()) + "; " +
+                                         sizeText(segmentBytes) + " were asked for and take effect with a new file");
+    }
+    return segment;
+  }
+  const std::string aside = freeName(path + ".set-aside-" + timestamp);
+  if (::rename(path.c_str(), aside.c_str()) != 0) return systemError("cannot set " + path + " aside", errno);
+  Result<SegmentFile> fresh = create(path, identity, segmentBytes, gate);
+  if (fresh.ok()) {
+    fresh.value().warnings.push_back(path + " was set aside as " + aside + " because " + check.why +
+                                     "; delete it when it is not needed");
+  }
+  return fresh;
+}
+
+Result<SegmentFile> anonymousSegment(const SegmentIdentity& identity, uint64_t segmentBytes, StoreGate& gate) {
+  Fd file(::memfd_create("kvpool-segment", MFD_CLOEXEC));
+  if (!file.valid()) return systemError("memfd_create", errno);
+  return formatted(std::move(file), "in memory", identity, segmentBytes, gate);
+}
+
+}  // namespace kvpool::store
