@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.e2e.cluster.Cluster;
+import dev.kvpool.e2e.cluster.Kubectl;
+import dev.kvpool.e2e.cluster.OnCluster;
+import dev.kvpool.e2e.install.Operator;
+import dev.kvpool.e2e.pool.Clients;
+import dev.kvpool.e2e.pool.Killer;
+import dev.kvpool.e2e.pool.Pool;
+import dev.kvpool.e2e.pool.Pool.Leader;
+import dev.kvpool.e2e.pool.Restarts;
+import dev.kvpool.e2e.pool.Samples;
+import io.fabric8.kubernetes.api.model.Pod;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+
+/** One pool, made from the sample that the README names, through its life and the deaths of its processes. */
+@OnCluster
+@Order(2)
+@TestInstance(Lifecycle.PER_CLASS)
+class PoolIT {
+
+    private static final String NAMESPACE = "kvpool-e2e-pool";
+    private static final int OBJECTS = 100;
+
+    private Cluster cluster;
+    private Operator operator;
+    private Pool pool;
+    private Clients clients;
+    private Killer killer;
+    private Restarts restarts;
+
+    @BeforeAll
+    void applySample(Cluster cluster, Operator operator) {
+        this.cluster = cluster;
+        this.operator = operator;
+        cluster.createNamespace(NAMESPACE, "restricted");
+        pool = new Samples(cluster).applyDemo(NAMESPACE);
+        clients = new Clients(cluster, pool);
+        killer = new Killer(cluster);
+        restarts = new Restarts(cluster);
+        pool.awaitReady();
+    }
+
+    @AfterAll
+    void removeNamespaces() {
+        if (killer != null) {
+            killer.close();
+            cluster.deleteNamespace(NAMESPACE);
+        }
+    }
+
+    /** Each scenario starts with a whole pool, whatever the one before it killed. */
+    @BeforeEach
+    void poolIsWhole() {
+        pool.awaitReady();
+    }
+
+    @Test
+    @DisplayName("kubectl get kvp shows a Ready pool with its storage, leader, capacity, use and version")
+    void kubectlShowsThePool() {
+        List<List<String>> table = Kubectl.rows(cluster.kubectl().run("get", "kvp", pool.name(), "-n", NAMESPACE));
+
+        assertThat(table.getFirst())
+                .containsExactly("NAME", "PHASE", "STORAGE", "LEADER", "CAPACITY", "USED", "VERSION", "AGE");
+        List<String> row = table.get(1);
+        assertThat(row.subList(0, 4))
+                .containsExactly(pool.name(), "Ready", "2/2", pool.leaseHolder().pod());
+        assertThat(row.get(4)).as("capacity").isEqualTo("512Mi");
+        assertThat(row.get(5)).as("used").matches("[0-9]+([KMG]i)?");
+        assertThat(row.get(6)).as("version").isEqualTo("0.1.0");
+    }
+
+    @Test
+    @DisplayName("a client in one pod reads what a client in another pod wrote")
+    void onePodReadsWhatAnotherWrote() {
+        assertPut("cross-pod");
+        assertReadBack("cross-pod");
+    }
+
+    @Test
+    @DisplayName(
+            "the leading master is killed: another leads with a later epoch, all objects are there, puts work again")
+    void leaderKilled() {
+        assertPut("before-leader-kill");
+        Leader before = pool.leaseHolder();
+        Pod victim = pod(before.pod());
+
+        killer.kill(victim);
+
+        Leader after = pool.awaitLeaderAfter(before.epoch());
+        assertThat(after.pod()).as("the standby took over").isNotEqualTo(before.pod());
+        assertReadBack("before-leader-kill");
+        assertPut("after-leader-kill");
+        assertReadBack("after-leader-kill");
+        restarts.awaitRestartOf(victim);
+    }
+
+    @Test
+    @DisplayName("the container of a storage node is killed: it comes back in the same pod with all its objects")
+    void storageContainerKilled() {
+        assertPut("before-storage-kill");
+        Pod victim = pool.storagePods().getFirst();
+
+        killer.kill(victim);
+
+        restarts.awaitRestartOf(victim);
+        pool.awaitReady();
+        assertReadBack("before-storage-kill");
+        assertPut("after-storage-kill");
+    }
+
+    @Test
+    @DisplayName("the operator is killed: it comes back and follows the pool, of which no pod restarts")
+    void operatorKilled() {
+        Map<String, Integer> before = restarts.byUid(pool.pods());
+        Pod victim = operator.pods().getFirst();
+
+        killer.kill(victim);
+
+        restarts.awaitRestartOf(victim);
+        // Proof that it works again, and has looked at its pools, before the pool's pods are compared.
+        pool.awaitReconciledAgain();
+        assertThat(restarts.byUid(pool.pods()))
+                .as("pods of the pool, with restarts")
+                .isEqualTo(before);
+        assertPut("after-operator-kill");
+        assertReadBack("after-operator-kill");
+    }
+
+    private void assertPut(String prefix) {
+        assertThat(clients.put(prefix, OBJECTS)).isEqualTo("put %d of %d objects".formatted(OBJECTS, OBJECTS));
+    }
+
+    private void assertReadBack(String prefix) {
+        assertThat(clients.get(prefix, OBJECTS)).isEqualTo("read back %d of %d objects".formatted(OBJECTS, OBJECTS));
+    }
+
+    private Pod pod(String name) {
+        return cluster.client().pods().inNamespace(NAMESPACE).withName(name).require();
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.e2e.cluster;
+
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Optional;
+
+/** The cluster of a run: an existing one, or one that is started for the run and removed after it. */
+public final class Cluster implements AutoCloseable {
+
+    private final Settings settings;
+    private final Path kubeconfig;
+    private final Optional<K3sNode> node;
+    private final KubernetesClient client;
+
+    private Cluster(Settings settings, Path kubeconfig, Optional<K3sNode> node) throws IOException {
+        this.settings = settings;
+        this.kubeconfig = kubeconfig;
+        this.node = node;
+        this.client = new KubernetesClientBuilder()
+                .withConfig(Config.fromKubeconfig(Files.readString(kubeconfig)))
+                .build();
+    }
+
+    /** Opens the cluster that the settings name, with the images loaded where it is a new one. */
+    public static Cluster open(Settings settings) {
+        try {
+            if (settings.kubeconfig().isPresent()) {
+                return new Cluster(settings, settings.kubeconfig().get(), Optional.empty());
+            }
+            K3sNode node = K3sNode.start(settings.clusterImage(), settings.privileged());
+            try {
+                node.load(settings.images());
+                return new Cluster(settings, privateFile(node.kubeconfig()), Optional.of(node));
+            } catch (IOException | RuntimeException e) {
+                node.close();
+                throw e;
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot open the cluster", e);
+        }
+    }
+
+    public Settings settings() {
+        return settings;
+    }
+
+    /** The file that kubectl and helm are pointed at. */
+    public Path kubeconfig() {
+        return kubeconfig;
+    }
+
+    public KubernetesClient client() {
+        return client;
+    }
+
+    public Kubectl kubectl() {
+        return new Kubectl(settings.tool("kubectl"), kubeconfig);
+    }
+
+    /**
+     * A new, empty namespace that enforces the given pod security level ({@code restricted}, {@code baseline} or
+     * {@code privileged}). What an earlier run left under that name is removed first.
+     */
+    public void createNamespace(String name, String podSecurity) {
+        deleteNamespace(name);
+        client.resource(new NamespaceBuilder()
+                        .withNewMetadata()
+                        .withName(name)
+                        .addToLabels("pod-security.kubernetes.io/enforce", podSecurity)
+                        .endMetadata()
+                        .build())
+                .create();
+        // Pods are refused until the namespace's service account exists.
+        Wait.until(
+                "namespace " + name + " has its service account",
+                Limits.STATUS,
+                () -> client.serviceAccounts()
+                        .inNamespace(name)
+                        .withName("default")
+                        .require());
+    }
+
+    /** Deletes a namespace, if it exists, and waits until it is gone. */
+    public void deleteNamespace(String name) {
+        kubectl()
+                .run(
+                        "delete",
+                        "namespace",
+                        name,
+                        "--ignore-not-found",
+                        "--timeout=" + Limits.GONE.minusSeconds(40).toSeconds() + "s");
+    }
+
+    /** What the cluster itself printed; empty for an existing one. */
+    public String logs() {
+        return node.map(K3sNode::logs).orElse("");
+    }
+
+    @Override
+    public void close() {
+        client.close();
+        node.ifPresent(K3sNode::close);
+    }
+
+    /** The kubeconfig holds a key, and helm warns about one that others can read. */
+    private static Path privateFile(String content) throws IOException {
+        Path file = Files.createTempFile(
+                "kvpool-e2e",
+                ".kubeconfig",
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+        file.toFile().deleteOnExit();
+        return Files.writeString(file, content);
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.e2e.cluster;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** The kubectl that people use, pointed at the cluster under test. */
+public final class Kubectl {
+
+    private final String program;
+    private final Path kubeconfig;
+
+    Kubectl(String program, Path kubeconfig) {
+        this.program = program;
+        this.kubeconfig = kubeconfig;
+    }
+
+    /** Runs kubectl and returns what it printed. @throws IllegalStateException when it fails */
+    public String run(String... arguments) {
+        return attempt("", arguments).orThrow();
+    }
+
+    /** Applies YAML. @throws IllegalStateException with the server's words when it is refused */
+    public String apply(String namespace, String yaml) {
+        return attempt(yaml, "apply", "--namespace", namespace, "-f", "-").orThrow();
+    }
+
+    /** Runs kubectl with the given standard input, for callers that expect it to fail. */
+    public Command.Result attempt(String input, String... arguments) {
+        List<String> words = new ArrayList<>(List.of(program));
+        words.addAll(List.of(arguments));
+        return new Command(words, Map.of("KUBECONFIG", kubeconfig.toString()), input, Limits.KUBECTL).run();
+    }
+
+    /** The rows of a table that kubectl printed, each as its cells; the first row holds the columns' names. */
+    public static List<List<String>> rows(String table) {
+        // Cells are separated by at least two spaces, since a cell such as a phase may hold single ones.
+        return table.lines().map(line -> List.of(line.strip().split("\\s{2,}"))).toList();
+    }
+
+    /** Waits as `kubectl wait` does. */
+    public void awaitCondition(String namespace, String what, String condition, Duration limit) {
+        run("wait", "--namespace", namespace, "--for=" + condition, "--timeout=" + limit.toSeconds() + "s", what);
+    }
+}

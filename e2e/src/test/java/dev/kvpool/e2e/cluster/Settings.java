@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.e2e.cluster;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * What a run is told, by system properties or by environment variables of the same name in capitals with underscores:
+ * {@code e2e/run} passes both.
+ *
+ * @param repository root of the source tree; the chart, the manifests and the samples are read from there
+ * @param diagnostics folder for what is written down when a scenario fails
+ * @param kubeconfig {@code -Dkvpool.kubeconfig}: use this cluster, which has the images already, instead of a new one
+ * @param clusterImage {@code -Dkvpool.cluster.image}: what the new cluster runs; K3s when not given
+ * @param privileged {@code -Dkvpool.cluster.privileged}: false on machines whose container engine refuses privileged
+ *     containers; the new cluster then runs with all rights that the machine can give
+ * @param tools {@code -Dkvpool.tools}: folder with kubectl and helm; when not given they are looked for on the PATH
+ * @param images what is loaded into a new cluster; {@code e2e/images/build} makes them
+ */
+public record Settings(
+        Path repository,
+        Path diagnostics,
+        Optional<Path> kubeconfig,
+        String clusterImage,
+        boolean privileged,
+        Optional<Path> tools,
+        List<String> images) {
+
+    private static final String K3S = "rancher/k3s:v1.33.5-k3s1";
+
+    /** Reads them. @throws IllegalArgumentException when one names a file or folder that is not there */
+    public static Settings read() {
+        return new Settings(
+                existing(
+                        "kvpool.repository",
+                        Path.of(property("kvpool.repository").orElse(".."))),
+                Path.of(property("kvpool.diagnostics").orElse("target/diagnostics")),
+                property("kvpool.kubeconfig").map(file -> existing("kvpool.kubeconfig", Path.of(file))),
+                property("kvpool.cluster.image").orElse(K3S),
+                property("kvpool.cluster.privileged").map(Boolean::parseBoolean).orElse(true),
+                property("kvpool.tools").map(folder -> existing("kvpool.tools", Path.of(folder))),
+                List.of("kvpool:0.1.0", "kvpool-operator:0.1.0", "kvpool-client:0.1.0"));
+    }
+
+    /** The command to run for a tool: from the folder of tools, else its bare name. */
+    public String tool(String name) {
+        return tools.map(folder -> folder.resolve(name).toString()).orElse(name);
+    }
+
+    private static Optional<String> property(String name) {
+        String variable = name.toUpperCase(Locale.ROOT).replace('.', '_');
+        return Optional.ofNullable(System.getProperty(name, System.getenv(variable)))
+                .filter(value -> !value.isBlank());
+    }
+
+    private static Path existing(String property, Path path) {
+        if (!Files.exists(path)) {
+            throw new IllegalArgumentException("-D" + property + " names " + path + ", which does not exist");
+        }
+        return path.toAbsolutePath().normalize();
+    }
+}

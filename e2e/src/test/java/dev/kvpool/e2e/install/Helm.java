@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.e2e.install;
+
+import dev.kvpool.e2e.cluster.Cluster;
+import dev.kvpool.e2e.cluster.Command;
+import dev.kvpool.e2e.cluster.Limits;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Helm as people run it: as a program, on the chart of this source tree. */
+public final class Helm {
+
+    private final Cluster cluster;
+
+    public Helm(Cluster cluster) {
+        this.cluster = cluster;
+    }
+
+    /** Installs the chart, or upgrades the release that is there, and waits until its pods are ready. */
+    public void install(String release, String namespace) {
+        run(
+                "upgrade",
+                "--install",
+                release,
+                cluster.settings().repository().resolve("helm/kvpool").toString(),
+                "--namespace",
+                namespace,
+                "--create-namespace",
+                "--wait",
+                "--timeout",
+                Limits.OPERATOR_READY.toSeconds() + "s");
+    }
+
+    public void uninstall(String release, String namespace) {
+        run("uninstall", release, "--namespace", namespace, "--wait", "--timeout", Limits.GONE.toSeconds() + "s");
+    }
+
+    /** What `helm test` prints. @throws IllegalStateException when a test of the chart fails */
+    public String test(String release, String namespace) {
+        return run("test", release, "--namespace", namespace, "--timeout", Limits.CLIENT_POD.toSeconds() + "s");
+    }
+
+    /** What `helm list` prints about a namespace, as JSON. */
+    public String list(String namespace) {
+        return run("list", "--namespace", namespace, "--output", "json");
+    }
+
+    private String run(String... arguments) {
+        List<String> words = new ArrayList<>(List.of(cluster.settings().tool("helm")));
+        words.addAll(List.of(arguments));
+        Map<String, String> environment =
+                Map.of("KUBECONFIG", cluster.kubeconfig().toString());
+        return new Command(words, environment, "", Limits.HELM).run().orThrow();
+    }
+}

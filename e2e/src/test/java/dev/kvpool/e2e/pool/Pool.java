@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.e2e.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.PoolPhase;
+import dev.kvpool.e2e.cluster.Cluster;
+import dev.kvpool.e2e.cluster.Limits;
+import dev.kvpool.e2e.cluster.Wait;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import java.util.Comparator;
+import java.util.List;
+
+/** A pool in a cluster, seen from outside: its custom resource, its pods, its Lease. */
+public final class Pool {
+
+    private static final String POOL_LABEL = "kvpool.dev/pool";
+    private static final String ROLE_LABEL = "kvpool.dev/role";
+    private static final String LEADER_LABEL = "kvpool.dev/leader";
+
+    private final Cluster cluster;
+    private final String namespace;
+    private final String name;
+
+    /** Names a pool, which need not exist yet. */
+    public Pool(Cluster cluster, String namespace, String name) {
+        this.cluster = cluster;
+        this.namespace = namespace;
+        this.name = name;
+    }
+
+    /** The leading master and its epoch. */
+    public record Leader(String pod, int epoch) {}
+
+    public String name() {
+        return name;
+    }
+
+    public String namespace() {
+        return namespace;
+    }
+
+    public KvCachePool resource() {
+        return cluster.client()
+                .resources(KvCachePool.class)
+                .inNamespace(namespace)
+                .withName(name)
+                .require();
+    }
+
+    /** Waits until the custom resource says that everything is there, for the spec as it is now. */
+    public void awaitReady() {
+        Wait.until("pool " + name + " is Ready", Limits.POOL_READY, () -> {
+            KvCachePool resource = resource();
+            KvCachePoolStatus status = resource.getStatus();
+            assertThat(status).as("status").isNotNull();
+            assertThat(status.observedGeneration())
+                    .as("observed generation")
+                    .isEqualTo(resource.getMetadata().getGeneration());
+            assertThat(status.phase()).as(status.message()).isEqualTo(PoolPhase.READY);
+        });
+    }
+
+    /** All its pods, by name. */
+    public List<Pod> pods() {
+        return pods(POOL_LABEL, name);
+    }
+
+    public List<Pod> storagePods() {
+        return pods(ROLE_LABEL, "storage");
+    }
+
+    /** The master that holds the Lease, with its epoch. */
+    public Leader leaseHolder() {
+        Lease lease = cluster.client()
+                .leases()
+                .inNamespace(namespace)
+                .withName(name + "-master")
+                .require();
+        String holder = lease.getSpec().getHolderIdentity();
+        assertThat(holder).as("holder of the Lease").matches(".+_[0-9a-f]{16}");
+        return new Leader(
+                holder.substring(0, holder.lastIndexOf('_')), lease.getSpec().getLeaseTransitions());
+    }
+
+    /** Names of the pods that the leader Service selects. */
+    public List<String> labelledLeaders() {
+        return pods(LEADER_LABEL, "true").stream()
+                .map(pod -> pod.getMetadata().getName())
+                .toList();
+    }
+
+    /** Waits until Lease, label and status agree on a leader of a later epoch, and returns it. */
+    public Leader awaitLeaderAfter(int epoch) {
+        Wait.until("pool " + name + " has a leader after epoch " + epoch, Limits.TAKEOVER, () -> {
+            Leader leader = leaseHolder();
+            assertThat(leader.epoch()).as("epoch in the Lease").isGreaterThan(epoch);
+            assertThat(labelledLeaders()).as("labelled leaders").containsExactly(leader.pod());
+            var status = resource().getStatus().leader();
+            assertThat(status).as("leader in the status").isNotNull();
+            assertThat(status.pod()).as("leader in the status").isEqualTo(leader.pod());
+            assertThat(status.epoch()).as("epoch in the status").isEqualTo(leader.epoch());
+        });
+        return leaseHolder();
+    }
+
+    /**
+     * Takes away a child that no pod depends on and waits until the operator made it again: then it has seen the pool in
+     * its present life.
+     */
+    public void awaitReconciledAgain() {
+        var child = cluster.client().configMaps().inNamespace(namespace).withName(name + "-client");
+        String before = child.require().getMetadata().getUid();
+        child.delete();
+        Wait.until(
+                "the operator makes the client ConfigMap of pool " + name + " again",
+                Limits.RESTART,
+                () -> assertThat(child.require().getMetadata().getUid()).isNotEqualTo(before));
+        awaitReady();
+    }
+
+    private List<Pod> pods(String label, String value) {
+        return cluster
+                .client()
+                .pods()
+                .inNamespace(namespace)
+                .withLabel(POOL_LABEL, name)
+                .withLabel(label, value)
+                .list()
+                .getItems()
+                .stream()
+                .sorted(Comparator.comparing(pod -> pod.getMetadata().getName()))
+                .toList();
+    }
+}
