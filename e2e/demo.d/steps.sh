@@ -27,6 +27,7 @@ step() {
 report_failure() {
   local status=$?
   [ "$status" = 0 ] && return
+  set +e
   {
     echo
     echo "demo failed in step '${STEP_NAME:-}'; its last lines, from ${STEP_LOG:-}:"

@@ -48,8 +48,8 @@ class InvalidSpecIT {
     @DisplayName("the API server refuses a spec and says why")
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
             no storage             | {storage: []}                                                                  | spec.storage
-            capacity too small     | {storage: [{name: a, capacity: 1Mi}]}                                          | capacity must be at least 64Mi
-            capacity not a size    | {storage: [{name: a, capacity: plenty}]}                                       | spec.storage[0].capacity
+            capacity too small     | {storage: [{name: a, capacity: 1Mi}]}                                          | at least 64Mi
+            capacity not a size    | {storage: [{name: a, capacity: plenty}]}                                       | quantities must match
             two sets of one name   | {storage: [{name: a, capacity: 1Gi}, {name: a, capacity: 1Gi}]}                | Duplicate value
             a name in use          | {storage: [{name: master, capacity: 1Gi}]}                                     | choose another set name
             no masters             | {masters: {replicas: 0}, storage: [{name: a, capacity: 1Gi}]}                  | spec.masters.replicas
