@@ -14,7 +14,7 @@ start_apiserver() {
     --secure-port 6443 --advertise-address "$NODE_IP" --etcd-servers http://127.0.0.1:2379 \
     --tls-cert-file "$PKI/apiserver.crt" --tls-private-key-file "$PKI/apiserver.key" \
     --client-ca-file "$PKI/ca.crt" --authorization-mode Node,RBAC --enable-admission-plugins NodeRestriction \
-    --allow-privileged --service-cluster-ip-range 10.43.0.0/16 \
+    --token-auth-file "$STATE/tokens.csv" --allow-privileged --service-cluster-ip-range 10.43.0.0/16 \
     --service-account-issuer https://kubernetes.default.svc.cluster.local \
     --service-account-key-file "$PKI/service-accounts.pub" \
     --service-account-signing-key-file "$PKI/service-accounts.key" \
@@ -24,10 +24,18 @@ start_apiserver() {
 
 start_controllers() {
   start kube-controller-manager kube-controller-manager --kubeconfig "$STATE/controller-manager.kubeconfig" \
-    --leader-elect=false --use-service-account-credentials --root-ca-file "$PKI/ca.crt" \
+    --leader-elect=false --use-service-account-credentials --allocate-node-cidrs --cluster-cidr "$PODS" --root-ca-file "$PKI/ca.crt" \
     --service-account-private-key-file "$PKI/service-accounts.key" \
     --cluster-signing-cert-file "$PKI/ca.crt" --cluster-signing-key-file "$PKI/ca.key"
   start kube-scheduler kube-scheduler --kubeconfig "$STATE/scheduler.kubeconfig" --leader-elect=false
+}
+
+# Objects that a cluster is expected to have. The node's address is part of them, so they are set at each start.
+add_system_objects() {
+  render dns.yaml "NODE_IP=$NODE_IP" | kubectl apply --server-side --force-conflicts -f - >/dev/null ||
+    fail "could not create the objects of the cluster's DNS"
+  kubectl apply --server-side --force-conflicts -f "$CONFIG/nodes.yaml" >/dev/null ||
+    fail "could not give nodes their permissions"
 }
 
 start_dns() {
@@ -35,7 +43,5 @@ start_dns() {
   # CoreDNS refuses to forward to no name server at all, which is what a machine without a network has.
   grep -q '^nameserver' /etc/resolv.conf || forward=''
   render Corefile "FORWARD=$forward" >"$STATE/Corefile"
-  render dns.yaml "NODE_IP=$NODE_IP" | kubectl apply --server-side --force-conflicts -f - >/dev/null ||
-    fail "could not create the objects of the cluster's DNS"
   start coredns coredns -conf "$STATE/Corefile"
 }

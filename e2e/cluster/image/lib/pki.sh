@@ -20,7 +20,6 @@ issue_certificates() {
   issue_user admin /O=system:masters/CN=admin "$ADMIN_KUBECONFIG"
   issue_user coredns /CN=system:coredns
   issue_user controller-manager /CN=system:kube-controller-manager
-  issue_user proxy /CN=system:kube-proxy
   issue_user scheduler /CN=system:kube-scheduler
   issue_user kubelet "/O=system:nodes/CN=system:node:$NODE_NAME"
 }
