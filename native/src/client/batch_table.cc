@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/batch_table.h"
+
+#include <unordered_map>
+#include <utility>
+
+#include "base/utf8.h"
+
+namespace kvpool::client {
+namespace {
+
+int32_t judgeKey(std::string_view key) {
+  const bool fits = !key.empty() && key.size() <= KV_KEY_BYTES_MAX;
+  return fits && isUtf8(key) ? KV_OK : KV_INVALID_KEY;
+}
+
+}  // namespace
+
+void BatchTable::admit(Submission submission) {
+  const BatchId id = submission.id;
+  Batch& batch = batches_[id];
+  batch.asked = std::move(submission);
+  batch.lines.resize(batch.asked.lines.size());
+  batch.open = static_cast<uint32_t>(batch.lines.size());
+  for (size_t i = 0; i < batch.lines.size(); ++i) batch.lines[i].op = batch.asked.lines[i];
+  batch.asked.lines.clear();
+  chainEqualKeys(batch);
+}
+
+void BatchTable::chainEqualKeys(Batch& batch) {
+  const bool changes = batch.asked.op == OpCode::Put || batch.asked.op == OpCode::Remove;
+  std::unordered_map<std::string_view, uint32_t> latest;
+  std::vector<uint32_t> first;
+  for (uint32_t i = 0; i < batch.lines.size(); ++i) {
+    if (changes) {
+      const auto [entry, isNew] = latest.try_emplace(batch.key(i), i);
+      if (!isNew) {
+        batch.lines[entry->second].next = i;
+        entry->second = i;
+        continue;
+      }
+    }
+    first.push_back(i);
+  }
+  for (uint32_t line : first) begin(batch, line);
+}
+
+void BatchTable::begin(Batch& batch, uint32_t line) {
+  const Operation& op = batch.lines[line].op;
+  int32_t status = op.refused;
+  if (status == KV_OK && batch.asked.op != OpCode::RemoveAll) status = judgeKey(op.key);
+  if (status != KV_OK) return end(batch, line, status);
+  ask(batch, line);
+}
+
+Batch* BatchTable::find(BatchId id) {
+  const auto found = batches_.find(id);
+  return found == batches_.end() ? nullptr : &found->second;
+}
+
+void BatchTable::askLater(Batch& batch, uint32_t line, int32_t obstacle) {
+  Line& waiting = batch.lines[line];
+  waiting.obstacle = obstacle;
+  ++context_.statistics.retries;
+  delayed_.push({context_.now + context_.backoffMs(waiting.tries++), batch.asked.id, line});
+}
+
+void BatchTable::publish(Batch& batch, uint32_t line) {
+  if (batch.toPublish.empty()) batch.publishSince = context_.now;
+  batch.toPublish.push_back(line);
+}
+
+void BatchTable::end(Batch& batch, uint32_t line, int32_t status, uint64_t length) {
+  // A long chain of refused lines would nest deeply if each ended the next.
+  std::optional<uint32_t> at = line;
+  while (at) {
+    Line& ending = batch.lines[*at];
+    if (ending.done) return;
+    ending.done = true;
+    ending.result = {status, length};
+    --batch.open;
+    at = ending.next;
+    if (!at) return;
+    const Operation& op = batch.lines[*at].op;
+    status = op.refused != KV_OK ? op.refused : judgeKey(op.key);
+    length = 0;
+    if (status == KV_OK) return ask(batch, *at);
+  }
+}
+
+void BatchTable::wakeDelayed() {
+  while (!delayed_.empty() && delayed_.top().at <= context_.now) {
+    const Delayed due = delayed_.top();
+    delayed_.pop();
+    Batch* batch = find(due.batch);
+    if (batch != nullptr && !batch->lines[due.line].done) ask(*batch, due.line);
+  }
+}
+
+void BatchTable::sweep() {
+  for (auto entry = batches_.begin(); entry != batches_.end();) {
+    Batch& batch = entry->second;
+    if (batch.open > 0) {
+      ++entry;
+      continue;
+    }
+    FinishBatch finished{batch.asked.id, {}};
+    finished.lines.reserve(batch.lines.size());
+    for (const Line& line : batch.lines) finished.lines.push_back(line.result);
+    context_.act(std::move(finished));
+    entry = batches_.erase(entry);
+  }
+}
+
+}  // namespace kvpool::client

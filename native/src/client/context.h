@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the client core share: settings, the time of the current input, numbers to give out, and the actions
+// collected for the shell.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/actions.h"
+#include "client/limits.h"
+#include "wire/handshake.h"
+
+namespace kvpool::client {
+
+struct Config {
+  std::vector<std::string> masters;  ///< HOST:PORT, 1 to kMastersMax
+  wire::Identity me;                 ///< role client, any pool
+  bool tcp = true;
+  bool shm = true;
+  std::string bootId;  ///< of this machine; a node with the same one can share memory with us
+  int64_t connectTimeoutMs = kConnectTimeoutMs;
+  int64_t transferTimeoutMs = kTransferTimeoutMs;
+  uint64_t seed = 1;  ///< of the jitter in retries and of the order of replicas
+};
+
+struct Statistics {
+  bool leaderKnown = false;
+  uint64_t epoch = 0;
+  uint64_t puts = 0;
+  uint64_t gets = 0;
+  uint64_t hits = 0;
+  uint64_t misses = 0;
+  uint64_t putBytes = 0;
+  uint64_t getBytes = 0;
+  uint64_t shmBytes = 0;
+  uint64_t retries = 0;
+  uint64_t checksumFailures = 0;
+  uint64_t leaderChanges = 0;
+};
+
+class Context {
+ public:
+  explicit Context(Config settings) : config(std::move(settings)), random_(config.seed) {}
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const Config config;
+  Time now = 0;
+  Statistics statistics;
+  std::vector<Action> actions;
+
+  template <typename T>
+  void act(T action) {
+    actions.emplace_back(std::move(action));
+  }
+
+  ConnectionId newConnection() { return ++lastConnection_; }
+  /// Names requests to masters and transfers alike, so that no number is used twice on any connection.
+  uint64_t newRequest() { return ++lastRequest_; }
+
+  uint64_t random(uint64_t below) { return std::uniform_int_distribution<uint64_t>(0, below - 1)(random_); }
+
+  /// The wait before try number `attempt` (0: the first repetition).
+  int64_t backoffMs(uint32_t attempt) {
+    const int64_t whole = attempt >= 4 ? kRetryLongestMs : std::min(kRetryFirstMs << attempt, kRetryLongestMs);
+    return whole / 2 + static_cast<int64_t>(random(static_cast<uint64_t>(whole / 2 + 1)));
+  }
+
+  /// Remembers the sentence behind the latest failure.
+  void explain(std::string sentence) { explanation_ = std::move(sentence); }
+  [[nodiscard]] const std::string& explanation() const { return explanation_; }
+
+ private:
+  std::mt19937_64 random_;
+  ConnectionId lastConnection_ = 0;
+  uint64_t lastRequest_ = 0;
+  std::string explanation_;
+};
+
+}  // namespace kvpool::client

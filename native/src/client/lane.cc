@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/lane.h"
+
+#include <algorithm>
+
+namespace kvpool::client {
+
+Lane::Lane(Context& context, std::vector<TransferResult>& results, Transport transport, std::string address,
+           uint64_t incarnation, std::string node)
+    : context_(context),
+      results_(results),
+      transport_(transport),
+      address_(std::move(address)),
+      incarnation_(incarnation),
+      node_(std::move(node)) {}
+
+Status Lane::whyNot() const {
+  if (failedForGood_ || context_.now < restUntil_) return why_;
+  return {};
+}
+
+Lane::Moving* Lane::find(TransferId id) {
+  const auto found = moving_.find(id);
+  return found == moving_.end() ? nullptr : &found->second;
+}
+
+void Lane::enqueue(Transfer transfer, const PoolId& pool) {
+  waiting_.push_back(transfer);
+  if (stage_ == Stage::Down) dial(pool);
+  if (stage_ == Stage::Ready) begin();
+}
+
+// ---- connecting ----
+
+void Lane::dial(const PoolId& pool) {
+  hello_ = wire::Hello{};
+  hello_.self = context_.config.me;
+  hello_.self.poolId = pool;
+  hello_.expectedPeer = incarnation_;
+  connection_ = context_.newConnection();
+  stage_ = Stage::Dialing;
+  since_ = context_.now;
+  context_.act(Dial{connection_, transport_, address_});
+}
+
+void Lane::opened() {
+  if (stage_ != Stage::Dialing) return;
+  stage_ = Stage::Greeting;
+  wire::Bytes frame;
+  wire::appendHello(frame, hello_);
+  context_.act(SendFrame{connection_, std::move(frame)});
+}
+
+void Lane::greeted(const Reply& reply) {
+  if (const auto* refused = std::get_if<wire::Refused>(&reply)) {
+    return fail(wire::refusalStatus(*refused, "node " + node_));
+  }
+  const auto* welcome = std::get_if<wire::Welcome>(&reply);
+  if (welcome == nullptr) return fail(Status(KV_PROTOCOL, "the greeting was answered with something else"));
+  Status fits = wire::judgeWelcome(*welcome, wire::Role::Node, hello_);
+  if (!fits.ok()) return fail(std::move(fits));
+  if (transport_ == Transport::Unix) {
+    stage_ = Stage::Attaching;
+    context_.act(SendStaging{connection_, shmAttach(context_.newRequest(), kStagingBytes), kStagingBytes});
+    return;
+  }
+  stage_ = Stage::Ready;
+  begin();
+}
+
+void Lane::attached(const Reply& reply) {
+  const auto* attached = std::get_if<ShmAttached>(&reply);
+  if (attached == nullptr) return fail(Status(KV_PROTOCOL, "the attachment was answered with something else"));
+  if (attached->status != KV_OK) {
+    return fail(Status(attached->status, std::string("no shared memory: ") + statusText(attached->status)));
+  }
+  stage_ = Stage::Mapping;
+  context_.act(MapSegments{connection_, attached->segments});
+}
+
+void Lane::segmentsMapped(const Status& status) {
+  if (stage_ != Stage::Mapping) return;
+  if (!status.ok()) return fail(status);
+  stage_ = Stage::Ready;
+  begin();
+}
+
+// ---- moving ----
+
+void Lane::begin() {
+  while (stage_ == Stage::Ready && !waiting_.empty() && moving_.size() < kTransfersInFlight) {
+    if (moving_.empty()) lastProgress_ = context_.now;
+    const Transfer next = waiting_.front();
+    const bool begun = transport_ == Transport::Unix ? beginShared(next) : beginOne(next);
+    if (!begun) return;
+    waiting_.pop_front();
+  }
+}
+
+bool Lane::beginOne(const Transfer& transfer) {
+  Moving& moving = moving_[transfer.id];
+  moving.transfer = transfer;
+  if (transfer.direction == Direction::Write) {
+    moving.step = Step::SendingPayload;
+    context_.act(SendFrame{connection_, inlineWrite(transfer.id, transfer.writeLine())});
+    context_.act(SendPayload{connection_, transfer.id, transfer.data, transfer.length});
+  } else {
+    moving.step = Step::AwaitingReply;
+    context_.act(
+        SendFrame{connection_, readRequest(transfer.id, transfer.extent, transfer.object, transfer.length)});
+  }
+  return true;
+}
+
+bool Lane::beginShared(const Transfer& transfer) {
+  if (transfer.direction == Direction::Read) {
+    moving_[transfer.id] = Moving{transfer, Step::CopyingOut, false, {}, {}};
+    context_.act(CopyFromSegment{connection_, transfer.id, transfer.extent, transfer.object, transfer.offset,
+                                 transfer.length, transfer.data});
+    return true;
+  }
+  const std::optional<uint64_t> block = ring_.take(transfer.length);
+  if (!block) return false;  // begun again when an answered write gives its block back
+  moving_[transfer.id] = Moving{transfer, Step::CopyingIn, false, {}, block};
+  context_.act(CopyToStaging{connection_, transfer.id, transfer.data, transfer.length, *block});
+  return true;
+}
+
+void Lane::replied(const Reply& reply) {
+  progressed();
+  if (std::holds_alternative<Heartbeat>(reply)) return;
+  if (stage_ == Stage::Greeting) return greeted(reply);
+  if (stage_ == Stage::Attaching) return attached(reply);
+  if (const auto* write = std::get_if<WriteReply>(&reply)) return written(*write);
+  if (const auto* read = std::get_if<ReadReply>(&reply)) return readable(*read);
+  fail(Status(KV_PROTOCOL, "sent a message that no client asked for"));
+}
+
+void Lane::written(const WriteReply& reply) {
+  Moving* moving = find(reply.request);
+  const bool asked = moving != nullptr && moving->transfer.direction == Direction::Write && !moving->earlyStatus &&
+                     (moving->step == Step::AwaitingReply || moving->step == Step::SendingPayload);
+  if (!asked) return fail(Status(KV_PROTOCOL, "answered a write that was not asked for"));
+  if (moving->step == Step::SendingPayload) {
+    moving->earlyStatus = reply.status;  // the caller's memory is still being read; the result waits for that
+    return;
+  }
+  finish(reply.request, reply.status);
+}
+
+void Lane::payloadSent(TransferId id) {
+  progressed();
+  Moving* moving = find(id);
+  if (moving == nullptr || moving->step != Step::SendingPayload) return;
+  moving->step = Step::AwaitingReply;
+  if (moving->earlyStatus) finish(id, *moving->earlyStatus);
+}
+
+void Lane::readable(const ReadReply& reply) {
+  Moving* moving = find(reply.request);
+  const bool asked = moving != nullptr && moving->transfer.direction == Direction::Read &&
+                     moving->step == Step::AwaitingReply;
+  if (!asked) return fail(Status(KV_PROTOCOL, "answered a read that was not asked for"));
+  if (reply.status != KV_OK) return finish(reply.request, reply.status);
+  if (reply.payloadLength != moving->transfer.length) {
+    return fail(Status(KV_PROTOCOL, "announced " + std::to_string(reply.payloadLength) + " bytes for an object of " +
+                                        std::to_string(moving->transfer.length)));
+  }
+  moving->step = Step::ReceivingPayload;
+  context_.act(ReceivePayload{connection_, reply.request, moving->orphan ? nullptr : moving->transfer.data,
+                              moving->transfer.length});
+}
+
+void Lane::payloadReceived(TransferId id, uint32_t computedCrc, uint32_t sentCrc) {
+  progressed();
+  Moving* moving = find(id);
+  if (moving == nullptr || moving->step != Step::ReceivingPayload) return;
+  const bool good = moving->orphan || (computedCrc == sentCrc && computedCrc == moving->transfer.crc);
+  finish(id, good ? KV_OK : KV_CHECKSUM);
+}
+
+void Lane::copiedToStaging(TransferId id, uint32_t crc) {
+  Moving* moving = find(id);
+  if (moving == nullptr || moving->step != Step::CopyingIn) return;
+  progressed();
+  moving->step = Step::AwaitingReply;
+  context_.act(SendFrame{connection_, stagedWrite(id, moving->transfer.writeLine(), {*moving->staging, crc})});
+}
+
+void Lane::copiedFromSegment(TransferId id, int32_t status, uint32_t crc) {
+  Moving* moving = find(id);
+  if (moving == nullptr || moving->step != Step::CopyingOut) return;
+  progressed();
+  if (status == KV_OK && crc != moving->transfer.crc) status = KV_CHECKSUM;
+  finish(id, status);
+}
+
+void Lane::finish(TransferId id, int32_t status) {
+  const auto node = moving_.extract(id);
+  const Moving& moving = node.mapped();
+  if (moving.staging) ring_.release(*moving.staging);
+  if (!moving.orphan) {
+    const bool shared = transport_ == Transport::Unix;
+    if (status == KV_CHECKSUM) ++context_.statistics.checksumFailures;
+    if (status == KV_OK && shared) context_.statistics.shmBytes += moving.transfer.length;
+    if (status != KV_OK) context_.explain("node " + node_ + ": " + statusText(status));
+    results_.push_back({id, moving.transfer.batch, moving.transfer.line, incarnation_, status, shared});
+  }
+  begin();
+}
+
+// ---- ending ----
+
+void Lane::abandon(BatchId batch) {
+  const auto ours = [batch](const Transfer& transfer) { return transfer.batch == batch; };
+  std::erase_if(waiting_, ours);
+  std::erase_if(stranded_, ours);
+  bool onTheWay = false;
+  for (auto entry = moving_.begin(); entry != moving_.end();) {
+    Moving& moving = entry->second;
+    const bool copying = moving.step == Step::CopyingIn || moving.step == Step::CopyingOut;
+    if (!ours(moving.transfer)) {
+      ++entry;
+    } else if (copying) {
+      context_.act(CancelCopy{connection_, moving.transfer.id});
+      if (moving.staging) ring_.release(*moving.staging);
+      entry = moving_.erase(entry);
+    } else {
+      onTheWay = onTheWay || moving.step != Step::AwaitingReply;
+      moving.orphan = true;
+      ++entry;
+    }
+  }
+  if (onTheWay) fail(Status(KV_TRANSFER_FAILED, "closed: a batch ended while its bytes were on the way"));
+}
+
+void Lane::closed(const std::string& reason) {
+  const int32_t code = stage_ == Stage::Ready ? KV_TRANSFER_FAILED : KV_CONNECT_FAILED;
+  end(Status(code, reason));
+}
+
+void Lane::fail(Status why) {
+  if (stage_ == Stage::Down) return;
+  context_.act(Close{connection_});
+  end(std::move(why));
+}
+
+void Lane::end(Status why) {
+  const bool wasReady = stage_ == Stage::Ready;
+  stage_ = Stage::Down;
+  why_ = Status(why.code(), "node " + node_ + " at " + address_ + ": " + why.text());
+  if (!wasReady) {
+    // Without shared memory everything still works through tcp, so it is not tried again in this life of the node.
+    failedForGood_ = transport_ == Transport::Unix || why_.code() == KV_IDENTITY_MISMATCH;
+    restUntil_ = context_.now + kLaneRestMs;
+  }
+  if (!idle()) context_.explain(why_.text());
+  for (const auto& [id, moving] : moving_) {
+    if (moving.orphan) continue;
+    results_.push_back({id, moving.transfer.batch, moving.transfer.line, incarnation_, why_.code(), false});
+  }
+  moving_.clear();
+  ring_ = StagingRing(kStagingBytes);
+  if (transport_ == Transport::Unix) {
+    stranded_.insert(stranded_.end(), waiting_.begin(), waiting_.end());
+  } else {
+    for (const Transfer& transfer : waiting_) {
+      results_.push_back({transfer.id, transfer.batch, transfer.line, incarnation_, why_.code(), false});
+    }
+  }
+  waiting_.clear();
+}
+
+void Lane::tick() {
+  if (stage_ == Stage::Down) return;
+  if (stage_ != Stage::Ready && context_.now - since_ >= context_.config.connectTimeoutMs) {
+    return fail(Status(KV_CONNECT_FAILED,
+                       "not connected within " + std::to_string(context_.config.connectTimeoutMs) + " ms"));
+  }
+  if (stage_ == Stage::Ready && !moving_.empty() &&
+      context_.now - lastProgress_ >= context_.config.transferTimeoutMs) {
+    fail(Status(KV_TRANSFER_FAILED,
+                "no progress within " + std::to_string(context_.config.transferTimeoutMs) + " ms"));
+  }
+}
+
+}  // namespace kvpool::client

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// One connection to one life of a storage node, and the transfers on it: dials when there is work, greets, attaches the
+// shared memory when it is a unix socket, then keeps up to kTransfersInFlight transfers on the way.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/status.h"
+#include "client/context.h"
+#include "client/staging_ring.h"
+#include "client/transfer.h"
+
+namespace kvpool::client {
+
+class Lane {
+ public:
+  /// `address` is HOST:PORT or the path of the unix socket; finished transfers are appended to `results`.
+  Lane(Context& context, std::vector<TransferResult>& results, Transport transport, std::string address,
+       uint64_t incarnation, std::string node);
+
+  /// Why the lane takes no transfers now: it failed a moment ago, or for good. Otherwise OK.
+  [[nodiscard]] Status whyNot() const;
+  [[nodiscard]] bool idle() const { return waiting_.empty() && moving_.empty(); }
+  [[nodiscard]] bool owns(ConnectionId connection) const { return stage_ != Stage::Down && connection_ == connection; }
+  /// Transfers that were never begun when the lane failed; they may take another lane.
+  std::deque<Transfer> takeStranded() { return std::exchange(stranded_, {}); }
+
+  void enqueue(Transfer transfer, const PoolId& pool);
+  void opened();
+  void closed(const std::string& reason);
+  void replied(const Reply& reply);
+  void payloadSent(TransferId id);
+  void payloadReceived(TransferId id, uint32_t computedCrc, uint32_t sentCrc);
+  void progressed() { lastProgress_ = context_.now; }
+  void segmentsMapped(const Status& status);
+  void copiedToStaging(TransferId id, uint32_t crc);
+  void copiedFromSegment(TransferId id, int32_t status, uint32_t crc);
+  void tick();
+
+  /// Takes back the caller's memory from every transfer of this batch; their results will not be told.
+  void abandon(BatchId batch);
+  /// Closes the connection; every transfer begun fails with this status.
+  void fail(Status why);
+
+ private:
+  enum class Stage { Down, Dialing, Greeting, Attaching, Mapping, Ready };
+  enum class Step { SendingPayload, CopyingIn, AwaitingReply, ReceivingPayload, CopyingOut };
+
+  struct Moving {
+    Transfer transfer;
+    Step step = Step::AwaitingReply;
+    bool orphan = false;                 // its batch is gone: nobody hears the result
+    std::optional<int32_t> earlyStatus;  // the node answered while the payload was still being sent
+    std::optional<uint64_t> staging;     // block in the ring
+  };
+
+  void dial(const PoolId& pool);
+  void greeted(const Reply& reply);
+  void attached(const Reply& reply);
+  void begin();
+  bool beginOne(const Transfer& transfer);
+  bool beginShared(const Transfer& transfer);
+  Moving* find(TransferId id);
+  void written(const WriteReply& reply);
+  void readable(const ReadReply& reply);
+  void finish(TransferId id, int32_t status);
+  void end(Status why);
+
+  Context& context_;
+  std::vector<TransferResult>& results_;
+  const Transport transport_;
+  const std::string address_;
+  const uint64_t incarnation_;
+  const std::string node_;
+
+  Stage stage_ = Stage::Down;
+  ConnectionId connection_ = 0;
+  wire::Hello hello_;
+  Time since_ = 0;
+  Time lastProgress_ = 0;
+  Time restUntil_ = 0;
+  bool failedForGood_ = false;
+  Status why_;  // of the last failure
+  StagingRing ring_{kStagingBytes};
+  std::deque<Transfer> waiting_;
+  std::deque<Transfer> stranded_;
+  std::unordered_map<TransferId, Moving> moving_;
+};
+
+}  // namespace kvpool::client

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every bound of the client in one place; an error that a bound causes names it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kvpool::client {
+
+// Requests to the leader.
+inline constexpr size_t kKeysPerRequest = 1024;
+inline constexpr size_t kRequestBytes = 512 * 1024;
+inline constexpr size_t kMasterCallsInFlight = 16;
+inline constexpr size_t kMastersMax = 16;
+inline constexpr int64_t kHeartbeatMs = 500;
+inline constexpr int64_t kSilenceMs = 3000;
+
+// Retries. A wait doubles from the first to the longest and is jittered down to half.
+inline constexpr int64_t kRetryFirstMs = 50;
+inline constexpr int64_t kRetryLongestMs = 500;
+inline constexpr uint32_t kNoSpaceTries = 8;
+inline constexpr uint32_t kLookupsPerGet = 3;
+// Written objects of one batch wait this long for their siblings, so that one publish carries them all.
+inline constexpr int64_t kPublishGatherMs = 5;
+
+// Storage nodes.
+inline constexpr size_t kNodeLinksMax = 256;
+inline constexpr size_t kTransfersInFlight = 64;
+inline constexpr int64_t kLaneRestMs = 500;
+inline constexpr uint64_t kStagingBytes = 64ull << 20;
+inline constexpr uint64_t kStagingAlignment = 64;
+inline constexpr uint64_t kStagingObjectBytes = kStagingBytes / 4;
+
+// Batches.
+inline constexpr uint32_t kBatchTimeoutMs = 30000;
+inline constexpr uint32_t kConnectTimeoutMs = 3000;
+inline constexpr uint32_t kTransferTimeoutMs = 30000;
+inline constexpr uint32_t kReadyTimeoutMs = 10000;
+
+}  // namespace kvpool::client

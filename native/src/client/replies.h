@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What masters and nodes tell a client, decoded: plain values whose counts and indexes were checked.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/ids.h"
+#include "wire/handshake.h"
+#include "wire/sbe.h"
+
+namespace kvpool::client {
+
+/// Where a storage node is reached, in one of its lives.
+struct NodeAddress {
+  uint64_t incarnation = 0;
+  std::string id;
+  std::string tcp;  ///< HOST:PORT
+  std::string shm;  ///< BOOTID:PATH of a unix socket; empty when the node offers none
+};
+
+struct Heartbeat {};
+
+struct Grant {
+  int32_t status = 0;
+  ObjectId object;
+  std::vector<uint16_t> targets;  ///< indexes into GrantReply::nodes
+};
+
+struct GrantReply {
+  uint64_t request = 0;
+  int32_t status = 0;
+  Authority authority;
+  std::vector<NodeAddress> nodes;
+  std::vector<Grant> grants;
+};
+
+struct Replica {
+  uint16_t node = 0;  ///< index into LookupReply::nodes
+  ExtentRef extent;
+  uint64_t offset = 0;  ///< of the payload in the segment file
+};
+
+struct Located {
+  int32_t status = 0;
+  ObjectId object;
+  uint64_t payloadLength = 0;
+  uint32_t payloadCrc = 0;
+  std::vector<Replica> replicas;
+};
+
+struct LookupReply {
+  uint64_t request = 0;
+  int32_t status = 0;
+  Authority authority;
+  uint32_t leaseMs = 0;
+  std::vector<NodeAddress> nodes;
+  std::vector<Located> objects;
+};
+
+/// One status per key: the replies to publish, exists and remove. `length` is the payload's, for exists only.
+struct KeyStatus {
+  int32_t status = 0;
+  uint64_t length = 0;
+};
+
+struct KeysReply {
+  uint64_t request = 0;
+  int32_t status = 0;
+  std::vector<KeyStatus> results;
+};
+
+struct RemoveAllReply {
+  uint64_t request = 0;
+  int32_t status = 0;
+  uint64_t removed = 0;
+};
+
+struct WriteReply {
+  uint64_t request = 0;
+  int32_t status = 0;
+};
+
+struct ReadReply {
+  uint64_t request = 0;
+  int32_t status = 0;
+  uint64_t payloadLength = 0;
+};
+
+struct AttachedSegment {
+  uint16_t segment = 0;
+  uint64_t fileBytes = 0;
+};
+
+struct ShmAttached {
+  uint64_t request = 0;
+  int32_t status = 0;
+  std::vector<AttachedSegment> segments;
+};
+
+using Reply = std::variant<Heartbeat, wire::Welcome, wire::Refused, GrantReply, LookupReply, KeysReply, RemoveAllReply,
+                           WriteReply, ReadReply, ShmAttached>;
+
+/// Decodes the body of one frame. Throws std::runtime_error (see wire/sbe.h) for anything a client does not expect.
+Reply decodeReply(wire::Body body);
+
+}  // namespace kvpool::client

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a client tells masters and nodes, as whole frames. Hello and Heartbeat are in wire/handshake.h.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "wire/sbe.h"
+
+namespace kvpool::client {
+
+enum class PutOutcome { Written, NoSpace, Failed };
+
+struct GrantLine {
+  std::string_view key;
+  uint64_t payloadLength = 0;
+};
+
+struct PublishLine {
+  std::string_view key;
+  ObjectId object;
+  PutOutcome outcome = PutOutcome::Failed;
+  std::vector<uint64_t> committed;  ///< incarnations of the nodes that hold it
+};
+
+struct WriteLine {
+  std::string_view key;
+  Authority authority;
+  ObjectId object;
+  uint64_t payloadLength = 0;
+};
+
+/// Where the payload of a staged write lies.
+struct Staged {
+  uint64_t offset = 0;
+  uint32_t crc = 0;
+};
+
+wire::Bytes grantRequest(uint64_t request, uint32_t replicas, uint32_t deadlineMs, std::span<const GrantLine> lines,
+                         std::string_view preferredNode);
+wire::Bytes publishRequest(uint64_t request, std::span<const PublishLine> lines);
+wire::Bytes lookupRequest(uint64_t request, std::span<const std::string_view> keys);
+wire::Bytes existsRequest(uint64_t request, std::span<const std::string_view> keys);
+wire::Bytes removeRequest(uint64_t request, bool force, std::span<const std::string_view> keys);
+wire::Bytes removeAllRequest(uint64_t request, bool force);
+/// The payload and its CRC-32C follow this frame.
+wire::Bytes inlineWrite(uint64_t request, const WriteLine& line);
+wire::Bytes stagedWrite(uint64_t request, const WriteLine& line, const Staged& staged);
+wire::Bytes readRequest(uint64_t request, const ExtentRef& extent, const ObjectId& object, uint64_t payloadLength);
+wire::Bytes shmAttach(uint64_t request, uint64_t stagingBytes);
+
+/// Bytes a key adds to a request, with everything that stands next to it: what the request's bound counts.
+constexpr size_t requestBytes(std::string_view key) { return key.size() + 64; }
+
+}  // namespace kvpool::client

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// One object moved between the caller's memory and one storage node.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "client/actions.h"
+#include "client/requests.h"
+
+namespace kvpool::client {
+
+enum class Direction { Write, Read };
+
+struct Transfer {
+  TransferId id = 0;
+  Direction direction = Direction::Read;
+  // Who asked.
+  BatchId batch = 0;
+  uint32_t line = 0;
+  uint64_t node = 0;  ///< incarnation
+  // What.
+  std::string_view key;  ///< Write; the caller's memory
+  void* data = nullptr;  ///< Read: destination, Write: source, never written through
+  uint64_t length = 0;
+  ObjectId object;
+  Authority authority;   ///< Write
+  ExtentRef extent;      ///< Read
+  uint64_t offset = 0;   ///< Read: of the payload in the segment file
+  uint32_t crc = 0;      ///< Read: what the leader says the payload's checksum is
+
+  [[nodiscard]] WriteLine writeLine() const { return {key, authority, object, length}; }
+};
+
+struct TransferResult {
+  TransferId id = 0;
+  BatchId batch = 0;
+  uint32_t line = 0;
+  uint64_t node = 0;
+  int32_t status = 0;
+  bool shared = false;  ///< moved through shared memory
+};
+
+}  // namespace kvpool::client
