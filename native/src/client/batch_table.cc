@@ -59,10 +59,18 @@ Batch* BatchTable::find(BatchId id) {
 }
 
 void BatchTable::askLater(Batch& batch, uint32_t line, int32_t obstacle) {
+  delay(batch, line, obstacle, false);
+}
+
+void BatchTable::publishLater(Batch& batch, uint32_t line, int32_t obstacle) {
+  delay(batch, line, obstacle, true);
+}
+
+void BatchTable::delay(Batch& batch, uint32_t line, int32_t obstacle, bool publishes) {
   Line& waiting = batch.lines[line];
   waiting.obstacle = obstacle;
   ++context_.statistics.retries;
-  delayed_.push({context_.now + context_.backoffMs(waiting.tries++), batch.asked.id, line});
+  delayed_.push({context_.now + context_.backoffMs(waiting.tries++), batch.asked.id, line, publishes});
 }
 
 void BatchTable::publish(Batch& batch, uint32_t line) {
@@ -93,7 +101,12 @@ void BatchTable::wakeDelayed() {
     const Delayed due = delayed_.top();
     delayed_.pop();
     Batch* batch = find(due.batch);
-    if (batch != nullptr && !batch->lines[due.line].done) ask(*batch, due.line);
+    if (batch == nullptr || batch->lines[due.line].done) continue;
+    if (due.publishes) {
+      publish(*batch, due.line);
+    } else {
+      ask(*batch, due.line);
+    }
   }
 }
 

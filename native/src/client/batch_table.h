@@ -25,6 +25,7 @@ class BatchTable {
   /// Asks again after a backoff; `obstacle` is what the line ends with should its time run out first.
   void askLater(Batch& batch, uint32_t line, int32_t obstacle);
   void publish(Batch& batch, uint32_t line);
+  void publishLater(Batch& batch, uint32_t line, int32_t obstacle);
   void end(Batch& batch, uint32_t line, int32_t status, uint64_t length = 0);
 
   /// Puts the lines whose backoff is over back into line.
@@ -37,11 +38,13 @@ class BatchTable {
     Time at = 0;
     BatchId batch = 0;
     uint32_t line = 0;
+    bool publishes = false;
     bool operator>(const Delayed& other) const { return at > other.at; }
   };
 
   void chainEqualKeys(Batch& batch);
   void begin(Batch& batch, uint32_t line);
+  void delay(Batch& batch, uint32_t line, int32_t obstacle, bool publishes);
 
   Context& context_;
   std::map<BatchId, Batch> batches_;

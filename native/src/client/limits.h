@@ -23,6 +23,9 @@ inline constexpr uint32_t kLookupsPerGet = 3;
 // Written objects of one batch wait this long for their siblings, so that one publish carries them all.
 inline constexpr int64_t kPublishGatherMs = 5;
 
+// Lines of one batch between their grant and their publish; more would outlive the deadlines of their grants.
+inline constexpr uint32_t kGrantsAhead = 2048;
+
 // Storage nodes.
 inline constexpr size_t kNodeLinksMax = 256;
 inline constexpr size_t kTransfersInFlight = 64;

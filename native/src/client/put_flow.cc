@@ -4,6 +4,15 @@
 #include <algorithm>
 
 namespace kvpool::client {
+namespace {
+
+/// Failures that another try cannot change.
+bool isFinal(int32_t status) {
+  return status == KV_TOO_LARGE || status == KV_INVALID_KEY || status == KV_INVALID_ARGUMENT ||
+         status == KV_VERSION_MISMATCH || status == KV_INTERNAL;
+}
+
+}  // namespace
 
 void PutFlow::granted(Batch& batch, std::span<const uint32_t> lines, const GrantReply& reply, const PoolId& pool) {
   links_.learn(reply.nodes);
@@ -108,6 +117,9 @@ void PutFlow::publishedLine(Batch& batch, uint32_t line, int32_t status) {
   const PutState& put = batch.lines[line].put;
   // The grant was given back; whatever the leader thinks of that, the next step is a new grant.
   if (put.outcome == PutOutcome::NoSpace) return noSpace(batch, line);
+  if (put.outcome == PutOutcome::Failed && isFinal(put.writeFailure)) {
+    return batches_.end(batch, line, put.writeFailure);
+  }
   if (put.outcome == PutOutcome::Failed) return batches_.askLater(batch, line, put.writeFailure);
   switch (status) {
     case KV_OK:
@@ -115,11 +127,8 @@ void PutFlow::publishedLine(Batch& batch, uint32_t line, int32_t status) {
       [[fallthrough]];
     case KV_EXISTS:
       return batches_.end(batch, line, KV_OK);
-    case KV_INVALID_ARGUMENT:
-    case KV_PROTOCOL:
-    case KV_INTERNAL:
-      return batches_.end(batch, line, status);
     default:  // the grant is void (older epoch, deadline passed, nodes gone): try from the start
+      if (isFinal(status)) return batches_.end(batch, line, status);
       return batches_.askLater(batch, line, status);
   }
 }

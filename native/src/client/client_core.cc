@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/client_core.h"
+
+#include <stdexcept>
+#include <utility>
+
+namespace kvpool::client {
+namespace {
+
+/// What every reply to a call begins with.
+struct ReplyHead {
+  uint64_t request = 0;
+  int32_t status = 0;
+  size_t lines = 0;
+  uint64_t epoch = 0;  // 0 when the reply does not tell
+};
+
+std::optional<ReplyHead> headOf(const Reply& reply) {
+  if (const auto* grant = std::get_if<GrantReply>(&reply)) {
+    return ReplyHead{grant->request, grant->status, grant->grants.size(), grant->authority.epoch};
+  }
+  if (const auto* lookup = std::get_if<LookupReply>(&reply)) {
+    return ReplyHead{lookup->request, lookup->status, lookup->objects.size(), lookup->authority.epoch};
+  }
+  if (const auto* keys = std::get_if<KeysReply>(&reply)) {
+    return ReplyHead{keys->request, keys->status, keys->results.size(), 0};
+  }
+  if (const auto* all = std::get_if<RemoveAllReply>(&reply)) return ReplyHead{all->request, all->status, 1, 0};
+  return std::nullopt;
+}
+
+bool kindFits(const LeaderCalls::Call& call, const Reply& reply) {
+  if (call.step == LeaderCalls::Step::Publish) return std::holds_alternative<KeysReply>(reply);
+  switch (call.op) {
+    case OpCode::Put:
+      return std::holds_alternative<GrantReply>(reply);
+    case OpCode::Get:
+      return std::holds_alternative<LookupReply>(reply);
+    case OpCode::Exists:
+    case OpCode::Remove:
+      return std::holds_alternative<KeysReply>(reply);
+    case OpCode::RemoveAll:
+      return std::holds_alternative<RemoveAllReply>(reply);
+  }
+  return false;
+}
+
+}  // namespace
+
+ClientCore::ClientCore(Config config)
+    : context_(std::move(config)),
+      search_(context_),
+      links_(context_),
+      batches_(context_),
+      calls_(context_, batches_, search_),
+      puts_(context_, batches_, links_),
+      gets_(context_, batches_, links_),
+      keys_(batches_) {}
+
+// ---- inputs ----
+
+void ClientCore::submit(Time now, Submission submission) {
+  context_.now = now;
+  const uint64_t lines = submission.lines.size();
+  if (submission.op == OpCode::Put) context_.statistics.puts += lines;
+  if (submission.op == OpCode::Get) context_.statistics.gets += lines;
+  batches_.admit(std::move(submission));
+  settle();
+}
+
+void ClientCore::opened(Time now, ConnectionId connection) {
+  context_.now = now;
+  if (search_.owns(connection)) {
+    search_.opened(connection);
+  } else if (Lane* lane = links_.lane(connection)) {
+    lane->opened();
+  }
+  settle();
+}
+
+void ClientCore::closed(Time now, ConnectionId connection, const std::string& reason) {
+  context_.now = now;
+  if (search_.owns(connection)) {
+    search_.closed(connection, reason);
+  } else if (Lane* lane = links_.lane(connection)) {
+    lane->closed(reason);
+  }
+  settle();
+}
+
+void ClientCore::frame(Time now, ConnectionId connection, wire::Body body) {
+  context_.now = now;
+  Lane* lane = search_.owns(connection) ? nullptr : links_.lane(connection);
+  search_.heard(connection);
+  try {
+    const Reply reply = decodeReply(body);
+    if (lane != nullptr) {
+      lane->replied(reply);
+    } else if (!search_.replied(connection, reply)) {
+      answer(connection, reply);
+    }
+  } catch (const std::runtime_error& malformed) {
+    const Status why(KV_PROTOCOL, std::string("sent malformed bytes: ") + malformed.what());
+    if (lane != nullptr) {
+      lane->fail(why);
+    } else {
+      search_.drop(connection, why);
+    }
+  }
+  settle();
+}
+
+void ClientCore::progressed(Time now, ConnectionId connection) {
+  context_.now = now;
+  if (Lane* lane = links_.lane(connection)) lane->progressed();
+}
+
+void ClientCore::payloadSent(Time now, ConnectionId connection, TransferId transfer) {
+  context_.now = now;
+  if (Lane* lane = links_.lane(connection)) lane->payloadSent(transfer);
+  settle();
+}
+
+void ClientCore::payloadReceived(Time now, ConnectionId connection, TransferId transfer, uint32_t computedCrc,
+                                 uint32_t sentCrc) {
+  context_.now = now;
+  if (Lane* lane = links_.lane(connection)) lane->payloadReceived(transfer, computedCrc, sentCrc);
+  settle();
+}
+
+void ClientCore::segmentsMapped(Time now, ConnectionId connection, const Status& status) {
+  context_.now = now;
+  if (Lane* lane = links_.lane(connection)) lane->segmentsMapped(status);
+  settle();
+}
+
+void ClientCore::copiedToStaging(Time now, ConnectionId connection, TransferId transfer, uint32_t crc) {
+  context_.now = now;
+  if (Lane* lane = links_.lane(connection)) lane->copiedToStaging(transfer, crc);
+  settle();
+}
+
+void ClientCore::copiedFromSegment(Time now, ConnectionId connection, TransferId transfer, int32_t status,
+                                   uint32_t crc) {
+  context_.now = now;
+  if (Lane* lane = links_.lane(connection)) lane->copiedFromSegment(transfer, status, crc);
+  settle();
+}
+
+void ClientCore::tick(Time now) {
+  context_.now = now;
+  search_.tick();
+  links_.tick();
+  expire();
+  settle();
+}
+
+void ClientCore::shutDown(Time now) {
+  context_.now = now;
+  for (auto& [id, batch] : batches_.all()) endBatch(batch, KV_CLOSED);
+  batches_.sweep();
+  links_.closeAll();
+  search_.closeAll();
+}
+
+int64_t ClientCore::tickMs() const {
+  // Batches need their backoffs and deadlines kept; without any only heartbeats are due.
+  constexpr int64_t kBusyMs = 5;
+  constexpr int64_t kIdleMs = 100;
+  return batches_.empty() && search_.leader() ? kIdleMs : kBusyMs;
+}
+
+Status ClientCore::readiness() const {
+  return search_.leader() ? Status() : search_.whyNone();
+}
+
+// ---- what follows from an input ----
+
+void ClientCore::settle() {
+  followLeader();
+  links_.rescueStranded(search_.pool());
+  deliverResults();
+  batches_.wakeDelayed();
+  calls_.pump();
+  batches_.sweep();
+}
+
+void ClientCore::followLeader() {
+  const std::optional<ConnectionId> serving = search_.leader();
+  if (serving == leader_) return;
+  leader_ = serving;
+  for (const LeaderCalls::Call& call : calls_.takeAll()) lost(call);
+}
+
+void ClientCore::lost(const LeaderCalls::Call& call) {
+  Batch* batch = batches_.find(call.batch);
+  if (batch == nullptr) return;
+  for (uint32_t line : call.lines) {
+    ++context_.statistics.retries;
+    batch->lines[line].lost = true;
+    if (call.step == LeaderCalls::Step::Publish) {
+      batches_.publish(*batch, line);
+    } else {
+      batches_.ask(*batch, line);
+    }
+  }
+}
+
+void ClientCore::deliverResults() {
+  // Starting the next copy of a get may produce a result at once, so go on until there are none.
+  for (auto results = links_.takeResults(); !results.empty(); results = links_.takeResults()) {
+    for (const TransferResult& result : results) {
+      Batch* batch = batches_.find(result.batch);
+      if (batch == nullptr || batch->lines[result.line].done) continue;
+      if (batch->asked.op == OpCode::Put) {
+        puts_.written(*batch, result);
+      } else {
+        gets_.read(*batch, result, search_.pool());
+      }
+    }
+  }
+}
+
+void ClientCore::expire() {
+  for (auto& [id, batch] : batches_.all()) {
+    if (context_.now < batch.asked.deadline) continue;
+    const Status leader = readiness();
+    if (!leader.ok()) context_.explain(leader.text());
+    endBatch(batch, leader.code());
+  }
+}
+
+/// Ends every open line: with `status`, or, when that is KV_OK, with what stood in the line's way.
+void ClientCore::endBatch(Batch& batch, int32_t status) {
+  links_.abandon(batch.asked.id);
+  for (uint32_t line = 0; line < batch.lines.size(); ++line) {
+    if (batch.lines[line].done) continue;
+    batch.lines[line].next.reset();  // they end here as well, not by being asked
+    batches_.end(batch, line, status != KV_OK ? status : batch.lines[line].obstacle);
+  }
+}
+
+// ---- answers of the leader ----
+
+void ClientCore::answer(ConnectionId connection, const Reply& reply) {
+  const std::optional<ReplyHead> head = headOf(reply);
+  if (!head) return search_.drop(connection, Status(KV_PROTOCOL, "sent a message that no client asked for"));
+  const std::optional<LeaderCalls::Call> call = calls_.take(head->request);
+  if (!call) return search_.drop(connection, Status(KV_PROTOCOL, "answered a request that was not asked"));
+  if (head->status != KV_OK) return refused(*call, head->status);
+  if (!kindFits(*call, reply) || head->lines != call->lines.size()) {
+    search_.drop(connection, Status(KV_PROTOCOL, "answered " + std::to_string(call->lines.size()) + " keys with " +
+                                                     std::to_string(head->lines) + " results"));
+    return lost(*call);
+  }
+  search_.confirm();
+  if (head->epoch != 0) context_.statistics.epoch = head->epoch;
+  answerCall(*call, reply);
+}
+
+void ClientCore::answerCall(const LeaderCalls::Call& call, const Reply& reply) {
+  Batch* batch = batches_.find(call.batch);
+  if (batch == nullptr) return;  // its time ran out
+  if (call.step == LeaderCalls::Step::Publish) {
+    puts_.published(*batch, call.lines, std::get<KeysReply>(reply));
+    return;
+  }
+  switch (call.op) {
+    case OpCode::Put:
+      return puts_.granted(*batch, call.lines, std::get<GrantReply>(reply), search_.pool());
+    case OpCode::Get:
+      return gets_.located(*batch, call.lines, std::get<LookupReply>(reply), search_.pool());
+    case OpCode::Exists:
+    case OpCode::Remove:
+      return keys_.answered(*batch, call.lines, std::get<KeysReply>(reply));
+    case OpCode::RemoveAll:
+      return keys_.removedAll(*batch, std::get<RemoveAllReply>(reply));
+  }
+}
+
+void ClientCore::refused(const LeaderCalls::Call& call, int32_t status) {
+  const bool leadsNoMore = status == KV_NOT_LEADER || status == KV_RECOVERING || status == KV_STALE_EPOCH;
+  if (leadsNoMore) {
+    search_.demote(status);
+    return lost(call);
+  }
+  Batch* batch = batches_.find(call.batch);
+  if (batch == nullptr) return;
+  const bool transient =
+      status == KV_QUEUE_FULL || status == KV_BUSY || status == KV_UNAVAILABLE || status == KV_TIMEOUT;
+  context_.explain(std::string("the leader refused a request: ") + statusText(status));
+  for (uint32_t line : call.lines) {
+    if (!transient) {
+      batches_.end(*batch, line, status);
+    } else if (call.step == LeaderCalls::Step::Publish) {
+      batches_.publishLater(*batch, line, status);
+    } else {
+      batches_.askLater(*batch, line, status);
+    }
+  }
+}
+
+}  // namespace kvpool::client

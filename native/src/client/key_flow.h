@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// exists, remove, remove_all: one answer of the leader is the result.
+#pragma once
+
+#include <span>
+
+#include "client/batch_table.h"
+
+namespace kvpool::client {
+
+class KeyFlow {
+ public:
+  explicit KeyFlow(BatchTable& batches) : batches_(batches) {}
+
+  void answered(Batch& batch, std::span<const uint32_t> lines, const KeysReply& reply);
+  void removedAll(Batch& batch, const RemoveAllReply& reply);
+
+ private:
+  BatchTable& batches_;
+};
+
+}  // namespace kvpool::client

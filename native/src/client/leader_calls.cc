@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/leader_calls.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/put_flow.h"
+
+namespace kvpool::client {
+
+void LeaderCalls::pump() {
+  if (!search_.leader()) return;
+  for (auto& [id, batch] : batches_.all()) {
+    if (calls_.size() >= kMasterCallsInFlight) return;
+    pump(batch);
+  }
+}
+
+bool LeaderCalls::publishIsDue(const Batch& batch) const {
+  if (batch.toPublish.empty()) return false;
+  return batch.writing == 0 || batch.toPublish.size() >= kKeysPerRequest ||
+         context_.now - batch.publishSince >= kPublishGatherMs;
+}
+
+void LeaderCalls::pump(Batch& batch) {
+  while (publishIsDue(batch) && calls_.size() < kMasterCallsInFlight) {
+    send(batch, Step::Publish, takeLines(batch, batch.toPublish));
+  }
+  while (!batch.toAsk.empty() && calls_.size() < kMasterCallsInFlight && batch.writing < kGrantsAhead) {
+    send(batch, Step::Ask, takeLines(batch, batch.toAsk));
+  }
+}
+
+std::vector<uint32_t> LeaderCalls::takeLines(const Batch& batch, std::deque<uint32_t>& from) const {
+  std::vector<uint32_t> lines;
+  size_t bytes = 0;
+  while (!from.empty() && lines.size() < kKeysPerRequest) {
+    const Line& line = batch.lines[from.front()];
+    bytes += requestBytes(line.op.key) + line.put.targets.size() * sizeof(uint64_t);
+    if (bytes > kRequestBytes && !lines.empty()) break;
+    lines.push_back(from.front());
+    from.pop_front();
+  }
+  return lines;
+}
+
+void LeaderCalls::send(Batch& batch, Step step, std::vector<uint32_t> lines) {
+  const uint64_t request = context_.newRequest();
+  search_.send(encode(batch, step, request, lines));
+  calls_[request] = Call{batch.asked.id, step, batch.asked.op, std::move(lines)};
+}
+
+wire::Bytes LeaderCalls::encode(const Batch& batch, Step step, uint64_t request,
+                                const std::vector<uint32_t>& lines) const {
+  if (step == Step::Publish) {
+    std::vector<PublishLine> objects;
+    objects.reserve(lines.size());
+    for (uint32_t line : lines) objects.push_back(PutFlow::publishLine(batch, line));
+    return publishRequest(request, objects);
+  }
+  if (batch.asked.op == OpCode::Put) return encodeGrant(batch, request, lines);
+  if (batch.asked.op == OpCode::RemoveAll) return removeAllRequest(request, batch.asked.force);
+  std::vector<std::string_view> keys;
+  keys.reserve(lines.size());
+  for (uint32_t line : lines) keys.push_back(batch.key(line));
+  if (batch.asked.op == OpCode::Get) return lookupRequest(request, keys);
+  if (batch.asked.op == OpCode::Exists) return existsRequest(request, keys);
+  return removeRequest(request, batch.asked.force, keys);
+}
+
+wire::Bytes LeaderCalls::encodeGrant(const Batch& batch, uint64_t request, const std::vector<uint32_t>& lines) const {
+  std::vector<GrantLine> wanted;
+  wanted.reserve(lines.size());
+  for (uint32_t line : lines) wanted.push_back({batch.key(line), batch.lines[line].op.length});
+  const Time left = std::max<Time>(batch.asked.deadline - context_.now, 1);
+  return grantRequest(request, batch.asked.replicas, static_cast<uint32_t>(left), wanted, batch.asked.preferredNode);
+}
+
+std::optional<LeaderCalls::Call> LeaderCalls::take(uint64_t request) {
+  auto node = calls_.extract(request);
+  if (node.empty()) return std::nullopt;
+  return std::move(node.mapped());
+}
+
+std::vector<LeaderCalls::Call> LeaderCalls::takeAll() {
+  std::vector<Call> all;
+  for (auto& [request, call] : calls_) all.push_back(std::move(call));
+  calls_.clear();
+  return all;
+}
+
+}  // namespace kvpool::client
