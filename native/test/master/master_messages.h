@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The master's side of the wire for tests: requests decoded into plain values, replies as frames.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "client/replies.h"
+#include "client/requests.h"
+#include "wire/sbe.h"
+
+namespace kvpool::test {
+
+struct NodeInfo {
+  Authority seen;
+  std::string tcp;
+  std::string shm;
+  uint64_t capacityBytes = 0;
+};
+
+struct DirectoryRecord {
+  bool committed = false;
+  ExtentRef extent;
+  ObjectId object;
+  uint64_t offset = 0;
+  uint64_t payloadLength = 0;
+  uint32_t payloadCrc = 0;
+  std::string key;
+};
+
+struct DirectoryRecords {
+  bool snapshot = false;
+  uint64_t sequence = 0;
+  std::vector<DirectoryRecord> records;
+};
+
+struct Ack {
+  uint64_t request = 0;
+  bool accepted = false;
+  Authority seen;
+};
+
+struct WantedGrant {
+  std::string key;
+  uint64_t payloadLength = 0;
+};
+
+struct GrantRequest {
+  uint64_t request = 0;
+  uint32_t replicas = 0;
+  uint32_t deadlineMs = 0;
+  std::vector<WantedGrant> keys;
+  std::string preferredNode;
+};
+
+struct PublishedObject {
+  ObjectId object;
+  bool written = false;
+  std::vector<uint64_t> committed;
+  std::string key;
+};
+
+struct PublishRequest {
+  uint64_t request = 0;
+  std::vector<PublishedObject> objects;
+};
+
+/// Lookup, exists, remove.
+struct KeysRequest {
+  uint64_t request = 0;
+  bool force = false;
+  std::vector<std::string> keys;
+};
+
+NodeInfo readNodeInfo(wire::Body body);
+DirectoryRecords readDirectoryRecords(wire::Body body);
+Ack readFenceAck(wire::Body body);
+Ack readFreeAck(wire::Body body);
+GrantRequest readGrantRequest(wire::Body body);
+PublishRequest readPublishRequest(wire::Body body);
+KeysRequest readLookupRequest(wire::Body body);
+KeysRequest readExistsRequest(wire::Body body);
+KeysRequest readRemoveRequest(wire::Body body);
+KeysRequest readRemoveAllRequest(wire::Body body);
+
+struct FreedExtent {
+  ExtentRef extent;
+  ObjectId object;
+};
+
+wire::Bytes fence(uint64_t request, const Authority& authority, uint64_t objectLeaseMs);
+wire::Bytes free(uint64_t request, const Authority& authority, std::span<const FreedExtent> extents);
+wire::Bytes grantReply(const client::GrantReply& reply, uint32_t deadlineMs);
+wire::Bytes lookupReply(const client::LookupReply& reply);
+wire::Bytes publishReply(const client::KeysReply& reply);
+wire::Bytes existsReply(const client::KeysReply& reply);
+wire::Bytes removeReply(const client::KeysReply& reply);
+wire::Bytes removeAllReply(const client::RemoveAllReply& reply);
+
+}  // namespace kvpool::test

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "master/master_server.h"
+
+#include <cerrno>
+#include <chrono>
+
+#include "net/socket.h"
+
+namespace kvpool::test {
+namespace {
+
+constexpr int kTickMs = 20;
+
+Time now() {
+  using namespace std::chrono;
+  return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+Status MasterServer::listen(const std::string& host, uint16_t port) {
+  auto listener = net::listenTcp(host, port);
+  if (!listener.ok()) return listener.status();
+  listener_ = std::move(listener.value());
+  port_ = net::boundPort(listener_.get());
+  loop_.add(listener_.get(), EPOLLIN, [this](uint32_t) { acceptAll(); });
+  return {};
+}
+
+void MasterServer::run() {
+  while (!stopped_) {
+    loop_.runOnce(kTickMs);
+    model_.tick(now());
+    deliver();
+  }
+}
+
+void MasterServer::stop() {
+  stopped_ = true;
+  loop_.wake();
+}
+
+void MasterServer::dropConnections() {
+  while (!connections_.empty()) close(connections_.begin()->first);
+}
+
+void MasterServer::acceptAll() {
+  while (true) {
+    auto accepted = net::acceptOne(listener_.get(), nullptr);
+    if (!accepted.ok() || !accepted.value().valid()) return;
+    const uint64_t id = ++lastId_;
+    auto connection = std::make_unique<Connection>();
+    connection->fd = std::move(accepted.value());
+    loop_.add(connection->fd.get(), EPOLLIN, [this, id](uint32_t events) { happened(id, events); });
+    connections_[id] = std::move(connection);
+  }
+}
+
+void MasterServer::happened(uint64_t id, uint32_t events) {
+  const auto found = connections_.find(id);
+  if (found == connections_.end()) return;
+  bool alive = (events & EPOLLERR) == 0;
+  if (alive && (events & (EPOLLIN | EPOLLHUP)) != 0) alive = receive(id, *found->second);
+  if (!alive) close(id);
+  deliver();
+  flush(id);
+}
+
+bool MasterServer::receive(uint64_t id, Connection& connection) {
+  const auto room = connection.decoder.writable();
+  const ssize_t count = ::recv(connection.fd.get(), room.data(), room.size(), 0);
+  if (count < 0) return errno == EAGAIN || errno == EINTR;
+  if (count == 0) return false;
+  connection.decoder.received(static_cast<size_t>(count));
+  try {
+    while (const auto body = connection.decoder.next()) model_.frame(now(), id, *body);
+  } catch (const std::runtime_error&) {
+    return false;
+  }
+  return true;
+}
+
+void MasterServer::deliver() {
+  for (MasterModel::Outgoing& outgoing : model_.takeOutgoing()) {
+    const auto found = connections_.find(outgoing.connection);
+    if (found == connections_.end()) continue;
+    Connection& connection = *found->second;
+    connection.out.insert(connection.out.end(), outgoing.frame.begin(), outgoing.frame.end());
+    connection.closing = connection.closing || outgoing.close;
+    flush(outgoing.connection);
+  }
+}
+
+void MasterServer::flush(uint64_t id) {
+  const auto found = connections_.find(id);
+  if (found == connections_.end()) return;
+  Connection& connection = *found->second;
+  while (!connection.out.empty()) {
+    const ssize_t sent = ::send(connection.fd.get(), connection.out.data(), connection.out.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EAGAIN) {
+      loop_.modify(connection.fd.get(), EPOLLIN | EPOLLOUT);
+      return;
+    }
+    if (sent < 0) return close(id);
+    connection.out.erase(connection.out.begin(), connection.out.begin() + sent);
+  }
+  if (connection.closing) return close(id);
+  loop_.modify(connection.fd.get(), EPOLLIN);
+}
+
+void MasterServer::close(uint64_t id) {
+  const auto found = connections_.find(id);
+  if (found == connections_.end()) return;
+  loop_.remove(found->second->fd.get());
+  connections_.erase(found);
+  model_.closed(id);
+}
+
+}  // namespace kvpool::test

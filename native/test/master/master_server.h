@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sockets around MasterModel: one thread, one event loop.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/fd.h"
+#include "base/status.h"
+#include "master/master_model.h"
+#include "net/event_loop.h"
+#include "wire/frame.h"
+
+namespace kvpool::test {
+
+class MasterServer {
+ public:
+  explicit MasterServer(MasterModel::Settings settings) : model_(std::move(settings)) {}
+
+  /// Port 0: any; see port().
+  Status listen(const std::string& host, uint16_t port);
+  [[nodiscard]] uint16_t port() const { return port_; }
+  MasterModel& model() { return model_; }
+  net::EventLoop& loop() { return loop_; }
+
+  /// Serves until stop(), which any thread may call.
+  void run();
+  void stop();
+  /// In the loop's thread: cuts every connection, as the death of the process would.
+  void dropConnections();
+
+ private:
+  struct Connection {
+    Fd fd;
+    wire::FrameDecoder decoder;
+    wire::Bytes out;
+    bool closing = false;
+  };
+
+  void acceptAll();
+  void happened(uint64_t id, uint32_t events);
+  bool receive(uint64_t id, Connection& connection);
+  void deliver();
+  void flush(uint64_t id);
+  void close(uint64_t id);
+
+  net::EventLoop loop_;
+  MasterModel model_;
+  Fd listener_;
+  uint16_t port_ = 0;
+  uint64_t lastId_ = 0;
+  std::map<uint64_t, std::unique_ptr<Connection>> connections_;
+  std::atomic<bool> stopped_ = false;
+};
+
+}  // namespace kvpool::test
