@@ -15,6 +15,7 @@ CLUSTER = e2e/cluster/cluster
 .PHONY: demo test
 demo: ## A pool on a local Kubernetes: build, install by Helm, put, kill the leader, get
 	.ci/prerequisites --install
+	$(CLUSTER) prerequisites --install
 	e2e/demo
 
 test: ## Everything: unit, sanitizers, Python, Helm, operator on a real API server, e2e

@@ -12,13 +12,18 @@ engine_gives_privileges() {
   docker run --rm --privileged --entrypoint /bin/sh "$1" -c : >/dev/null 2>&1
 }
 
-# Sets RUN_FLAGS: what a node needs of the engine, privileged where possible, else everything that this machine can give.
+# choose_run_flags IMAGE: sets RUN_FLAGS to what a node needs of the engine: privileged where possible, else everything
+# that this machine can give. K3s is run as its own documentation says.
 choose_run_flags() {
+  if [[ $1 != kvpool-cluster:* ]]; then
+    RUN_FLAGS=(--privileged --tmpfs /run --tmpfs /var/run)
+    return
+  fi
   RUN_FLAGS=(--cgroupns host --volume /sys/fs/cgroup:/sys/fs/cgroup:rw --tmpfs /run:exec)
   if engine_gives_privileges "$1"; then
     RUN_FLAGS+=(--privileged)
-    return
+  else
+    RUN_FLAGS+=(--cap-add ALL --cap-drop SYS_RESOURCE --device-cgroup-rule 'a *:* rwm'
+      --security-opt seccomp=unconfined --security-opt apparmor=unconfined)
   fi
-  RUN_FLAGS+=(--cap-add ALL --cap-drop SYS_RESOURCE --device-cgroup-rule 'a *:* rwm'
-    --security-opt seccomp=unconfined --security-opt apparmor=unconfined)
 }

@@ -15,10 +15,13 @@ compile_programs() {
   [ -x "$NODE_PROGRAMS/pause" ] && return
   require_go
   mkdir -p "$NODE_PROGRAMS"
-  timed "fetch Go modules" in_programs "$GO" list -deps ./...
+  timed "fetch Go modules" fetch_modules
   timed "compile Kubernetes $KUBERNETES_VERSION" go_build node
   timed "compile pause" go_build pause
 }
+
+# Fetches only what is compiled. The names of some two hundred modules are of no use to a reader.
+fetch_modules() { in_programs "$GO" list -deps ./... 2> >(grep -v '^go: downloading' >&2); }
 
 in_programs() { (cd "$HERE/programs" && "$@" >/dev/null); }
 
@@ -46,7 +49,8 @@ provide_tools() {
 
 install_helm() {
   local flags="-s -w -X helm.sh/helm/v3/internal/version.version=$HELM_VERSION"
-  GOBIN=$1 GOFLAGS='' "$GO" install -trimpath -ldflags "$flags" "helm.sh/helm/v3/cmd/helm@$HELM_VERSION"
+  GOBIN=$1 GOFLAGS='' "$GO" install -trimpath -ldflags "$flags" "helm.sh/helm/v3/cmd/helm@$HELM_VERSION" \
+    2> >(grep -v '^go: downloading' >&2)
 }
 
 # provide_apiserver [DIR]: API server, etcd and kubectl in the layout that Fabric8's kube-api-test looks for; prints it.

@@ -18,7 +18,7 @@ prepare_machine() {
   # Volumes that kubelet mounts must be seen by containerd and by the pods.
   mount --make-rshared /
   select_iptables
-  CGROUP_ROOT=$(own_cgroup)
+  choose_cgroup
 }
 
 # The engine mounts these read-only in containers that are not privileged.
@@ -42,15 +42,30 @@ select_iptables() {
   iptables -t nat -S >/dev/null 2>&1 || fail "this kernel offers neither nftables nor iptables to the container"
 }
 
-# Pods go below the container's own control group: the engine then removes them with the container, and clusters that
-# share a machine stay apart. With control groups version 2 a group that has processes cannot have children with
-# controllers, so pods go to the root there.
-own_cgroup() {
+# Sets CGROUP_ROOT: pods go below the container's own control group. The engine then removes their groups with the
+# container, and clusters that share a machine stay apart.
+choose_cgroup() {
   if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
-    echo /
-    return
+    CGROUP_ROOT=$(sed -n 's/^0:://p' /proc/self/cgroup)
+    share_out_controllers "/sys/fs/cgroup${CGROUP_ROOT%/}"
+  else
+    CGROUP_ROOT=$(awk -F: '$2 == "memory" {print $3}' /proc/self/cgroup)
   fi
-  awk -F: '$2 == "memory" {print $3}' /proc/self/cgroup
+}
+
+# With control groups version 2 a group cannot have both processes and children with controllers, so the processes move
+# to a child of their own. Only the machine's root group, which has no type, may have both.
+share_out_controllers() {
+  local group=$1 pid controllers
+  [ -e "$group/cgroup.type" ] || return 0
+  mkdir -p "$group/init"
+  while read -r pid; do
+    # A process may have ended meanwhile.
+    echo "$pid" >"$group/init/cgroup.procs" 2>/dev/null || true
+  done <"$group/cgroup.procs"
+  read -ra controllers <"$group/cgroup.controllers"
+  echo "${controllers[@]/#/+}" >"$group/cgroup.subtree_control" ||
+    fail "cannot hand the control groups' controllers to pods: $group still has processes"
 }
 
 # render FILE NAME=VALUE...: prints a file of the configuration with each @NAME@ replaced.
