@@ -4,18 +4,25 @@ package dev.kvpool.dataplane;
 import dev.kvpool.dataplane.cli.Command;
 import dev.kvpool.dataplane.cli.CommandRunner;
 import dev.kvpool.dataplane.cli.Console;
+import dev.kvpool.dataplane.cli.StopSignal;
+import dev.kvpool.dataplane.local.LocalCommand;
+import dev.kvpool.dataplane.node.NodeCommand;
 import dev.kvpool.dataplane.version.VersionCommand;
 import java.util.List;
 
 /** The command line: {@code kvpool master | node | local | version}. */
 public final class Kvpool {
     /** Every subcommand, in the order of the help. */
-    public static final List<Command> COMMANDS = List.of(new VersionCommand());
+    public static final List<Command> COMMANDS =
+            List.of(new NodeCommand(), new LocalCommand(Kvpool.class), new VersionCommand());
 
     private Kvpool() {}
 
     public static void main(String[] arguments) {
-        Console console = new Console(System.in, System.out, System.err);
-        System.exit(new CommandRunner(COMMANDS, System.getenv(), console).run(arguments));
+        StopSignal stop = new StopSignal().onTermination();
+        Console console = new Console(System.in, System.out, System.err, stop);
+        int code = new CommandRunner(COMMANDS, System.getenv(), console).run(arguments);
+        stop.finished(code);
+        System.exit(code);
     }
 }

@@ -96,7 +96,7 @@ final class CommandLineParser {
 
     private static CommandSpec spec(Command command) {
         CommandSpec spec = spec(command.name(), command.summary());
-        command.settings().forEach(setting -> spec.addOption(option(setting)));
+        CommandRunner.allSettings(command).forEach(setting -> spec.addOption(option(setting)));
         spec.usageMessage()
                 .footer("", "Every flag can also be given as an environment variable, --data-dir as KVPOOL_DATA_DIR.");
         return spec;

@@ -40,7 +40,11 @@ public final class CommandRunner {
                 throw new UsageException(parsed.problems());
             }
             Command command = parsed.command().get();
-            return command.run(settings(command, parsed), console);
+            Settings settings = settings(command, parsed);
+            if (settings.get(ParentWatch.SETTING)) {
+                ParentWatch.start(console.in(), console.stop());
+            }
+            return command.run(settings, console);
         } catch (UsageException e) {
             e.problems().forEach(problem -> console.err().println(name + ": " + problem));
             console.err().println("Try '" + name + " --help'.");
@@ -62,7 +66,7 @@ public final class CommandRunner {
                         + "; what begins with KVPOOL_ must be a setting, this may be misspelt"));
         Settings settings = new SettingsReader(parsed.flags(), kvpool.settings())
                 .alsoReport(problems)
-                .read(command.settings(), command.rules());
+                .read(allSettings(command), command.rules());
         if (!kvpool.serviceLinks().isEmpty()) {
             console.err().println("kvpool: ignored " + serviceLinks(kvpool.serviceLinks()));
         }
@@ -76,7 +80,14 @@ public final class CommandRunner {
 
     private Collection<Setting<?>> settingsOfAllCommands() {
         Collection<Setting<?>> all = new LinkedHashSet<>();
-        commands.forEach(command -> all.addAll(command.settings()));
+        commands.forEach(command -> all.addAll(allSettings(command)));
+        return all;
+    }
+
+    /** Those of the command and those that every command has. */
+    static List<Setting<?>> allSettings(Command command) {
+        List<Setting<?>> all = new ArrayList<>(command.settings());
+        all.add(ParentWatch.SETTING);
         return all;
     }
 }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.cli;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The wish that this process ends: SIGTERM, SIGINT, or its parent's end. A command waits for it, closes what it has in
+ * order and returns, and the process exits with what it returned.
+ */
+public final class StopSignal {
+    /** Less than the 30 s after which Kubernetes kills. */
+    private static final Duration CLOSE_MAX = Duration.ofSeconds(25);
+
+    private final CountDownLatch asked = new CountDownLatch(1);
+    private final CountDownLatch finished = new CountDownLatch(1);
+    private volatile int exitCode = ExitCode.FAILURE;
+
+    /** Makes SIGTERM and SIGINT ask this signal instead of ending the process at once. */
+    public StopSignal onTermination() {
+        Runtime.getRuntime().addShutdownHook(new Thread(this::stopAndExit, "stop"));
+        return this;
+    }
+
+    /** Waits until the process is asked to stop. */
+    public void await() throws InterruptedException {
+        asked.await();
+    }
+
+    /** Waits for at most the time given; true when the process is asked to stop. */
+    public boolean await(Duration time) throws InterruptedException {
+        return asked.await(time.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    public boolean isAsked() {
+        return asked.getCount() == 0;
+    }
+
+    public void ask() {
+        asked.countDown();
+    }
+
+    /** Tells that the command returned and everything is closed. */
+    public void finished(int code) {
+        exitCode = code;
+        finished.countDown();
+    }
+
+    private void stopAndExit() {
+        if (finished.getCount() == 0) {
+            return; // a regular exit, which has its code already
+        }
+        ask();
+        try {
+            if (!finished.await(CLOSE_MAX.toMillis(), TimeUnit.MILLISECONDS)) {
+                System.err.println("kvpool: not closed within " + CLOSE_MAX.toSeconds() + " s, giving up");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        // Without halt the JVM would report the signal (143), where a clean stop is 0.
+        Runtime.getRuntime().halt(exitCode);
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.http;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The HTTP server for operators, probes and people: a fixed list of routes on the JDK's own server. Request bodies are
+ * not read. Connections and the time for a request are bounded, so that a port scanner cannot hold it up.
+ */
+public final class AdminServer implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(AdminServer.class);
+    private static final int CONNECTIONS_MAX = 256;
+    private static final int REQUEST_SECONDS_MAX = 10;
+    private static final int RESPONSE_SECONDS_MAX = 60;
+
+    static {
+        // The JDK's server has no other way to set its bounds; they are read when its first instance is made.
+        setUnlessGiven("jdk.httpserver.maxConnections", CONNECTIONS_MAX);
+        setUnlessGiven("sun.net.httpserver.maxReqTime", REQUEST_SECONDS_MAX);
+        setUnlessGiven("sun.net.httpserver.maxRspTime", RESPONSE_SECONDS_MAX);
+    }
+
+    private final HttpServer server;
+    private final ExecutorService threads;
+    private final List<Route> routes;
+
+    private AdminServer(HttpServer server, List<Route> routes) {
+        this.server = server;
+        this.routes = List.copyOf(routes);
+        this.threads = Executors.newVirtualThreadPerTaskExecutor();
+    }
+
+    /**
+     * Starts to answer.
+     *
+     * @param host address to listen on; {@code ::} for all addresses of both families
+     * @param port port to listen on; 0 for any free one
+     * @throws IOException when the port cannot be bound, with a sentence that names it
+     */
+    public static AdminServer start(String host, int port, List<Route> routes) throws IOException {
+        AdminServer admin = new AdminServer(bind(host, port), routes);
+        admin.server.createContext("/", admin::handle);
+        admin.server.setExecutor(admin.threads);
+        admin.server.start();
+        return admin;
+    }
+
+    /** The port really bound. */
+    public int port() {
+        return server.getAddress().getPort();
+    }
+
+    @Override
+    public void close() {
+        server.stop(0);
+        threads.shutdownNow();
+    }
+
+    private static HttpServer bind(String host, int port) throws IOException {
+        InetSocketAddress address = host.equals("::")
+                ? new InetSocketAddress(port)
+                : new InetSocketAddress(InetAddress.getByName(host), port);
+        try {
+            return HttpServer.create(address, 0);
+        } catch (IOException e) {
+            throw new IOException(
+                    "cannot listen for admin HTTP on " + host + " port " + port + ": " + e.getMessage(), e);
+        }
+    }
+
+    private void handle(HttpExchange exchange) throws IOException {
+        try (exchange) {
+            Response response = respond(exchange);
+            byte[] body = response.body().getBytes(StandardCharsets.UTF_8);
+            exchange.getResponseHeaders().set("Content-Type", response.contentType());
+            if (exchange.getRequestMethod().equals("HEAD")) {
+                exchange.sendResponseHeaders(response.status(), -1);
+                return;
+            }
+            exchange.sendResponseHeaders(response.status(), body.length == 0 ? -1 : body.length);
+            exchange.getResponseBody().write(body);
+        }
+    }
+
+    private Response respond(HttpExchange exchange) {
+        String path = exchange.getRequestURI().getPath();
+        String method = exchange.getRequestMethod().equals("HEAD") ? "GET" : exchange.getRequestMethod();
+        List<Route> matches =
+                routes.stream().filter(route -> route.path().equals(path)).toList();
+        if (matches.isEmpty()) {
+            return Response.text(404, "no such path; there are " + paths() + "\n");
+        }
+        for (Route route : matches) {
+            if (route.method().equals(method)) {
+                return answer(route, exchange);
+            }
+        }
+        exchange.getResponseHeaders().set("Allow", matches.getFirst().method());
+        return Response.text(405, path + " takes " + matches.getFirst().method() + "\n");
+    }
+
+    private static Response answer(Route route, HttpExchange exchange) {
+        try {
+            return route.answer()
+                    .apply(new Request(query(exchange.getRequestURI().getRawQuery())));
+        } catch (IllegalArgumentException e) {
+            return Response.text(400, e.getMessage() + "\n");
+        } catch (RuntimeException e) {
+            LOG.error("{} {} failed", route.method(), route.path(), e);
+            return Response.text(500, "failed: " + e.getMessage() + "\n");
+        }
+    }
+
+    private String paths() {
+        return String.join(", ", routes.stream().map(Route::path).distinct().toList());
+    }
+
+    private static Map<String, String> query(String raw) {
+        Map<String, String> parameters = new HashMap<>();
+        if (raw == null || raw.isEmpty()) {
+            return parameters;
+        }
+        for (String pair : raw.split("&", -1)) {
+            int equals = pair.indexOf('=');
+            String name = equals < 0 ? pair : pair.substring(0, equals);
+            String value = equals < 0 ? "" : pair.substring(equals + 1);
+            parameters.put(decode(name), decode(value));
+        }
+        return parameters;
+    }
+
+    private static String decode(String text) {
+        return URLDecoder.decode(text, StandardCharsets.UTF_8);
+    }
+
+    private static void setUnlessGiven(String property, int value) {
+        if (System.getProperty(property) == null) {
+            System.setProperty(property, Integer.toString(value));
+        }
+    }
+}

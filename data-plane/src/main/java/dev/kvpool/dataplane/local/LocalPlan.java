@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.local;
+
+import dev.kvpool.dataplane.config.CacheSettings;
+import dev.kvpool.dataplane.config.Durations;
+import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.config.Setting;
+import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.local.ChildSpec.Role;
+import dev.kvpool.dataplane.node.NodeSettings;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.stream.IntStream;
+
+/** Which processes a local pool consists of, and with which flags: decided from the settings alone. */
+final class LocalPlan {
+    private static final List<String> JVM_OF_ALL = List.of(
+            "-XX:+UseSerialGC",
+            "-XX:+ExitOnOutOfMemoryError",
+            "--enable-native-access=ALL-UNNAMED",
+            "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
+            "--sun-misc-unsafe-memory-access=allow");
+
+    private final Settings settings;
+
+    LocalPlan(Settings settings) {
+        this.settings = settings;
+    }
+
+    /** Where clients find the masters. */
+    List<HostPort> masters() {
+        return IntStream.range(0, settings.get(LocalSettings.MASTERS))
+                .mapToObj(k -> new HostPort(settings.get(LocalSettings.HOST), masterPort(k)))
+                .toList();
+    }
+
+    /** Where their HTTP is. */
+    List<HostPort> masterAdmins() {
+        return IntStream.range(0, settings.get(LocalSettings.MASTERS))
+                .mapToObj(
+                        k -> new HostPort(settings.get(LocalSettings.HOST), settings.get(LocalSettings.ADMIN_PORT) + k))
+                .toList();
+    }
+
+    List<String> nodeIds() {
+        return IntStream.range(0, settings.get(LocalSettings.STORAGE_NODES))
+                .mapToObj(k -> "node-" + k)
+                .toList();
+    }
+
+    /** Ports above 65535 or meant for two processes, a sentence each. */
+    List<String> portProblems() {
+        List<String> problems = new ArrayList<>();
+        ports().forEach((port, names) -> {
+            if (port > 65535) {
+                problems.add(
+                        "port " + port + " for " + names.getFirst() + " is above 65535; choose a lower first port");
+            } else if (names.size() > 1) {
+                problems.add("port " + port + " is meant for " + String.join(" and for ", names)
+                        + "; choose other first ports");
+            }
+        });
+        return problems;
+    }
+
+    /** Every port with what it is for, such as {@code master-0 (--master-port)}. */
+    Map<Integer, List<String>> ports() {
+        Map<Integer, List<String>> ports = new TreeMap<>();
+        for (int k = 0; k < settings.get(LocalSettings.MASTERS); k++) {
+            add(ports, masterPort(k), "master-" + k, LocalSettings.MASTER_PORT);
+            add(ports, settings.get(LocalSettings.ADMIN_PORT) + k, "master-" + k, LocalSettings.ADMIN_PORT);
+        }
+        for (int k = 0; k < settings.get(LocalSettings.STORAGE_NODES); k++) {
+            add(ports, settings.get(LocalSettings.NODE_PORT) + k, "node-" + k, LocalSettings.NODE_PORT);
+            add(ports, settings.get(LocalSettings.NODE_ADMIN_PORT) + k, "node-" + k, LocalSettings.NODE_ADMIN_PORT);
+        }
+        return ports;
+    }
+
+    /** The processes, masters first. */
+    List<ChildSpec> children(LocalDirectory directory, UUID poolId) {
+        List<ChildSpec> children = new ArrayList<>();
+        for (int k = 0; k < settings.get(LocalSettings.MASTERS); k++) {
+            children.add(master(k, directory.lease(), poolId));
+        }
+        for (int k = 0; k < settings.get(LocalSettings.STORAGE_NODES); k++) {
+            children.add(node(k, directory.node("node-" + k), poolId));
+        }
+        return children;
+    }
+
+    private ChildSpec master(int k, Path lease, UUID poolId) {
+        String name = "master-" + k;
+        int adminPort = settings.get(LocalSettings.ADMIN_PORT) + k;
+        List<String> arguments = new ArrayList<>(List.of("master", "--pool-id", poolId.toString(), "--name", name));
+        arguments.addAll(List.of("--host", settings.get(LocalSettings.HOST)));
+        arguments.addAll(List.of("--port", Integer.toString(masterPort(k))));
+        arguments.addAll(List.of("--admin-port", Integer.toString(adminPort)));
+        arguments.addAll(List.of("--lease", lease.toUri().toString()));
+        arguments.addAll(List.of("--expected-nodes", String.join(",", nodeIds())));
+        for (Setting<?> setting : CacheSettings.ALL) {
+            arguments.addAll(List.of(setting.flag(), text(settings.get(setting))));
+        }
+        long heapMegabytes = settings.get(LocalSettings.MASTER_HEAP) >> 20;
+        return new ChildSpec(name, Role.MASTER, masterPort(k), adminPort, jvm("-Xmx" + heapMegabytes + "m"), arguments);
+    }
+
+    private ChildSpec node(int k, Path directory, UUID poolId) {
+        String name = "node-" + k;
+        int port = settings.get(LocalSettings.NODE_PORT) + k;
+        int adminPort = settings.get(LocalSettings.NODE_ADMIN_PORT) + k;
+        String host = settings.get(LocalSettings.HOST);
+        List<String> arguments = new ArrayList<>(List.of("node"));
+        arguments.addAll(List.of(NodeSettings.POOL_ID.flag(), poolId.toString()));
+        arguments.addAll(List.of(NodeSettings.NODE_ID.flag(), name));
+        arguments.addAll(List.of(NodeSettings.MASTERS.flag(), HostPort.join(masters())));
+        arguments.addAll(List.of(NodeSettings.HOST.flag(), host));
+        arguments.addAll(List.of(NodeSettings.ADVERTISE_HOST.flag(), host));
+        arguments.addAll(List.of(NodeSettings.PORT.flag(), Integer.toString(port)));
+        arguments.addAll(List.of(NodeSettings.ADMIN_PORT.flag(), Integer.toString(adminPort)));
+        arguments.addAll(List.of(NodeSettings.DATA_DIR.flag(), directory.toString()));
+        arguments.addAll(
+                List.of(NodeSettings.SEGMENT_SIZE.flag(), Long.toString(settings.get(LocalSettings.SEGMENT_SIZE))));
+        return new ChildSpec(name, Role.NODE, port, adminPort, jvm("-Xmx64m", "-XX:TieredStopAtLevel=1"), arguments);
+    }
+
+    private int masterPort(int k) {
+        return settings.get(LocalSettings.MASTER_PORT) + k;
+    }
+
+    private static List<String> jvm(String... options) {
+        List<String> all = new ArrayList<>(JVM_OF_ALL);
+        all.addAll(List.of(options));
+        return all;
+    }
+
+    private static void add(Map<Integer, List<String>> ports, int port, String name, Setting<?> setting) {
+        ports.computeIfAbsent(port, key -> new ArrayList<>()).add(name + " (" + setting.flag() + ")");
+    }
+
+    private static String text(Object value) {
+        return value instanceof Duration duration ? Durations.format(duration) : value.toString();
+    }
+}

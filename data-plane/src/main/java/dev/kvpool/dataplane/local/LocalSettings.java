@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.local;
+
+import dev.kvpool.dataplane.config.CacheSettings;
+import dev.kvpool.dataplane.config.Durations;
+import dev.kvpool.dataplane.config.Formats;
+import dev.kvpool.dataplane.config.Rule;
+import dev.kvpool.dataplane.config.Setting;
+import dev.kvpool.dataplane.config.Sizes;
+import dev.kvpool.dataplane.node.NodeSettings;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** What can be set on {@code kvpool local}. */
+final class LocalSettings {
+    private static final int MASTERS_MAX = 9;
+    private static final int NODES_MAX = 64;
+    private static final Set<String> WILDCARDS = Set.of("::", "0.0.0.0");
+
+    static final Setting<Integer> MASTERS = Setting.withDefault(
+            "masters", Formats.integer("N", 1, MASTERS_MAX), "1", "Masters; one leads, the others stand by.");
+
+    static final Setting<Integer> STORAGE_NODES =
+            Setting.withDefault("storage-nodes", Formats.integer("N", 1, NODES_MAX), "1", "Storage nodes.");
+
+    static final Setting<Long> SEGMENT_SIZE =
+            Setting.withDefault("segment-size", NodeSettings.SEGMENT_SIZES, "1GiB", "Memory of each storage node.");
+
+    static final Setting<String> HOST =
+            Setting.withDefault("host", Formats.HOST, "127.0.0.1", "Address to listen on and to tell to clients.");
+
+    static final Setting<Integer> MASTER_PORT =
+            Setting.withDefault("master-port", Formats.PORT, "50051", "Port of master 0; master k has this + k.");
+
+    static final Setting<Integer> ADMIN_PORT =
+            Setting.withDefault("admin-port", Formats.PORT, "9003", "HTTP port of master 0; master k has this + k.");
+
+    static final Setting<Integer> NODE_PORT =
+            Setting.withDefault("node-port", Formats.PORT, "50061", "Port of node 0; node k has this + k.");
+
+    static final Setting<Integer> NODE_ADMIN_PORT =
+            Setting.withDefault("node-admin-port", Formats.PORT, "9301", "HTTP port of node 0; node k has this + k.");
+
+    static final Setting<Boolean> RESTART = Setting.onOff("restart", "Restart a process that dies.");
+
+    static final Setting<Path> DATA_DIR = Setting.optional(
+            "data-dir",
+            Formats.DIRECTORY,
+            "Directory for segments, the leadership Lease and logs; objects in it survive a restart of local."
+                    + " Default: a fresh one in /dev/shm, removed on exit.");
+
+    static final Setting<Long> MASTER_HEAP = Setting.withDefault(
+            "master-heap", Sizes.between(64L << 20, 1L << 40), "512MiB", "Java heap of each master, for its index.");
+
+    static final Setting<Duration> READY_TIMEOUT = Setting.withDefault(
+            "ready-timeout",
+            Durations.between(Duration.ofSeconds(1), Duration.ofHours(1)),
+            "60s",
+            "How long the pool may take until a leader serves with all nodes.");
+
+    static final List<Setting<?>> ALL = Stream.concat(
+                    Stream.of(
+                            MASTERS,
+                            STORAGE_NODES,
+                            SEGMENT_SIZE,
+                            HOST,
+                            MASTER_PORT,
+                            ADMIN_PORT,
+                            NODE_PORT,
+                            NODE_ADMIN_PORT,
+                            RESTART,
+                            DATA_DIR,
+                            MASTER_HEAP,
+                            READY_TIMEOUT),
+                    CacheSettings.ALL.stream())
+            .toList();
+
+    static final List<Rule> RULES = Stream.concat(
+                    Stream.of(new Rule(
+                            List.of(HOST),
+                            values -> !WILDCARDS.contains(values.get(HOST)),
+                            "--host is told to clients, so it must be an address they can connect to, not a wildcard")),
+                    CacheSettings.RULES.stream())
+            .toList();
+
+    private LocalSettings() {}
+}

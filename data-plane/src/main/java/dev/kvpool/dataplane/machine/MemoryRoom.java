@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.machine;
+
+import dev.kvpool.dataplane.config.Sizes;
+import java.io.IOException;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+
+/**
+ * How many bytes a file on some directory may take, and what sets the limit. On tmpfs that is not only the size of the
+ * file system: its pages are memory of the machine and of the container, and a container over its limit is killed
+ * without a word.
+ *
+ * @param bytes room
+ * @param limitedBy the sentence part that says what the room is of
+ * @param inMemory whether the directory is on a file system that lives in memory
+ */
+public record MemoryRoom(long bytes, String limitedBy, boolean inMemory) {
+    private static final List<String> MEMORY_FILE_SYSTEMS = List.of("tmpfs", "hugetlbfs", "ramfs");
+
+    /** The room at a directory that exists. */
+    public static MemoryRoom at(Path directory) throws IOException {
+        FileStore store = Files.getFileStore(directory);
+        boolean inMemory = MEMORY_FILE_SYSTEMS.contains(store.type());
+        MemoryRoom fileSystem = new MemoryRoom(store.getUsableSpace(), "the file system at " + directory, inMemory);
+        if (!inMemory) {
+            return fileSystem;
+        }
+        return Stream.of(Optional.of(fileSystem), machine(Path.of("/proc")), container(Path.of("/sys/fs/cgroup")))
+                .flatMap(Optional::stream)
+                .min(Comparator.comparingLong(MemoryRoom::bytes))
+                .orElseThrow();
+    }
+
+    /** Why so many bytes have no room here, empty when they have. */
+    public Optional<String> problem(long wanted, String what) {
+        if (wanted <= bytes) {
+            return Optional.empty();
+        }
+        return Optional.of(what + " needs " + Sizes.about(wanted) + ", but " + limitedBy + " has room for "
+                + Sizes.about(Math.max(bytes, 0)));
+    }
+
+    static Optional<MemoryRoom> machine(Path proc) {
+        return readText(proc.resolve("meminfo"))
+                .flatMap(text -> text.lines()
+                        .filter(line -> line.startsWith("MemAvailable:"))
+                        .findFirst())
+                .map(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) * 1024)
+                .map(bytes -> new MemoryRoom(bytes, "the machine's memory", true));
+    }
+
+    /** The room below the container's memory limit (cgroup version 2, as the container sees its own). */
+    static Optional<MemoryRoom> container(Path cgroup) {
+        OptionalLong limit = readNumber(cgroup.resolve("memory.max"));
+        OptionalLong used = readNumber(cgroup.resolve("memory.current"));
+        if (limit.isEmpty() || used.isEmpty()) {
+            return Optional.empty();
+        }
+        return Optional.of(new MemoryRoom(limit.getAsLong() - used.getAsLong(), "the container's memory limit", true));
+    }
+
+    private static OptionalLong readNumber(Path file) {
+        // "max" is no number and means no limit.
+        return readText(file)
+                .map(String::trim)
+                .filter(text -> text.matches("[0-9]{1,18}"))
+                .map(text -> OptionalLong.of(Long.parseLong(text)))
+                .orElse(OptionalLong.empty());
+    }
+
+    private static Optional<String> readText(Path file) {
+        try {
+            return Optional.of(Files.readString(file));
+        } catch (IOException e) {
+            return Optional.empty(); // not this kind of machine: nothing is known of this limit
+        }
+    }
+}

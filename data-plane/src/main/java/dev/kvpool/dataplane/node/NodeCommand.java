@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.node;
+
+import dev.kvpool.dataplane.cli.Command;
+import dev.kvpool.dataplane.cli.Console;
+import dev.kvpool.dataplane.cli.ExitCode;
+import dev.kvpool.dataplane.cli.FailureException;
+import dev.kvpool.dataplane.config.Setting;
+import dev.kvpool.dataplane.config.Settings;
+import java.util.List;
+
+/** {@code kvpool node}: a storage node until the process is asked to stop; its segment file stays. */
+public final class NodeCommand implements Command {
+    @Override
+    public String name() {
+        return "node";
+    }
+
+    @Override
+    public String summary() {
+        return "Runs a storage node, which owns a segment of memory and the objects in it.";
+    }
+
+    @Override
+    public List<Setting<?>> settings() {
+        return NodeSettings.ALL;
+    }
+
+    @Override
+    public int run(Settings settings, Console console) throws FailureException, InterruptedException {
+        try (NodeProcess process = NodeProcess.start(settings)) {
+            console.stop().await();
+            process.announceStop();
+        }
+        return ExitCode.OK;
+    }
+}

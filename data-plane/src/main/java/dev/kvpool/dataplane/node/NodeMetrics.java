@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.node;
+
+import dev.kvpool.nativelib.NodeStats;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.Optional;
+import java.util.function.ToDoubleFunction;
+
+/** The node's numbers for Prometheus; all values of one scrape are of one moment. */
+final class NodeMetrics {
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private volatile Optional<NodeStats> current = Optional.empty();
+
+    NodeMetrics() {
+        gauge("kvpool.node.up", "1 while the segment is open.", stats -> 1);
+        gauge("kvpool.node.capacity.bytes", "Bytes objects can use.", NodeStats::capacityBytes);
+        gauge("kvpool.node.used.bytes", "Bytes allocated, committed or being written.", NodeStats::usedBytes);
+        gauge("kvpool.node.objects", "Committed objects.", NodeStats::objects);
+        gauge("kvpool.node.epoch", "Highest leadership obeyed.", NodeStats::epoch);
+        gauge("kvpool.node.fenced", "1 when the leader of that epoch was met.", stats -> stats.fenced() ? 1 : 0);
+        gauge("kvpool.node.masters.connected", "Masters with a connection.", NodeStats::mastersConnected);
+        gauge("kvpool.node.masters.configured", "Masters configured.", NodeStats::mastersTotal);
+        gauge("kvpool.node.clients.connected", "Client connections.", NodeStats::clientsConnected);
+        gauge("kvpool.node.restored.objects", "Objects found at start.", NodeStats::restoredObjects);
+        gauge("kvpool.node.dropped.records", "Damaged records found at start.", NodeStats::droppedRecords);
+        counter("kvpool.node.writes", "Objects written.", NodeStats::writes);
+        counter("kvpool.node.write.bytes", "Payload bytes written.", NodeStats::writeBytes);
+        counter("kvpool.node.write.failures", "Writes refused or broken off.", NodeStats::writeFailures);
+        counter("kvpool.node.reads", "Objects read over connections.", NodeStats::reads);
+        counter("kvpool.node.read.bytes", "Payload bytes read over connections.", NodeStats::readBytes);
+        counter("kvpool.node.read.misses", "Reads that met another generation.", NodeStats::readMisses);
+        counter("kvpool.node.checksum.failures", "Payloads with a wrong checksum.", NodeStats::checksumFailures);
+        counter("kvpool.node.stale.refusals", "Commands of an older epoch refused.", NodeStats::staleRefusals);
+        counter("kvpool.node.protocol.errors", "Connections ended for malformed bytes.", NodeStats::protocolErrors);
+        new JvmMemoryMetrics().bindTo(registry);
+        new UptimeMetrics().bindTo(registry);
+    }
+
+    /** The text for Prometheus; all 0 while the node is not open. */
+    String scrape(Optional<NodeStats> stats) {
+        current = stats;
+        return registry.scrape();
+    }
+
+    private void gauge(String name, String help, ToDoubleFunction<NodeStats> value) {
+        Gauge.builder(name, this, metrics -> metrics.read(value))
+                .description(help)
+                .register(registry);
+    }
+
+    private void counter(String name, String help, ToDoubleFunction<NodeStats> value) {
+        FunctionCounter.builder(name, this, metrics -> metrics.read(value))
+                .description(help)
+                .register(registry);
+    }
+
+    private double read(ToDoubleFunction<NodeStats> value) {
+        return current.map(stats -> value.applyAsDouble(stats)).orElse(0.0);
+    }
+}

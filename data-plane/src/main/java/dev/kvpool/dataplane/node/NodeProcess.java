@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.node;
+
+import dev.kvpool.dataplane.cli.FailureException;
+import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.config.Sizes;
+import dev.kvpool.dataplane.http.AdminServer;
+import dev.kvpool.nativelib.NativeLog;
+import dev.kvpool.nativelib.NativeNode;
+import dev.kvpool.nativelib.NodeParameters;
+import dev.kvpool.nativelib.NodeStats;
+import java.io.IOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A storage node of the native library with what a process needs around it: checks before the start, and HTTP for probes
+ * and metrics. Admin HTTP answers first, because opening a large segment takes a while and must not look like death.
+ */
+final class NodeProcess implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(NodeProcess.class);
+
+    private final String nodeId;
+    private final AdminServer admin;
+    private final NodeView view;
+    private NativeNode node;
+
+    private NodeProcess(String nodeId, AdminServer admin, NodeView view) {
+        this.nodeId = nodeId;
+        this.admin = admin;
+        this.view = view;
+    }
+
+    static NodeProcess start(Settings settings) throws FailureException {
+        NodeParameters parameters = NodeSettings.parameters(settings);
+        NativeLog.INFO.use();
+        DataDirectory.check(parameters.dataDir(), parameters.segmentBytes()).forEach(LOG::warn);
+        NodeView view = new NodeView(HostPort.join(settings.get(NodeSettings.MASTERS)));
+        AdminServer admin = admin(settings, view);
+        NodeProcess process = new NodeProcess(parameters.nodeId(), admin, view);
+        try {
+            process.open(parameters);
+        } catch (RuntimeException e) {
+            process.close();
+            throw e;
+        }
+        return process;
+    }
+
+    /** The port at which clients are served. */
+    int port() {
+        return node.stats().listenPort();
+    }
+
+    int adminPort() {
+        return admin.port();
+    }
+
+    void announceStop() {
+        view.closing();
+        LOG.info("node {} stops; its segment file stays", nodeId);
+    }
+
+    @Override
+    public void close() {
+        view.closing();
+        if (node != null) {
+            node.close();
+        }
+        admin.close();
+    }
+
+    private void open(NodeParameters parameters) {
+        node = NativeNode.start(parameters);
+        view.opened(node);
+        NodeStats stats = node.stats();
+        LOG.info(
+                "node {} serves on port {} (admin {}): {} for objects, {} objects restored, {} records dropped,"
+                        + " incarnation {}",
+                nodeId,
+                stats.listenPort(),
+                admin.port(),
+                Sizes.about(stats.capacityBytes()),
+                stats.restoredObjects(),
+                stats.droppedRecords(),
+                Long.toHexString(stats.incarnation()));
+    }
+
+    private static AdminServer admin(Settings settings, NodeView view) throws FailureException {
+        try {
+            return AdminServer.start(
+                    settings.get(NodeSettings.HOST), settings.get(NodeSettings.ADMIN_PORT), NodeRoutes.of(view));
+        } catch (IOException e) {
+            throw new FailureException(e.getMessage() + "; choose another " + NodeSettings.ADMIN_PORT.flag(), e);
+        }
+    }
+}

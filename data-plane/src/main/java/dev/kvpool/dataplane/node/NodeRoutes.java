@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.node;
+
+import dev.kvpool.dataplane.http.Response;
+import dev.kvpool.dataplane.http.Route;
+import dev.kvpool.dataplane.version.Versions;
+import java.util.List;
+
+/** The admin HTTP of a storage node. */
+final class NodeRoutes {
+    private NodeRoutes() {}
+
+    static List<Route> of(NodeView view) {
+        NodeMetrics metrics = new NodeMetrics();
+        return List.of(
+                Route.get("/healthz", request -> Response.text(200, "ok")),
+                Route.get("/readyz", request -> readyz(view.readiness())),
+                Route.get("/metrics", request -> Response.metrics(metrics.scrape(view.stats()))),
+                Route.get(
+                        "/version",
+                        request -> Response.json(200, Versions.ofThisBuild().json())));
+    }
+
+    private static Response readyz(Readiness readiness) {
+        return Response.text(readiness.ready() ? 200 : 503, readiness.reason());
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.node;
+
+import dev.kvpool.dataplane.config.Durations;
+import dev.kvpool.dataplane.config.Format;
+import dev.kvpool.dataplane.config.Formats;
+import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.config.Setting;
+import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.config.Sizes;
+import dev.kvpool.dataplane.version.ProductVersion;
+import dev.kvpool.nativelib.NodeParameters;
+import dev.kvpool.nativelib.Protocol;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+
+/** What can be set on {@code kvpool node}. */
+public final class NodeSettings {
+    private static final Format<Duration> TIMEOUTS = Durations.between(Duration.ofMillis(10), Duration.ofHours(1));
+
+    /** Sizes a segment may have; the least leaves room for some objects beside the directory. */
+    public static final Format<Long> SEGMENT_SIZES = Sizes.between(16L << 20, 64L << 40);
+
+    public static final Setting<UUID> POOL_ID =
+            Setting.required("pool-id", Formats.UUID_TEXT, "The pool this node belongs to.");
+
+    public static final Setting<String> NODE_ID = Setting.required(
+            "node-id", Formats.NAME_TEXT, "Name of this node in its pool, the same after every restart.");
+
+    public static final Setting<List<HostPort>> MASTERS =
+            Setting.required("masters", HostPort.LIST, "Every master of the pool.");
+
+    public static final Setting<String> HOST = Setting.withDefault(
+            "host", Formats.HOST, "::", "Address to listen on; :: means all addresses of both families.");
+
+    public static final Setting<Integer> PORT =
+            Setting.withDefault("port", Formats.PORT_OR_ANY, "50061", "Port for clients.");
+
+    public static final Setting<Integer> ADMIN_PORT = Setting.withDefault(
+            "admin-port", Formats.PORT_OR_ANY, "9301", "Port for HTTP: /healthz /readyz /metrics /version.");
+
+    public static final Setting<String> ADVERTISE_HOST =
+            Setting.required("advertise-host", Formats.HOST, "Host name or address at which clients reach this node.");
+
+    public static final Setting<Path> DATA_DIR = Setting.required(
+            "data-dir", Formats.DIRECTORY, "Existing directory on tmpfs or hugetlbfs for the segment file.");
+
+    public static final Setting<Long> SEGMENT_SIZE =
+            Setting.required("segment-size", SEGMENT_SIZES, "Memory this node gives to the pool.");
+
+    public static final Setting<Set<Protocol>> PROTOCOLS = Setting.withDefault(
+            "protocols",
+            Formats.wordsOf("PROTOCOL", Protocol.class),
+            "shm,tcp",
+            "Ways to move bytes that are offered.");
+
+    public static final Setting<Duration> CONNECT_TIMEOUT =
+            Setting.withDefault("connect-timeout", TIMEOUTS, "3s", "Bound of one attempt to reach a master.");
+
+    public static final Setting<Duration> TRANSFER_TIMEOUT = Setting.withDefault(
+            "transfer-timeout", TIMEOUTS, "30s", "A connection that makes no progress for this long ends.");
+
+    public static final List<Setting<?>> ALL = List.of(
+            POOL_ID,
+            NODE_ID,
+            MASTERS,
+            HOST,
+            PORT,
+            ADMIN_PORT,
+            ADVERTISE_HOST,
+            DATA_DIR,
+            SEGMENT_SIZE,
+            PROTOCOLS,
+            CONNECT_TIMEOUT,
+            TRANSFER_TIMEOUT);
+
+    private NodeSettings() {}
+
+    static NodeParameters parameters(Settings settings) {
+        return new NodeParameters(
+                settings.get(POOL_ID),
+                settings.get(NODE_ID),
+                HostPort.join(settings.get(MASTERS)),
+                settings.get(HOST),
+                settings.get(PORT),
+                settings.get(ADVERTISE_HOST),
+                settings.get(DATA_DIR).toAbsolutePath(),
+                settings.get(SEGMENT_SIZE),
+                settings.get(PROTOCOLS),
+                settings.get(CONNECT_TIMEOUT),
+                settings.get(TRANSFER_TIMEOUT),
+                ProductVersion.text());
+    }
+}

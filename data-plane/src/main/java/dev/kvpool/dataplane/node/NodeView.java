@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.node;
+
+import dev.kvpool.nativelib.KvException;
+import dev.kvpool.nativelib.NativeNode;
+import dev.kvpool.nativelib.NodeStats;
+import java.util.Optional;
+
+/** What HTTP may know of the node, from before its segment is open until it closes. */
+final class NodeView {
+    private enum Phase {
+        OPENING,
+        OPEN,
+        CLOSING
+    }
+
+    private final String masters;
+    private volatile Phase phase = Phase.OPENING;
+    private volatile NativeNode node;
+
+    NodeView(String masters) {
+        this.masters = masters;
+    }
+
+    void opened(NativeNode opened) {
+        node = opened;
+        phase = Phase.OPEN;
+    }
+
+    void closing() {
+        phase = Phase.CLOSING;
+    }
+
+    /** The node's numbers while it is open. */
+    Optional<NodeStats> stats() {
+        if (phase != Phase.OPEN) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(node.stats());
+        } catch (KvException e) {
+            return Optional.empty(); // closed since the line above
+        }
+    }
+
+    Readiness readiness() {
+        return switch (phase) {
+            case OPENING -> Readiness.no("opening the segment");
+            case CLOSING -> Readiness.no("stopping");
+            case OPEN -> stats().map(stats -> Readiness.of(stats, masters)).orElse(Readiness.no("stopping"));
+        };
+    }
+}
