@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "batch.h"
+
+#include <algorithm>
+
+namespace kvpool::python {
+namespace {
+
+// How long a signal handler may have to wait for its turn.
+constexpr uint32_t kSignalCheckMs = 100;
+
+// A sequence of single things was meant; a str is one too, of its letters.
+Ref listOf(PyObject* sequence, const char* what) {
+  if (PyUnicode_Check(sequence) || PyBytes_Check(sequence)) {
+    PyErr_Format(PyExc_TypeError, "%s must be a sequence with one item per key, not a single str or bytes", what);
+    return Ref();
+  }
+  return Ref(PySequence_List(sequence));
+}
+
+bool readKey(PyObject* key, kv_op& op) {
+  Py_ssize_t length = 0;
+  if (PyUnicode_Check(key)) {
+    op.key = PyUnicode_AsUTF8AndSize(key, &length);
+    if (op.key == nullptr) {
+      if (PyErr_ExceptionMatches(PyExc_UnicodeEncodeError) == 0) return false;
+      PyErr_Clear();
+      op.key = "";
+      length = 0;
+    }
+  } else if (PyBytes_Check(key)) {
+    op.key = PyBytes_AsString(key);
+    length = PyBytes_Size(key);
+  } else {
+    PyErr_SetString(PyExc_TypeError, "a key must be str or bytes");
+    return false;
+  }
+  // A key too long for the field is too long for the pool as well.
+  op.key_length = static_cast<uint32_t>(std::min<Py_ssize_t>(length, UINT32_MAX));
+  return true;
+}
+
+bool readItem(PyObject* list, size_t index, uint64_t& out) {
+  PyObject* item = PyList_GetItem(list, static_cast<Py_ssize_t>(index));
+  return item != nullptr && readUnsigned(item, out);
+}
+
+}  // namespace
+
+bool readUnsigned(PyObject* object, uint64_t& out) {
+  Ref number(PyNumber_Index(object));
+  if (!number) return false;
+  out = PyLong_AsUnsignedLongLong(number.get());
+  return PyErr_Occurred() == nullptr;
+}
+
+Batch::~Batch() {
+  for (Py_buffer& buffer : buffers_)
+    PyBuffer_Release(&buffer);
+}
+
+bool Batch::expectSize(PyObject* list, const char* what) const {
+  if (static_cast<size_t>(PyList_Size(list)) == table_.size()) return true;
+  PyErr_Format(PyExc_ValueError, "%zd keys but %zd %s: one is needed for each key",
+               static_cast<Py_ssize_t>(table_.size()), PyList_Size(list), what);
+  return false;
+}
+
+bool Batch::addKeys(PyObject* keys) {
+  keys_ = listOf(keys, "keys");
+  if (!keys_) return false;
+  table_.resize(static_cast<size_t>(PyList_Size(keys_.get())));
+  for (size_t i = 0; i < table_.size(); ++i) {
+    table_[i].status = KV_INTERNAL;  // a line that was never answered must not look like a success
+    PyObject* key = PyList_GetItem(keys_.get(), static_cast<Py_ssize_t>(i));
+    if (key == nullptr || !readKey(key, table_[i])) return false;
+  }
+  return true;
+}
+
+bool Batch::addBuffers(PyObject* buffers, int flags) {
+  Ref list = listOf(buffers, "values");
+  if (!list || !expectSize(list.get(), "values")) return false;
+  buffers_.reserve(table_.size());
+  for (size_t i = 0; i < table_.size(); ++i) {
+    PyObject* object = PyList_GetItem(list.get(), static_cast<Py_ssize_t>(i));
+    Py_buffer buffer{};
+    if (object == nullptr || PyObject_GetBuffer(object, &buffer, flags) != 0) return false;
+    buffers_.push_back(buffer);
+    table_[i].data = buffer.buf;
+    table_[i].length = static_cast<uint64_t>(buffer.len);
+  }
+  return true;
+}
+
+bool Batch::addAddresses(PyObject* addresses, PyObject* sizes) {
+  Ref addressList = listOf(addresses, "addresses");
+  if (!addressList || !expectSize(addressList.get(), "addresses")) return false;
+  Ref sizeList = listOf(sizes, "sizes");
+  if (!sizeList || !expectSize(sizeList.get(), "sizes")) return false;
+  for (size_t i = 0; i < table_.size(); ++i) {
+    uint64_t address = 0;
+    if (!readItem(addressList.get(), i, address)) return false;
+    if (!readItem(sizeList.get(), i, table_[i].length)) return false;
+    table_[i].data = pointerTo(address);
+  }
+  return true;
+}
+
+bool Batch::run(kv_client* client, int32_t opCode, const BatchOptions& options, const Deadline& deadline) {
+  kv_batch_options cOptions{};
+  cOptions.struct_size = sizeof(cOptions);
+  cOptions.flags = options.flags;
+  cOptions.replicas = options.replicas;
+  cOptions.preferred_node = options.preferredNode;
+  for (size_t begin = 0; begin < table_.size() && !interrupt_; begin += KV_BATCH_MAX) {
+    cOptions.timeout_ms = deadline.remainingMs();
+    const size_t count = std::min<size_t>(table_.size() - begin, KV_BATCH_MAX);
+    runSlice(client, opCode, cOptions, begin, static_cast<uint32_t>(count));
+  }
+  if (!interrupt_) return true;
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(interrupt_.get())), interrupt_.get());
+  return false;
+}
+
+void Batch::runSlice(kv_client* client, int32_t opCode, const kv_batch_options& options, size_t begin, uint32_t count) {
+  uint64_t id = 0;
+  int32_t status = KV_OK;
+  {
+    WithoutGil unlocked;
+    status = kv_client_submit(client, opCode, &table_[begin], count, &options, &id);
+  }
+  if (status != KV_OK) {  // nothing was queued
+    for (size_t i = begin; i < begin + count; ++i)
+      table_[i].status = status;
+    return;
+  }
+  for (;;) {
+    {
+      WithoutGil unlocked;
+      status = kv_client_wait(client, id, kSignalCheckMs);
+    }
+    if (status != KV_TIMEOUT) return;
+    letSignalsRun();
+  }
+}
+
+// The library writes into our memory until the batch ends, which its own timeout guarantees. So what a handler
+// raises, KeyboardInterrupt say, is kept until then.
+void Batch::letSignalsRun() {
+  if (interrupt_ || PyErr_CheckSignals() == 0) return;
+  PyObject* type = nullptr;
+  PyObject* value = nullptr;
+  PyObject* traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  if (traceback != nullptr) PyException_SetTraceback(value, traceback);
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  interrupt_ = Ref(value);
+}
+
+Ref Batch::results(bool lengths) const {
+  Ref list(PyList_New(static_cast<Py_ssize_t>(table_.size())));
+  if (!list) return Ref();
+  for (size_t i = 0; i < table_.size(); ++i) {
+    const kv_op& op = table_[i];
+    PyObject* number =
+        op.status == KV_OK && lengths ? PyLong_FromUnsignedLongLong(op.result_length) : PyLong_FromLong(op.status);
+    if (number == nullptr || PyList_SetItem(list.get(), static_cast<Py_ssize_t>(i), number) != 0) return Ref();
+  }
+  return list;
+}
+
+}  // namespace kvpool::python

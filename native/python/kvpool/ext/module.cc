@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The module kvpool._kvpool: libkvpool's client and transient node, without policy. The package kvpool is the API.
+#include <dlfcn.h>
+
+#include "failure.h"
+#include "kvpool/kvpool.h"
+#include "types.h"
+
+namespace kvpool::python {
+namespace {
+
+constexpr uint32_t kAbi = 1;  // what this module was written against
+
+const char* libraryPath() {
+  Dl_info info{};
+  const bool found = dladdr(reinterpret_cast<const void*>(&kv_abi_version), &info) != 0;
+  return found && info.dli_fname != nullptr ? info.dli_fname : "libkvpool.so";
+}
+
+// Going on with another ABI would read wrong fields, so the import itself fails.
+bool checkAbi() {
+  const uint32_t found = kv_abi_version();
+  if (found == kAbi) return true;
+  PyErr_Format(PyExc_ImportError,
+               "kvpool was built for C ABI %u of libkvpool, but %s speaks %u; reinstall the wheel: "
+               "pip install --force-reinstall kvpool",
+               kAbi, libraryPath(), found);
+  return false;
+}
+
+PyObject* moduleVersions(PyObject*, PyObject*) {
+  kv_versions versions{};
+  versions.struct_size = sizeof(versions);
+  const int32_t status = kv_get_versions(&versions);
+  if (status != KV_OK) {
+    raiseFailure(status, nullptr);
+    return nullptr;
+  }
+  return Py_BuildValue("{s:(II),s:(II),s:(II)}", "wire", versions.wire_min, versions.wire_max, "layout",
+                       versions.layout_min, versions.layout_max, "abi", versions.abi_min, versions.abi_max);
+}
+
+PyObject* moduleStatusName(PyObject*, PyObject* arguments) {
+  int status = 0;
+  if (PyArg_ParseTuple(arguments, "i:status_name", &status) == 0) return nullptr;
+  return PyUnicode_FromString(kv_status_name(status));
+}
+
+PyObject* moduleStatusText(PyObject*, PyObject* arguments) {
+  int status = 0;
+  if (PyArg_ParseTuple(arguments, "i:status_text", &status) == 0) return nullptr;
+  return PyUnicode_FromString(kv_status_text(status));
+}
+
+PyObject* moduleLogLevel(PyObject*, PyObject* arguments) {
+  int level = 0;
+  if (PyArg_ParseTuple(arguments, "i:log_level", &level) == 0) return nullptr;
+  const int32_t status = kv_log_level(level);
+  if (status == KV_OK) Py_RETURN_NONE;
+  raiseFailure(status, nullptr);
+  return nullptr;
+}
+
+PyMethodDef moduleMethods[] = {
+    {"versions", guarded<moduleVersions>, METH_NOARGS, "versions() -> {'wire': (min, max), 'layout': ..., 'abi': ...}"},
+    {"status_name", guarded<moduleStatusName>, METH_VARARGS, "status_name(status) -> 'KV_NOT_FOUND'"},
+    {"status_text", guarded<moduleStatusText>, METH_VARARGS, "status_text(status) -> a sentence"},
+    {"log_level", guarded<moduleLogLevel>, METH_VARARGS, "log_level(0 off .. 4 debug): what goes to stderr"},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "kvpool._kvpool",
+                          "libkvpool for Python.",
+                          -1,
+                          moduleMethods,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
+
+bool fill(PyObject* module) {
+  return addFailureType(module) && addClientType(module) && addNodeType(module) &&
+         PyModule_AddStringConstant(module, "library_path", libraryPath()) == 0 &&
+         PyModule_AddIntMacro(module, KV_KEY_BYTES_MAX) == 0 && PyModule_AddIntMacro(module, KV_PROTOCOL_TCP) == 0 &&
+         PyModule_AddIntMacro(module, KV_PROTOCOL_SHM) == 0;
+}
+
+}  // namespace
+
+static PyObject* makeModule() {
+  if (!checkAbi()) return nullptr;
+  Ref module(PyModule_Create(&definition));
+  return module && fill(module.get()) ? module.release() : nullptr;
+}
+
+}  // namespace kvpool::python
+
+extern "C" __attribute__((visibility("default"))) PyObject* PyInit__kvpool() {
+  return kvpool::python::makeModule();
+}

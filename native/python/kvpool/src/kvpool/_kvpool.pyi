@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+# The extension. Not an API: kvpool.Client and kvpool.StorageNode are.
+from collections.abc import Sequence
+
+from typing_extensions import Buffer
+
+KV_KEY_BYTES_MAX: int
+KV_PROTOCOL_TCP: int
+KV_PROTOCOL_SHM: int
+library_path: str
+
+class Failure(Exception):
+    args: tuple[int, str]
+
+class Client:
+    def __new__(
+        cls, masters: str, name: str | None, protocols: int, connect_ms: int, transfer_ms: int, ready_ms: int, /
+    ) -> Client: ...
+    def close(self) -> None: ...
+    def put(
+        self,
+        keys: Sequence[str | bytes],
+        values: Sequence[Buffer],
+        replicas: int,
+        preferred_node: str | None,
+        timeout_ms: int,
+        /,
+    ) -> list[int]: ...
+    def put_from(
+        self,
+        keys: Sequence[str | bytes],
+        addresses: Sequence[int],
+        sizes: Sequence[int],
+        replicas: int,
+        preferred_node: str | None,
+        timeout_ms: int,
+        /,
+    ) -> list[int]: ...
+    def get(self, keys: Sequence[str | bytes], timeout_ms: int, /) -> list[bytes | int]: ...
+    def get_into_buffers(
+        self, keys: Sequence[str | bytes], buffers: Sequence[Buffer], timeout_ms: int, /
+    ) -> list[int]: ...
+    def get_into(
+        self, keys: Sequence[str | bytes], addresses: Sequence[int], sizes: Sequence[int], timeout_ms: int, /
+    ) -> list[int]: ...
+    def exists(self, keys: Sequence[str | bytes], timeout_ms: int, /) -> list[int]: ...
+    def remove(self, keys: Sequence[str | bytes], force: bool, timeout_ms: int, /) -> list[int]: ...
+    def remove_all(self, force: bool, timeout_ms: int, /) -> int: ...
+    def register(self, address: int, length: int, /) -> int: ...
+    def unregister(self, address: int, /) -> int: ...
+    def explain(self) -> str: ...
+    def stats(self) -> dict[str, int]: ...
+
+class Node:
+    def __new__(
+        cls,
+        masters: str,
+        advertise_host: str,
+        listen_host: str | None,
+        node_id: str | None,
+        pool_id: str | None,
+        segment_bytes: int,
+        listen_port: int,
+        protocols: int,
+        connect_ms: int,
+        transfer_ms: int,
+        /,
+    ) -> Node: ...
+    def close(self) -> None: ...
+    def stats(self) -> dict[str, int]: ...
+
+def versions() -> dict[str, tuple[int, int]]: ...
+def status_name(status: int, /) -> str: ...
+def status_text(status: int, /) -> str: ...
+def log_level(level: int, /) -> None: ...

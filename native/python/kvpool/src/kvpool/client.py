@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The client of a pool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from kvpool import _kvpool
+from kvpool.arguments import master_list, milliseconds, protocol_bits, raising_kvpool_errors
+from kvpool.lifetime import close_at_exit
+from kvpool.status import Status, error_of, status_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+
+class Client:
+    """A connection to a pool, for any number of threads.
+
+    Keys are str, or bytes of UTF-8, of 1 to 4096 bytes. Values are any contiguous buffer: bytes, bytearray,
+    memoryview, array, numpy arrays; 0 bytes are a value too. Objects are immutable: the first put of a key wins.
+
+    Methods for one key raise KvpoolError. Methods named `*_batch` answer for each key and raise only when the call as
+    a whole is wrong. All release the GIL while they wait, and end by `timeout` at the latest, which covers retries
+    after a change of leader. A KeyboardInterrupt is raised once the library let go of the caller's memory, so by
+    `timeout` at the latest.
+
+    A client does not survive fork(): in the child every call raises KvpoolError with Status.CLOSED.
+
+    Args:
+        masters: "HOST:PORT[,HOST:PORT...]" or a list of such addresses, in any order; the leader is found.
+        name: shown in the logs of masters and nodes. Default: the host's name.
+        protocols: of "shm" and "tcp". With both, shared memory is used where a storage node is on this machine.
+        timeout: seconds a call may take, unless the call names its own.
+        connect_timeout: seconds to connect to one peer.
+        transfer_timeout: seconds after which a transfer that makes no progress fails.
+        ready_timeout: seconds to wait, here, for a serving leader.
+
+    Raises:
+        KvpoolError: no leader serves (PeerError, LeadershipError), or this client and the pool do not fit.
+        ValueError: an argument is wrong.
+    """
+
+    @raising_kvpool_errors
+    def __init__(
+        self,
+        masters: str | Iterable[str],
+        *,
+        name: str | None = None,
+        protocols: Iterable[str] = ("shm", "tcp"),
+        timeout: float = 30.0,
+        connect_timeout: float = 3.0,
+        transfer_timeout: float = 30.0,
+        ready_timeout: float = 10.0,
+    ) -> None:
+        self._timeout_ms = milliseconds(timeout, "timeout")
+        self._raw = _kvpool.Client(
+            master_list(masters),
+            name,
+            protocol_bits(protocols),
+            milliseconds(connect_timeout, "connect_timeout"),
+            milliseconds(transfer_timeout, "transfer_timeout"),
+            milliseconds(ready_timeout, "ready_timeout"),
+        )
+        close_at_exit(self)
+
+    def close(self) -> None:
+        """Waits for calls that run in other threads, then disconnects. May be called again."""
+        self._raw.close()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # ---- one key
+
+    def put(
+        self,
+        key: str | bytes,
+        value: Buffer,
+        *,
+        replicas: int = 0,
+        preferred_node: str | None = None,
+        timeout: float | None = None,
+    ) -> None:
+        """Stores a value. Returns when it is readable by everyone; a key that exists is left as it is.
+
+        Args:
+            replicas: copies on different nodes; 0 is the pool's default. Fewer nodes than that is no failure.
+            preferred_node: id of the storage node to try first.
+        """
+        (status,) = self.put_batch(
+            [key], [value], replicas=replicas, preferred_node=preferred_node, timeout=timeout
+        )
+        if status:
+            raise self._error(status)
+
+    def get(self, key: str | bytes, *, timeout: float | None = None) -> bytes | None:
+        """The value, or None when there is none under this key."""
+        (value,) = self.get_batch([key], timeout=timeout)
+        if isinstance(value, bytes):
+            return value
+        if value == Status.NOT_FOUND:
+            return None
+        raise self._error(value)
+
+    def get_into(self, key: str | bytes, buffer: Buffer, *, timeout: float | None = None) -> int | None:
+        """Reads the value into a writable buffer. Returns its length, or None when there is none under this key.
+
+        A buffer that is too small raises ObjectError with Status.BUFFER_TOO_SMALL.
+        """
+        (length,) = self.get_into_batch([key], [buffer], timeout=timeout)
+        return self._length(length)
+
+    def size(self, key: str | bytes, *, timeout: float | None = None) -> int | None:
+        """Bytes of the value, or None when there is none under this key. Leases what exists."""
+        (length,) = self.size_batch([key], timeout=timeout)
+        return self._length(length)
+
+    def exists(self, key: str | bytes, *, timeout: float | None = None) -> bool:
+        """Whether there is a value. One that exists is leased: it is not evicted for the pool's object lease."""
+        return self.size(key, timeout=timeout) is not None
+
+    def remove(self, key: str | bytes, *, force: bool = False, timeout: float | None = None) -> bool:
+        """Removes an object; False when there is none under this key.
+
+        What a reader may still use raises ObjectError with Status.HAS_LEASE, unless `force`.
+        """
+        (status,) = self.remove_batch([key], force=force, timeout=timeout)
+        if status and status != Status.NOT_FOUND:
+            raise self._error(status)
+        return not status
+
+    # ---- many keys
+
+    @raising_kvpool_errors
+    def put_batch(
+        self,
+        keys: Sequence[str | bytes],
+        values: Sequence[Buffer],
+        *,
+        replicas: int = 0,
+        preferred_node: str | None = None,
+        timeout: float | None = None,
+    ) -> list[Status]:
+        """put() for many keys. Returns the status of each, in order."""
+        statuses = self._raw.put(keys, values, _copies(replicas), preferred_node, self._ms(timeout))
+        return [status_of(status) for status in statuses]
+
+    @raising_kvpool_errors
+    def get_batch(self, keys: Sequence[str | bytes], *, timeout: float | None = None) -> list[bytes | Status]:
+        """The bytes of each key, or the status that says why there are none."""
+        values = self._raw.get(keys, self._ms(timeout))
+        return [value if isinstance(value, bytes) else status_of(value) for value in values]
+
+    @raising_kvpool_errors
+    def get_into_batch(
+        self, keys: Sequence[str | bytes], buffers: Sequence[Buffer], *, timeout: float | None = None
+    ) -> list[int]:
+        """get_into() for many keys. Lengths; a negative number is the Status of a key that was not read."""
+        return _lengths(self._raw.get_into_buffers(keys, buffers, self._ms(timeout)))
+
+    @raising_kvpool_errors
+    def size_batch(self, keys: Sequence[str | bytes], *, timeout: float | None = None) -> list[int]:
+        """size() for many keys. Lengths; a negative number is the Status of a key without one."""
+        return _lengths(self._raw.exists(keys, self._ms(timeout)))
+
+    @raising_kvpool_errors
+    def remove_batch(
+        self, keys: Sequence[str | bytes], *, force: bool = False, timeout: float | None = None
+    ) -> list[Status]:
+        """remove() for many keys. Returns the status of each, in order."""
+        return [status_of(status) for status in self._raw.remove(keys, force, self._ms(timeout))]
+
+    @raising_kvpool_errors
+    def remove_all(self, *, force: bool = False, timeout: float | None = None) -> int:
+        """Removes every object that is not leased, or with `force` every object. Returns how many."""
+        removed = self._raw.remove_all(force, self._ms(timeout))
+        if removed < 0:
+            raise self._error(removed)
+        return removed
+
+    # ---- memory by address
+
+    @raising_kvpool_errors
+    def register(self, address: int, length: int) -> None:
+        """Declares memory that put_from() and get_into_memory() may use. Not copied and not pinned.
+
+        The memory must stay valid until unregister() or close(). Overlaps raise CallError.
+        """
+        self._raise_unless_ok(self._raw.register(address, length))
+
+    @raising_kvpool_errors
+    def unregister(self, address: int) -> None:
+        """Takes back register(), by the same address."""
+        self._raise_unless_ok(self._raw.unregister(address))
+
+    @raising_kvpool_errors
+    def put_from(
+        self,
+        keys: Sequence[str | bytes],
+        addresses: Sequence[int],
+        lengths: Sequence[int],
+        *,
+        replicas: int = 0,
+        preferred_node: str | None = None,
+        timeout: float | None = None,
+    ) -> list[Status]:
+        """put_batch() from registered memory; Status.NOT_REGISTERED for what lies outside of it."""
+        statuses = self._raw.put_from(
+            keys, addresses, lengths, _copies(replicas), preferred_node, self._ms(timeout)
+        )
+        return [status_of(status) for status in statuses]
+
+    @raising_kvpool_errors
+    def get_into_memory(
+        self,
+        keys: Sequence[str | bytes],
+        addresses: Sequence[int],
+        lengths: Sequence[int],
+        *,
+        timeout: float | None = None,
+    ) -> list[int]:
+        """get_into_batch() for registered memory; Status.NOT_REGISTERED for what lies outside of it."""
+        return _lengths(self._raw.get_into(keys, addresses, lengths, self._ms(timeout)))
+
+    # ---- state
+
+    @raising_kvpool_errors
+    def explain(self) -> str:
+        """The sentence behind the latest failure: which peer, and what it said. Empty when nothing failed."""
+        return self._raw.explain()
+
+    @raising_kvpool_errors
+    def stats(self) -> dict[str, int]:
+        """Counters since the client was made: puts, gets, hits, misses, put_bytes, get_bytes, shm_bytes, retries,
+        checksum_failures, leader_changes; and leader_known and epoch of this moment."""
+        return self._raw.stats()
+
+    def _ms(self, timeout: float | None) -> int:
+        return self._timeout_ms if timeout is None else milliseconds(timeout, "timeout")
+
+    def _length(self, length: int) -> int | None:
+        if length == Status.NOT_FOUND:
+            return None
+        if length < 0:
+            raise self._error(length)
+        return length
+
+    def _raise_unless_ok(self, status: int) -> None:
+        if status:
+            raise self._error(status)
+
+    def _error(self, status: int) -> Exception:
+        return error_of(status, self.explain())
+
+
+def _lengths(numbers: list[int]) -> list[int]:
+    return [number if number >= 0 else status_of(number) for number in numbers]
+
+
+def _copies(replicas: int) -> int:
+    if not 0 <= replicas < 2**32:
+        raise ValueError(f"replicas is {replicas}, but must be 0 (the pool's default) or more")
+    return replicas

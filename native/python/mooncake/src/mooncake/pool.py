@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a store is set up with: a client, and memory for the pool where the engine gives some."""
+
+from __future__ import annotations
+
+import logging
+import random
+import uuid
+
+import kvpool
+from kvpool import Client, KvpoolError, Status, StorageNode
+from mooncake.settings import Settings
+
+# Engines open these ports in firewalls for their store clients.
+_PORTS = range(12300, 14300)
+_PORT_TRIES = 20
+
+_ADMISSION_SECONDS = 10.0
+
+
+class Pool:
+    """An open client and the embedded storage node, if any. Raises KvpoolError when either cannot be had."""
+
+    def __init__(self, settings: Settings, logger: logging.Logger) -> None:
+        self._logger = logger
+        self.hostname = settings.local_hostname
+        self.node: StorageNode | None = None
+        self.node_id: str | None = None
+        try:
+            if settings.segment_bytes > 0:
+                self._contribute(settings)
+            self.client = Client(settings.masters, name=settings.local_hostname)
+            self._await_admission()
+        except BaseException:
+            self.close()
+            raise
+
+    def node_for(self, segment: str | None) -> str | None:
+        """The storage node that a preferred segment means: our own memory by our host name, else a node's id."""
+        return self.node_id if segment == self.hostname and self.node_id else segment
+
+    def close(self) -> None:
+        """The client first: what it still writes may go to our own memory."""
+        client = getattr(self, "client", None)
+        if client is not None:
+            client.close()
+        if self.node is not None:
+            self.node.close()
+
+    def _contribute(self, settings: Settings) -> None:
+        for port in random.sample(_PORTS, _PORT_TRIES):
+            try:
+                # Random, and not the host's name alone: in containers many hosts have the same name.
+                self.node_id = f"{settings.advertise_host}:{port}-{uuid.uuid4().hex[:8]}"
+                self.node = StorageNode(
+                    settings.masters,
+                    settings.segment_bytes,
+                    advertise_host=settings.advertise_host,
+                    port=port,
+                    node_id=self.node_id,
+                )
+            except KvpoolError as error:
+                if error.status != Status.IO:
+                    raise
+                last = error
+                self._logger.info("port %d for the embedded storage node: %s", port, error)
+                continue
+            if settings.local_hostname == settings.advertise_host:
+                self.hostname = f"{settings.local_hostname}:{port}"
+            return
+        raise last
+
+    def _await_admission(self) -> None:
+        if self.node is None or self.node.wait_ready(_ADMISSION_SECONDS):
+            return
+        stats = self.node.stats()
+        raise kvpool.PeerError(
+            Status.TIMEOUT,
+            f"no leader took the memory of this process into the pool within {_ADMISSION_SECONDS:g} s "
+            f"(connected to {stats['masters_connected']} of {stats['masters_total']} masters); "
+            f"can the masters be reached from here?",
+        )

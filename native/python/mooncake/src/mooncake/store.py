@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mooncake.store: the store that inference engines use, over a kvpool pool.
+
+Return codes are Mooncake's: 0 or a length is success, a negative number is an ErrorCode. What a code cannot say is in
+the log of "mooncake.store".
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kvpool import KvpoolError
+from mooncake.calls import Calls
+from mooncake.error_code import ErrorCode, code_of
+from mooncake.pool import Pool
+from mooncake.replicate_config import ObjectDataType, ReplicateConfig, SoftPinAction
+from mooncake.settings import BadSettings, read_settings
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = ["ErrorCode", "MooncakeDistributedStore", "ObjectDataType", "ReplicateConfig", "SoftPinAction"]
+
+_logger = logging.getLogger("mooncake.store")
+
+# What is_exist answers 0 for: also a key whose nodes are all away, as it cannot be read now.
+_ABSENT = frozenset((int(ErrorCode.OBJECT_NOT_FOUND), int(ErrorCode.REPLICA_IS_NOT_READY)))
+
+_INVALID_PARAMS = int(ErrorCode.INVALID_PARAMS)
+_DEFAULT_CONFIG = ReplicateConfig()
+_REQUIRED: Any = object()
+
+
+class MooncakeDistributedStore:
+    """A client of a pool with Mooncake's methods, for any number of threads. It does not survive fork().
+
+    Keys are str (or bytes of UTF-8) of 1 to 4096 bytes. Objects are immutable: a put of a key that exists returns 0
+    and changes nothing. Before setup() and after close() every method answers -600, or an empty result where it
+    returns data.
+    """
+
+    def __init__(self) -> None:
+        self._calls = Calls(_logger)
+        self._setup_lock = threading.Lock()
+        self._pool: Pool | None = None
+        self._mentioned: set[str] = set()
+
+    # ---- life
+
+    def setup(
+        self,
+        local_hostname: Any = _REQUIRED,
+        metadata_server: str = _REQUIRED,
+        global_segment_size: int = _REQUIRED,
+        local_buffer_size: int = _REQUIRED,
+        protocol: str = _REQUIRED,
+        rdma_devices: str = _REQUIRED,
+        master_server_addr: str = _REQUIRED,
+        engine: object = None,
+        enable_ssd_offload: bool = False,
+        ssd_offload_path: str = "",
+        tenant_id: str = "default",
+        enable_client_http_server: bool = False,
+        client_http_port: int = 9300,
+        *,
+        config: Mapping[str, object] | None = None,
+    ) -> int:
+        """Connects to the pool: setup(seven positional arguments, ...) or setup({...}), where the dict may leave out
+        all but local_hostname and metadata_server, and sizes may be text such as "16MB".
+
+        Args:
+            local_hostname: "host" or "host:port" by which others reach this process; only the host is used.
+            metadata_server: accepted and not used: a pool needs none.
+            global_segment_size: bytes of this process's memory that join the pool (16 MiB at least); 0 for none.
+            local_buffer_size: accepted and not used: values are sent from where they are.
+            protocol: "tcp" (or ""): tcp, and shared memory where the storage node is on this machine. "rdma" and
+                "ascend" are refused: this build does not have them, and falls back to nothing in silence.
+            rdma_devices: accepted and not used.
+            master_server_addr: "HOST:PORT[,HOST:PORT...]", all masters of the pool in any order.
+            engine: accepted and not used: the client moves bytes by itself.
+            enable_ssd_offload, ssd_offload_path, tenant_id, enable_client_http_server, client_http_port: accepted;
+                one that is set is reported in the log as having no effect yet.
+
+        Returns:
+            0, or -600 (an argument is wrong, or the store is set up already), -900 (no master can be reached),
+            -901 (no leader serves in time), -300 (versions do not fit), -200 (no memory); the log says more.
+        """
+        if config is None and isinstance(local_hostname, Mapping):
+            config = local_hostname
+        if config is None:
+            config = {name: value for name, value in locals().items() if name not in ("self", "config")}
+            missing = [name for name, value in config.items() if value is _REQUIRED]
+            if missing:
+                raise TypeError(f"setup() misses {', '.join(missing)}; or give one dict")
+        return self._setup(config)
+
+    def _setup(self, config: Mapping[str, object]) -> int:
+        try:
+            settings = read_settings(config)
+        except BadSettings as bad:
+            for problem in bad.problems:
+                _logger.error("setup: %s", problem)
+            return _INVALID_PARAMS
+        for note in settings.notes:
+            _logger.warning("setup: %s", note)
+        with self._setup_lock:
+            if self._pool is not None:
+                _logger.error("setup: this store is set up already; close() it first")
+                return _INVALID_PARAMS
+            try:
+                self._pool = Pool(settings, _logger)
+            except KvpoolError as error:
+                code = code_of(error.status)
+                self._calls.failures.write("setup", code, f"masters {settings.masters}", str(error))
+                return code
+            except ValueError as error:
+                _logger.error("setup: %s", error)
+                return _INVALID_PARAMS
+        return 0
+
+    def close(self) -> int:
+        """Disconnects; memory given by this process leaves the pool. 0, also when there was nothing to close."""
+        with self._setup_lock:
+            pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.close()
+        return 0
+
+    def get_hostname(self) -> str:
+        """This store's name: local_hostname, with a port when it contributes memory. "" before setup()."""
+        pool = self._pool
+        return pool.hostname if pool is not None else ""
+
+    def health_check(self) -> int:
+        """0: a leader serves us, 1: not set up, 2: no leader is connected now."""
+        pool = self._pool
+        if pool is None:
+            return 1
+        try:
+            return 0 if pool.client.stats()["leader_known"] else 2
+        except KvpoolError:
+            return 1
+
+    # ---- memory
+
+    def register_buffer(self, buffer_ptr: int, size: int) -> int:
+        """Declares memory for put_from and get_into. 0, or -600 for an empty or overlapping range."""
+        return self._calls.once(self._pool, "register_buffer", lambda pool: pool.client.register(buffer_ptr, size))
+
+    def unregister_buffer(self, buffer_ptr: int) -> int:
+        """Takes back register_buffer. 0, or -600 when no buffer begins there."""
+        return self._calls.once(self._pool, "unregister_buffer", lambda pool: pool.client.unregister(buffer_ptr))
+
+    # ---- put
+
+    def put(self, key: str, value: Buffer, config: ReplicateConfig | None = None) -> int:
+        """Stores a value of any contiguous buffer, 0 bytes allowed. 0 or negative."""
+        return self.put_batch([key], [value], config)
+
+    def put_batch(self, keys: Sequence[str], values: Sequence[Buffer], config: ReplicateConfig | None = None) -> int:
+        """put() for many keys: 0 when all are stored, else the code of the first that is not."""
+
+        def send(pool: Pool, copies: int, node: str | None) -> Sequence[int]:
+            return pool.client.put_batch(keys, values, replicas=copies, preferred_node=node)
+
+        return next((code for code in self._put("put", keys, send, config) if code), 0)
+
+    def put_from(self, key: str, buffer_ptr: int, size: int, config: ReplicateConfig | None = None) -> int:
+        """put() from registered memory. 0 or negative."""
+        return self.batch_put_from([key], [buffer_ptr], [size], config)[0]
+
+    def batch_put_from(
+        self,
+        keys: Sequence[str],
+        buffer_ptrs: Sequence[int],
+        sizes: Sequence[int],
+        config: ReplicateConfig | None = None,
+    ) -> list[int]:
+        """put_from() for many keys: the code of each."""
+
+        def send(pool: Pool, copies: int, node: str | None) -> Sequence[int]:
+            return pool.client.put_from(keys, buffer_ptrs, sizes, replicas=copies, preferred_node=node)
+
+        return self._put("put_from", keys, send, config)
+
+    # ---- get
+
+    def get(self, key: str) -> bytes:
+        """The value; b"" when there is none or it cannot be read (the log tells the two apart)."""
+        return next(iter(self.get_batch([key])), b"")
+
+    def get_batch(self, keys: Sequence[str]) -> list[bytes]:
+        """get() for many keys, in order. [] before setup()."""
+        if self._pool is None:
+            self._calls.once(None, "get", lambda pool: None)
+            return []
+        found: list[bytes] = []
+
+        def read(pool: Pool) -> Sequence[int]:
+            answers = pool.client.get_batch(keys)
+            found.extend(answer if isinstance(answer, bytes) else b"" for answer in answers)
+            return [0 if isinstance(answer, bytes) else answer for answer in answers]
+
+        self._for_each("get", keys, read)
+        return found or [b""] * len(keys)
+
+    def get_into(self, key: str, buffer_ptr: int, size: int) -> int:
+        """Reads into registered memory. Bytes read, or negative; -600 also when `size` is too small."""
+        return self.batch_get_into([key], [buffer_ptr], [size])[0]
+
+    def batch_get_into(self, keys: Sequence[str], buffer_ptrs: Sequence[int], sizes: Sequence[int]) -> list[int]:
+        """get_into() for many keys: bytes read or the code of each."""
+        return self._for_each("get_into", keys, lambda pool: pool.client.get_into_memory(keys, buffer_ptrs, sizes))
+
+    # ---- questions
+
+    def is_exist(self, key: str) -> int:
+        """1, 0 or negative. What exists is leased: it is not evicted for the pool's object lease."""
+        return self.batch_is_exist([key])[0]
+
+    def batch_is_exist(self, keys: Sequence[str]) -> list[int]:
+        """is_exist() for many keys."""
+        codes = self._for_each("is_exist", keys, lambda pool: pool.client.size_batch(keys))
+        return [1 if code >= 0 else 0 if code in _ABSENT else code for code in codes]
+
+    def get_size(self, key: str) -> int:
+        """Bytes of the value, or -704."""
+        return self._for_each("get_size", [key], lambda pool: pool.client.size_batch([key]))[0]
+
+    # ---- remove
+
+    def remove(self, key: str, force: bool = False) -> int:
+        """0, -704 when there is none, -706 while a reader may use it (not with `force`)."""
+        return self.batch_remove([key], force)[0]
+
+    def batch_remove(self, keys: Sequence[str], force: bool = False) -> list[int]:
+        """remove() for many keys."""
+        return self._for_each("remove", keys, lambda pool: pool.client.remove_batch(keys, force=force))
+
+    def remove_all(self, force: bool = False) -> int:
+        """Removes all objects that are not leased, or with `force` all. How many, or negative."""
+        return self._calls.once(self._pool, "remove_all", lambda pool: pool.client.remove_all(force=force))
+
+    # ---- inside
+
+    def _put(
+        self,
+        method: str,
+        keys: Sequence[str],
+        send: Callable[[Pool, int, str | None], Sequence[int]],
+        config: ReplicateConfig | None,
+    ) -> list[int]:
+        config = config or _DEFAULT_CONFIG
+        if config.replica_num < 1:
+            _logger.error("%s: replica_num is %s, but must be 1 or more", method, config.replica_num)
+            return [_INVALID_PARAMS] * len(keys)
+        self._mention_without_effect(config)
+        # 1 is what an engine says that did not think about it, so the pool decides.
+        copies = config.replica_num if config.replica_num > 1 else 0
+        return self._for_each(method, keys, lambda pool: send(pool, copies, pool.node_for(config.preferred())))
+
+    def _for_each(self, method: str, keys: Sequence[str], call: Callable[[Pool], Sequence[int]]) -> list[int]:
+        return self._calls.for_each(self._pool, method, keys, call)
+
+    def _mention_without_effect(self, config: ReplicateConfig) -> None:
+        if config is _DEFAULT_CONFIG:
+            return
+        for name in config.without_effect():
+            if name not in self._mentioned:
+                self._mentioned.add(name)
+                _logger.warning("put: ReplicateConfig.%s is accepted but has no effect in this version", name)

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fake's client and the objects it stores. A batch takes effect when kv_client_wait ends it and not before, so a
+ * test sees whether the caller kept its memory that long. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake.h"
+
+#define FAKE_API __attribute__((visibility("default")))
+#define BUCKETS 4096
+#define REGIONS 64
+#define BATCHES 256
+
+typedef struct object {
+  struct object* next;
+  char* key;
+  uint32_t key_length;
+  void* data;
+  uint64_t length;
+  int leased;
+} object;
+
+typedef struct region {
+  char* begin;
+  uint64_t length;
+} region;
+
+typedef struct batch {
+  uint64_t id; /* 0: free */
+  int32_t op_code;
+  kv_op* table;
+  uint32_t count;
+  uint32_t flags;
+} batch;
+
+struct kv_client {
+  region regions[REGIONS];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static object* objects[BUCKETS];
+static batch batches[BATCHES];
+static uint64_t next_batch = 1;
+
+static void drop(object** at) {
+  object* o = *at;
+  *at = o->next;
+  free(o->key);
+  free(o->data);
+  free(o);
+}
+
+static uint64_t drop_all(int leased_too) {
+  uint64_t dropped = 0;
+  for (int i = 0; i < BUCKETS; i++) {
+    for (object** at = &objects[i]; *at != NULL;) {
+      if ((*at)->leased && !leased_too) {
+        at = &(*at)->next;
+      } else {
+        drop(at);
+        dropped++;
+      }
+    }
+  }
+  return dropped;
+}
+
+/* Forgets the objects and every fault; clients and nodes stay counted. */
+FAKE_API void fake_reset(void) {
+  pthread_mutex_lock(&lock);
+  drop_all(1);
+  int32_t clients = fake.clients, nodes = fake.nodes;
+  memset(&fake, 0, sizeof(fake));
+  fake.clients = clients;
+  fake.nodes = nodes;
+  pthread_mutex_unlock(&lock);
+}
+
+KV_API int32_t kv_client_create(const kv_client_params* p, kv_client** out, char* err, uint32_t err_size) {
+  snprintf(fake.last_call, sizeof(fake.last_call), "%s|%s|%u|%u|%u|%u", p->masters, p->name == NULL ? "" : p->name,
+           p->protocols, p->connect_timeout_ms, p->transfer_timeout_ms, p->ready_timeout_ms);
+  if (fake.create_status != KV_OK) {
+    fake_say(err, err_size);
+    return fake.create_status;
+  }
+  fake_pass_gate(p->ready_timeout_ms);
+  *out = calloc(1, sizeof(**out));
+  __atomic_add_fetch(&fake.clients, 1, __ATOMIC_SEQ_CST);
+  return KV_OK;
+}
+
+KV_API void kv_client_destroy(kv_client* client) {
+  if (client == NULL) return;
+  __atomic_sub_fetch(&fake.clients, 1, __ATOMIC_SEQ_CST);
+  memset(client, 0xDD, sizeof(*client));
+  free(client);
+}
+
+KV_API int32_t kv_client_register(kv_client* client, void* address, uint64_t length) {
+  if (address == NULL || length == 0) return KV_INVALID_ARGUMENT;
+  region* empty = NULL;
+  for (int i = 0; i < REGIONS; i++) {
+    region* r = &client->regions[i];
+    if (r->length == 0) {
+      empty = r;
+    } else if (r->begin < (char*)address + length && (char*)address < r->begin + r->length) {
+      return KV_INVALID_ARGUMENT;
+    }
+  }
+  if (empty == NULL) return KV_QUEUE_FULL;
+  *empty = (region){address, length};
+  return KV_OK;
+}
+
+KV_API int32_t kv_client_unregister(kv_client* client, void* address) {
+  for (int i = 0; i < REGIONS; i++) {
+    region* r = &client->regions[i];
+    if (r->length == 0 || r->begin != address) continue;
+    *r = (region){NULL, 0};
+    return KV_OK;
+  }
+  return KV_NOT_REGISTERED;
+}
+
+static int is_registered(const kv_client* client, const kv_op* op) {
+  const char* begin = op->data;
+  for (int i = 0; i < REGIONS; i++) {
+    const region* r = &client->regions[i];
+    if (r->length != 0 && begin >= r->begin && begin + op->length <= r->begin + r->length) return 1;
+  }
+  return 0;
+}
+
+static object** find(const kv_op* op) {
+  uint32_t hash = 2166136261u;
+  for (uint32_t i = 0; i < op->key_length; i++)
+    hash = (hash ^ ((const unsigned char*)op->key)[i]) * 16777619u;
+  object** at = &objects[hash % BUCKETS];
+  while (*at != NULL && ((*at)->key_length != op->key_length || memcmp((*at)->key, op->key, op->key_length) != 0)) {
+    at = &(*at)->next;
+  }
+  return at;
+}
+
+static int32_t put_one(const kv_op* op) {
+  object** at = find(op);
+  if (*at != NULL) return KV_OK;
+  object* o = calloc(1, sizeof(*o));
+  o->key = malloc(op->key_length);
+  o->key_length = op->key_length;
+  o->data = malloc(op->length + 1);
+  o->length = op->length;
+  memcpy(o->key, op->key, op->key_length);
+  if (op->length > 0) memcpy(o->data, op->data, op->length);
+  *at = o;
+  return KV_OK;
+}
+
+static int32_t read_one(kv_op* op, int with_data) {
+  object* o = *find(op);
+  if (o == NULL) return KV_NOT_FOUND;
+  op->result_length = o->length;
+  if (fake.leases) o->leased = 1;
+  if (!with_data) return KV_OK;
+  if (op->length < o->length) return KV_BUFFER_TOO_SMALL;
+  if (o->length > 0) memcpy(op->data, o->data, o->length);
+  return KV_OK;
+}
+
+static int32_t remove_one(const kv_op* op, uint32_t flags) {
+  object** at = find(op);
+  object* o = *at;
+  if (o == NULL) return KV_NOT_FOUND;
+  if (o->leased && (flags & KV_BATCH_FORCE) == 0) return KV_HAS_LEASE;
+  drop(at);
+  return KV_OK;
+}
+
+static int32_t run_line(kv_client* client, const batch* b, kv_op* op) {
+  if (fake.fail_lines > 0 && fake.fail_op == b->op_code) {
+    fake.fail_lines--;
+    return fake.fail_status;
+  }
+  if (op->key_length == 0 || op->key_length > KV_KEY_BYTES_MAX) return KV_INVALID_KEY;
+  if ((b->flags & KV_BATCH_REGISTERED) != 0 && !is_registered(client, op)) return KV_NOT_REGISTERED;
+  switch (b->op_code) {
+    case KV_OP_PUT:
+      return put_one(op);
+    case KV_OP_GET:
+      return read_one(op, 1);
+    case KV_OP_EXISTS:
+      return read_one(op, 0);
+    default:
+      return remove_one(op, b->flags);
+  }
+}
+
+KV_API int32_t kv_client_submit(kv_client* client, int32_t op_code, kv_op* table, uint32_t count,
+                                const kv_batch_options* options, uint64_t* batch_out) {
+  (void)client;
+  if (fake.submit_status != KV_OK) return fake.submit_status;
+  if (count > KV_BATCH_MAX) return KV_INVALID_ARGUMENT;
+  pthread_mutex_lock(&lock);
+  snprintf(fake.last_call, sizeof(fake.last_call), "%d|%u|%u|%u|%s|%u", op_code, count, options->flags,
+           options->replicas, options->preferred_node == NULL ? "" : options->preferred_node, options->timeout_ms);
+  int32_t status = KV_QUEUE_FULL;
+  for (int i = 0; i < BATCHES && status != KV_OK; i++) {
+    if (batches[i].id != 0) continue;
+    batches[i] = (batch){next_batch, op_code, table, count, options->flags};
+    *batch_out = next_batch++;
+    status = KV_OK;
+  }
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+static batch* batch_of(uint64_t id) {
+  for (int i = 0; i < BATCHES; i++) {
+    if (batches[i].id == id) return &batches[i];
+  }
+  return NULL;
+}
+
+KV_API int32_t kv_client_wait(kv_client* client, uint64_t id, uint32_t timeout_ms) {
+  if (!fake_pass_gate(timeout_ms)) return KV_TIMEOUT;
+  pthread_mutex_lock(&lock);
+  batch* b = batch_of(id);
+  int32_t status = b == NULL ? KV_INVALID_ARGUMENT : KV_OK;
+  if (b != NULL) {
+    for (uint32_t i = 0; i < b->count; i++)
+      b->table[i].status = run_line(client, b, &b->table[i]);
+    b->id = 0;
+  }
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+KV_API int32_t kv_client_remove_all(kv_client* client, uint32_t force, uint32_t timeout_ms, uint64_t* removed) {
+  (void)client;
+  (void)timeout_ms;
+  if (fake.submit_status != KV_OK) return fake.submit_status;
+  pthread_mutex_lock(&lock);
+  *removed = drop_all(force != 0);
+  pthread_mutex_unlock(&lock);
+  return KV_OK;
+}
+
+KV_API int32_t kv_client_explain(kv_client* client, char* out, uint32_t out_size) {
+  (void)client;
+  fake_say(out, out_size);
+  return KV_OK;
+}
+
+KV_API int32_t kv_client_get_stats(kv_client* client, kv_client_stats* out) {
+  (void)client;
+  *out = (kv_client_stats){.struct_size = sizeof(*out), .leader_known = !fake.leaderless};
+  return KV_OK;
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""These tests run over the fake library of ../fake, which stands in for libkvpool at its C border."""
+
+import ctypes
+import gc
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import kvpool
+from kvpool import _kvpool
+
+
+class State(ctypes.Structure):
+    """fake_state of ../fake/fake.h."""
+
+    _fields_ = [
+        *((name, ctypes.c_int32) for name in ("fail_op", "fail_status", "fail_lines", "submit_status")),
+        *((name, ctypes.c_int32) for name in ("create_status", "node_status", "node_failures", "leases")),
+        *((name, ctypes.c_int32) for name in ("gate_closed", "not_fenced", "leaderless")),
+        *((name, ctypes.c_int32) for name in ("clients", "nodes", "waiting")),
+        ("sentence", ctypes.c_char * 512),
+        ("last_call", ctypes.c_char * 1024),
+    ]
+
+
+PUT, GET, EXISTS, REMOVE = 1, 2, 3, 4
+
+
+class Fake:
+    def __init__(self) -> None:
+        self._library = ctypes.CDLL(_kvpool.library_path)
+        if not hasattr(self._library, "fake_reset"):
+            pytest.exit("unit tests need the fake library under kvpool: run them through native/python/run-tests", 2)
+        self.state = State.in_dll(self._library, "fake")
+
+    def reset(self) -> None:
+        self._library.fake_gate(0)
+        self._library.fake_reset()
+
+    def fail(self, op: int, status: int, lines: int = 1, sentence: str = "") -> None:
+        """The next lines of this operation end with this status."""
+        self.state.fail_op, self.state.fail_status, self.state.fail_lines = op, status, lines
+        self.state.sentence = sentence.encode()
+
+    def close_gate(self) -> None:
+        """From now on calls block."""
+        self._library.fake_gate(1)
+
+    def open_gate(self) -> None:
+        self._library.fake_gate(0)
+
+    @property
+    def last_call(self) -> list[str]:
+        return self.state.last_call.decode().split("|")
+
+
+def eventually(condition: Callable[[], bool], what: str) -> None:
+    """Waits for another thread; a minute is for ever."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, f"never happened: {what}"
+        time.sleep(0.002)
+
+
+_fake = Fake()
+
+
+@pytest.fixture
+def fake() -> Iterator[Fake]:
+    _fake.reset()
+    yield _fake
+    _fake.reset()
+    gc.collect()
+    assert (_fake.state.clients, _fake.state.nodes) == (0, 0), "the test left handles of the library behind"
+
+
+@pytest.fixture
+def client(fake: Fake) -> Iterator[kvpool.Client]:
+    with kvpool.Client("127.0.0.1:1") as opened:
+        yield opened

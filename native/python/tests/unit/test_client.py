@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kvpool.Client: what goes in, what comes out."""
+
+import array
+import ctypes
+import mmap
+
+import pytest
+from conftest import EXISTS, GET, PUT, REMOVE, Fake
+
+import kvpool
+from kvpool import Client, Status
+
+
+def _mapped(data: bytes) -> mmap.mmap:
+    mapping = mmap.mmap(-1, len(data))
+    mapping.write(data)
+    return mapping
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"bytes",
+        bytearray(b"bytearray"),
+        memoryview(b"memoryview")[3:],
+        array.array("d", [1.5, 2.5]),
+        _mapped(b"mapped"),
+        (ctypes.c_int32 * 3)(1, 2, 3),
+        b"",
+        bytes(1),
+        bytes(range(256)) * 4096,
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_any_contiguous_buffer_comes_back_byte_for_byte(client: Client, value: object) -> None:
+    client.put("key", value)
+    assert client.get("key") == bytes(memoryview(value).cast("B"))
+    assert client.size("key") == memoryview(value).nbytes
+
+
+@pytest.mark.parametrize("key", ["k", "ключ/鍵", b"raw", "x" * 4096])
+def test_keys(client: Client, key: str | bytes) -> None:
+    client.put(key, b"v")
+    assert client.exists(key)
+    assert client.remove(key) is True
+    assert client.remove(key) is False
+    assert client.get(key) is None
+
+
+@pytest.mark.parametrize("key", ["", "x" * 4097, "\ud800", b""], ids=["empty", "long", "surrogate", "no bytes"])
+def test_a_wrong_key_is_a_status_of_its_own_line(client: Client, key: str | bytes) -> None:
+    assert client.put_batch(["good", key], [b"1", b"2"]) == [Status.OK, Status.INVALID_KEY]
+    assert client.get_batch([key, "good"]) == [Status.INVALID_KEY, b"1"]
+    with pytest.raises(kvpool.ObjectError) as caught:
+        client.get(key)
+    assert caught.value.status is Status.INVALID_KEY
+
+
+def test_a_batch_answers_for_each_key(client: Client, fake: Fake) -> None:
+    assert client.put_batch(["a", "b"], [b"1", b"22"]) == [Status.OK, Status.OK]
+    assert client.size_batch(["a", "none", "b"]) == [1, Status.NOT_FOUND, 2]
+    assert client.get_batch(["b", "none", "a"]) == [b"22", Status.NOT_FOUND, b"1"]
+    fake.fail(REMOVE, Status.UNAVAILABLE)
+    assert client.remove_batch(["a", "b"]) == [Status.UNAVAILABLE, Status.OK]
+
+
+def test_empty_batches(client: Client) -> None:
+    assert client.put_batch([], []) == client.get_batch([]) == client.size_batch([]) == client.remove_batch([]) == []
+
+
+def test_a_batch_larger_than_the_abi_takes(client: Client) -> None:
+    keys = [str(i) for i in range(70_000)]
+    assert set(client.put_batch(keys, [b"v"] * len(keys))) == {Status.OK}
+    assert client.get_batch(keys) == [b"v"] * len(keys)
+
+
+def test_get_of_many_sizes(client: Client) -> None:
+    """More than the memory offered on a guess, less, and again more."""
+    for size in (10, 100_000, 0, 4096, 5_000_000, 1, 4097):
+        client.put(f"s{size}", bytes([size % 251]) * size)
+        assert client.get(f"s{size}") == bytes([size % 251]) * size
+    assert [len(value) for value in client.get_batch(["s0", "s5000000", "s1", "s4097"])] == [0, 5_000_000, 1, 4097]
+
+
+def test_an_object_that_never_fits_ends(client: Client, fake: Fake) -> None:
+    client.put("key", b"x" * 10)
+    fake.fail(GET, Status.BUFFER_TOO_SMALL, lines=100)
+    assert client.get_batch(["key"]) == [Status.BUFFER_TOO_SMALL]
+
+
+def test_get_into(client: Client) -> None:
+    client.put("key", b"value")
+    room = bytearray(8)
+    assert client.get_into("key", room) == 5
+    assert room == b"value\0\0\0"
+    assert client.get_into("none", room) is None
+    with pytest.raises(kvpool.ObjectError) as caught:
+        client.get_into("key", bytearray(4))
+    assert caught.value.status is Status.BUFFER_TOO_SMALL
+
+
+def test_wrong_buffers_are_python_errors(client: Client) -> None:
+    with pytest.raises(BufferError):
+        client.put("key", memoryview(b"abcdef")[::2])
+    with pytest.raises(BufferError):
+        client.get_into("key", b"read-only")
+    with pytest.raises(TypeError):
+        client.put("key", "text")
+    assert not client.exists("key")
+
+
+def test_wrong_tables_are_python_errors(client: Client) -> None:
+    with pytest.raises(ValueError, match="2 keys but 1 values"):
+        client.put_batch(["a", "b"], [b""])
+    with pytest.raises(TypeError, match="not a single str"):
+        client.get_batch("abc")
+    with pytest.raises(TypeError, match="must be str or bytes"):
+        client.get_batch([7])
+    with pytest.raises(OverflowError):
+        client.put_from(["a"], [-1], [1])
+    with pytest.raises(ValueError, match="replicas is -1"):
+        client.put("a", b"", replicas=-1)
+
+
+def test_memory_by_address_must_be_registered(client: Client) -> None:
+    memory = (ctypes.c_char * 64)(*b"hello")
+    address = ctypes.addressof(memory)
+    assert client.put_from(["k"], [address], [5]) == [Status.NOT_REGISTERED]
+    client.register(address, 64)
+    assert client.put_from(["k", "out"], [address, address + 60], [5, 5]) == [Status.OK, Status.NOT_REGISTERED]
+    assert client.get_into_memory(["k", "none"], [address + 32, address], [32, 32]) == [5, Status.NOT_FOUND]
+    assert memory.raw[32:37] == b"hello"
+    with pytest.raises(kvpool.CallError):
+        client.register(address + 1, 4)
+    client.unregister(address)
+    with pytest.raises(kvpool.CallError) as caught:
+        client.unregister(address)
+    assert caught.value.status is Status.NOT_REGISTERED
+
+
+def test_options_reach_the_library(client: Client, fake: Fake) -> None:
+    client.put("key", b"", replicas=3, preferred_node="demo-1", timeout=1.5)
+    op, count, flags, replicas, node, timeout = fake.last_call
+    assert (op, count, flags, replicas, node) == (str(PUT), "1", "0", "3", "demo-1")
+    assert 1000 < int(timeout) <= 1500
+    client.remove("key", force=True)
+    assert fake.last_call[2] == "2"
+
+
+def test_remove_and_leases(client: Client, fake: Fake) -> None:
+    fake.state.leases = 1
+    client.put_batch(["a", "b", "c"], [b""] * 3)
+    assert client.exists("a") and client.exists("b")
+    with pytest.raises(kvpool.ObjectError) as caught:
+        client.remove("a")
+    assert caught.value.status is Status.HAS_LEASE
+    assert client.remove("a", force=True)
+    assert client.remove_all() == 1
+    assert client.remove_all(force=True) == 1
+
+
+@pytest.mark.parametrize("op", [PUT, GET, EXISTS, REMOVE])
+@pytest.mark.parametrize("status", [status for status in Status if status])
+def test_every_failure_is_an_exception_with_its_reason(client: Client, fake: Fake, op: int, status: Status) -> None:
+    calls = {
+        PUT: lambda: client.put("key", b""),
+        GET: lambda: client.get("key"),
+        EXISTS: lambda: client.size("key"),
+        REMOVE: lambda: client.remove("key"),
+    }
+    fake.fail(op, status, lines=100, sentence="node demo-0 at 10.0.0.7:50061 said so")
+    if status is Status.NOT_FOUND and op != PUT:
+        assert not calls[op]()
+        return
+    with pytest.raises(kvpool.KvpoolError, match=r"node demo-0 at 10\.0\.0\.7:50061 said so") as caught:
+        calls[op]()
+    assert caught.value.status is status
+
+
+def test_a_batch_that_cannot_be_queued_is_an_answer_for_each_key(client: Client, fake: Fake) -> None:
+    fake.state.submit_status = Status.QUEUE_FULL
+    assert client.put_batch(["a", "b"], [b"", b""]) == [Status.QUEUE_FULL] * 2
+    assert client.get_batch(["a"]) == [Status.QUEUE_FULL]
+    with pytest.raises(kvpool.CallError):
+        client.remove_all()
+    fake.state.submit_status = 0
+    assert not client.exists("a")
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), 5_000_000])
+def test_a_time_that_is_none_is_refused(client: Client, timeout: float) -> None:
+    with pytest.raises(ValueError, match="timeout is"):
+        client.get("key", timeout=timeout)
+
+
+def test_how_a_client_is_made(fake: Fake) -> None:
+    with Client(["h1:1", " h2:2 "], name="me", protocols=["tcp"], connect_timeout=1, ready_timeout=0.25):
+        assert fake.last_call == ["h1:1,h2:2", "me", "1", "1000", "30000", "250"]
+    for arguments in ({"masters": " , "}, {"masters": []}, {"masters": "h:1", "protocols": ["rdma"]}):
+        with pytest.raises(ValueError, match="no master given|unknown protocol 'rdma'"):
+            Client(**arguments)
+
+
+def test_a_pool_that_does_not_answer(fake: Fake) -> None:
+    fake.state.create_status = Status.CONNECT_FAILED
+    fake.state.sentence = b"h1:1: connection refused; h2:2: no such host"
+    with pytest.raises(kvpool.PeerError, match="h1:1: connection refused; h2:2: no such host"):
+        Client("h1:1,h2:2")
+    assert fake.state.clients == 0
+
+
+def test_a_sentence_that_is_no_utf8(fake: Fake) -> None:
+    fake.state.create_status = Status.PROTOCOL
+    fake.state.sentence = b"peer sent \xff\xfe"
+    with pytest.raises(kvpool.PeerError, match="peer sent \ufffd"):
+        Client("h:1")
+
+
+def test_closed(fake: Fake) -> None:
+    client = Client("h:1")
+    client.close()
+    client.close()
+    assert fake.state.clients == 0
+    with pytest.raises(kvpool.CallError, match="the client is closed") as caught:
+        client.get("key")
+    assert caught.value.status is Status.CLOSED
+
+
+def test_stats_and_explain(client: Client, fake: Fake) -> None:
+    assert client.stats()["leader_known"] is True
+    assert {"puts", "hits", "shm_bytes", "epoch", "retries"} <= set(client.stats())
+    fake.state.sentence = b"why"
+    assert client.explain() == "why"
+    assert kvpool.versions() == {"wire": (1, 2), "layout": (3, 4), "abi": (5, 6)}
+    with pytest.raises(Exception, match="as asked"):
+        kvpool.log_level(9)
+
+
+def test_storage_node(fake: Fake) -> None:
+    with kvpool.StorageNode("h:1", 32 << 20, advertise_host="10.0.0.9", node_id="me") as node:
+        assert fake.last_call == ["h:1", "10.0.0.9", "me", str(32 << 20), "0", "1", "1"]
+        assert node.port == 14000
+        assert node.wait_ready(1)
+        fake.state.not_fenced = 1
+        assert not node.wait_ready(0.01)
+    assert fake.state.nodes == 0
+    with pytest.raises(kvpool.CallError, match="storage node is closed"):
+        node.stats()
+    with pytest.raises(ValueError, match="segment_size is 1"):
+        kvpool.StorageNode("h:1", 1, advertise_host="h")
+    with pytest.raises(ValueError, match="port is 70000"):
+        kvpool.StorageNode("h:1", 32 << 20, advertise_host="h", port=70000)
+    fake.state.node_failures, fake.state.node_status = 1, Status.OUT_OF_MEMORY
+    fake.state.sentence = b"cannot reserve 33554432 bytes"
+    with pytest.raises(kvpool.SegmentError, match="cannot reserve"):
+        kvpool.StorageNode("h:1", 32 << 20, advertise_host="h")

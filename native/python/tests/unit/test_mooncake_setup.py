@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""setup(): every form engines use, and every way to get it wrong."""
+
+import inspect
+import logging
+from collections.abc import Iterator
+
+import pytest
+from conftest import Fake
+from mooncake.settings import BadSettings, parse_host, parse_size, read_settings
+from mooncake.store import MooncakeDistributedStore
+
+from kvpool import Status
+
+SEVEN = ("10.0.0.5", "P2PHANDSHAKE", 0, 0, "tcp", "", "m0:50051,m1:50051")
+
+
+@pytest.fixture
+def store(fake: Fake) -> Iterator[MooncakeDistributedStore]:
+    made = MooncakeDistributedStore()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        (0, 0),
+        (5 << 30, 5 << 30),
+        ("16MB", 16 << 20),
+        ("16 mb", 16 << 20),
+        ("16MiB", 16 << 20),
+        ("4g", 4 << 30),
+        ("4Gi", 4 << 30),
+        ("1.5 GB", 3 << 29),
+        ("1t", 1 << 40),
+        ("512", 512),
+        ("512b", 512),
+        ("64K", 64 << 10),
+    ],
+)
+def test_sizes(text: object, size: int) -> None:
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["10%", "-1", -1, "", "MB", "1 XB", "1e9", None, True, "١MB", "0x10", "1.5.2MB"])
+def test_what_is_no_size(text: object) -> None:
+    with pytest.raises(ValueError, match=r"a size"):
+        parse_size(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "host"),
+    [
+        ("node-1", "node-1"),
+        ("node-1:17000", "node-1"),
+        ("10.0.0.5:1", "10.0.0.5"),
+        ("[fd00::5]:17000", "fd00::5"),
+        ("[fd00::5]", "fd00::5"),
+        ("fd00::5", "fd00::5"),
+        ("", ""),
+        (":17000", ""),
+    ],
+)
+def test_hosts(name: str, host: str) -> None:
+    assert parse_host(name) == host
+
+
+def test_all_problems_are_told_at_once() -> None:
+    with pytest.raises(BadSettings) as caught:
+        read_settings({"local_hostname": ":1", "global_segment_size": "10%", "protocol": "rdma", "master_server_addr": ","})
+    text = "\n".join(caught.value.problems)
+    for part in ("metadata_server is missing", "global_segment_size is '10%'", "local_hostname is ':1'", "'rdma'"):
+        assert part in text
+    assert "master_server_addr is empty" in text
+
+
+def test_seven_positional_arguments(store: MooncakeDistributedStore, fake: Fake) -> None:
+    assert store.setup(*SEVEN) == 0
+    assert fake.last_call[:3] == ["m0:50051,m1:50051", "10.0.0.5", "3"]
+    assert (fake.state.clients, fake.state.nodes) == (1, 0)
+    assert store.get_hostname() == "10.0.0.5"
+    assert store.health_check() == 0
+    fake.state.leaderless = 1
+    assert store.health_check() == 2
+    assert store.close() == 0
+    assert store.health_check() == 1
+    assert (store.close(), store.get_hostname(), fake.state.clients) == (0, "", 0)
+
+
+@pytest.mark.parametrize("server", ["P2PHANDSHAKE", "http://10.0.0.1:8080/metadata", "", "etcd://a:1"])
+def test_any_metadata_server_is_accepted(store: MooncakeDistributedStore, server: str) -> None:
+    assert store.setup("h", server, 0, 0, "tcp", "", "m:1") == 0
+
+
+def test_keywords_as_engines_give_them(store: MooncakeDistributedStore) -> None:
+    code = store.setup(
+        local_hostname="10.0.0.5:17001",
+        metadata_server="P2PHANDSHAKE",
+        global_segment_size=0,
+        local_buffer_size=1 << 30,
+        protocol="tcp",
+        rdma_devices="mlx5_0",
+        master_server_addr="m:1",
+        engine=object(),
+        enable_ssd_offload=False,
+        ssd_offload_path="",
+    )
+    assert (code, store.get_hostname()) == (0, "10.0.0.5:17001")
+
+
+def test_engines_find_the_newer_argument(store: MooncakeDistributedStore) -> None:
+    assert "enable_ssd_offload" in inspect.signature(store.setup).parameters
+    assert "enable_ssd_offload" in store.setup.__doc__
+
+
+@pytest.mark.parametrize("form", ["positional", "keyword"])
+def test_one_dict(store: MooncakeDistributedStore, fake: Fake, form: str) -> None:
+    config = {
+        "local_hostname": "10.0.0.5",
+        "metadata_server": "P2PHANDSHAKE",
+        "global_segment_size": "16MB",
+        "local_buffer_size": "0",
+        "master_server_addr": "m:1",
+    }
+    assert (store.setup(config) if form == "positional" else store.setup(config=config)) == 0
+    assert fake.state.nodes == 1
+
+
+def test_an_incomplete_call_is_a_type_error(store: MooncakeDistributedStore) -> None:
+    """Engines probe for newer arguments this way."""
+    with pytest.raises(TypeError, match="misses master_server_addr"):
+        store.setup("h", "", 0, 0, "tcp", "")
+    with pytest.raises(TypeError):
+        store.setup(*SEVEN, no_such_argument=1)
+
+
+@pytest.mark.parametrize("protocol", ["rdma", "ascend", "efa", "TCP "])
+def test_other_transports_are_refused_aloud(
+    store: MooncakeDistributedStore, fake: Fake, caplog: pytest.LogCaptureFixture, protocol: str
+) -> None:
+    assert store.setup("h", "", 0, 0, protocol, "", "m:1") == -600
+    assert f"protocol is {protocol!r}, but this build of kvpool moves bytes by tcp" in caplog.text
+    assert fake.state.clients == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [(Status.CONNECT_FAILED, -900), (Status.TIMEOUT, -901), (Status.VERSION_MISMATCH, -300), (Status.RECOVERING, -1010)],
+)
+def test_a_pool_that_cannot_be_joined(
+    store: MooncakeDistributedStore, fake: Fake, caplog: pytest.LogCaptureFixture, status: Status, code: int
+) -> None:
+    fake.state.create_status = status
+    fake.state.sentence = b"m0:50051: connection refused"
+    assert store.setup("10.0.0.5", "", 32 << 20, 0, "tcp", "", "m0:50051") == code
+    assert "m0:50051: connection refused" in caplog.text
+    assert (fake.state.clients, fake.state.nodes) == (0, 0), "the memory is given back"
+    fake.state.create_status = 0
+    assert store.setup(*SEVEN) == 0, "it can be tried again"
+
+
+def test_a_second_setup_is_refused(
+    store: MooncakeDistributedStore, fake: Fake, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert store.setup(*SEVEN) == 0
+    assert store.setup(*SEVEN) == -600
+    assert "set up already" in caplog.text
+    assert fake.state.clients == 1
+
+
+def test_memory_for_the_pool(store: MooncakeDistributedStore, fake: Fake) -> None:
+    assert store.setup("10.0.0.5:17000", "", 64 << 20, 0, "tcp", "", "m:1") == 0
+    assert (fake.state.clients, fake.state.nodes) == (1, 1)
+    assert store.get_hostname() == "10.0.0.5:17000"
+    store.close()
+    assert (fake.state.clients, fake.state.nodes) == (0, 0)
+
+
+def test_a_small_segment_is_raised(
+    store: MooncakeDistributedStore, fake: Fake, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert store.setup("h", "", 1, 0, "tcp", "", "m:1") == 0
+    assert "global_segment_size 1 is raised to the smallest segment, 16777216" in caplog.text
+    assert fake.state.nodes == 1
+
+
+def test_a_name_without_port_gets_that_of_the_node(store: MooncakeDistributedStore, fake: Fake) -> None:
+    assert store.setup("10.0.0.5", "", 16 << 20, 0, "tcp", "", "m:1") == 0
+    host, port = store.get_hostname().split(":")
+    assert host == "10.0.0.5" and 12300 <= int(port) < 14300
+
+
+def test_a_port_in_use_is_not_the_end(store: MooncakeDistributedStore, fake: Fake) -> None:
+    fake.state.node_failures, fake.state.node_status = 19, Status.IO
+    assert store.setup("h", "", 16 << 20, 0, "tcp", "", "m:1") == 0
+    fake.state.node_failures, fake.state.node_status = 20, Status.IO
+    fake.state.sentence = b"address already in use"
+    assert MooncakeDistributedStore().setup("h", "", 16 << 20, 0, "tcp", "", "m:1") == -1
+
+
+def test_too_much_memory(store: MooncakeDistributedStore, fake: Fake, caplog: pytest.LogCaptureFixture) -> None:
+    fake.state.node_failures, fake.state.node_status = 1, Status.OUT_OF_MEMORY
+    fake.state.sentence = b"cannot reserve 1099511627776 bytes"
+    assert store.setup("h", "", 1 << 40, 0, "tcp", "", "m:1") == -200
+    assert "cannot reserve 1099511627776 bytes" in caplog.text
+    assert store.setup("h", "", 1 << 70, 0, "tcp", "", "m:1") == -600
+
+
+def test_memory_that_no_leader_takes(
+    store: MooncakeDistributedStore, fake: Fake, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mooncake.pool._ADMISSION_SECONDS", 0.05)
+    fake.state.not_fenced = 1
+    assert store.setup("h", "", 16 << 20, 0, "tcp", "", "m:1") == -901
+    assert "connected to 1 of 2 masters" in caplog.text
+    assert (fake.state.clients, fake.state.nodes) == (0, 0)
+
+
+def test_what_has_no_effect_is_said(store: MooncakeDistributedStore, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "mooncake.store"):
+        code = store.setup(
+            {
+                "local_hostname": "h",
+                "metadata_server": "",
+                "global_segment_size": 0,
+                "enable_ssd_offload": "true",
+                "tenant_id": "blue",
+                "enable_client_http_server": True,
+                "colour": "red",
+            }
+        )
+    assert code == 0
+    for name in ("enable_ssd_offload", "tenant_id 'blue'", "enable_client_http_server", "'colour'"):
+        assert name in caplog.text
+
+
+def test_defaults_are_silent(store: MooncakeDistributedStore, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "mooncake.store"):
+        assert store.setup(*SEVEN) == 0
+    assert caplog.text == ""

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mooncake.store: the answers engines rely on, for every method and every failure."""
+
+import ctypes
+import gc
+import logging
+from collections.abc import Callable, Iterator
+
+import pytest
+from conftest import EXISTS, GET, PUT, REMOVE, Fake
+from mooncake.error_code import code_of
+from mooncake.failure_log import FailureLog
+from mooncake.store import MooncakeDistributedStore, ObjectDataType, ReplicateConfig, SoftPinAction
+
+from kvpool import Status
+
+
+@pytest.fixture
+def store(fake: Fake) -> Iterator[MooncakeDistributedStore]:
+    opened = MooncakeDistributedStore()
+    assert opened.setup("10.0.0.5", "P2PHANDSHAKE", 0, 0, "tcp", "", "m:1") == 0
+    yield opened
+    opened.close()
+
+
+class Memory:
+    def __init__(self, data: bytes) -> None:
+        self.bytes = (ctypes.c_char * len(data))(*data)
+        self.address = ctypes.addressof(self.bytes)
+
+
+def test_put_and_get(store: MooncakeDistributedStore) -> None:
+    assert store.put("key", b"value") == 0
+    assert store.put("key", b"other") == 0, "an existing key is success"
+    assert store.get("key") == b"value", "and unchanged"
+    assert store.get("none") == b""
+    assert (store.get_size("key"), store.get_size("none")) == (5, -704)
+    assert (store.is_exist("key"), store.is_exist("none")) == (1, 0)
+    assert store.batch_is_exist(["none", "key", ""]) == [0, 1, -400]
+    assert (store.put("empty", b""), store.get("empty"), store.get_size("empty")) == (0, b"", 0)
+    assert store.put_batch(["a", "b"], [b"1", bytearray(b"2")]) == 0
+    assert store.get_batch(["b", "none", "a"]) == [b"2", b"", b"1"]
+
+
+@pytest.mark.parametrize("key", ["", "x" * 4097, "\udfff", b"\xff" * 0])
+def test_a_wrong_key(store: MooncakeDistributedStore, key: str) -> None:
+    assert store.put(key, b"") == store.get_size(key) == store.is_exist(key) == store.remove(key) == -400
+    assert store.get(key) == b""
+    assert store.put_batch(["fine", key], [b"", b""]) == -400
+    assert store.is_exist("fine") == 1
+
+
+def test_memory_by_address(store: MooncakeDistributedStore) -> None:
+    memory = Memory(b"hello" + bytes(59))
+    assert store.put_from("k", memory.address, 5) == -600
+    assert store.get_into("k", memory.address, 5) == -600
+    assert store.register_buffer(memory.address, 64) == 0
+    assert store.register_buffer(memory.address, 64) == -600
+    assert store.register_buffer(0, 64) == store.register_buffer(memory.address + 64, 0) == -600
+    assert store.put_from("k", memory.address, 5) == 0
+    assert store.batch_put_from(["l", "m"], [memory.address, memory.address + 63], [2, 2]) == [0, -600]
+    assert store.get_into("k", memory.address + 10, 20) == 5
+    assert store.get_into("none", memory.address, 20) == -704
+    assert store.get_into("k", memory.address, 4) == -600, "too small"
+    assert store.batch_get_into(["l", "none", "k"], [memory.address + 20] * 3, [9, 9, 9]) == [2, -704, 5]
+    assert memory.bytes.raw[10:15] == b"hello"
+    assert (store.unregister_buffer(memory.address), store.unregister_buffer(memory.address)) == (0, -600)
+    assert store.get_into("k", memory.address, 20) == -600
+
+
+def test_tables_of_different_lengths(store: MooncakeDistributedStore) -> None:
+    assert store.batch_put_from(["a", "b"], [1], [1, 1]) == [-600, -600]
+    assert store.batch_put_from(["a"], [1], []) == [-600]
+    assert store.batch_get_into(["a", "b"], [1, 1], [1]) == [-600, -600]
+    assert store.put_batch(["a", "b"], [b""]) == -600
+    assert store.batch_get_into(["a"], [-1], [1]) == [-600]
+    assert store.batch_put_from([], [], []) == store.batch_get_into([], [], []) == store.batch_is_exist([]) == []
+    assert store.put_batch([], []) == 0
+
+
+def test_remove(store: MooncakeDistributedStore, fake: Fake) -> None:
+    fake.state.leases = 1
+    store.put_batch(["a", "b", "c"], [b"1"] * 3)
+    assert store.is_exist("a") == 1
+    assert (store.remove("a"), store.remove("none"), store.remove("b")) == (-706, -704, 0)
+    assert store.batch_remove(["a", "none"], True) == [0, -704]
+    store.put("d", b"1")
+    assert store.get("d") == b"1"
+    assert (store.remove_all(), store.remove_all(force=True), store.remove_all(True)) == (1, 1, 0)
+
+
+CALLS: dict[str, tuple[int, Callable[[MooncakeDistributedStore, Memory], object]]] = {
+    "put": (PUT, lambda s, m: s.put("k", b"")),
+    "put_batch": (PUT, lambda s, m: s.put_batch(["k"], [b""])),
+    "put_from": (PUT, lambda s, m: s.put_from("k", m.address, 1)),
+    "batch_put_from": (PUT, lambda s, m: s.batch_put_from(["k"], [m.address], [1])[0]),
+    "get_into": (GET, lambda s, m: s.get_into("k", m.address, 1)),
+    "batch_get_into": (GET, lambda s, m: s.batch_get_into(["k"], [m.address], [1])[0]),
+    "get_size": (EXISTS, lambda s, m: s.get_size("k")),
+    "remove": (REMOVE, lambda s, m: s.remove("k")),
+    "batch_remove": (REMOVE, lambda s, m: s.batch_remove(["k"])[0]),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("status", [status for status in Status if status])
+def test_every_status_in_every_method(
+    store: MooncakeDistributedStore, fake: Fake, caplog: pytest.LogCaptureFixture, name: str, status: Status
+) -> None:
+    op, call = CALLS[name]
+    memory = Memory(b"12345678")
+    store.register_buffer(memory.address, 8)
+    fake.fail(op, status, sentence="demo-0 (10.0.0.7:50061) said so")
+    assert call(store, memory) == code_of(status)
+    assert (status.name in caplog.text) == (status is not Status.NOT_FOUND)
+    assert ("demo-0 (10.0.0.7:50061) said so" in caplog.text) == (status is not Status.NOT_FOUND)
+
+
+@pytest.mark.parametrize("status", [status for status in Status if status])
+def test_every_status_in_get_and_exists(store: MooncakeDistributedStore, fake: Fake, status: Status) -> None:
+    store.put("k", b"v")
+    fake.fail(GET, status, lines=100)
+    assert store.get("k") == b""
+    fake.fail(GET, status, lines=100)
+    assert store.get_batch(["k", "l"]) == [b"", b""]
+    fake.fail(EXISTS, status)
+    absent = status in (Status.NOT_FOUND, Status.UNAVAILABLE, Status.BUSY)
+    assert store.is_exist("k") == (0 if absent else code_of(status))
+
+
+def test_a_failed_batch_names_count_and_first_key(
+    store: MooncakeDistributedStore, fake: Fake, caplog: pytest.LogCaptureFixture
+) -> None:
+    fake.fail(PUT, Status.NO_SPACE, lines=2, sentence="every node is full")
+    assert store.put_batch(["a" * 200, "b", "c"], [b""] * 3) == -200
+    assert "put: 2 of 3 keys failed, first 'aaaa" in caplog.text
+    assert "NO_AVAILABLE_HANDLE: NO_SPACE: every node is full" in caplog.text
+    assert len(caplog.text) < 400
+
+
+def test_a_call_that_fails_as_a_whole(
+    store: MooncakeDistributedStore, fake: Fake, caplog: pytest.LogCaptureFixture
+) -> None:
+    fake.state.submit_status = Status.QUEUE_FULL
+    assert store.batch_is_exist(["a", "b"]) == [-200, -200]
+    assert store.remove_all() == -200
+    assert "QUEUE_FULL" in caplog.text
+
+
+def test_before_setup(fake: Fake, caplog: pytest.LogCaptureFixture) -> None:
+    store, memory = MooncakeDistributedStore(), Memory(b"1")
+    for _, call in CALLS.values():
+        assert call(store, memory) == -600
+    assert store.batch_put_from(["a", "b"], [1, 1], [1, 1]) == [-600, -600]
+    assert (store.get("k"), store.get_batch(["k", "l"])) == (b"", [])
+    assert (store.is_exist("k"), store.batch_is_exist(["k", "l"])) == (-600, [-600, -600])
+    assert store.register_buffer(1, 1) == store.unregister_buffer(1) == store.remove_all() == -600
+    assert "the store is not set up" in caplog.text
+
+
+def test_python_errors_stay_python_errors(store: MooncakeDistributedStore) -> None:
+    with pytest.raises(TypeError):
+        store.put("k", "text")
+    with pytest.raises(TypeError):
+        store.put(7, b"")
+    with pytest.raises(BufferError):
+        store.put("k", memoryview(b"abcd")[::2])
+
+
+def test_replicate_config_reaches_the_library(store: MooncakeDistributedStore, fake: Fake) -> None:
+    config = ReplicateConfig()
+    config.replica_num = 2
+    config.preferred_segment = "demo-1"
+    store.put("k", b"", config)
+    assert fake.last_call[3:5] == ["2", "demo-1"]
+    store.put_batch(["l"], [b""], ReplicateConfig(preferred_segments=["demo-2", "demo-3"]))
+    assert fake.last_call[3:5] == ["0", "demo-2"], "1 replica leaves the number to the pool"
+    config.replica_num = 0
+    assert store.put("m", b"", config) == -600
+
+
+def test_a_preferred_segment_may_be_our_own_memory(fake: Fake) -> None:
+    store = MooncakeDistributedStore()
+    assert store.setup("10.0.0.5", "", 16 << 20, 0, "tcp", "", "m:1") == 0
+    config = ReplicateConfig(preferred_segment=store.get_hostname(), prefer_alloc_in_same_node=True)
+    store.put("k", b"", config)
+    node = fake.last_call[4]
+    assert node.startswith(store.get_hostname() + "-") and len(node) > len(store.get_hostname()) + 8
+    store.close()
+
+
+def test_fields_without_effect_are_accepted_and_said_once(
+    store: MooncakeDistributedStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = ReplicateConfig()
+    config.with_hard_pin = config.with_soft_pin = True
+    config.soft_pin_action, config.soft_pin_ttl_ms = SoftPinAction.ENABLE, 1000
+    config.nof_replica_num = config.dfs_replica_num = 1
+    config.preferred_nof_segments, config.group_ids = ["x"], ["g"]
+    config.data_type = ObjectDataType.KVCACHE
+    with caplog.at_level(logging.WARNING, "mooncake.store"):
+        assert store.put("a", b"", config) == store.put("b", b"", config) == 0
+    assert caplog.text.count("with_hard_pin is accepted but has no effect") == 1
+    assert caplog.text.count("has no effect") == 7
+    with pytest.raises(AttributeError):
+        config.no_such_field = 1
+
+
+def test_the_log_is_bounded() -> None:
+    lines: list[str] = []
+    logger = logging.getLogger("test.failures")
+    logger.propagate = False
+    handler = logging.Handler()
+    handler.emit = lambda record: lines.append(record.getMessage())
+    logger.addHandler(handler)
+    now = [0.0]
+    log = FailureLog(logger, clock=lambda: now[0])
+    for _ in range(1000):
+        log.write("get", -900, "1 of 1 keys failed", "m0:50051: connection refused")
+        log.write("put", -200, "1 of 1 keys failed", "")
+        now[0] += 0.002
+    logger.removeHandler(handler)
+    assert len(lines) == 4
+    assert lines[0] == "get: 1 of 1 keys failed: -900 RPC_FAIL: m0:50051: connection refused"
+    assert lines[1] == "put: 1 of 1 keys failed: -200 NO_AVAILABLE_HANDLE: no further reason"
+    assert lines[2].endswith("connection refused (499 more of these in between)")
+
+
+def test_a_store_that_is_dropped_closes(fake: Fake) -> None:
+    for _ in range(100):
+        store = MooncakeDistributedStore()
+        assert store.setup("h", "", 16 << 20, 0, "tcp", "", "m:1") == 0
+    del store
+    gc.collect()
+    assert (fake.state.clients, fake.state.nodes) == (0, 0)
