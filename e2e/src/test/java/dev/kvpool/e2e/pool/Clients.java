@@ -25,21 +25,23 @@ public final class Clients {
         this.pool = pool;
     }
 
-    /** Puts objects whose keys begin with the prefix; returns the last line that the client printed. */
-    public String put(String prefix, int count) {
-        return lastLine(run("put", prefix, count));
+    /** Puts objects whose keys begin with the prefix; returns the lines that the client printed. */
+    public List<String> put(String prefix, int count) {
+        return run("put", prefix, count);
     }
 
-    /** Gets the objects and compares their bytes; returns the last line that the client printed. */
-    public String get(String prefix, int count) {
-        return lastLine(run("get", prefix, count));
+    /** Gets the objects and compares their bytes; returns the lines that the client printed. */
+    public List<String> get(String prefix, int count) {
+        return run("get", prefix, count);
     }
 
-    private String run(String verb, String prefix, int count) {
+    private List<String> run(String verb, String prefix, int count) {
         List<String> words =
                 new ArrayList<>(List.of("kvcheck", verb, "--prefix", prefix, "--count", Integer.toString(count)));
         return PodRun.toEnd(cluster, pool.namespace(), pod(words), Limits.CLIENT_POD)
-                .orThrow(String.join(" ", words));
+                .orThrow(String.join(" ", words))
+                .lines()
+                .toList();
     }
 
     private Pod pod(List<String> words) {
@@ -76,9 +78,5 @@ public final class Clients {
                 .endContainer()
                 .endSpec()
                 .build();
-    }
-
-    private static String lastLine(String log) {
-        return log.lines().reduce("", (before, line) -> line);
     }
 }
