@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
  * of 1000). The units are those of Kubernetes quantities, with or without the B.
  */
 public final class Sizes {
-    private static final Pattern TEXT = Pattern.compile("([0-9]{1,18}(?:\\.[0-9]{1,6})?)([kKMGTP]?i?)B?");
+    private static final Pattern TEXT = Pattern.compile("([0-9]{1,19}(?:\\.[0-9]{1,6})?)([kKMGTP]?i?)B?");
 
     private static final Map<String, Long> UNITS = Map.ofEntries(
             Map.entry("", 1L),

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.config.SettingsReader;
+import dev.kvpool.dataplane.config.UsageException;
+import dev.kvpool.dataplane.local.ChildSpec.Role;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class LocalPlanTest {
+    private static final UUID POOL = UUID.fromString("5b0c3a52-7d2c-4f0e-9d0e-2f6f1f6f9a01");
+
+    @TempDir
+    Path dir;
+
+    @Test
+    void portsCountUpFromTheFirst() throws Exception {
+        List<ChildSpec> children = children(Map.of("masters", "2", "storage-nodes", "2"));
+
+        assertThat(children).extracting(ChildSpec::name).containsExactly("master-0", "master-1", "node-0", "node-1");
+        assertThat(children).extracting(ChildSpec::port).containsExactly(50051, 50052, 50061, 50062);
+        assertThat(children).extracting(ChildSpec::adminPort).containsExactly(9003, 9004, 9301, 9302);
+    }
+
+    @Test
+    void aMasterGetsItsIdentityTheLeaseTheNodesAndTheCacheSettings() throws Exception {
+        ChildSpec master = children(Map.of("storage-nodes", "2", "object-lease", "500ms", "replicas", "2"))
+                .getFirst();
+
+        assertThat(master.role()).isEqualTo(Role.MASTER);
+        assertThat(flags(master))
+                .containsEntry("--pool-id", POOL.toString())
+                .containsEntry("--name", "master-0")
+                .containsEntry("--host", "127.0.0.1")
+                .containsEntry("--port", "50051")
+                .containsEntry("--admin-port", "9003")
+                .containsEntry("--lease", "file://" + dir.resolve("lease.json"))
+                .containsEntry("--expected-nodes", "node-0,node-1")
+                .containsEntry("--object-lease", "500ms")
+                .containsEntry("--eviction-high-watermark", "0.9")
+                .containsEntry("--eviction-low-watermark", "0.85")
+                .containsEntry("--replicas", "2")
+                .containsEntry("--lease-duration", "5s")
+                .containsEntry("--renew-deadline", "3s")
+                .containsEntry("--retry-period", "1s");
+        assertThat(master.jvmOptions()).contains("-Xmx512m");
+    }
+
+    @Test
+    void aNodeGetsEveryMasterAndADirectoryOfItsOwn() throws Exception {
+        ChildSpec node = children(Map.of("masters", "2", "storage-nodes", "2", "segment-size", "64MiB"))
+                .getLast();
+
+        assertThat(node.role()).isEqualTo(Role.NODE);
+        assertThat(flags(node))
+                .containsEntry("--pool-id", POOL.toString())
+                .containsEntry("--node-id", "node-1")
+                .containsEntry("--masters", "127.0.0.1:50051,127.0.0.1:50052")
+                .containsEntry("--advertise-host", "127.0.0.1")
+                .containsEntry("--data-dir", dir.resolve("node-1").toString())
+                .containsEntry("--segment-size", Long.toString(64L << 20))
+                .containsEntry("--port", "50062");
+    }
+
+    @Test
+    void aPortForTwoIsToldWithBothUsersAndFlags() throws Exception {
+        LocalPlan plan = new LocalPlan(settings(Map.of("masters", "2", "master-port", "9002")));
+
+        assertThat(plan.portProblems())
+                .singleElement()
+                .asString()
+                .contains("port 9003", "master-0 (--admin-port)", "master-1 (--master-port)");
+    }
+
+    @Test
+    void aPortAboveTheLastIsTold() throws Exception {
+        LocalPlan plan = new LocalPlan(settings(Map.of("storage-nodes", "3", "node-port", "65534")));
+
+        assertThat(plan.portProblems()).singleElement().asString().contains("65536", "node-2 (--node-port)");
+    }
+
+    @Test
+    void aWildcardIsNoAddressToTellToClients() {
+        assertThatThrownBy(() -> settings(Map.of("host", "0.0.0.0"))).hasMessageContaining("wildcard");
+        assertThatThrownBy(() -> settings(Map.of("host", "::"))).hasMessageContaining("wildcard");
+    }
+
+    @Test
+    void leadershipTimesMustFitTogether() {
+        assertThatThrownBy(() -> settings(Map.of("lease-duration", "2s")))
+                .hasMessageContaining("--renew-deadline must be shorter than --lease-duration");
+    }
+
+    private List<ChildSpec> children(Map<String, String> flags) throws Exception {
+        try (LocalDirectory directory = LocalDirectory.at(dir)) {
+            return new LocalPlan(settings(flags)).children(directory, POOL);
+        }
+    }
+
+    private static Settings settings(Map<String, String> flags) throws UsageException {
+        return new SettingsReader(flags, Map.of()).read(LocalSettings.ALL, LocalSettings.RULES);
+    }
+
+    /** The flags after the subcommand, which all have a value. */
+    private static Map<String, String> flags(ChildSpec child) {
+        List<String> arguments = child.arguments();
+        Map<String, String> flags = new HashMap<>();
+        for (int i = 1; i < arguments.size(); i += 2) {
+            flags.put(arguments.get(i), arguments.get(i + 1));
+        }
+        return flags;
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.node.ReadinessTest.SomeStats;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class NodeMetricsTest {
+    private final NodeMetrics metrics = new NodeMetrics();
+
+    @Test
+    void everyNumberOfTheNodeIsThere() {
+        String text = metrics.scrape(Optional.of(SomeStats.withMasters(1, 2)));
+
+        assertThat(text)
+                .contains("\nkvpool_node_up 1.0\n")
+                .contains("\nkvpool_node_capacity_bytes 1000.0\n")
+                .contains("\nkvpool_node_used_bytes 250.0\n")
+                .contains("\nkvpool_node_objects 3.0\n")
+                .contains("\nkvpool_node_epoch 7.0\n")
+                .contains("\nkvpool_node_masters_connected 1.0\n")
+                .contains("\nkvpool_node_masters_configured 2.0\n")
+                .contains("\nkvpool_node_clients_connected 5.0\n")
+                .contains("\nkvpool_node_fenced 1.0\n")
+                .contains("\nkvpool_node_restored_objects 2.0\n")
+                .contains("\nkvpool_node_dropped_records 1.0\n")
+                .contains("\nkvpool_node_writes_total 11.0\n")
+                .contains("\nkvpool_node_write_bytes_total 12.0\n")
+                .contains("\nkvpool_node_write_failures_total 13.0\n")
+                .contains("\nkvpool_node_reads_total 14.0\n")
+                .contains("\nkvpool_node_read_bytes_total 15.0\n")
+                .contains("\nkvpool_node_read_misses_total 16.0\n")
+                .contains("\nkvpool_node_checksum_failures_total 17.0\n")
+                .contains("\nkvpool_node_stale_refusals_total 18.0\n")
+                .contains("\nkvpool_node_protocol_errors_total 19.0\n")
+                .contains("jvm_memory_used_bytes");
+    }
+
+    @Test
+    void aNodeThatIsNotOpenIsDown() {
+        assertThat(metrics.scrape(Optional.empty())).contains("\nkvpool_node_up 0.0\n");
+    }
+}

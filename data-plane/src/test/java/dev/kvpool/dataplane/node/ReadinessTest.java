@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.nativelib.NodeStats;
+import org.junit.jupiter.api.Test;
+
+class ReadinessTest {
+    private static final String MASTERS = "a:50051,b:50051";
+
+    @Test
+    void aNodeNoMasterKnowsIsNotReadyAndSaysWhomItDials() {
+        Readiness readiness = Readiness.of(SomeStats.withMasters(0, 2), MASTERS);
+
+        assertThat(readiness.ready()).isFalse();
+        assertThat(readiness.reason()).isEqualTo("0 of 2 masters connected; dialling a:50051,b:50051");
+    }
+
+    @Test
+    void oneMasterIsEnough() {
+        Readiness readiness = Readiness.of(SomeStats.withMasters(1, 2), MASTERS);
+
+        assertThat(readiness.ready()).isTrue();
+        assertThat(readiness.reason()).isEqualTo("ready: 1 of 2 masters connected");
+    }
+
+    @Test
+    void beforeTheSegmentIsOpenAndWhileStoppingItIsNotReady() {
+        NodeView view = new NodeView(MASTERS);
+
+        assertThat(view.readiness()).isEqualTo(Readiness.no("opening the segment"));
+        assertThat(view.stats()).isEmpty();
+        view.closing();
+        assertThat(view.readiness()).isEqualTo(Readiness.no("stopping"));
+    }
+
+    /** Statistics of which only the masters matter. */
+    static final class SomeStats {
+        private SomeStats() {}
+
+        static NodeStats withMasters(int connected, int total) {
+            return new NodeStats(
+                    50061, 0xabcL, 1000, 250, 3, 7, connected, total, 5, true, 2, 1, 11, 12, 13, 14, 15, 16, 17, 18,
+                    19);
+        }
+    }
+}
