@@ -123,7 +123,9 @@ def load(store: MooncakeDistributedStore, options: argparse.Namespace) -> int:
     lost = read_back(store, acknowledged, options)
     show(wrong + lost)
     print(f"{failures} puts failed, longest time without a put that succeeded {longest_gap:.3f} s")
-    print(f"read back {len(acknowledged) - len(lost)} of {len(acknowledged)} acknowledged objects, {len(wrong)} wrong reads")
+    print(
+        f"read back {len(acknowledged) - len(lost)} of {len(acknowledged)} acknowledged objects, {len(wrong)} wrong reads"
+    )
     return 1 if wrong or lost or not acknowledged else 0
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts an object into a pool and gets it back, with nothing but mooncake.store.
 
-    kvpool local --storage-nodes 2 --segment-size 1GiB
-    pip install dist/wheels/*.whl
-    python3 put_get.py 127.0.0.1:50051
+kvpool local --storage-nodes 2 --segment-size 1GiB
+pip install dist/wheels/*.whl
+python3 put_get.py 127.0.0.1:50051
 """
 
 import ctypes

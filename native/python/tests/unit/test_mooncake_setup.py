@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 from conftest import Fake
-from mooncake.settings import BadSettings, parse_host, parse_size, read_settings
-from mooncake.store import MooncakeDistributedStore
 
 from kvpool import Status
+from mooncake.settings import BadSettings, parse_host, parse_size, read_settings
+from mooncake.store import MooncakeDistributedStore
 
 SEVEN = ("10.0.0.5", "P2PHANDSHAKE", 0, 0, "tcp", "", "m0:50051,m1:50051")
 
@@ -68,7 +68,9 @@ def test_hosts(name: str, host: str) -> None:
 
 def test_all_problems_are_told_at_once() -> None:
     with pytest.raises(BadSettings) as caught:
-        read_settings({"local_hostname": ":1", "global_segment_size": "10%", "protocol": "rdma", "master_server_addr": ","})
+        read_settings(
+            {"local_hostname": ":1", "global_segment_size": "10%", "protocol": "rdma", "master_server_addr": ","}
+        )
     text = "\n".join(caught.value.problems)
     for part in ("metadata_server is missing", "global_segment_size is '10%'", "local_hostname is ':1'", "'rdma'"):
         assert part in text
@@ -146,7 +148,12 @@ def test_other_transports_are_refused_aloud(
 
 @pytest.mark.parametrize(
     ("status", "code"),
-    [(Status.CONNECT_FAILED, -900), (Status.TIMEOUT, -901), (Status.VERSION_MISMATCH, -300), (Status.RECOVERING, -1010)],
+    [
+        (Status.CONNECT_FAILED, -900),
+        (Status.TIMEOUT, -901),
+        (Status.VERSION_MISMATCH, -300),
+        (Status.RECOVERING, -1010),
+    ],
 )
 def test_a_pool_that_cannot_be_joined(
     store: MooncakeDistributedStore, fake: Fake, caplog: pytest.LogCaptureFixture, status: Status, code: int

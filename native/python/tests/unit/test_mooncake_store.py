@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from conftest import EXISTS, GET, PUT, REMOVE, Fake
+
+from kvpool import Status
 from mooncake.error_code import code_of
 from mooncake.failure_log import FailureLog
 from mooncake.store import MooncakeDistributedStore, ObjectDataType, ReplicateConfig, SoftPinAction
-
-from kvpool import Status
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
-from mooncake.error_code import CODE_OF, ErrorCode, code_of
 
 import kvpool
 from kvpool import Status
 from kvpool.status import error_of, status_of
+from mooncake.error_code import CODE_OF, ErrorCode, code_of
 
 HEADER = Path(__file__).parents[3] / "include" / "kvpool" / "kvpool.h"
 

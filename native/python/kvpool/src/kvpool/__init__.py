@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Client of kvpool, the KV-cache pool for LLM inference.
 
-    import kvpool
+import kvpool
 
-    with kvpool.Client("10.0.0.7:50051,10.0.0.8:50051") as client:
-        client.put("prompt/42/layer/0", some_buffer)
-        value = client.get("prompt/42/layer/0")    # bytes, or None
+with kvpool.Client("10.0.0.7:50051,10.0.0.8:50051") as client:
+    client.put("prompt/42/layer/0", some_buffer)
+    value = client.get("prompt/42/layer/0")    # bytes, or None
 """
 
 from kvpool import _kvpool

@@ -95,9 +95,7 @@ class Client:
             replicas: copies on different nodes; 0 is the pool's default. Fewer nodes than that is no failure.
             preferred_node: id of the storage node to try first.
         """
-        (status,) = self.put_batch(
-            [key], [value], replicas=replicas, preferred_node=preferred_node, timeout=timeout
-        )
+        (status,) = self.put_batch([key], [value], replicas=replicas, preferred_node=preferred_node, timeout=timeout)
         if status:
             raise self._error(status)
 
@@ -213,9 +211,7 @@ class Client:
         timeout: float | None = None,
     ) -> list[Status]:
         """put_batch() from registered memory; Status.NOT_REGISTERED for what lies outside of it."""
-        statuses = self._raw.put_from(
-            keys, addresses, lengths, _copies(replicas), preferred_node, self._ms(timeout)
-        )
+        statuses = self._raw.put_from(keys, addresses, lengths, _copies(replicas), preferred_node, self._ms(timeout))
         return [status_of(status) for status in statuses]
 
     @raising_kvpool_errors

@@ -43,4 +43,3 @@ class FailureLog:
                 return None
             self._last[kind] = now
             return self._left_out.pop(kind, 0)
-

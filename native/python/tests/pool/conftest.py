@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""These tests run against real pools: `kvpool local` of the command that KVPOOL_BIN names."""
+
+import json
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from mooncake.store import MooncakeDistributedStore
+
+START_SECONDS = 60
+SEGMENT_BYTES = 128 << 20
+OBJECT_LEASE_SECONDS = 1
+
+
+def eventually(condition: Callable[[], object], what: str, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, f"did not happen within {seconds} s: {what}"
+        time.sleep(0.05)
+
+
+def free_ports(count: int) -> int:
+    """The first of `count` neighbouring ports that nobody listens on, below those that the kernel hands out."""
+    for _ in range(200):
+        first = random.randrange(15_000, 30_000)
+        try:
+            for port in range(first, first + count):
+                with socket.socket(socket.AF_INET6) as probe:
+                    probe.bind(("::", port))
+        except OSError:
+            continue
+        return first
+    raise RuntimeError(f"no {count} neighbouring free ports found")
+
+
+class LocalPool:
+    """A running `kvpool local`, ended with close()."""
+
+    def __init__(self, masters: int = 1, nodes: int = 2, segment_bytes: int = SEGMENT_BYTES) -> None:
+        first = free_ports(2 * masters + 2 * nodes)
+        self._process = subprocess.Popen(
+            [
+                os.environ["KVPOOL_BIN"],
+                "local",
+                *("--masters", str(masters), "--storage-nodes", str(nodes), "--segment-size", str(segment_bytes)),
+                *("--master-port", str(first), "--admin-port", str(first + masters)),
+                *("--node-port", str(first + 2 * masters), "--node-admin-port", str(first + 2 * masters + nodes)),
+                *("--object-lease", f"{OBJECT_LEASE_SECONDS}s"),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._admin_ports = [first + masters + i for i in range(masters)]
+        self.capacity_bytes = nodes * segment_bytes
+        self.pids: dict[str, int] = {}
+        self.masters = ""
+        self.output: list[str] = []
+        self._ready = threading.Event()
+        threading.Thread(target=self._read, daemon=True).start()
+        if not self._ready.wait(START_SECONDS) or not self.masters:
+            self.close()
+            raise AssertionError("kvpool local did not get ready:\n" + "".join(self.output[-40:]))
+
+    def _read(self) -> None:
+        for line in self._process.stdout:
+            self.output.append(line)
+            if started := re.match(r"started (\S+) pid=(\d+) port=(\d+)", line):
+                self.pids[started[1]] = int(started[2])
+            if ready := re.match(r"ready masters=(\S+)", line):
+                self.masters = ready[1]
+                self._ready.set()
+        self._ready.set()
+
+    def admin(self, path: str) -> str:
+        """What the leader's admin endpoint answers; a master that does not answer is passed over."""
+        for port in self._admin_ports:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/role", timeout=5) as answer:
+                    role = answer.read()
+                if role == b"leader":
+                    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+                        return answer.read().decode()
+            except OSError:
+                continue
+        raise AssertionError("no master says that it leads")
+
+    def view(self) -> dict:
+        return json.loads(self.admin("/api/v1/pool"))
+
+    def leader(self) -> str:
+        return self.view()["leader"]["name"]
+
+    def kill(self, name: str) -> None:
+        os.kill(self.pids[name], signal.SIGKILL)
+
+    def close(self) -> None:
+        self._process.terminate()
+        try:
+            self._process.wait(30)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+@pytest.fixture(scope="session")
+def pool() -> Iterator[LocalPool]:
+    """One pool for all tests that leave it whole; each takes keys of its own."""
+    started = LocalPool()
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def prefix(request: pytest.FixtureRequest) -> str:
+    return f"{request.node.name}/{os.getpid()}"
+
+
+def open_store(pool: LocalPool, segment_bytes: int = 0) -> MooncakeDistributedStore:
+    store = MooncakeDistributedStore()
+    assert store.setup("127.0.0.1", "P2PHANDSHAKE", segment_bytes, 0, "tcp", "", pool.masters) == 0
+    return store
+
+
+@pytest.fixture
+def store(pool: LocalPool) -> Iterator[MooncakeDistributedStore]:
+    opened = open_store(pool)
+    yield opened
+    opened.remove_all(force=True)
+    opened.close()
+
+
+ROOT = Path(__file__).parents[4]

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Processes of a pool are killed under a client's hands."""
+
+import random
+
+from conftest import LocalPool, eventually, open_store
+
+COUNT = 200
+
+
+def value_of(key: str) -> bytes:
+    return random.Random(key).randbytes(random.Random(key).randrange(20_000))
+
+
+def test_the_leader_is_killed() -> None:
+    pool = LocalPool(masters=2)
+    try:
+        store = open_store(pool)
+        keys = [f"before/{i}" for i in range(COUNT)]
+        assert store.put_batch(keys, [value_of(key) for key in keys]) == 0
+        before = pool.leader()
+        pool.kill(before)
+        assert store.put("after", b"v") == 0, "a put waits for the next leader"
+        assert store.get_batch(keys) == [value_of(key) for key in keys]
+        assert store.get("after") == b"v"
+        assert store.health_check() == 0
+        assert pool.leader() != before
+        store.close()
+    finally:
+        pool.close()
+
+
+def test_every_master_is_gone() -> None:
+    pool = LocalPool(nodes=1)
+    try:
+        store = open_store(pool)
+        store.put("key", b"v")
+        pool.kill("master-0")
+        eventually(lambda: store.health_check() == 2, "the client notices")
+        store.close()
+    finally:
+        pool.close()
+
+
+def test_a_storage_node_is_killed() -> None:
+    """Without --restart it stays away: its objects are out of reach, the others and new ones are not."""
+    pool = LocalPool()
+    try:
+        store = open_store(pool)
+        keys = [f"k/{i}" for i in range(COUNT)]
+        assert store.put_batch(keys, [value_of(key) for key in keys]) == 0
+        pool.kill("node-0")
+        eventually(lambda: [n["state"] for n in pool.view()["nodes"] if n["id"] == "node-0"] == ["away"], "it is away")
+        found = store.get_batch(keys)
+        assert all(value in (b"", value_of(key)) for key, value in zip(keys, found, strict=True))
+        assert 0 < sum(map(bool, found)) < COUNT, "objects were on both nodes"
+        missing = [key for key, value in zip(keys, found, strict=True) if not value and value_of(key)]
+        assert set(store.batch_is_exist(missing)) == {0}
+        assert store.put_batch(missing, [b"again"] * len(missing)) == 0, "a put supersedes what is out of reach"
+        assert store.get_batch(missing) == [b"again"] * len(missing)
+        store.close()
+    finally:
+        pool.close()
