@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of kvpool.h that need no handle.
-#include <cstddef>
-
+#include "abi/border.h"
 #include "base/log.h"
 #include "base/status.h"
 #include "kvpool/kvpool.h"
@@ -12,16 +11,14 @@ uint32_t kv_abi_version(void) {
 }
 
 int32_t kv_get_versions(kv_versions* out) {
-  if (out == nullptr || out->struct_size < offsetof(kv_versions, reserved) || out->struct_size > sizeof(kv_versions)) {
-    return KV_INVALID_ARGUMENT;
-  }
-  out->wire_min = kvpool::wire::kWireVersions.min;
-  out->wire_max = kvpool::wire::kWireVersions.max;
-  out->layout_min = kvpool::wire::kLayoutVersions.min;
-  out->layout_max = kvpool::wire::kLayoutVersions.max;
-  out->abi_min = kvpool::wire::kAbiVersions.min;
-  out->abi_max = kvpool::wire::kAbiVersions.max;
-  return KV_OK;
+  kv_versions versions{};
+  versions.wire_min = kvpool::wire::kWireVersions.min;
+  versions.wire_max = kvpool::wire::kWireVersions.max;
+  versions.layout_min = kvpool::wire::kLayoutVersions.min;
+  versions.layout_max = kvpool::wire::kLayoutVersions.max;
+  versions.abi_min = kvpool::wire::kAbiVersions.min;
+  versions.abi_max = kvpool::wire::kAbiVersions.max;
+  return kvpool::abi::writeOut(out, versions);
 }
 
 const char* kv_status_name(int32_t status) {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the node core asks of the shell around it. The shell does these in order; outputs of one connection leave it in
+// the order in which they were asked for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "base/log.h"
+#include "wire/sbe.h"
+
+namespace kvpool::node {
+
+/// Given by the shell, never reused.
+using ConnectionId = uint64_t;
+/// Encoded frames; shared because deltas go to every master.
+using Frames = std::shared_ptr<const wire::Bytes>;
+
+/// Answered by sent(connection, bytes) as bytes leave.
+struct SendFrames {
+  ConnectionId connection;
+  Frames frames;
+};
+
+/// Like SendFrames, with a read-only descriptor of the segment file attached.
+struct SendSegments {
+  ConnectionId connection;
+  Frames frames;
+};
+
+/// Send `length` bytes of the segment from `offset`, then `crc`. Answered by payloadSent(connection).
+struct SendPayload {
+  ConnectionId connection;
+  uint64_t offset;
+  uint64_t length;
+  uint32_t crc;
+};
+
+/// The next `length` bytes of the connection go to the segment at `offset`, the four behind them are their checksum.
+/// Answered by payloadReceived(connection, computed, sent); no frame is handed in before.
+struct ReceivePayload {
+  ConnectionId connection;
+  uint64_t offset;
+  uint64_t length;
+};
+
+/// The next `length` bytes of the connection are of no use.
+struct DiscardPayload {
+  ConnectionId connection;
+  uint64_t length;
+};
+
+/// Copy from the client's staging memory into the segment. Answered by payloadReceived with the checksum of what was
+/// stored and `crc`; no frame is handed in before.
+struct CopyStaging {
+  ConnectionId connection;
+  uint64_t stagingOffset;
+  uint64_t offset;
+  uint64_t length;
+  uint32_t crc;
+};
+
+/// Verify and map the memfd that came with the last frame. Answered by stagingMapped(connection, status).
+struct MapStaging {
+  ConnectionId connection;
+  uint64_t bytes;
+};
+
+/// Send what is queued, then close. Answered by closed(connection).
+struct Close {
+  ConnectionId connection;
+  std::string reason;
+};
+
+/// Connect to master number `master`. Answered by dialled(connection, master) or dialFailed(master, why).
+struct Dial {
+  size_t master;
+};
+
+/// Tell people.
+struct Note {
+  LogLevel level;
+  std::string text;
+};
+
+using Action = std::variant<SendFrames, SendSegments, SendPayload, ReceivePayload, DiscardPayload, CopyStaging,
+                            MapStaging, Close, Dial, Note>;
+
+}  // namespace kvpool::node

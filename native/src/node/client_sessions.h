@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "node/core_context.h"
+#include "node/messages.h"
+
+namespace kvpool::node {
+
+/// The connections of clients: admission, writes, reads, shared memory.
+class ClientSessions {
+ public:
+  /// Reads a client may have waiting for the wire; the shell stops listening to it long before.
+  static constexpr size_t kReadsQueuedMax = 1024;
+
+  explicit ClientSessions(CoreContext& context) : context_(context) {}
+
+  /// `local`: came through the unix socket, so it shares memory with us.
+  void accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer);
+  [[nodiscard]] bool owns(ConnectionId id) const { return sessions_.contains(id); }
+  [[nodiscard]] size_t count() const { return sessions_.size(); }
+
+  /// Throws std::runtime_error for what is not the protocol.
+  void frame(ConnectionId id, wire::Body body);
+  /// Bytes of the peer were not the protocol.
+  void malformed(ConnectionId id, const std::string& what);
+  void payloadReceived(ConnectionId id, uint32_t computed, uint32_t sent);
+  void payloadSent(ConnectionId id);
+  void stagingMapped(ConnectionId id, const Status& outcome);
+  void closed(ConnectionId id);
+  void tick(uint64_t nowMs);
+
+ private:
+  struct Write {
+    uint32_t slot = 0;
+    uint64_t requestId = 0;
+    Authority authority;
+  };
+  struct Attach {
+    uint64_t requestId = 0;
+    uint64_t bytes = 0;
+  };
+  struct Session {
+    bool local = false;
+    bool welcomed = false;
+    bool closing = false;
+    uint64_t helloUntilMs = 0;
+    std::string peer;
+    uint64_t stagingBytes = 0;
+    std::optional<Write> write;
+    std::optional<Attach> attach;
+    std::deque<uint64_t> sending;  // generations pinned, in the order they are sent
+  };
+
+  void hello(ConnectionId id, Session& session, wire::Body body);
+  void write(ConnectionId id, Session& session, const WriteRequest& request);
+  [[nodiscard]] Status admitWrite(const Session& session, const WriteRequest& request) const;
+  void refuseWrite(ConnectionId id, Session& session, const WriteRequest& request, const Status& why);
+  void read(ConnectionId id, Session& session, const ReadRequest& request);
+  void attach(ConnectionId id, Session& session, const ShmAttach& request);
+  void replyWrite(ConnectionId id, uint64_t requestId, int32_t status, const ExtentRef& extent);
+  void close(ConnectionId id, Session& session, const std::string& reason);
+
+  CoreContext& context_;
+  std::unordered_map<ConnectionId, Session> sessions_;
+};
+
+}  // namespace kvpool::node

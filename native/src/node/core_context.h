@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the core share. One thread, no clock: times are milliseconds the shell hands in.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "node/actions.h"
+#include "node/obedience.h"
+#include "node/record_stream.h"
+#include "store/directory.h"
+#include "wire/handshake.h"
+
+namespace kvpool::node {
+
+struct CoreConfig {
+  wire::Identity self;  // poolId is zero in a transient node until a master has told it
+  bool isTransient = false;
+  size_t masters = 0;
+  std::string tcp;  // HOST:PORT clients are told
+  std::string shm;  // BOOTID:PATH clients are told; empty when shm is off
+  size_t clientConnectionsMax = 4096;
+  uint64_t randomSeed = 0;  // for the jitter of redials
+};
+
+struct CoreStats {
+  uint64_t writes = 0;
+  uint64_t writeBytes = 0;
+  uint64_t writeFailures = 0;
+  uint64_t reads = 0;
+  uint64_t readBytes = 0;
+  uint64_t readMisses = 0;
+  uint64_t checksumFailures = 0;
+  uint64_t staleRefusals = 0;
+  uint64_t protocolErrors = 0;
+};
+
+/// Actions in the order they were asked for.
+class Outbox {
+ public:
+  void frames(ConnectionId connection, wire::Bytes frames) {
+    add(SendFrames{connection, std::make_shared<const wire::Bytes>(std::move(frames))});
+  }
+  template <typename One>
+  void add(One action) {
+    actions_.emplace_back(std::in_place_type<One>, std::move(action));
+  }
+  void note(LogLevel level, std::string text) { add(Note{level, std::move(text)}); }
+  [[nodiscard]] std::vector<Action> take() { return std::exchange(actions_, {}); }
+
+ private:
+  std::vector<Action> actions_;
+};
+
+struct CoreContext {
+  CoreConfig config;
+  store::Directory& directory;
+  store::StatePages& state;
+  Obedience obedience;
+  RecordStream stream;
+  CoreStats stats;
+  Outbox outbox;
+
+  CoreContext(CoreConfig configuration, store::Directory& objects, store::StatePages& pages)
+      : config(std::move(configuration)), directory(objects), state(pages), obedience(pages), stream(objects) {}
+};
+
+}  // namespace kvpool::node

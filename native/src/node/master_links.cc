@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/master_links.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "dev_kvpool_wire/Fence.h"
+#include "dev_kvpool_wire/Free.h"
+#include "dev_kvpool_wire/Heartbeat.h"
+#include "dev_kvpool_wire/Refused.h"
+
+namespace kvpool::node {
+
+namespace sbe = wire::sbe;
+
+MasterLinks::MasterLinks(CoreContext& context)
+    : context_(context), links_(context.config.masters), randomState_(context.config.randomSeed) {}
+
+uint32_t MasterLinks::connected() const {
+  return static_cast<uint32_t>(
+      std::count_if(links_.begin(), links_.end(), [](const Link& link) { return link.state == State::Streaming; }));
+}
+
+const MasterLinks::Link* MasterLinks::find(ConnectionId id) const {
+  for (const Link& link : links_) {
+    const bool open = link.state == State::Greeting || link.state == State::Streaming || link.state == State::Closing;
+    if (open && link.connection == id) return &link;
+  }
+  return nullptr;
+}
+
+MasterLinks::Link& MasterLinks::at(ConnectionId id) {
+  for (Link& link : links_) {
+    if (find(id) == &link) return link;
+  }
+  throw std::logic_error("connection of no master");
+}
+
+void MasterLinks::dialled(uint64_t nowMs, ConnectionId id, size_t master, const std::string& peer) {
+  Link& link = links_.at(master);
+  link.state = State::Greeting;
+  link.connection = id;
+  link.peer = peer;
+  link.heardAtMs = nowMs;
+  link.unsentBytes = 0;
+  wire::Bytes out;
+  wire::appendHello(out, {context_.config.self, 0, wire::kMagic});
+  send(link, std::move(out));
+}
+
+void MasterLinks::dialFailed(uint64_t nowMs, size_t master, const std::string& why) {
+  redialLater(nowMs, links_.at(master), why);
+}
+
+void MasterLinks::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
+  Link& link = at(id);
+  if (link.state == State::Closing) return;
+  link.heardAtMs = nowMs;
+  if (link.state == State::Greeting) return greet(link, body);
+  const uint16_t type = wire::templateOf(body);
+  switch (type) {
+    case sbe::Heartbeat::SBE_TEMPLATE_ID:
+      return;
+    case sbe::Fence::SBE_TEMPLATE_ID:
+      return fence(link, readFence(body));
+    case sbe::Free::SBE_TEMPLATE_ID:
+      return free(link, readFree(body));
+    default:
+      throw wire::Malformed("message " + std::to_string(type) + " is not for a node");
+  }
+}
+
+void MasterLinks::greet(Link& link, wire::Body body) {
+  if (wire::templateOf(body) == sbe::Refused::sbeTemplateId()) {
+    // Whatever the reason, asking again soon does not help.
+    link.redialMs = kRedialMsMax;
+    return close(link, wire::refusalStatus(wire::readRefused(body), link.peer).text());
+  }
+  const wire::Welcome welcome = wire::readWelcome(body);
+  const Status fits = wire::judgeWelcome(welcome, wire::Role::Master, {context_.config.self, 0, wire::kMagic});
+  if (!fits.ok()) {
+    link.redialMs = kRedialMsMax;
+    return close(link, fits.text());
+  }
+  context_.config.self.poolId = welcome.self.poolId;
+  context_.outbox.note(LogLevel::Info, "connected to master " + welcome.self.name + " at " + link.peer);
+  link.redialMs = kRedialMsMin;
+  link.lastProblem.clear();
+  beginStream(link);
+}
+
+void MasterLinks::beginStream(Link& link) {
+  // Changes made so far belong to the others' streams; here they are part of the snapshot.
+  sendChanges();
+  link.state = State::Streaming;
+  link.snapshot = {};
+  link.statsAtMs = 0;
+  const store::SegmentState& state = context_.state.get();
+  NodeInfo info;
+  info.seen = context_.obedience.seen();
+  info.purgeId = {state.purgeEpoch, state.purgeCounter};
+  info.objectLeaseMaxMs = state.objectLeaseMaxMs;
+  info.highestObject = context_.directory.highestObject();
+  info.isTransient = context_.config.isTransient;
+  info.capacityBytes = context_.directory.geometry().dataBytes;
+  info.slots = context_.directory.geometry().slots;
+  info.tcp = context_.config.tcp;
+  info.shm = context_.config.shm;
+  wire::Bytes out;
+  appendNodeInfo(out, info);
+  appendSnapshotBegin(out, context_.stream.sequence());
+  send(link, std::move(out));
+}
+
+void MasterLinks::fence(Link& link, const Fence& request) {
+  const bool accepted = context_.obedience.fence(request.authority, request.objectLeaseMs);
+  if (!accepted) ++context_.stats.staleRefusals;
+  sendChanges();
+  wire::Bytes out;
+  appendFenceAck(out, {request.requestId, accepted, context_.obedience.seen(), context_.config.self.incarnation,
+                       context_.stream.sequence()});
+  send(link, std::move(out));
+}
+
+void MasterLinks::free(Link& link, const FreeRequest& request) {
+  const bool accepted = context_.obedience.judge(request.authority) == KV_OK;
+  if (!accepted) ++context_.stats.staleRefusals;
+  if (accepted) {
+    for (const FreeRequest::Entry& entry : request.entries) {
+      if (context_.directory.free(entry.extent, entry.objectId)) context_.stream.freed(entry.extent, entry.objectId);
+    }
+  }
+  sendChanges();
+  wire::Bytes out;
+  appendFreeAck(out, request.requestId, accepted, context_.obedience.seen());
+  send(link, std::move(out));
+}
+
+void MasterLinks::malformed(ConnectionId id, const std::string& what) {
+  Link& link = at(id);
+  if (link.state == State::Closing) return;
+  ++context_.stats.protocolErrors;
+  close(link, what);
+}
+
+void MasterLinks::sent(ConnectionId id, uint64_t bytes) {
+  Link& link = at(id);
+  link.unsentBytes -= std::min(bytes, link.unsentBytes);
+}
+
+void MasterLinks::closed(uint64_t nowMs, ConnectionId id) {
+  redialLater(nowMs, at(id), "connection closed");
+}
+
+void MasterLinks::tick(uint64_t nowMs) {
+  for (size_t master = 0; master < links_.size(); ++master) {
+    Link& link = links_[master];
+    switch (link.state) {
+      case State::Waiting:
+        if (nowMs < link.dialAtMs) break;
+        link.state = State::Dialing;
+        context_.outbox.add(Dial{master});
+        break;
+      case State::Greeting:
+      case State::Streaming:
+        if (nowMs - link.heardAtMs > wire::kSilenceMsMax) {
+          close(link, "silent for " + std::to_string(wire::kSilenceMsMax) + " ms");
+        } else if (link.state == State::Streaming && nowMs >= link.statsAtMs) {
+          link.statsAtMs = nowMs + wire::kHeartbeatMs;
+          const store::Directory& directory = context_.directory;
+          wire::Bytes out;
+          appendNodeStats(out, {context_.stream.sequence(), directory.usedBytes(), directory.largestFreeBytes(),
+                                directory.slotsUsed(), directory.objects(), directory.quarantinedBytes()});
+          send(link, std::move(out));
+        }
+        break;
+      case State::Dialing:
+      case State::Closing:
+        break;
+    }
+  }
+}
+
+void MasterLinks::sendChanges() {
+  const Frames frames = context_.stream.takeChanges();
+  if (frames == nullptr) return;
+  for (Link& link : links_) {
+    if (link.state == State::Streaming) send(link, frames);
+  }
+}
+
+void MasterLinks::continueSnapshots() {
+  for (Link& link : links_) {
+    if (link.state != State::Streaming) continue;
+    for (int look = 0; look < kSnapshotLooks && !link.snapshot.done && link.unsentBytes < kSnapshotUnsentBytes;
+         ++look) {
+      continueSnapshot(link);
+    }
+  }
+}
+
+void MasterLinks::continueSnapshot(Link& link) {
+  Frames piece = context_.stream.nextPiece(link.snapshot);
+  if (piece != nullptr) send(link, std::move(piece));
+  if (!link.snapshot.done) return;
+  wire::Bytes out;
+  appendSnapshotEnd(out, link.snapshot.count, context_.stream.sequence());
+  send(link, std::move(out));
+}
+
+void MasterLinks::send(Link& link, Frames frames) {
+  if (link.state == State::Closing) return;
+  if (link.unsentBytes + frames->size() > kUnsentBytesMax) {
+    return close(link, "does not read: " + std::to_string(kUnsentBytesMax >> 20) + " MiB are unsent, the most allowed");
+  }
+  link.unsentBytes += frames->size();
+  context_.outbox.add(SendFrames{link.connection, std::move(frames)});
+}
+
+void MasterLinks::close(Link& link, const std::string& reason) {
+  link.state = State::Closing;
+  if (reason != link.lastProblem) context_.outbox.note(LogLevel::Warning, "master " + link.peer + ": " + reason);
+  link.lastProblem = reason;
+  context_.outbox.add(Close{link.connection, reason});
+}
+
+/// Waits a little longer after each failure, with jitter so that many nodes do not dial a restarted master at once.
+void MasterLinks::redialLater(uint64_t nowMs, Link& link, const std::string& problem) {
+  if (link.state != State::Closing && problem != link.lastProblem) {
+    context_.outbox.note(LogLevel::Warning, "master " + link.peer + ": " + problem);
+    link.lastProblem = problem;
+  }
+  link.state = State::Waiting;
+  link.connection = 0;
+  link.dialAtMs = nowMs + link.redialMs / 2 + random() % (link.redialMs / 2 + 1);
+  link.redialMs = std::min(link.redialMs * 2, kRedialMsMax);
+}
+
+/// splitmix64: good enough to spread dials, and the same in every run of a simulation.
+uint64_t MasterLinks::random() {
+  uint64_t z = (randomState_ += 0x9E3779B97F4A7C15ULL);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  return z ^ (z >> 31);
+}
+
+}  // namespace kvpool::node

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/messages.h"
+
+#include "dev_kvpool_wire/Fence.h"
+#include "dev_kvpool_wire/FenceAck.h"
+#include "dev_kvpool_wire/Free.h"
+#include "dev_kvpool_wire/FreeAck.h"
+#include "dev_kvpool_wire/NodeInfo.h"
+#include "dev_kvpool_wire/NodeStats.h"
+#include "dev_kvpool_wire/ReadReply.h"
+#include "dev_kvpool_wire/ReadRequest.h"
+#include "dev_kvpool_wire/ShmAttach.h"
+#include "dev_kvpool_wire/ShmAttached.h"
+#include "dev_kvpool_wire/SnapshotBegin.h"
+#include "dev_kvpool_wire/SnapshotEnd.h"
+#include "dev_kvpool_wire/WriteReply.h"
+#include "dev_kvpool_wire/WriteRequest.h"
+#include "kvpool/kvpool.h"
+#include "wire/frame.h"
+
+namespace kvpool::node {
+
+using wire::appendFrame;
+using wire::groupRoom;
+using wire::put;
+using wire::textRoom;
+namespace sbe = wire::sbe;
+
+namespace {
+
+constexpr sbe::Flag::Value flag(bool value) {
+  return value ? sbe::Flag::YES : sbe::Flag::NO;
+}
+
+/// A key may be as long as a text on the wire; what is a valid key is for the directory to say.
+constexpr size_t kKeyBytesOnWireMax = 65535;
+
+}  // namespace
+
+void appendNodeInfo(wire::Bytes& out, const NodeInfo& info) {
+  const size_t room =
+      groupRoom(1, sbe::NodeInfo::Segments::sbeBlockLength()) + textRoom(info.tcp.size()) + textRoom(info.shm.size());
+  appendFrame<sbe::NodeInfo>(out, room, [&](sbe::NodeInfo& m) {
+    m.objectLeaseMaxMs(info.objectLeaseMaxMs).isTransient(flag(info.isTransient));
+    put(m.seen(), info.seen);
+    put(m.purgeId(), info.purgeId);
+    put(m.highestObject(), info.highestObject);
+    m.segmentsCount(1).next().segment(0).medium(sbe::Medium::DRAM).capacityBytes(info.capacityBytes).slots(info.slots);
+    m.putTcp(info.tcp).putShm(info.shm);
+  });
+}
+
+void appendSnapshotBegin(wire::Bytes& out, uint64_t sequence) {
+  appendFrame<sbe::SnapshotBegin>(out, 0, [&](sbe::SnapshotBegin& m) { m.sequence(sequence); });
+}
+
+void appendSnapshotEnd(wire::Bytes& out, uint64_t count, uint64_t sequence) {
+  appendFrame<sbe::SnapshotEnd>(out, 0, [&](sbe::SnapshotEnd& m) { m.count(count).sequence(sequence); });
+}
+
+void appendNodeStats(wire::Bytes& out, const NodeStatsMessage& stats) {
+  appendFrame<sbe::NodeStats>(out, 0, [&](sbe::NodeStats& m) {
+    m.sequence(stats.sequence)
+        .usedBytes(stats.usedBytes)
+        .largestFreeBytes(stats.largestFreeBytes)
+        .slotsUsed(stats.slotsUsed)
+        .objects(stats.objects)
+        .draining(stats.drainingBytes);
+  });
+}
+
+Fence readFence(wire::Body body) {
+  wire::Reader<sbe::Fence> reader(body);
+  return {reader->requestId(), wire::toAuthority(reader->authority()), reader->objectLeaseMs()};
+}
+
+void appendFenceAck(wire::Bytes& out, const FenceAck& ack) {
+  appendFrame<sbe::FenceAck>(out, 0, [&](sbe::FenceAck& m) {
+    m.requestId(ack.requestId).accepted(flag(ack.accepted)).incarnation(ack.incarnation).sequence(ack.sequence);
+    put(m.seen(), ack.seen);
+  });
+}
+
+FreeRequest readFree(wire::Body body) {
+  wire::Reader<sbe::Free> reader(body);
+  FreeRequest request;
+  request.requestId = reader->requestId();
+  request.authority = wire::toAuthority(reader->authority());
+  auto& extents = reader.group([](sbe::Free & m) -> auto& { return m.extents(); });
+  request.entries.reserve(extents.count());
+  while (extents.hasNext()) {
+    extents.next();
+    request.entries.push_back({wire::toExtentRef(extents.extent()), wire::toObjectId(extents.objectId())});
+  }
+  return request;
+}
+
+void appendFreeAck(wire::Bytes& out, uint64_t requestId, bool accepted, const Authority& seen) {
+  appendFrame<sbe::FreeAck>(out, 0, [&](sbe::FreeAck& m) {
+    m.requestId(requestId).accepted(flag(accepted));
+    put(m.seen(), seen);
+  });
+}
+
+WriteRequest readWriteRequest(wire::Body body) {
+  wire::Reader<sbe::WriteRequest> reader(body);
+  WriteRequest request;
+  request.requestId = reader->requestId();
+  request.authority = wire::toAuthority(reader->authority());
+  request.objectId = wire::toObjectId(reader->objectId());
+  request.payloadLength = reader->payloadLength();
+  request.staging = reader->source() == sbe::WriteSource::STAGING;
+  if (!request.staging && reader->source() != sbe::WriteSource::INLINE) throw wire::Malformed("unknown write source");
+  request.stagingOffset = reader->stagingOffset();
+  request.payloadCrc = reader->payloadCrc();
+  request.key = reader.bytes(kKeyBytesOnWireMax);
+  return request;
+}
+
+void appendWriteReply(wire::Bytes& out, const WriteReply& reply) {
+  appendFrame<sbe::WriteReply>(out, 0, [&](sbe::WriteReply& m) {
+    m.requestId(reply.requestId).status(reply.status);
+    put(m.extent(), reply.extent);
+    put(m.seen(), reply.seen);
+  });
+}
+
+ReadRequest readReadRequest(wire::Body body) {
+  wire::Reader<sbe::ReadRequest> reader(body);
+  return {reader->requestId(), wire::toExtentRef(reader->extent()), wire::toObjectId(reader->objectId()),
+          reader->payloadLength()};
+}
+
+void appendReadReply(wire::Bytes& out, uint64_t requestId, int32_t status, uint64_t payloadLength) {
+  appendFrame<sbe::ReadReply>(
+      out, 0, [&](sbe::ReadReply& m) { m.requestId(requestId).status(status).payloadLength(payloadLength); });
+}
+
+ShmAttach readShmAttach(wire::Body body) {
+  wire::Reader<sbe::ShmAttach> reader(body);
+  return {reader->requestId(), reader->stagingBytes()};
+}
+
+void appendShmAttached(wire::Bytes& out, uint64_t requestId, int32_t status, uint64_t fileBytes) {
+  const size_t segments = status == KV_OK ? 1 : 0;
+  appendFrame<sbe::ShmAttached>(out, groupRoom(segments, sbe::ShmAttached::Segments::sbeBlockLength()),
+                                [&](sbe::ShmAttached& m) {
+                                  m.requestId(requestId).status(status);
+                                  auto& group = m.segmentsCount(static_cast<uint16_t>(segments));
+                                  if (segments > 0) group.next().segment(0).fileBytes(fileBytes);
+                                });
+}
+
+}  // namespace kvpool::node

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/node.h"
+
+#include <csignal>
+#include <ctime>
+#include <exception>
+#include <fstream>
+
+#include "base/entropy.h"
+#include "net/socket.h"
+
+namespace kvpool::node {
+namespace {
+
+std::string utcTimestamp() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  const size_t length = std::strftime(text.data(), text.size(), "%Y%m%dT%H%M%SZ", &parts);
+  return {text.data(), length};
+}
+
+/// Names this boot of this machine, so that a client elsewhere does not try a path that means another file there.
+std::string bootId() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return id;
+}
+
+void reportRecovery(const NodeSettings& settings, const store::Recovery& recovery) {
+  const std::string what = "segment of node " + settings.nodeId + ": " + std::to_string(recovery.restored) +
+                           " objects restored, " + std::to_string(recovery.unfinished) + " unfinished writes undone";
+  if (recovery.dropped() == 0) return log(LogLevel::Info, what);
+  log(LogLevel::Warning, what + ", dropped " + std::to_string(recovery.torn) + " torn, " +
+                             std::to_string(recovery.invalid) + " invalid and " + std::to_string(recovery.overlapping) +
+                             " overlapping records");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Node>> Node::start(const NodeSettings& settings) {
+  std::unique_ptr<Node> node(new Node());
+  node->incarnation_ = randomNumber();
+  if (Status opened = node->open(settings); !opened.ok()) return opened;
+  Shell::Listeners listeners;
+  if (Status listening = node->listen(settings, &listeners); !listening.ok()) return listening;
+  node->mastersTotal_ = static_cast<uint32_t>(settings.masters.size());
+  node->core_.emplace(node->coreConfig(settings), *node->directory_, *node->state_);
+  node->shell_.emplace(node->loop_, *node->core_, settings, node->segment_, std::move(listeners));
+  node->publishStats();
+
+  // The process' signals are for its own threads, above all when that process is a JVM.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  node->thread_ = std::thread([raw = node.get()] { raw->run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_setname_np(node->thread_.native_handle(), "kvpool-node");
+  return node;
+}
+
+Node::~Node() {
+  stop_.store(true, std::memory_order_relaxed);
+  loop_.wake();
+  if (thread_.joinable()) thread_.join();
+  shell_.reset();
+  if (!socketPath_.empty()) ::unlink(socketPath_.c_str());
+}
+
+Status Node::open(const NodeSettings& settings) {
+  const store::SegmentIdentity identity{settings.poolId, settings.nodeId, 0};
+  Result<store::SegmentFile> opened =
+      settings.isTransient()
+          ? store::anonymousSegment(identity, settings.segmentBytes, gate_)
+          : store::openSegment(settings.dataDir, identity, settings.segmentBytes, utcTimestamp(), gate_);
+  if (!opened.ok()) return opened.status();
+  segment_ = std::move(opened.value());
+  for (const std::string& warning : segment_.warnings)
+    log(LogLevel::Warning, warning);
+  state_.emplace(segment_.mapping.bytes(), gate_);
+  directory_.emplace(segment_.mapping.bytes(), segment_.geometry, *state_, gate_);
+  recovery_ = directory_->recover();
+  reportRecovery(settings, recovery_);
+  return {};
+}
+
+Status Node::listen(const NodeSettings& settings, Shell::Listeners* listeners) {
+  Result<Fd> tcp = net::listenTcp(settings.listenHost, settings.listenPort);
+  if (!tcp.ok()) return tcp.status();
+  listeners->tcp = std::move(tcp.value());
+  port_ = net::boundPort(listeners->tcp.get());
+  if (!settings.shm) return {};
+  const std::string path = settings.dataDir + "/shm.sock";
+  Result<Fd> local = net::listenUnix(path);
+  if (!local.ok()) return local.status();
+  listeners->local = std::move(local.value());
+  socketPath_ = path;
+  return {};
+}
+
+CoreConfig Node::coreConfig(const NodeSettings& settings) const {
+  CoreConfig config;
+  config.self = {wire::Role::Node,      settings.poolId,    incarnation_,    wire::kWireVersions,
+                 wire::kLayoutVersions, wire::kAbiVersions, settings.nodeId, settings.product};
+  config.isTransient = settings.isTransient();
+  config.masters = settings.masters.size();
+  config.tcp = net::toString(net::HostPort{settings.advertiseHost, port_});
+  config.shm = socketPath_.empty() ? "" : bootId() + ":" + socketPath_;
+  config.randomSeed = incarnation_;
+  return config;
+}
+
+void Node::run() {
+  try {
+    while (!stop_.load(std::memory_order_relaxed)) {
+      shell_->turn();
+      publishStats();
+    }
+  } catch (const std::exception& defect) {
+    log(LogLevel::Error, std::string("the node ends because of a defect: ") + defect.what());
+  }
+  running_.store(false, std::memory_order_relaxed);
+}
+
+void Node::publishStats() {
+  const CoreSnapshot now = core_->snapshot();
+  const std::lock_guard lock(statsMutex_);
+  stats_ = now;
+}
+
+kv_node_stats Node::stats() const {
+  CoreSnapshot now;
+  {
+    const std::lock_guard lock(statsMutex_);
+    now = stats_;
+  }
+  kv_node_stats out{};
+  out.listen_port = port_;
+  out.incarnation = incarnation_;
+  out.capacity_bytes = segment_.geometry.dataBytes;
+  out.used_bytes = now.usedBytes;
+  out.objects = now.objects;
+  out.epoch = now.seen.epoch;
+  out.masters_connected = now.mastersConnected;
+  out.masters_total = mastersTotal_;
+  out.clients_connected = now.clientsConnected;
+  out.fenced = now.fenced ? 1 : 0;
+  out.restored_objects = recovery_.restored;
+  out.dropped_records = recovery_.dropped();
+  out.writes = now.counters.writes;
+  out.write_bytes = now.counters.writeBytes;
+  out.write_failures = now.counters.writeFailures;
+  out.reads = now.counters.reads;
+  out.read_bytes = now.counters.readBytes;
+  out.read_misses = now.counters.readMisses;
+  out.checksum_failures = now.counters.checksumFailures;
+  out.stale_refusals = now.counters.staleRefusals;
+  out.protocol_errors = now.counters.protocolErrors;
+  return out;
+}
+
+}  // namespace kvpool::node

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/node_core.h"
+
+#include <stdexcept>
+#include <utility>
+
+namespace kvpool::node {
+
+NodeCore::NodeCore(CoreConfig config, store::Directory& directory, store::StatePages& state)
+    : context_(std::move(config), directory, state), masters_(context_), clients_(context_) {
+  state.update([&](store::SegmentState& pages) { pages.incarnation = context_.config.self.incarnation; });
+}
+
+void NodeCore::accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer) {
+  clients_.accepted(nowMs, id, local, peer);
+}
+
+void NodeCore::dialled(uint64_t nowMs, ConnectionId id, size_t master, const std::string& peer) {
+  masters_.dialled(nowMs, id, master, peer);
+}
+
+void NodeCore::dialFailed(uint64_t nowMs, size_t master, const std::string& why) {
+  masters_.dialFailed(nowMs, master, why);
+}
+
+void NodeCore::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
+  try {
+    if (clients_.owns(id)) {
+      clients_.frame(id, body);
+    } else if (masters_.owns(id)) {
+      masters_.frame(nowMs, id, body);
+    }
+  } catch (const std::runtime_error& problem) {
+    malformed(id, problem.what());
+  }
+}
+
+void NodeCore::malformed(ConnectionId id, const std::string& what) {
+  if (clients_.owns(id)) {
+    clients_.malformed(id, what);
+  } else if (masters_.owns(id)) {
+    masters_.malformed(id, what);
+  }
+}
+
+void NodeCore::payloadReceived(ConnectionId id, uint32_t computed, uint32_t sent) {
+  clients_.payloadReceived(id, computed, sent);
+}
+
+void NodeCore::payloadSent(ConnectionId id) {
+  clients_.payloadSent(id);
+}
+
+void NodeCore::stagingMapped(ConnectionId id, const Status& outcome) {
+  clients_.stagingMapped(id, outcome);
+}
+
+void NodeCore::sent(ConnectionId id, uint64_t bytes) {
+  if (masters_.owns(id)) masters_.sent(id, bytes);
+}
+
+void NodeCore::closed(uint64_t nowMs, ConnectionId id) {
+  if (clients_.owns(id)) {
+    clients_.closed(id);
+  } else if (masters_.owns(id)) {
+    masters_.closed(nowMs, id);
+  }
+}
+
+void NodeCore::tick(uint64_t nowMs) {
+  clients_.tick(nowMs);
+  masters_.tick(nowMs);
+}
+
+std::vector<Action> NodeCore::takeActions() {
+  masters_.sendChanges();
+  masters_.continueSnapshots();
+  return context_.outbox.take();
+}
+
+CoreSnapshot NodeCore::snapshot() const {
+  return {context_.stats,
+          context_.directory.usedBytes(),
+          context_.directory.objects(),
+          context_.obedience.seen(),
+          context_.obedience.fenced(),
+          masters_.connected(),
+          static_cast<uint32_t>(clients_.count())};
+}
+
+}  // namespace kvpool::node

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "node/client_sessions.h"
+#include "node/core_context.h"
+#include "node/master_links.h"
+
+namespace kvpool::node {
+
+struct CoreSnapshot {
+  CoreStats counters;
+  uint64_t usedBytes = 0;
+  uint64_t objects = 0;
+  Authority seen;
+  bool fenced = false;
+  uint32_t mastersConnected = 0;
+  uint32_t clientsConnected = 0;
+};
+
+/// A storage node without sockets, clock and threads: what happened goes in, actions come out. The same core runs under
+/// the epoll shell, in unit tests and in the simulation.
+///
+/// Every input may add actions; the shell takes them after each input, or after several, and does them in order. Times
+/// are milliseconds that never go back; tick() is due every kTickMs.
+class NodeCore {
+ public:
+  static constexpr uint64_t kTickMs = 50;
+
+  /// `directory` has recovered; it and `state` outlive the core.
+  NodeCore(CoreConfig config, store::Directory& directory, store::StatePages& state);
+
+  void accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer);
+  void dialled(uint64_t nowMs, ConnectionId id, size_t master, const std::string& peer);
+  void dialFailed(uint64_t nowMs, size_t master, const std::string& why);
+  void frame(uint64_t nowMs, ConnectionId id, wire::Body body);
+  /// The connection's bytes are not frames; the shell reads no more of them.
+  void malformed(ConnectionId id, const std::string& what);
+  void payloadReceived(ConnectionId id, uint32_t computed, uint32_t sent);
+  void payloadSent(ConnectionId id);
+  void stagingMapped(ConnectionId id, const Status& outcome);
+  /// `bytes` of frames have left.
+  void sent(ConnectionId id, uint64_t bytes);
+  /// The connection is gone, on our wish or not. Nothing is written to its extents any more.
+  void closed(uint64_t nowMs, ConnectionId id);
+  void tick(uint64_t nowMs);
+
+  [[nodiscard]] std::vector<Action> takeActions();
+  [[nodiscard]] CoreSnapshot snapshot() const;
+
+ private:
+  CoreContext context_;
+  MasterLinks masters_;
+  ClientSessions clients_;
+};
+
+}  // namespace kvpool::node

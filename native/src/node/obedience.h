@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "base/ids.h"
+#include "store/segment_header.h"
+
+namespace kvpool::node {
+
+/// Whom the node obeys: the highest authority it has seen, which is in the segment file before anyone hears of it.
+class Obedience {
+ public:
+  explicit Obedience(store::StatePages& state) : state_(state) {}
+
+  [[nodiscard]] Authority seen() const { return {state_.get().epoch, state_.get().nonce}; }
+  /// Whether the holder of the authority was met in this life.
+  [[nodiscard]] bool fenced() const { return fenced_; }
+
+  /// A leader asks for obedience. True when it is obeyed from now on, also after a restart. Of an epoch the first
+  /// holder wins: an equal epoch with another nonce is refused, and epoch 0 is nobody's.
+  bool fence(const Authority& authority, uint64_t objectLeaseMs) {
+    const bool newer = authority.epoch > seen().epoch;
+    if (!newer && (authority != seen() || authority.epoch == 0)) return false;
+    if (newer || objectLeaseMs > state_.get().objectLeaseMaxMs) {
+      state_.update([&](store::SegmentState& state) {
+        state.epoch = authority.epoch;
+        state.nonce = authority.nonce;
+        if (objectLeaseMs > state.objectLeaseMaxMs) state.objectLeaseMaxMs = objectLeaseMs;
+      });
+    }
+    fenced_ = true;
+    return true;
+  }
+
+  /// KV_OK, KV_NOT_FENCED (only masters raise epochs) or KV_STALE_EPOCH, for a command or grant of `authority`.
+  [[nodiscard]] int32_t judge(const Authority& authority) const {
+    if (seen().epoch == 0 || authority.epoch > seen().epoch) return KV_NOT_FENCED;
+    return authority == seen() ? KV_OK : KV_STALE_EPOCH;
+  }
+
+ private:
+  store::StatePages& state_;
+  bool fenced_ = false;
+};
+
+}  // namespace kvpool::node

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/record_stream.h"
+
+#include "dev_kvpool_wire/DirectoryRecords.h"
+#include "wire/frame.h"
+
+namespace kvpool::node {
+namespace {
+
+/// A frame of records ends when it holds this much: small enough that heartbeats get through in between.
+constexpr size_t kPieceBytes = size_t{128} << 10;
+constexpr size_t kPieceRecords = 1024;
+/// Slots looked at for one piece, so that a sparse directory does not stall the loop.
+constexpr uint32_t kPieceSlots = 16384;
+
+}  // namespace
+
+RecordStream::Record RecordStream::describe(uint32_t number) const {
+  const store::Slot& slot = directory_.slot(number);
+  return {true,
+          {0, number, slot.generation},
+          slot.objectId,
+          slot.payloadOffset(),
+          slot.extent.length,
+          slot.payloadLength,
+          slot.payloadCrc,
+          std::string(directory_.key(slot))};
+}
+
+void RecordStream::committed(uint32_t slot) {
+  changes_.push_back(describe(slot));
+  ++sequence_;
+}
+
+void RecordStream::freed(const ExtentRef& extent, const ObjectId& id) {
+  Record record;
+  record.extent = extent;
+  record.objectId = id;
+  changes_.push_back(std::move(record));
+  ++sequence_;
+}
+
+Frames RecordStream::takeChanges() {
+  if (changes_.empty()) return nullptr;
+  wire::Bytes out;
+  uint64_t number = sequence_ - changes_.size() + 1;
+  for (size_t begin = 0; begin < changes_.size();) {
+    size_t end = begin;
+    for (size_t bytes = 0; end < changes_.size() && end - begin < kPieceRecords && bytes < kPieceBytes; ++end) {
+      bytes += room(changes_[end]);
+    }
+    append(out, false, number, changes_.data() + begin, end - begin);
+    number += end - begin;
+    begin = end;
+  }
+  changes_.clear();
+  return std::make_shared<const wire::Bytes>(std::move(out));
+}
+
+Frames RecordStream::nextPiece(Cursor& cursor) const {
+  const uint32_t slots = directory_.slotsTouched();
+  std::vector<Record> records;
+  size_t bytes = 0;
+  uint32_t seen = 0;
+  while (cursor.slot < slots && seen < kPieceSlots && records.size() < kPieceRecords && bytes < kPieceBytes) {
+    const uint32_t number = cursor.slot++;
+    ++seen;
+    if (directory_.slot(number).state != store::SlotState::Committed) continue;
+    records.push_back(describe(number));
+    bytes += room(records.back());
+  }
+  cursor.count += records.size();
+  cursor.done = cursor.slot >= slots;
+  if (records.empty()) return nullptr;
+  wire::Bytes out;
+  append(out, true, 0, records.data(), records.size());
+  return std::make_shared<const wire::Bytes>(std::move(out));
+}
+
+size_t RecordStream::room(const Record& record) {
+  return wire::sbe::DirectoryRecords::Records::sbeBlockLength() + wire::textRoom(record.key.size());
+}
+
+void RecordStream::append(wire::Bytes& out, bool snapshot, uint64_t sequence, const Record* records, size_t count) {
+  namespace sbe = wire::sbe;
+  size_t total = wire::groupRoom(0, 0);
+  for (size_t i = 0; i < count; ++i)
+    total += room(records[i]);
+  wire::appendFrame<sbe::DirectoryRecords>(out, total, [&](sbe::DirectoryRecords& m) {
+    m.kind(snapshot ? sbe::RecordKind::SNAPSHOT : sbe::RecordKind::DELTA).sequence(sequence);
+    auto& group = m.recordsCount(static_cast<uint16_t>(count));
+    for (size_t i = 0; i < count; ++i) {
+      const Record& record = records[i];
+      group.next()
+          .state(record.committed ? sbe::RecordState::COMMITTED : sbe::RecordState::FREED)
+          .offset(record.offset)
+          .extentBytes(record.extentBytes)
+          .payloadLength(record.payloadLength)
+          .payloadCrc(record.payloadCrc);
+      wire::put(group.extent(), record.extent);
+      wire::put(group.objectId(), record.objectId);
+      group.putKey(record.key);
+    }
+  });
+}
+
+}  // namespace kvpool::node

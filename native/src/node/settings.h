@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/status.h"
+#include "kvpool/kvpool.h"
+#include "net/address.h"
+
+namespace kvpool::node {
+
+inline constexpr size_t kMastersMax = 16;
+
+/// kv_node_params, checked and complete.
+struct NodeSettings {
+  PoolId poolId;
+  std::string nodeId;
+  std::vector<net::HostPort> masters;
+  std::string listenHost = "::";
+  std::string advertiseHost;
+  std::string dataDir;  // empty: transient
+  uint64_t segmentBytes = 0;
+  uint16_t listenPort = 0;
+  bool tcp = true;
+  bool shm = false;
+  uint64_t connectTimeoutMs = 3000;
+  uint64_t transferTimeoutMs = 30000;
+  std::string product = KVPOOL_PRODUCT_VERSION;
+  [[nodiscard]] bool isTransient() const { return dataDir.empty(); }
+};
+
+/// Checks everything; all problems at once in the sentence of a KV_INVALID_ARGUMENT. `randomId` names a transient node
+/// that has no name.
+Result<NodeSettings> checkSettings(const kv_node_params& params, uint64_t randomId);
+
+}  // namespace kvpool::node

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/shell.h"
+
+#include <algorithm>
+#include <ctime>
+#include <exception>
+
+#include "net/socket.h"
+#include "node/staging.h"
+
+namespace kvpool::node {
+namespace {
+
+/// Connections taken from a listener in one turn.
+constexpr int kAcceptsPerTurn = 64;
+/// Rounds of sending in one turn; with more to do the loop looks at its sockets in between.
+constexpr int kRoundsPerTurn = 8;
+
+uint64_t monotonicMs() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1000000;
+}
+
+}  // namespace
+
+Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings, const store::SegmentFile& segment,
+             Listeners listeners)
+    : loop_(loop),
+      core_(core),
+      segment_(segment),
+      transferTimeoutMs_(settings.transferTimeoutMs),
+      listeners_(std::move(listeners)),
+      dialer_(
+          loop, settings.masters, settings.connectTimeoutMs,
+          [this](size_t master, Fd socket, const std::string& peer) {
+            const Connection& connection = add(std::move(socket), false, peer, wire::kFrameBodyBytesMax);
+            core_.dialled(nowMs_, connection.id(), master, peer);
+          },
+          [this](size_t master, const std::string& why) { core_.dialFailed(nowMs_, master, why); }),
+      nowMs_(monotonicMs()) {
+  listen(listeners_.tcp.get(), false);
+  if (listeners_.local.valid()) listen(listeners_.local.get(), true);
+}
+
+Shell::~Shell() {
+  for (auto& [id, connection] : connections_)
+    loop_.remove(connection->fd());
+  if (listeners_.local.valid()) loop_.remove(listeners_.local.get());
+  loop_.remove(listeners_.tcp.get());
+}
+
+void Shell::listen(int listener, bool local) {
+  loop_.add(listener, EPOLLIN, [this, listener, local](uint32_t) { acceptAll(listener, local); });
+}
+
+void Shell::turn() {
+  nowMs_ = monotonicMs();
+  const bool waits = ready_.empty() && touched_.empty() && nowMs_ < nextTickMs_;
+  loop_.runOnce(waits ? static_cast<int>(nextTickMs_ - nowMs_) : 0);
+  nowMs_ = monotonicMs();
+  const std::unordered_set<ConnectionId> ready = std::exchange(ready_, {});
+  for (const ConnectionId id : ready) {
+    if (Connection* connection = find(id)) work(*connection);
+  }
+  if (nowMs_ >= nextTickMs_) tick();
+  act();
+  finishTurn();
+}
+
+void Shell::tick() {
+  nextTickMs_ = nowMs_ + NodeCore::kTickMs;
+  if (acceptingPaused_) pauseAccepting(false, {});
+  dialer_.tick(nowMs_);
+  core_.tick(nowMs_);
+  for (auto& [id, connection] : connections_) {
+    connection->expire(nowMs_);
+    const uint64_t since = connection->stalledSinceMs();
+    if (since != 0 && nowMs_ - since > transferTimeoutMs_) {
+      connection->abandon("made no progress for " + std::to_string(transferTimeoutMs_) + " ms");
+    }
+    if (connection->gone()) touched_.insert(id);
+  }
+}
+
+void Shell::acceptAll(int listener, bool local) {
+  for (int i = 0; i < kAcceptsPerTurn; ++i) {
+    net::SocketAddress address;
+    Result<Fd> accepted = net::acceptOne(listener, &address);
+    if (!accepted.ok()) return pauseAccepting(true, accepted.status().text());
+    if (!accepted.value().valid()) return;
+    acceptFailed_ = false;
+    const std::string peer = local ? "client on the unix socket" : "client " + net::toString(address);
+    const Connection& connection = add(std::move(accepted.value()), local, peer, wire::kHelloBodyBytesMax);
+    core_.accepted(nowMs_, connection.id(), local, peer);
+  }
+}
+
+/// Out of descriptors: the listener stays readable, so it is left alone until the next tick instead of spinning.
+void Shell::pauseAccepting(bool pause, const std::string& why) {
+  if (pause && !std::exchange(acceptFailed_, true)) log(LogLevel::Error, why);
+  acceptingPaused_ = pause;
+  const uint32_t events = pause ? 0U : uint32_t{EPOLLIN};
+  loop_.modify(listeners_.tcp.get(), events);
+  if (listeners_.local.valid()) loop_.modify(listeners_.local.get(), events);
+}
+
+Connection& Shell::add(Fd socket, bool local, const std::string& peer, size_t bodyBytesMax) {
+  const ConnectionId id = ++lastId_;
+  auto owned =
+      std::make_unique<Connection>(id, std::move(socket), local, peer, bodyBytesMax, segment_.mapping.bytes(), nowMs_);
+  Connection& connection = *owned;
+  connections_.emplace(id, std::move(owned));
+  loop_.add(connection.fd(), EPOLLIN, [this, id](uint32_t events) {
+    Connection* known = find(id);
+    if (known == nullptr) return;
+    if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0) work(*known);
+    // Reading is off, or did not notice: a dead peer must not wake the loop for ever.
+    if ((events & (EPOLLERR | EPOLLHUP)) != 0) known->abandon("connection lost");
+    touched_.insert(id);
+  });
+  watched_[id] = EPOLLIN;
+  return connection;
+}
+
+void Shell::work(Connection& connection) {
+  touched_.insert(connection.id());
+  try {
+    if (connection.work(*this, nowMs_)) ready_.insert(connection.id());
+  } catch (const std::exception& defect) {
+    log(LogLevel::Error, "defect while serving " + connection.peer() + ": " + defect.what());
+    connection.abandon("a defect of kvpool");
+  }
+}
+
+void Shell::act() {
+  for (const Action& action : core_.takeActions()) {
+    std::visit([this](const auto& one) { perform(one); }, action);
+  }
+}
+
+/// Sends what was queued; what was sent can lead to more, as with the pieces of a snapshot.
+void Shell::finishTurn() {
+  for (int round = 0; round < kRoundsPerTurn && !touched_.empty(); ++round) {
+    const std::unordered_set<ConnectionId> touched = std::exchange(touched_, {});
+    for (const ConnectionId id : touched) {
+      if (Connection* connection = find(id)) settle(*connection);
+    }
+    act();
+  }
+}
+
+void Shell::settle(Connection& connection) {
+  const ConnectionId id = connection.id();
+  connection.flush(*this, nowMs_);
+  if (connection.gone()) return remove(id);
+  if (connection.takeResume()) ready_.insert(id);
+  uint32_t& watched = watched_[id];
+  if (watched != connection.interest()) {
+    watched = connection.interest();
+    loop_.modify(connection.fd(), watched);
+  }
+}
+
+void Shell::remove(ConnectionId id) {
+  const auto found = connections_.find(id);
+  if (!found->second->problem().empty()) {
+    log(LogLevel::Info, found->second->peer() + ": " + found->second->problem());
+  }
+  loop_.remove(found->second->fd());
+  connections_.erase(found);
+  watched_.erase(id);
+  ready_.erase(id);
+  core_.closed(nowMs_, id);
+}
+
+Connection* Shell::find(ConnectionId id) {
+  const auto found = connections_.find(id);
+  return found == connections_.end() ? nullptr : found->second.get();
+}
+
+// Events of a connection go to the core, and what it wants is done at once: the next bytes depend on it.
+
+void Shell::onFrame(Connection& connection, wire::Body body) {
+  core_.frame(nowMs_, connection.id(), body);
+  act();
+}
+
+void Shell::onMalformed(Connection& connection, const std::string& what) {
+  core_.malformed(connection.id(), what);
+  act();
+}
+
+void Shell::onPayload(Connection& connection, uint32_t computed, uint32_t sent) {
+  core_.payloadReceived(connection.id(), computed, sent);
+  act();
+}
+
+void Shell::onFramesSent(Connection& connection, uint64_t bytes) {
+  core_.sent(connection.id(), bytes);
+}
+
+void Shell::onPayloadSent(Connection& connection) {
+  core_.payloadSent(connection.id());
+}
+
+void Shell::perform(const SendFrames& action) {
+  Connection* connection = find(action.connection);
+  if (connection == nullptr) return;
+  connection->queueFrames(action.frames);
+  touched_.insert(action.connection);
+}
+
+void Shell::perform(const SendSegments& action) {
+  Connection* connection = find(action.connection);
+  if (connection == nullptr) return;
+  connection->queueSegments(action.frames, segment_.readOnly.get());
+  touched_.insert(action.connection);
+}
+
+void Shell::perform(const SendPayload& action) {
+  Connection* connection = find(action.connection);
+  if (connection == nullptr) return;
+  connection->queuePayload(action.offset, action.length, action.crc);
+  touched_.insert(action.connection);
+}
+
+void Shell::perform(const ReceivePayload& action) {
+  if (Connection* connection = find(action.connection)) connection->receivePayload(action.offset, action.length);
+}
+
+void Shell::perform(const DiscardPayload& action) {
+  if (Connection* connection = find(action.connection)) connection->discard(action.length);
+}
+
+void Shell::perform(const CopyStaging& action) {
+  if (Connection* connection = find(action.connection)) {
+    connection->copyStaging(action.stagingOffset, action.offset, action.length, action.crc);
+  }
+}
+
+void Shell::perform(const MapStaging& action) {
+  Connection* connection = find(action.connection);
+  if (connection == nullptr) return;
+  Result<store::Mapping> mapped = mapStaging(connection->takeDescriptor(), action.bytes);
+  if (mapped.ok()) connection->setStaging(std::move(mapped.value()));
+  core_.stagingMapped(action.connection, mapped.status());
+}
+
+void Shell::perform(const Close& action) {
+  log(LogLevel::Info, "closing: " + action.reason);
+  Connection* connection = find(action.connection);
+  if (connection == nullptr) return;
+  connection->closeAfterOutput();
+  touched_.insert(action.connection);
+}
+
+void Shell::perform(const Dial& action) {
+  dialer_.dial(action.master, nowMs_);
+}
+
+void Shell::perform(const Note& action) {
+  log(action.level, action.text);
+}
+
+}  // namespace kvpool::node

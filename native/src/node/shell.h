@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "net/event_loop.h"
+#include "node/connection.h"
+#include "node/dialer.h"
+#include "node/node_core.h"
+#include "node/settings.h"
+#include "store/segment_file.h"
+
+namespace kvpool::node {
+
+/// What the core acts through: listeners, connections, dials. All of it in one thread, the one that calls turn().
+class Shell final : private ConnectionEvents {
+ public:
+  struct Listeners {
+    Fd tcp;
+    Fd local;  // invalid when shm is off
+  };
+
+  Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings, const store::SegmentFile& segment,
+        Listeners listeners);
+  ~Shell() override;
+
+  /// Waits for something to happen, at most until the next tick, and does what follows from it.
+  void turn();
+
+ private:
+  void onFrame(Connection& connection, wire::Body body) override;
+  void onMalformed(Connection& connection, const std::string& what) override;
+  void onPayload(Connection& connection, uint32_t computed, uint32_t sent) override;
+  void onFramesSent(Connection& connection, uint64_t bytes) override;
+  void onPayloadSent(Connection& connection) override;
+
+  void listen(int listener, bool local);
+  void acceptAll(int listener, bool local);
+  void pauseAccepting(bool pause, const std::string& why);
+  Connection& add(Fd socket, bool local, const std::string& peer, size_t bodyBytesMax);
+  void work(Connection& connection);
+  void act();
+  void finishTurn();
+  void settle(Connection& connection);
+  void remove(ConnectionId id);
+  void tick();
+  Connection* find(ConnectionId id);
+
+  void perform(const SendFrames& action);
+  void perform(const SendSegments& action);
+  void perform(const SendPayload& action);
+  void perform(const ReceivePayload& action);
+  void perform(const DiscardPayload& action);
+  void perform(const CopyStaging& action);
+  void perform(const MapStaging& action);
+  void perform(const Close& action);
+  void perform(const Dial& action);
+  void perform(const Note& action);
+
+  net::EventLoop& loop_;
+  NodeCore& core_;
+  const store::SegmentFile& segment_;
+  uint64_t transferTimeoutMs_;
+  Listeners listeners_;
+  Dialer dialer_;
+  uint64_t nowMs_;
+  uint64_t nextTickMs_ = 0;
+  bool acceptingPaused_ = false;
+  bool acceptFailed_ = false;
+  ConnectionId lastId_ = 0;
+  std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections_;
+  std::unordered_map<ConnectionId, uint32_t> watched_;  // what the loop waits for
+  std::unordered_set<ConnectionId> ready_;              // have work without the socket saying so
+  std::unordered_set<ConnectionId> touched_;            // may have output, or be gone
+};
+
+}  // namespace kvpool::node
