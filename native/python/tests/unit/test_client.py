@@ -198,7 +198,7 @@ def test_how_a_client_is_made(fake: Fake) -> None:
     with Client(["h1:1", " h2:2 "], name="me", protocols=["tcp"], connect_timeout=1, ready_timeout=0.25):
         assert fake.last_call == ["h1:1,h2:2", "me", "1", "1000", "30000", "250"]
     for arguments in ({"masters": " , "}, {"masters": []}, {"masters": "h:1", "protocols": ["rdma"]}):
-        with pytest.raises(ValueError, match="no master given|unknown protocol 'rdma'"):
+        with pytest.raises(ValueError, match=r"no master given|unknown protocol 'rdma'"):
             Client(**arguments)
 
 
