@@ -125,23 +125,22 @@ bool Batch::run(kv_client* client, int32_t opCode, const BatchOptions& options, 
 
 void Batch::runSlice(kv_client* client, int32_t opCode, const kv_batch_options& options, size_t begin, uint32_t count) {
   uint64_t id = 0;
-  int32_t status = KV_OK;
+  int32_t submitted = KV_OK;
+  int32_t waited = KV_TIMEOUT;
   {
     WithoutGil unlocked;
-    status = kv_client_submit(client, opCode, &table_[begin], count, &options, &id);
+    submitted = kv_client_submit(client, opCode, &table_[begin], count, &options, &id);
+    if (submitted == KV_OK) waited = kv_client_wait(client, id, kSignalCheckMs);
   }
-  if (status != KV_OK) {  // nothing was queued
+  if (submitted != KV_OK) {  // nothing was queued
     for (size_t i = begin; i < begin + count; ++i)
-      table_[i].status = status;
+      table_[i].status = submitted;
     return;
   }
-  for (;;) {
-    {
-      WithoutGil unlocked;
-      status = kv_client_wait(client, id, kSignalCheckMs);
-    }
-    if (status != KV_TIMEOUT) return;
+  while (waited == KV_TIMEOUT) {
     letSignalsRun();
+    WithoutGil unlocked;
+    waited = kv_client_wait(client, id, kSignalCheckMs);
   }
 }
 

@@ -96,6 +96,7 @@ static PyObject* makeModule() {
 
 }  // namespace kvpool::python
 
+// Python looks for this name.  NOLINTNEXTLINE(bugprone-reserved-identifier, readability-identifier-naming)
 extern "C" __attribute__((visibility("default"))) PyObject* PyInit__kvpool() {
   return kvpool::python::makeModule();
 }

@@ -18,13 +18,13 @@ NodeSession& sessionOf(PyObject* self) {
 }
 
 bool readParams(PyObject* arguments, kv_node_params& params) {
-  unsigned long long segment_bytes = 0;
+  unsigned long long segmentBytes = 0;
   if (PyArg_ParseTuple(arguments, "sszzzKIIII:Node", &params.masters, &params.advertise_host, &params.listen_host,
-                       &params.node_id, &params.pool_id, &segment_bytes, &params.listen_port, &params.protocols,
+                       &params.node_id, &params.pool_id, &segmentBytes, &params.listen_port, &params.protocols,
                        &params.connect_timeout_ms, &params.transfer_timeout_ms) == 0) {
     return false;
   }
-  params.segment_bytes = segment_bytes;
+  params.segment_bytes = segmentBytes;
   return true;
 }
 
