@@ -11,9 +11,9 @@ PRODUCT_ROOTFS=(--variant=extract --hook-dir=/usr/share/mmdebstrap/hooks/merged-
   --include='sed,tar,tzdata')
 JRE_ROOTFS=("${PRODUCT_ROOTFS[@]}" --include=zlib1g)
 PYTHON_ROOTFS=("${PRODUCT_ROOTFS[@]}" --include='python3,python3-pip')
-# What Netty, Quarkus and the tools for looking into a running process use.
+# What Netty, Quarkus, the admin HTTP of masters and nodes, and the tools for looking into a running process use.
 JAVA_MODULES=java.base,java.desktop,java.instrument,java.management,java.naming,java.net.http,java.sql
-JAVA_MODULES+=,jdk.crypto.ec,jdk.jcmd,jdk.jfr,jdk.management,jdk.net,jdk.unsupported,jdk.zipfs
+JAVA_MODULES+=,jdk.crypto.ec,jdk.httpserver,jdk.jcmd,jdk.jfr,jdk.management,jdk.net,jdk.unsupported,jdk.zipfs
 
 provide_base_images() {
   require_engine

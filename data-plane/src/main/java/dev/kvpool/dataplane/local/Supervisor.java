@@ -115,6 +115,7 @@ final class Supervisor {
             if (place.isDue(clock.instant())) {
                 start(place);
             }
+            LogBound.keep(logs.apply(place.spec()));
         }
     }
 
