@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// The messages of a node as its peers see them: what masters and clients send, and what they read.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dev_kvpool_wire/DirectoryRecords.h"
+#include "dev_kvpool_wire/Fence.h"
+#include "dev_kvpool_wire/FenceAck.h"
+#include "dev_kvpool_wire/Free.h"
+#include "dev_kvpool_wire/FreeAck.h"
+#include "dev_kvpool_wire/NodeInfo.h"
+#include "dev_kvpool_wire/NodeStats.h"
+#include "dev_kvpool_wire/ReadReply.h"
+#include "dev_kvpool_wire/ReadRequest.h"
+#include "dev_kvpool_wire/ShmAttach.h"
+#include "dev_kvpool_wire/ShmAttached.h"
+#include "dev_kvpool_wire/SnapshotBegin.h"
+#include "dev_kvpool_wire/SnapshotEnd.h"
+#include "dev_kvpool_wire/WriteReply.h"
+#include "dev_kvpool_wire/WriteRequest.h"
+#include "node/messages.h"
+#include "wire/frame.h"
+#include "wire/handshake.h"
+
+namespace kvpool::test {
+
+namespace sbe = wire::sbe;
+
+inline constexpr PoolId kPool{0x11, 0x22};
+
+inline wire::Hello clientHello(uint64_t nodeIncarnation = 0, PoolId pool = kPool) {
+  wire::Hello hello;
+  hello.self.role = wire::Role::Client;
+  hello.self.poolId = pool;
+  hello.self.incarnation = 99;
+  hello.self.name = "test-client";
+  hello.self.product = "0.1.0";
+  hello.expectedPeer = nodeIncarnation;
+  return hello;
+}
+
+inline wire::Welcome masterWelcome(PoolId pool = kPool) {
+  wire::Welcome welcome;
+  welcome.self.role = wire::Role::Master;
+  welcome.self.poolId = pool;
+  welcome.self.incarnation = 7;
+  welcome.self.name = "master-0";
+  welcome.self.product = "0.1.0";
+  welcome.wireChosen = 1;
+  return welcome;
+}
+
+inline void appendFence(wire::Bytes& out, uint64_t requestId, const Authority& authority, uint64_t leaseMs) {
+  wire::appendFrame<sbe::Fence>(out, 0, [&](sbe::Fence& m) {
+    m.requestId(requestId).objectLeaseMs(leaseMs);
+    wire::put(m.authority(), authority);
+  });
+}
+
+inline void appendFree(wire::Bytes& out, uint64_t requestId, const Authority& authority,
+                       const std::vector<node::FreeRequest::Entry>& entries) {
+  wire::appendFrame<sbe::Free>(out, wire::groupRoom(entries.size(), sbe::Free::Extents::sbeBlockLength()),
+                               [&](sbe::Free& m) {
+                                 m.requestId(requestId);
+                                 wire::put(m.authority(), authority);
+                                 auto& group = m.extentsCount(static_cast<uint16_t>(entries.size()));
+                                 for (const node::FreeRequest::Entry& entry : entries) {
+                                   group.next();
+                                   wire::put(group.extent(), entry.extent);
+                                   wire::put(group.objectId(), entry.objectId);
+                                 }
+                               });
+}
+
+inline void appendWrite(wire::Bytes& out, const node::WriteRequest& request) {
+  wire::appendFrame<sbe::WriteRequest>(out, wire::textRoom(request.key.size()), [&](sbe::WriteRequest& m) {
+    m.requestId(request.requestId)
+        .payloadLength(request.payloadLength)
+        .source(request.staging ? sbe::WriteSource::STAGING : sbe::WriteSource::INLINE)
+        .stagingOffset(request.stagingOffset)
+        .payloadCrc(request.payloadCrc);
+    wire::put(m.authority(), request.authority);
+    wire::put(m.objectId(), request.objectId);
+    m.putKey(request.key);
+  });
+}
+
+inline void appendRead(wire::Bytes& out, const node::ReadRequest& request) {
+  wire::appendFrame<sbe::ReadRequest>(out, 0, [&](sbe::ReadRequest& m) {
+    m.requestId(request.requestId).payloadLength(request.payloadLength);
+    wire::put(m.extent(), request.extent);
+    wire::put(m.objectId(), request.objectId);
+  });
+}
+
+inline void appendShmAttach(wire::Bytes& out, uint64_t requestId, uint64_t stagingBytes) {
+  wire::appendFrame<sbe::ShmAttach>(out, 0,
+                                    [&](sbe::ShmAttach& m) { m.requestId(requestId).stagingBytes(stagingBytes); });
+}
+
+inline node::WriteReply readWriteReply(wire::Body body) {
+  wire::Reader<sbe::WriteReply> reader(body);
+  return {reader->requestId(), reader->status(), wire::toExtentRef(reader->extent()),
+          wire::toAuthority(reader->seen())};
+}
+
+struct ReadReply {
+  uint64_t requestId = 0;
+  int32_t status = 0;
+  uint64_t payloadLength = 0;
+};
+inline ReadReply readReadReply(wire::Body body) {
+  wire::Reader<sbe::ReadReply> reader(body);
+  return {reader->requestId(), reader->status(), reader->payloadLength()};
+}
+
+inline node::FenceAck readFenceAck(wire::Body body) {
+  wire::Reader<sbe::FenceAck> reader(body);
+  return {reader->requestId(), reader->accepted() == sbe::Flag::YES, wire::toAuthority(reader->seen()),
+          reader->incarnation(), reader->sequence()};
+}
+
+struct FreeAck {
+  uint64_t requestId = 0;
+  bool accepted = false;
+  Authority seen;
+};
+inline FreeAck readFreeAck(wire::Body body) {
+  wire::Reader<sbe::FreeAck> reader(body);
+  return {reader->requestId(), reader->accepted() == sbe::Flag::YES, wire::toAuthority(reader->seen())};
+}
+
+inline node::NodeInfo readNodeInfo(wire::Body body) {
+  wire::Reader<sbe::NodeInfo> reader(body);
+  node::NodeInfo info;
+  info.seen = wire::toAuthority(reader->seen());
+  info.objectLeaseMaxMs = reader->objectLeaseMaxMs();
+  info.highestObject = wire::toObjectId(reader->highestObject());
+  info.isTransient = reader->isTransient() == sbe::Flag::YES;
+  auto& segments = reader.group([](sbe::NodeInfo & m) -> auto& { return m.segments(); });
+  while (segments.hasNext()) {
+    segments.next();
+    info.capacityBytes = segments.capacityBytes();
+    info.slots = segments.slots();
+  }
+  info.tcp = reader.bytes();
+  info.shm = reader.bytes();
+  return info;
+}
+
+struct Record {
+  bool committed = false;
+  ExtentRef extent;
+  ObjectId objectId;
+  uint64_t offset = 0;
+  uint64_t extentBytes = 0;
+  uint64_t payloadLength = 0;
+  uint32_t payloadCrc = 0;
+  std::string key;
+};
+struct Records {
+  bool snapshot = false;
+  uint64_t sequence = 0;
+  std::vector<Record> records;
+};
+inline Records readRecords(wire::Body body) {
+  wire::Reader<sbe::DirectoryRecords> reader(body);
+  Records out;
+  out.snapshot = reader->kind() == sbe::RecordKind::SNAPSHOT;
+  out.sequence = reader->sequence();
+  auto& group = reader.group([](sbe::DirectoryRecords & m) -> auto& { return m.records(); });
+  while (group.hasNext()) {
+    group.next();
+    Record record;
+    record.committed = group.state() == sbe::RecordState::COMMITTED;
+    record.extent = wire::toExtentRef(group.extent());
+    record.objectId = wire::toObjectId(group.objectId());
+    record.offset = group.offset();
+    record.extentBytes = group.extentBytes();
+    record.payloadLength = group.payloadLength();
+    record.payloadCrc = group.payloadCrc();
+    record.key = reader.bytes(group, KV_KEY_BYTES_MAX);
+    out.records.push_back(record);
+  }
+  return out;
+}
+
+struct ShmAttached {
+  uint64_t requestId = 0;
+  int32_t status = 0;
+  uint64_t fileBytes = 0;
+};
+inline ShmAttached readShmAttached(wire::Body body) {
+  wire::Reader<sbe::ShmAttached> reader(body);
+  ShmAttached out{reader->requestId(), reader->status(), 0};
+  auto& segments = reader.group([](sbe::ShmAttached & m) -> auto& { return m.segments(); });
+  while (segments.hasNext()) {
+    segments.next();
+    out.fileBytes = segments.fileBytes();
+  }
+  return out;
+}
+
+}  // namespace kvpool::test
