@@ -9,7 +9,7 @@ namespace kvpool::client {
 
 // Requests to the leader.
 inline constexpr size_t kKeysPerRequest = 1024;
-inline constexpr size_t kRequestBytes = 512 * 1024;
+inline constexpr size_t kRequestBytes = size_t{512} * 1024;
 inline constexpr size_t kMasterCallsInFlight = 16;
 inline constexpr size_t kMastersMax = 16;
 inline constexpr int64_t kHeartbeatMs = 500;
