@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.wire.codec;
+
+import dev.kvpool.dataplane.wire.message.ClientRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
+import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.wire.ExistsRequestDecoder;
+import dev.kvpool.wire.Flag;
+import dev.kvpool.wire.GrantRequestDecoder;
+import dev.kvpool.wire.LookupRequestDecoder;
+import dev.kvpool.wire.MessageHeaderDecoder;
+import dev.kvpool.wire.PublishRequestDecoder;
+import dev.kvpool.wire.PutOutcome;
+import dev.kvpool.wire.RemoveAllRequestDecoder;
+import dev.kvpool.wire.RemoveRequestDecoder;
+import java.util.ArrayList;
+import java.util.List;
+import org.agrona.DirectBuffer;
+
+/** Reads {@link ClientRequest}s. */
+final class ClientRequestDecoder {
+    private final GrantRequestDecoder grant = new GrantRequestDecoder();
+    private final PublishRequestDecoder publish = new PublishRequestDecoder();
+    private final LookupRequestDecoder lookup = new LookupRequestDecoder();
+    private final ExistsRequestDecoder exists = new ExistsRequestDecoder();
+    private final RemoveRequestDecoder remove = new RemoveRequestDecoder();
+    private final RemoveAllRequestDecoder removeAll = new RemoveAllRequestDecoder();
+    private final VarData data = new VarData();
+
+    ClientRequest grant(DirectBuffer body, MessageHeaderDecoder header) {
+        grant.wrapAndApplyHeader(body, 0, header);
+        long requestId = grant.requestId();
+        int replicas = grant.replicas();
+        long deadlineMs = grant.deadlineMs();
+        List<GrantKey> keys = new ArrayList<>();
+        for (GrantRequestDecoder.KeysDecoder key : grant.keys()) {
+            long payloadLength = key.payloadLength();
+            keys.add(new GrantKey(data.key(key::wrapKey), payloadLength));
+        }
+        return new GrantRequest(requestId, replicas, deadlineMs, keys, data.text(grant::wrapPreferredNode));
+    }
+
+    ClientRequest publish(DirectBuffer body, MessageHeaderDecoder header) {
+        publish.wrapAndApplyHeader(body, 0, header);
+        long requestId = publish.requestId();
+        List<Put> puts = new ArrayList<>();
+        for (PublishRequestDecoder.ObjectsDecoder object : publish.objects()) {
+            ObjectId id =
+                    new ObjectId(object.objectId().epoch(), object.objectId().counter());
+            PutOutcome outcome = object.outcome();
+            if (outcome == PutOutcome.NULL_VAL) {
+                throw new IllegalArgumentException("put without an outcome");
+            }
+            List<Long> incarnations = new ArrayList<>();
+            for (PublishRequestDecoder.ObjectsDecoder.ReplicasDecoder replica : object.replicas()) {
+                incarnations.add(replica.incarnation());
+            }
+            puts.add(new Put(id, outcome, incarnations, data.key(object::wrapKey)));
+        }
+        return new PublishRequest(requestId, puts);
+    }
+
+    ClientRequest lookup(DirectBuffer body, MessageHeaderDecoder header) {
+        lookup.wrapAndApplyHeader(body, 0, header);
+        List<Key> keys = new ArrayList<>();
+        for (LookupRequestDecoder.KeysDecoder key : lookup.keys()) {
+            keys.add(data.key(key::wrapKey));
+        }
+        return new LookupRequest(lookup.requestId(), keys);
+    }
+
+    ClientRequest exists(DirectBuffer body, MessageHeaderDecoder header) {
+        exists.wrapAndApplyHeader(body, 0, header);
+        List<Key> keys = new ArrayList<>();
+        for (ExistsRequestDecoder.KeysDecoder key : exists.keys()) {
+            keys.add(data.key(key::wrapKey));
+        }
+        return new ExistsRequest(exists.requestId(), keys);
+    }
+
+    ClientRequest remove(DirectBuffer body, MessageHeaderDecoder header) {
+        remove.wrapAndApplyHeader(body, 0, header);
+        List<Key> keys = new ArrayList<>();
+        for (RemoveRequestDecoder.KeysDecoder key : remove.keys()) {
+            keys.add(data.key(key::wrapKey));
+        }
+        return new RemoveRequest(remove.requestId(), remove.force() == Flag.YES, keys);
+    }
+
+    ClientRequest removeAll(DirectBuffer body, MessageHeaderDecoder header) {
+        removeAll.wrapAndApplyHeader(body, 0, header);
+        return new RemoveAllRequest(removeAll.requestId(), removeAll.force() == Flag.YES);
+    }
+}

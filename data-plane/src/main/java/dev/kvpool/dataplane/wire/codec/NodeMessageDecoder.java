@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.wire.codec;
+
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
+import dev.kvpool.dataplane.wire.message.NodeMessage;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
+import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.FreeAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.wire.AuthorityDecoder;
+import dev.kvpool.wire.DirectoryRecordsDecoder;
+import dev.kvpool.wire.ExtentRefDecoder;
+import dev.kvpool.wire.FenceAckDecoder;
+import dev.kvpool.wire.Flag;
+import dev.kvpool.wire.FreeAckDecoder;
+import dev.kvpool.wire.MessageHeaderDecoder;
+import dev.kvpool.wire.NodeInfoDecoder;
+import dev.kvpool.wire.NodeStatsDecoder;
+import dev.kvpool.wire.ObjectIdDecoder;
+import dev.kvpool.wire.SnapshotBeginDecoder;
+import dev.kvpool.wire.SnapshotEndDecoder;
+import java.util.ArrayList;
+import java.util.List;
+import org.agrona.DirectBuffer;
+
+/** Reads {@link NodeMessage}s. */
+final class NodeMessageDecoder {
+    private final NodeInfoDecoder info = new NodeInfoDecoder();
+    private final SnapshotBeginDecoder snapshotBegin = new SnapshotBeginDecoder();
+    private final DirectoryRecordsDecoder records = new DirectoryRecordsDecoder();
+    private final SnapshotEndDecoder snapshotEnd = new SnapshotEndDecoder();
+    private final NodeStatsDecoder stats = new NodeStatsDecoder();
+    private final FenceAckDecoder fenceAck = new FenceAckDecoder();
+    private final FreeAckDecoder freeAck = new FreeAckDecoder();
+    private final VarData data = new VarData();
+
+    NodeMessage info(DirectBuffer body, MessageHeaderDecoder header) {
+        info.wrapAndApplyHeader(body, 0, header);
+        Authority seen = authority(info.seen());
+        ObjectId purge = objectId(info.purgeId());
+        ObjectId highest = objectId(info.highestObject());
+        List<Segment> segments = new ArrayList<>();
+        for (NodeInfoDecoder.SegmentsDecoder segment : info.segments()) {
+            segments.add(new Segment(segment.segment(), segment.medium(), segment.capacityBytes(), segment.slots()));
+        }
+        String tcp = data.text(info::wrapTcp);
+        String shm = data.text(info::wrapShm);
+        return new NodeInfo(
+                seen,
+                purge,
+                info.objectLeaseMaxMs(),
+                highest,
+                info.isTransient() == Flag.YES,
+                List.copyOf(segments),
+                tcp,
+                shm);
+    }
+
+    NodeMessage snapshotBegin(DirectBuffer body, MessageHeaderDecoder header) {
+        return new SnapshotBegin(
+                snapshotBegin.wrapAndApplyHeader(body, 0, header).sequence());
+    }
+
+    NodeMessage records(DirectBuffer body, MessageHeaderDecoder header) {
+        records.wrapAndApplyHeader(body, 0, header);
+        long sequence = records.sequence();
+        List<DirectoryRecord> lines = new ArrayList<>();
+        for (DirectoryRecordsDecoder.RecordsDecoder line : records.records()) {
+            boolean committed =
+                    switch (line.state()) {
+                        case COMMITTED -> true;
+                        case FREED -> false;
+                        case NULL_VAL -> throw new IllegalArgumentException("record without a state");
+                    };
+            lines.add(new DirectoryRecord(
+                    committed,
+                    extent(line.extent()),
+                    objectId(line.objectId()),
+                    line.offset(),
+                    line.extentBytes(),
+                    line.payloadLength(),
+                    (int) line.payloadCrc(),
+                    data.key(line::wrapKey)));
+        }
+        return switch (records.kind()) {
+            case SNAPSHOT -> new SnapshotRecords(lines);
+            case DELTA -> new Changes(sequence, lines);
+            case NULL_VAL -> throw new IllegalArgumentException("records without a kind");
+        };
+    }
+
+    NodeMessage snapshotEnd(DirectBuffer body, MessageHeaderDecoder header) {
+        snapshotEnd.wrapAndApplyHeader(body, 0, header);
+        return new SnapshotEnd(snapshotEnd.count(), snapshotEnd.sequence());
+    }
+
+    NodeMessage stats(DirectBuffer body, MessageHeaderDecoder header) {
+        stats.wrapAndApplyHeader(body, 0, header);
+        return new NodeStats(
+                stats.sequence(),
+                stats.usedBytes(),
+                stats.largestFreeBytes(),
+                stats.slotsUsed(),
+                stats.objects(),
+                stats.draining());
+    }
+
+    NodeMessage fenceAck(DirectBuffer body, MessageHeaderDecoder header) {
+        fenceAck.wrapAndApplyHeader(body, 0, header);
+        return new FenceAck(
+                fenceAck.requestId(),
+                fenceAck.accepted() == Flag.YES,
+                authority(fenceAck.seen()),
+                fenceAck.incarnation(),
+                fenceAck.sequence());
+    }
+
+    NodeMessage freeAck(DirectBuffer body, MessageHeaderDecoder header) {
+        freeAck.wrapAndApplyHeader(body, 0, header);
+        return new FreeAck(freeAck.requestId(), freeAck.accepted() == Flag.YES, authority(freeAck.seen()));
+    }
+
+    private static Authority authority(AuthorityDecoder authority) {
+        return new Authority(authority.epoch(), authority.nonce());
+    }
+
+    private static ObjectId objectId(ObjectIdDecoder id) {
+        return new ObjectId(id.epoch(), id.counter());
+    }
+
+    private static ExtentRef extent(ExtentRefDecoder extent) {
+        return new ExtentRef(extent.segment(), extent.slot(), extent.generation());
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.wire.message;
+
+import dev.kvpool.nativelib.Status;
+import java.util.List;
+
+/** Answers to {@link ClientRequest}; lists of results are in the order of the request's keys. */
+public sealed interface ClientReply extends Message {
+    long requestId();
+
+    Status status();
+
+    /** A node that the rest of the reply names by its index. */
+    record NodeRef(long incarnation, String nodeId, String tcp, String shm) {}
+
+    /** Leave to write one object to the nodes at the indexes {@code targets} of the reply's table. */
+    record Grant(Status status, ObjectId objectId, List<Integer> targets) {}
+
+    record GrantReply(
+            long requestId,
+            Status status,
+            Authority authority,
+            long deadlineMs,
+            List<NodeRef> nodes,
+            List<Grant> grants)
+            implements ClientReply {}
+
+    record PublishReply(long requestId, Status status, List<Status> results) implements ClientReply {}
+
+    /** Where a replica is; {@code node} is an index into the reply's table. */
+    record ReplicaRef(int node, ExtentRef extent, long offset) {}
+
+    record Found(Status status, ObjectId objectId, long payloadLength, int payloadCrc, List<ReplicaRef> replicas) {}
+
+    record LookupReply(
+            long requestId,
+            Status status,
+            Authority authority,
+            long leaseMs,
+            List<NodeRef> nodes,
+            List<Found> objects)
+            implements ClientReply {}
+
+    record Existence(Status status, long payloadLength) {}
+
+    record ExistsReply(long requestId, Status status, List<Existence> results) implements ClientReply {}
+
+    record RemoveReply(long requestId, Status status, List<Status> results) implements ClientReply {}
+
+    record RemoveAllReply(long requestId, Status status, long removed) implements ClientReply {}
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.wire.message;
+
+import dev.kvpool.wire.PutOutcome;
+import java.util.List;
+
+/** What a client asks of the leader. At most {@value #KEYS_MAX} keys each. */
+public sealed interface ClientRequest extends Message {
+    int KEYS_MAX = 1024;
+
+    long requestId();
+
+    record GrantKey(Key key, long payloadLength) {}
+
+    /**
+     * Asks to put.
+     *
+     * @param replicas 0 = the pool's default
+     * @param deadlineMs time the client has left for the put
+     * @param preferredNode node id tried first; empty = none
+     */
+    record GrantRequest(long requestId, int replicas, long deadlineMs, List<GrantKey> keys, String preferredNode)
+            implements ClientRequest {}
+
+    /** What became of a granted put; {@code incarnations} are those of the nodes that committed it. */
+    record Put(ObjectId objectId, PutOutcome outcome, List<Long> incarnations, Key key) {}
+
+    record PublishRequest(long requestId, List<Put> puts) implements ClientRequest {}
+
+    record LookupRequest(long requestId, List<Key> keys) implements ClientRequest {}
+
+    record ExistsRequest(long requestId, List<Key> keys) implements ClientRequest {}
+
+    /** Removes objects; with {@code force} also leased ones. */
+    record RemoveRequest(long requestId, boolean force, List<Key> keys) implements ClientRequest {}
+
+    record RemoveAllRequest(long requestId, boolean force) implements ClientRequest {}
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.wire.message;
+
+/**
+ * Names an extent on a node.
+ *
+ * @param segment index of the segment, unsigned 16 bits
+ * @param slot place in the directory of the segment, unsigned 32 bits
+ * @param generation makes the extent unique in its segment for ever
+ */
+public record ExtentRef(int segment, long slot, long generation) {
+    public static final ExtentRef NONE = new ExtentRef(0, 0, 0);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.wire.message;
+
+import java.util.UUID;
+import dev.kvpool.wire.RefusalCode;
+import dev.kvpool.wire.Role;
+
+/** The start of every connection, and the sign of life later. */
+public sealed interface HandshakeMessage extends Message {
+    /** "KVPOOL1" and a zero byte, little endian. */
+    long MAGIC = 0x0031_4C4F_4F50_564BL;
+
+    /** The pool id of a dialer that does not know its pool yet. */
+    UUID ANY_POOL = new UUID(0, 0);
+
+    /**
+     * First frame of the dialer.
+     *
+     * @param magic {@link #MAGIC}
+     * @param expectedPeer incarnation the dialer wants to reach; 0 = any
+     * @param name node id or client host name
+     */
+    record Hello(
+            long magic, Role role, UUID poolId, long incarnation, long expectedPeer, Versions versions, String name)
+            implements HandshakeMessage {}
+
+    /** The Hello fits; {@code wireChosen} is the wire version of this connection. */
+    record Welcome(Role role, UUID poolId, long incarnation, Versions versions, int wireChosen, String name)
+            implements HandshakeMessage {}
+
+    /** The Hello does not fit, or a bound was reached; the connection ends after this. */
+    record Refused(RefusalCode code, VersionRange wire, String message) implements HandshakeMessage {}
+
+    record Heartbeat() implements HandshakeMessage {}
+}

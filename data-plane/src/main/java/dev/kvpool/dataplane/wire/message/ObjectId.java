@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.wire.message;
+
+/** Names an object: given with the grant of a put; a higher (epoch, counter) is newer. Both are unsigned. */
+public record ObjectId(long epoch, long counter) implements Comparable<ObjectId> {
+    public static final ObjectId NONE = new ObjectId(0, 0);
+
+    @Override
+    public int compareTo(ObjectId other) {
+        int byEpoch = Long.compareUnsigned(epoch, other.epoch);
+        return byEpoch != 0 ? byEpoch : Long.compareUnsigned(counter, other.counter);
+    }
+
+    public boolean isNewerThan(ObjectId other) {
+        return compareTo(other) > 0;
+    }
+
+    @Override
+    public String toString() {
+        return Long.toUnsignedString(epoch) + "." + Long.toUnsignedString(counter);
+    }
+}
