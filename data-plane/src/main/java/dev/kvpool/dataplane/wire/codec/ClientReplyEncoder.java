@@ -5,7 +5,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.Existence;
 import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.Found;
-import dev.kvpool.dataplane.wire.message.ClientReply.Grant;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.NodeRef;
@@ -59,7 +59,7 @@ final class ClientReplyEncoder {
                     .shm(node.shm());
         }
         GrantReplyEncoder.GrantsEncoder grants = grant.grantsCount(it.grants().size());
-        for (Grant one : it.grants()) {
+        for (GrantLine one : it.grants()) {
             grants.next().status(one.status().code());
             grants.objectId()
                     .epoch(one.objectId().epoch())

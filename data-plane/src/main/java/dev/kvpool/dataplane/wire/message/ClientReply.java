@@ -14,7 +14,7 @@ public sealed interface ClientReply extends Message {
     record NodeRef(long incarnation, String nodeId, String tcp, String shm) {}
 
     /** Leave to write one object to the nodes at the indexes {@code targets} of the reply's table. */
-    record Grant(Status status, ObjectId objectId, List<Integer> targets) {}
+    record GrantLine(Status status, ObjectId objectId, List<Integer> targets) {}
 
     record GrantReply(
             long requestId,
@@ -22,7 +22,7 @@ public sealed interface ClientReply extends Message {
             Authority authority,
             long deadlineMs,
             List<NodeRef> nodes,
-            List<Grant> grants)
+            List<GrantLine> grants)
             implements ClientReply {}
 
     record PublishReply(long requestId, Status status, List<Status> results) implements ClientReply {}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+/**
+ * The rules of a pool.
+ *
+ * @param name of this master
+ * @param objectLeaseMs how long an object a reader was told about is neither evicted nor removed
+ * @param highWatermark fraction of a node's room above which eviction begins
+ * @param lowWatermark fraction at which it ends
+ * @param replicas copies of an object on different nodes when the client does not say
+ * @param leaseDurationMs of the leadership Lease; how long a former leader may have gone on granting object leases
+ */
+public record CoreSettings(
+        String name,
+        long objectLeaseMs,
+        double highWatermark,
+        double lowWatermark,
+        int replicas,
+        long leaseDurationMs) {
+    public CoreSettings {
+        if (!(0 < lowWatermark && lowWatermark < highWatermark && highWatermark <= 1)) {
+            throw new IllegalArgumentException("watermarks must be 0 < low < high <= 1, not " + lowWatermark + " and "
+                    + highWatermark);
+        }
+        if (objectLeaseMs < 0 || leaseDurationMs <= 0 || replicas < 1) {
+            throw new IllegalArgumentException("object lease " + objectLeaseMs + " ms, lease duration "
+                    + leaseDurationMs + " ms and " + replicas + " replicas must be positive");
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+/** Counts what happened in this life of the master. */
+@SuppressWarnings("EnumOrdinal") // an array indexed by the enum is what an EnumMap would be, without boxing
+public final class Counters {
+    /** What is counted, and the name and help of the metric that shows it. */
+    public enum Count {
+        GRANTS("grants", "", "Puts granted"),
+        GRANTS_NO_SPACE("grants_refused", "no_space", "Puts refused a grant"),
+        GRANTS_BUSY("grants_refused", "busy", "Puts refused a grant"),
+        GRANTS_EXPIRED("grants_expired", "", "Grants whose client never published"),
+        PUTS("puts", "published", "Puts by outcome"),
+        PUTS_EXISTING("puts", "existing", "Puts by outcome"),
+        PUTS_FAILED("puts", "failed", "Puts by outcome"),
+        PUTS_NO_SPACE("puts", "no_space", "Puts by outcome"),
+        LOOKUP_HITS("lookup_hits", "", "Keys looked up and found"),
+        LOOKUP_UNKNOWN("lookup_misses", "unknown", "Keys looked up and not found"),
+        LOOKUP_UNAVAILABLE("lookup_misses", "unavailable", "Keys looked up and not found"),
+        LOOKUP_INVALID("lookup_misses", "invalid_key", "Keys looked up and not found"),
+        EXISTS_HITS("exists_hits", "", "Keys asked for and present"),
+        EXISTS_MISSES("exists_misses", "", "Keys asked for and absent"),
+        REMOVED("removed", "", "Objects removed on request"),
+        EVICTED("evicted", "", "Objects evicted"),
+        EVICTED_BYTES("evicted_bytes", "", "Bytes of extents evicted"),
+        EVICTIONS_SHORT("evictions_short", "", "Eviction plans that could not free enough because the rest is leased"),
+        SUPERSEDED("superseded", "", "Objects freed because a newer one has their key"),
+        LEFT_OVERS("left_overs", "", "Objects freed because their put was never finished"),
+        TAKEOVERS("takeovers", "", "Times this master began to serve"),
+        EPOCH_RAISES("epoch_raises", "", "Times a node knew a higher epoch than this leader's"),
+        STREAM_VIOLATIONS("stream_violations", "", "Connections ended for a broken stream or a message out of place");
+
+        private final String metric;
+        private final String reason;
+        private final String help;
+
+        Count(String metric, String reason, String help) {
+            this.metric = metric;
+            this.reason = reason;
+            this.help = help;
+        }
+
+        /** Name of the metric without prefix and unit. */
+        public String metric() {
+            return metric;
+        }
+
+        /** Value of the metric's label {@code reason}; empty when it has none. */
+        public String reason() {
+            return reason;
+        }
+
+        public String help() {
+            return help;
+        }
+    }
+
+    private final long[] counts;
+
+    Counters() {
+        this(new long[Count.values().length]);
+    }
+
+    private Counters(long[] counts) {
+        this.counts = counts;
+    }
+
+    void add(Count what) {
+        add(what, 1);
+    }
+
+    void add(Count what, long times) {
+        counts[what.ordinal()] += times;
+    }
+
+    public long get(Count what) {
+        return counts[what.ordinal()];
+    }
+
+    /** A copy that no longer changes. */
+    Counters copy() {
+        return new Counters(counts.clone());
+    }
+}

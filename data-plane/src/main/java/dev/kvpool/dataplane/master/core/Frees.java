@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
+import dev.kvpool.dataplane.wire.message.NodeMessage.FreeAck;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/**
+ * Gives extents back to their nodes. An object that is given up is doomed at once, so nobody is sent there any more, and
+ * its extents are freed in batches, a bounded number of them on the way. What a node away holds is freed when it returns.
+ */
+final class Frees {
+    /** One extent to free, and the removal that waits for it, if one does. */
+    record Item(Replica replica, Removal removal) {}
+
+    /** Somebody who waits until every extent of an object is free. */
+    static final class Removal {
+        private final Consumer<Boolean> whenDone;
+        private int open;
+        private boolean failed;
+
+        /** @param whenDone told whether every node confirmed */
+        Removal(Consumer<Boolean> whenDone) {
+            this.whenDone = whenDone;
+        }
+
+        private void done(boolean freed) {
+            failed |= !freed;
+            open--;
+            if (open == 0) {
+                whenDone.accept(!failed);
+            }
+        }
+    }
+
+    private final Index index;
+    private final Membership membership;
+    private final Outbox outbox;
+    private final LongSupplier requestIds;
+
+    Frees(Index index, Membership membership, Outbox outbox, LongSupplier requestIds) {
+        this.index = index;
+        this.membership = membership;
+        this.outbox = outbox;
+        this.requestIds = requestIds;
+    }
+
+    /** Gives an object up without waiting for its nodes. */
+    void giveUp(StoredObject object) {
+        index.doom(object);
+        for (Replica replica : object.replicas) {
+            enqueue(replica, null);
+        }
+    }
+
+    /** Gives an object up; {@code removal} hears when every extent is free. All its nodes must be usable. */
+    void giveUp(StoredObject object, Removal removal) {
+        index.doom(object);
+        List<Replica> replicas = new ArrayList<>(object.replicas);
+        removal.open = replicas.size();
+        for (Replica replica : replicas) {
+            if (!enqueue(replica, removal)) {
+                removal.done(false);
+            }
+        }
+    }
+
+    /** Frees what a doomed object still has on a node that has just become usable. */
+    void giveUpRest(Replica replica) {
+        enqueue(replica, null);
+    }
+
+    private boolean enqueue(Replica replica, Removal removal) {
+        NodeView node = replica.node;
+        if (!node.usable || replica.freeing) {
+            return false;
+        }
+        node.freeing(replica);
+        node.freesQueued.add(new Item(replica, removal));
+        return true;
+    }
+
+    /** Sends what is queued, as far as the bound on requests under way allows. */
+    void send(Authority authority) {
+        for (NodeView node : membership.all()) {
+            while (!node.freesQueued.isEmpty() && node.freesSent.size() < Bounds.FREE_REQUESTS_PER_NODE_MAX) {
+                sendBatch(node, authority);
+            }
+        }
+    }
+
+    private void sendBatch(NodeView node, Authority authority) {
+        List<Item> batch = new ArrayList<>();
+        List<Extent> extents = new ArrayList<>();
+        while (!node.freesQueued.isEmpty() && batch.size() < Bounds.FREE_EXTENTS_MAX) {
+            Item item = node.freesQueued.remove();
+            batch.add(item);
+            extents.add(new Extent(item.replica.extent, item.replica.object.id));
+        }
+        long requestId = requestIds.getAsLong();
+        node.freesSent.put(requestId, batch);
+        outbox.send(node.session, new Free(requestId, authority, extents));
+    }
+
+    /**
+     * The records of what was freed came before this answer, so a replica still known now was not freed. An answer nobody
+     * waits for belongs to a term that has ended.
+     */
+    void answered(NodeView node, FreeAck ack) {
+        List<Item> batch = node.freesSent.remove(ack.requestId());
+        if (batch != null) {
+            finish(node, batch);
+        }
+    }
+
+    /** The node cannot be told any more: its connection or our leadership ended. */
+    void abandon(NodeView node) {
+        List<List<Item>> sent = new ArrayList<>(node.freesSent.values());
+        List<Item> queued = new ArrayList<>(node.freesQueued);
+        node.freesSent.clear();
+        node.freesQueued.clear();
+        sent.forEach(batch -> finish(node, batch));
+        finish(node, queued);
+    }
+
+    private static void finish(NodeView node, List<Item> batch) {
+        for (Item item : batch) {
+            boolean freed = node.replicas.get(Replica.place(item.replica.extent)) != item.replica;
+            node.noLongerFreeing(item.replica);
+            if (item.removal != null) {
+                item.removal.done(freed);
+            }
+        }
+    }
+}

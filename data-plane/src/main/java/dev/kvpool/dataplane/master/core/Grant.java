@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** Leave to put one object: room is set aside on its targets until they commit or the grant ends. */
+final class Grant {
+    /** A client that waits for its publish until the named nodes' records have arrived. */
+    record PublishWait(PendingReply reply, int line, Set<Long> incarnations, long untilMs) {}
+
+    final ObjectId id;
+    final Key key;
+    final long extentBytes;
+    final long deadlineMs;
+    final List<NodeView> targets;
+    final List<PublishWait> waits = new ArrayList<>(1);
+    private final Set<NodeView> reserved;
+
+    Grant(ObjectId id, Key key, long extentBytes, List<NodeView> targets, long deadlineMs) {
+        this.id = id;
+        this.key = key;
+        this.extentBytes = extentBytes;
+        this.targets = targets;
+        this.deadlineMs = deadlineMs;
+        this.reserved = new HashSet<>(targets);
+        for (NodeView node : targets) {
+            node.grantedBytes += extentBytes;
+            node.grantedSlots++;
+        }
+    }
+
+    /** From the node's record on, the bytes count as used instead of granted. */
+    void release(NodeView node) {
+        if (reserved.remove(node)) {
+            node.grantedBytes -= extentBytes;
+            node.grantedSlots--;
+        }
+    }
+
+    void releaseAll() {
+        targets.forEach(this::release);
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.master.core.Counters.Count;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
+import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/** Gives writers leave to put: an object id, the nodes to write to, and a deadline. */
+final class GrantRequests {
+    private final CoreSettings settings;
+    private final Index index;
+    private final Membership membership;
+    private final Grants grants;
+    private final Settlement settlement;
+    private final Leadership leadership;
+    private final Counters counters;
+    private final RandomGenerator random;
+
+    GrantRequests(
+            CoreSettings settings,
+            Index index,
+            Membership membership,
+            Grants grants,
+            Settlement settlement,
+            Leadership leadership,
+            Counters counters,
+            RandomGenerator random) {
+        this.settings = settings;
+        this.index = index;
+        this.membership = membership;
+        this.grants = grants;
+        this.settlement = settlement;
+        this.leadership = leadership;
+        this.counters = counters;
+        this.random = random;
+    }
+
+    /** What is the same for every key of a request. */
+    private record Wish(int replicas, String preferredNode, List<NodeView> usable, long nowMs, long deadlineMs) {}
+
+    GrantReply grant(GrantRequest request, long nowMs) {
+        long grantedMs = Math.min(request.deadlineMs(), Bounds.GRANT_MS_MAX);
+        int replicas = request.replicas() == 0 ? settings.replicas() : request.replicas();
+        Wish wish = new Wish(replicas, request.preferredNode(), membership.usable(), nowMs, nowMs + grantedMs);
+        NodeTable nodes = new NodeTable();
+        List<GrantLine> lines =
+                new ArrayList<>(request.keys().size());
+        for (GrantKey key : request.keys()) {
+            lines.add(grant(key, wish, nodes));
+        }
+        return new GrantReply(
+                request.requestId(), Status.OK, leadership.authority(), grantedMs, nodes.nodes(), lines);
+    }
+
+    private GrantLine grant(GrantKey asked, Wish wish, NodeTable nodes) {
+        Status objection = objection(asked.key(), wish.nowMs);
+        if (objection != Status.OK) {
+            return refused(objection);
+        }
+        long extentBytes = ExtentSize.of(asked.key().length(), asked.payloadLength());
+        if (extentBytes > largestSegment()) {
+            return refused(Status.TOO_LARGE);
+        }
+        List<NodeView> targets =
+                Placement.choose(wish.usable, extentBytes, wish.replicas, wish.preferredNode, random);
+        if (targets.isEmpty()) {
+            counters.add(Count.GRANTS_NO_SPACE);
+            makeRoom(wish.usable, extentBytes);
+            return refused(Status.NO_SPACE);
+        }
+        endOutlived(asked.key());
+        Grant grant = new Grant(leadership.nextObjectId(), asked.key(), extentBytes, targets, wish.deadlineMs);
+        grants.add(grant);
+        counters.add(Count.GRANTS);
+        List<Integer> places = targets.stream().map(nodes::place).toList();
+        return new GrantLine(Status.OK, grant.id, places);
+    }
+
+    private Status objection(Key key, long nowMs) {
+        if (!key.isValid()) {
+            return Status.INVALID_KEY;
+        }
+        StoredObject present = index.published(key);
+        if (present != null && present.isAvailable()) {
+            counters.add(Count.PUTS_EXISTING);
+            index.recency().touch(present);
+            return Status.EXISTS;
+        }
+        if (grants.isBeingPut(key, nowMs)) {
+            counters.add(Count.GRANTS_BUSY);
+            return Status.BUSY;
+        }
+        return grants.isFull() ? Status.QUEUE_FULL : Status.OK;
+    }
+
+    /** The largest object the pool could hold, whether its nodes are here or away. */
+    private long largestSegment() {
+        long largest = 0;
+        boolean known = false;
+        for (NodeView node : membership.all()) {
+            known |= node.segmentBytesMax > 0;
+            largest = Math.max(largest, node.segmentBytesMax);
+        }
+        return known ? largest : Long.MAX_VALUE;
+    }
+
+    /** Asks the eviction for room on the largest node that could take it. */
+    private static void makeRoom(List<NodeView> usable, long extentBytes) {
+        NodeView largest = null;
+        for (NodeView node : usable) {
+            boolean fits = node.segmentBytesMax >= extentBytes;
+            if (fits && (largest == null || node.capacityBytes - node.wantedBytes > largest.capacityBytes - largest.wantedBytes)) {
+                largest = node;
+            }
+        }
+        if (largest != null) {
+            largest.want(extentBytes);
+        }
+    }
+
+    /** A grant past its deadline gives way; what its writer committed, or still will, is a left-over. */
+    private void endOutlived(Key key) {
+        Grant outlived = grants.ofKey(key);
+        if (outlived != null) {
+            ObjectId id = outlived.id;
+            grants.end(outlived);
+            settlement.giveUpLeftOver(id);
+            counters.add(Count.GRANTS_EXPIRED);
+        }
+    }
+
+    private static GrantLine refused(Status why) {
+        return new GrantLine(why, ObjectId.NONE, List.of());
+    }
+}

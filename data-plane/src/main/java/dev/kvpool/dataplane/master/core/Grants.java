@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+
+/** The puts under way: at most one newest grant for a key. */
+final class Grants {
+    private final Map<ObjectId, Grant> byId = new HashMap<>();
+    private final Map<Key, Grant> newest = new HashMap<>();
+
+    /** Ended grants leave this queue when they come to its head. */
+    private final PriorityQueue<Grant> byDeadline = new PriorityQueue<>(Comparator.comparingLong(g -> g.deadlineMs));
+
+    int size() {
+        return byId.size();
+    }
+
+    boolean isFull() {
+        return byDeadline.size() >= Bounds.GRANTS_MAX;
+    }
+
+    void add(Grant grant) {
+        byId.put(grant.id, grant);
+        newest.put(grant.key, grant);
+        byDeadline.add(grant);
+    }
+
+    /** The grant with this id, or null when it has ended. */
+    Grant byId(ObjectId id) {
+        return byId.get(id);
+    }
+
+    /** The newest grant of a key, past its deadline or not; null when there is none. */
+    Grant ofKey(Key key) {
+        return newest.get(key);
+    }
+
+    boolean isBeingPut(Key key, long nowMs) {
+        Grant grant = newest.get(key);
+        return grant != null && nowMs < grant.deadlineMs;
+    }
+
+    void end(Grant grant) {
+        if (byId.remove(grant.id, grant)) {
+            newest.remove(grant.key, grant);
+            grant.releaseAll();
+        }
+    }
+
+    /** Ends and returns the grants whose deadline has passed by more than the grace. */
+    List<Grant> endOverdue(long nowMs) {
+        List<Grant> overdue = new ArrayList<>();
+        while (!byDeadline.isEmpty()) {
+            Grant first = byDeadline.peek();
+            boolean alive = byId.get(first.id) == first;
+            if (alive && nowMs < first.deadlineMs + Bounds.GRANT_GRACE_MS) {
+                break;
+            }
+            byDeadline.remove();
+            if (alive) {
+                end(first);
+                overdue.add(first);
+            }
+        }
+        return overdue;
+    }
+
+    Collection<Grant> all() {
+        return byId.values();
+    }
+
+    void clear() {
+        byId.values().forEach(Grant::releaseAll);
+        byId.clear();
+        newest.clear();
+        byDeadline.clear();
+    }
+}

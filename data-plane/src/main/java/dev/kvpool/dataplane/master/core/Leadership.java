@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+
+/** Whether this master leads, and under which authority. */
+final class Leadership {
+    enum Phase {
+        /** The Lease was not read yet. */
+        STARTING,
+        STANDBY,
+        /** Holds the Lease, does not answer requests yet. */
+        RECOVERING,
+        SERVING
+    }
+
+    private Phase phase = Phase.STARTING;
+    private Authority authority = Authority.NONE;
+    private long validUntilMs;
+    private long lastCounter;
+
+    Phase phase() {
+        return phase;
+    }
+
+    Authority authority() {
+        return authority;
+    }
+
+    long validUntilMs() {
+        return validUntilMs;
+    }
+
+    boolean leads() {
+        return phase == Phase.RECOVERING || phase == Phase.SERVING;
+    }
+
+    boolean serves(long nowMs) {
+        return phase == Phase.SERVING && nowMs < validUntilMs;
+    }
+
+    /** What a request gets to hear now: OK, or why it is not answered here. */
+    Status gate(long nowMs) {
+        if (!leads() || nowMs >= validUntilMs) {
+            return Status.NOT_LEADER;
+        }
+        return phase == Phase.SERVING ? Status.OK : Status.RECOVERING;
+    }
+
+    void standBy() {
+        phase = Phase.STANDBY;
+        authority = Authority.NONE;
+    }
+
+    void recover(Authority newAuthority, long untilMs) {
+        phase = Phase.RECOVERING;
+        authority = newAuthority;
+        validUntilMs = untilMs;
+        lastCounter = 0;
+    }
+
+    /** Stops answering until the epoch has been raised. */
+    void recoverAgain() {
+        phase = Phase.RECOVERING;
+    }
+
+    void serve() {
+        phase = Phase.SERVING;
+    }
+
+    void renewed(long untilMs) {
+        validUntilMs = Math.max(validUntilMs, untilMs);
+    }
+
+    ObjectId nextObjectId() {
+        lastCounter++;
+        return new ObjectId(authority.epoch(), lastCounter);
+    }
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.master.core.Counters.Count;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientRequest;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.NodeMessage;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
+import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.FreeAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+
+/**
+ * The single writer that knows where every object is. Every input carries the time in milliseconds of a clock that never
+ * goes back; what is to be done waits in {@link #drain}. Sessions are numbers the caller gives to welcomed connections and
+ * never uses twice; {@link #LOCAL_SESSION} is the master's own, for requests of its admin endpoint.
+ */
+public final class MasterCore {
+    public static final long LOCAL_SESSION = 0;
+
+    private final CoreSettings settings;
+    private final Outbox outbox = new Outbox();
+    private final Counters counters = new Counters();
+    private final Leadership leadership = new Leadership();
+    private final Index index = new Index();
+    private final Grants grants = new Grants();
+    private final Map<Long, Long> clientsHeardMs = new LinkedHashMap<>();
+    private final Membership membership;
+    private final PendingReplies replies;
+    private final Frees frees;
+    private final Settlement settlement;
+    private final Takeover takeover;
+    private final NodeStream stream;
+    private final PublishRequests publishes;
+    private final ClientRequests requests;
+    private final StatusReport report;
+
+    private long lastRequestId;
+    private long lastHeartbeatMs = Long.MIN_VALUE;
+    private long evictionRestsUntilMs = Long.MIN_VALUE;
+    private long nowMs;
+
+    public MasterCore(CoreSettings settings, Set<String> expectedNodes, RandomGenerator random) {
+        this.settings = settings;
+        membership = new Membership(expectedNodes);
+        replies = new PendingReplies(outbox);
+        frees = new Frees(index, membership, outbox, this::nextRequestId);
+        settlement = new Settlement(index, grants, frees, leadership, counters);
+        takeover = new Takeover(
+                settings,
+                leadership,
+                membership,
+                index,
+                grants,
+                frees,
+                settlement,
+                replies,
+                counters,
+                outbox,
+                this::nextRequestId);
+        stream = new NodeStream(index, this::committed);
+        publishes = new PublishRequests(index, membership, grants, settlement, replies, counters);
+        GrantRequests granting =
+                new GrantRequests(settings, index, membership, grants, settlement, leadership, counters, random);
+        ReadRequests reads = new ReadRequests(settings, index, counters);
+        RemoveRequests removes = new RemoveRequests(index, grants, frees, replies, counters);
+        requests = new ClientRequests(leadership, granting, publishes, reads, removes, replies, outbox);
+        report = new StatusReport(leadership, membership, index, grants, takeover, counters);
+    }
+
+    // ---- connections --------------------------------------------------------------------------------------------
+
+    /** A node passed the handshake. Answers why it may not come in, or nothing: then {@code session} is the node's. */
+    public Optional<String> nodeConnected(long session, NodePeer peer, long now) {
+        nowMs = now;
+        Optional<String> objection = membership.objection(peer, nowMs);
+        if (objection.isPresent()) {
+            nodeRefused(peer.id(), objection.get());
+            return objection;
+        }
+        NodeView before = membership.node(peer.id());
+        if (before != null && before.isConnected()) {
+            long replaced = before.session;
+            lose(before, "replaced by a newer connection");
+            outbox.close(replaced, "a newer connection of " + peer + " replaces this one");
+        }
+        membership.connect(session, peer, nowMs);
+        return Optional.empty();
+    }
+
+    /** A node did not pass the handshake; kept for the status if it is expected. */
+    public void nodeRefused(String id, String reason) {
+        membership.refused(id, reason);
+    }
+
+    /** A client passed the handshake. Answers why it may not come in, or nothing. */
+    public Optional<String> clientConnected(long session, long now) {
+        if (clientsHeardMs.size() >= Bounds.CLIENTS_MAX) {
+            return Optional.of("this master serves at most " + Bounds.CLIENTS_MAX + " clients at a time");
+        }
+        clientsHeardMs.put(session, now);
+        return Optional.empty();
+    }
+
+    /** A session ended, by whatever side. Unknown sessions are ignored. */
+    public void closed(long session, String reason, long now) {
+        nowMs = now;
+        NodeView node = membership.bySession(session);
+        if (node != null) {
+            lose(node, reason);
+        } else if (clientsHeardMs.remove(session) != null) {
+            replies.drop(session);
+        }
+        sendFrees();
+    }
+
+    // ---- messages -----------------------------------------------------------------------------------------------
+
+    public void receive(long session, Message message, long now) {
+        nowMs = now;
+        try {
+            NodeView node = membership.bySession(session);
+            if (node != null) {
+                node.heardMs = nowMs;
+                fromNode(node, message);
+            } else if (session == LOCAL_SESSION || clientsHeardMs.replace(session, nowMs) != null) {
+                fromClient(session, message);
+            }
+        } catch (ProtocolViolation e) {
+            counters.add(Count.STREAM_VIOLATIONS);
+            outbox.close(session, e.getMessage());
+            closed(session, e.getMessage(), now);
+        }
+        sendFrees();
+    }
+
+    private void fromClient(long session, Message message) throws ProtocolViolation {
+        switch (message) {
+            case ClientRequest request -> requests.receive(session, request, nowMs);
+            case Heartbeat heartbeat -> {}
+            default ->
+                throw new ProtocolViolation("a client sent " + message.getClass().getSimpleName());
+        }
+    }
+
+    private void fromNode(NodeView node, Message message) throws ProtocolViolation {
+        switch (message) {
+            case NodeMessage told -> fromNode(node, told);
+            case Heartbeat heartbeat -> {}
+            default ->
+                throw new ProtocolViolation(
+                        "node " + node.id + " sent " + message.getClass().getSimpleName());
+        }
+    }
+
+    private void fromNode(NodeView node, NodeMessage message) throws ProtocolViolation {
+        switch (message) {
+            case NodeInfo it -> {
+                stream.introduce(node, it);
+                if (leadership.leads()) {
+                    takeover.fence(node);
+                }
+            }
+            case SnapshotBegin it -> stream.begin(node, it);
+            case SnapshotRecords it -> stream.snapshot(node, it);
+            case Changes it -> stream.changes(node, it);
+            case SnapshotEnd it -> {
+                stream.end(node, it);
+                outbox.report("node %s joined: incarnation %016x, %d objects, %d of %d bytes used, directory read in %d ms".formatted(node.id,
+                        node.peer.incarnation(),
+                        node.replicas.size(),
+                        node.usedBytes,
+                        node.capacityBytes,
+                        nowMs - node.connectedMs));
+                takeover.admit(node, nowMs);
+            }
+            case NodeStats it -> node.stats = it;
+            case FenceAck it -> takeover.fenceAnswered(node, it, nowMs);
+            case FreeAck it -> {
+                frees.answered(node, it);
+                if (!it.accepted() && leadership.leads()) {
+                    node.seen = it.seen();
+                    takeover.raise(node);
+                }
+            }
+        }
+    }
+
+    /** A node shows an object it did not show before. */
+    private void committed(NodeView node, StoredObject object) {
+        if (!leadership.leads()) {
+            return;
+        }
+        publishes.committed(node, object, nowMs);
+        if (node.usable && leadership.phase() == Leadership.Phase.SERVING) {
+            settlement.settle(object);
+            settlement.giveUpIfDoomed(object, node);
+        }
+    }
+
+    // ---- leadership ---------------------------------------------------------------------------------------------
+
+    /** The Lease is ours under this authority until {@code validUntilMs} at least: for the first time, or raised. */
+    public void lead(Authority authority, long validUntilMs, long now) {
+        nowMs = now;
+        publishes.clear();
+        takeover.begin(authority, validUntilMs, nowMs);
+        sendFrees();
+    }
+
+    /** The Lease was renewed. */
+    public void renewed(long validUntilMs) {
+        if (leadership.leads()) {
+            leadership.renewed(validUntilMs);
+        }
+    }
+
+    /** The Lease is somebody else's, or nobody's. */
+    public void standBy(String reason, long now) {
+        nowMs = now;
+        publishes.clear();
+        takeover.end(reason);
+    }
+
+    public void expectNodes(Set<String> ids, long now) {
+        nowMs = now;
+        membership.expect(ids);
+        takeover.serveWhenReady(nowMs);
+    }
+
+    // ---- time ---------------------------------------------------------------------------------------------------
+
+    /** To be called every 10 ms or so. */
+    public void tick(long now) {
+        nowMs = now;
+        if (nowMs - Bounds.HEARTBEAT_MS >= lastHeartbeatMs) {
+            lastHeartbeatMs = nowMs;
+            beat();
+        }
+        takeover.serveWhenReady(nowMs);
+        publishes.tick(nowMs);
+        replies.expire(nowMs);
+        evict();
+        sendFrees();
+    }
+
+    private void beat() {
+        for (NodeView node : new ArrayList<>(membership.all())) {
+            if (!node.isConnected()) {
+                forgetIfGone(node);
+            } else if (nowMs - node.heardMs > Bounds.NODE_SILENCE_MS) {
+                endSilent(node.session, Bounds.NODE_SILENCE_MS);
+            } else {
+                outbox.send(node.session, new Heartbeat());
+            }
+        }
+        for (Map.Entry<Long, Long> client : List.copyOf(clientsHeardMs.entrySet())) {
+            if (nowMs - client.getValue() > Bounds.CLIENT_SILENCE_MS) {
+                endSilent(client.getKey(), Bounds.CLIENT_SILENCE_MS);
+            } else {
+                outbox.send(client.getKey(), new Heartbeat());
+            }
+        }
+    }
+
+    private void endSilent(long session, long limitMs) {
+        String reason = "silent for more than " + limitMs + " ms";
+        outbox.close(session, reason);
+        closed(session, reason, nowMs);
+    }
+
+    /** The memory of a transient node is gone with its process; a node that is not expected any more was scaled in. */
+    private void forgetIfGone(NodeView node) {
+        long patienceMs = node.isTransient ? Bounds.TRANSIENT_AWAY_MS : Bounds.UNEXPECTED_AWAY_MS;
+        boolean expected = membership.expected().contains(node.id) && !node.isTransient;
+        if (!expected && nowMs - node.awaySinceMs > patienceMs) {
+            outbox.report("node %s forgotten with %d objects: away and not expected".formatted(node.id, node.replicas.size()));
+            index.dropAll(node);
+            membership.forget(node);
+        }
+    }
+
+    private void evict() {
+        boolean due = leadership.serves(nowMs) && nowMs >= evictionRestsUntilMs;
+        if (!due || !Eviction.isNeeded(membership.all(), settings.highWatermark())) {
+            return;
+        }
+        Eviction.Plan plan = Eviction.plan(
+                membership.all(), index.recency(), settings.highWatermark(), settings.lowWatermark(), nowMs);
+        for (StoredObject victim : plan.victims()) {
+            for (Replica replica : victim.replicas) {
+                counters.add(Count.EVICTED_BYTES, replica.extentBytes);
+            }
+            frees.giveUp(victim);
+        }
+        counters.add(Count.EVICTED, plan.victims().size());
+        membership.all().forEach(node -> node.wantedBytes = 0);
+        if (!plan.sufficient()) {
+            counters.add(Count.EVICTIONS_SHORT);
+            evictionRestsUntilMs = nowMs + Bounds.EVICTION_PAUSE_MS;
+        }
+    }
+
+    // ---- answers ------------------------------------------------------------------------------------------------
+
+    /** What is to be done since the last call, in order. */
+    public List<Action> drain() {
+        return outbox.drain();
+    }
+
+    public PoolStatus status() {
+        return report.now(clientsHeardMs.size());
+    }
+
+    /** Keys that can be read here now, at most {@code limit} of them, in no order. */
+    public List<String> keys(int limit) {
+        return index.publishedKeys().stream().limit(limit).map(Key::toString).toList();
+    }
+
+    /** The nodes that hold the published object of a key; empty when there is none. Leases nothing. */
+    public List<String> holders(Key key) {
+        StoredObject object = index.published(key);
+        return object == null
+                ? List.of()
+                : object.replicas.stream().map(replica -> replica.node.id).toList();
+    }
+
+    private void lose(NodeView node, String reason) {
+        outbox.report("node %s away with %d objects: %s".formatted(node.id, node.replicas.size(), reason));
+        frees.abandon(node);
+        index.setUsable(node, false);
+        membership.disconnect(node, reason, nowMs);
+        publishes.disconnected(nowMs);
+    }
+
+    private void sendFrees() {
+        if (leadership.phase() == Leadership.Phase.SERVING) {
+            frees.send(leadership.authority());
+        }
+    }
+
+    private long nextRequestId() {
+        lastRequestId++;
+        return lastRequestId;
+    }
+}

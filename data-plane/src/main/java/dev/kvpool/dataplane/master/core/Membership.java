@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** The storage nodes a master knows: those that should be there and those that are. */
+final class Membership {
+    private final Map<String, NodeView> nodes = new TreeMap<>();
+    private final Map<Long, NodeView> bySession = new LinkedHashMap<>();
+    private final Map<String, String> refusals = new TreeMap<>();
+    private Set<String> expected;
+
+    Membership(Set<String> expected) {
+        this.expected = Set.copyOf(expected);
+    }
+
+    void expect(Set<String> ids) {
+        expected = Set.copyOf(ids);
+        refusals.keySet().retainAll(expected);
+    }
+
+    Set<String> expected() {
+        return expected;
+    }
+
+    Collection<NodeView> all() {
+        return nodes.values();
+    }
+
+    List<NodeView> usable() {
+        List<NodeView> usable = new ArrayList<>();
+        for (NodeView node : nodes.values()) {
+            if (node.usable) {
+                usable.add(node);
+            }
+        }
+        return usable;
+    }
+
+    /** The node with this id, or null. */
+    NodeView node(String id) {
+        return nodes.get(id);
+    }
+
+    /** The node that speaks on this session, or null. */
+    NodeView bySession(long session) {
+        return bySession.get(session);
+    }
+
+    /** Every expected node has sent its whole directory on its present connection. */
+    boolean isComplete() {
+        for (String id : expected) {
+            NodeView node = nodes.get(id);
+            if (node == null || !node.synced) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether a process may speak for a node id now; the answer is the sentence of the refusal. */
+    Optional<String> objection(NodePeer peer, long nowMs) {
+        NodeView node = nodes.get(peer.id());
+        if (node == null) {
+            return nodes.size() < Bounds.NODES_MAX
+                    ? Optional.empty()
+                    : Optional.of("this master follows at most " + Bounds.NODES_MAX + " nodes");
+        }
+        boolean taken = node.isConnected()
+                && node.peer.incarnation() != peer.incarnation()
+                && nowMs - node.heardMs <= Bounds.NODE_REPLACE_SILENCE_MS;
+        return taken
+                ? Optional.of("node id " + peer.id() + " is in use: " + peer + " came while " + node.peer
+                        + " is connected; give each node its own id, or stop the other one")
+                : Optional.empty();
+    }
+
+    NodeView connect(long session, NodePeer peer, long nowMs) {
+        NodeView node = nodes.computeIfAbsent(peer.id(), NodeView::new);
+        bySession.remove(node.session);
+        bySession.put(session, node);
+        node.connected(session, peer, nowMs);
+        refusals.remove(peer.id());
+        return node;
+    }
+
+    void disconnect(NodeView node, String reason, long nowMs) {
+        bySession.remove(node.session);
+        node.disconnected(reason, nowMs);
+    }
+
+    void forget(NodeView node) {
+        nodes.remove(node.id);
+    }
+
+    /** Remembers why an expected node is not let in, for people who look at the status. */
+    void refused(String id, String reason) {
+        if (expected.contains(id)) {
+            refusals.put(id, reason);
+        }
+    }
+
+    /** Why an expected node was refused last, or null. */
+    String refusal(String id) {
+        return refusals.get(id);
+    }
+}

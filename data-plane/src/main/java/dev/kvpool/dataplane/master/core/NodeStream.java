@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
+import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
+import java.util.HashSet;
+
+import java.util.Set;
+import java.util.function.BiConsumer;
+
+/** Applies the directory stream of a node to the index: a snapshot, and changes in unbroken order. */
+final class NodeStream {
+    private final Index index;
+    private final BiConsumer<NodeView, StoredObject> onCommit;
+
+    /** @param onCommit told of each object that a node newly shows */
+    NodeStream(Index index, BiConsumer<NodeView, StoredObject> onCommit) {
+        this.index = index;
+        this.onCommit = onCommit;
+    }
+
+    void introduce(NodeView node, NodeInfo info) throws ProtocolViolation {
+        if (node.info != null) {
+            throw new ProtocolViolation("a node introduces itself once");
+        }
+        if (info.segments().isEmpty()) {
+            throw new ProtocolViolation("a node without a segment");
+        }
+        Set<Integer> indexes = new HashSet<>();
+        for (Segment segment : info.segments()) {
+            if (!indexes.add(segment.segment()) || segment.capacityBytes() < 0 || segment.slots() < 0) {
+                throw new ProtocolViolation("segment " + segment + " is named twice or has a size out of range");
+            }
+        }
+        boolean epochFits = Long.compareUnsigned(info.seen().epoch(), Bounds.EPOCH_MAX) < 0
+                && Long.compareUnsigned(info.highestObject().epoch(), Bounds.EPOCH_MAX) < 0;
+        if (!epochFits) {
+            throw new ProtocolViolation("the node knows " + info.seen() + " and object " + info.highestObject()
+                    + ", but a leadership Lease counts only to " + Bounds.EPOCH_MAX);
+        }
+        node.introduced(info);
+    }
+
+    void begin(NodeView node, SnapshotBegin begin) throws ProtocolViolation {
+        require(node.info != null && !node.inSnapshot && !node.synced, "a snapshot begins once, after the introduction");
+        node.snapshot++;
+        node.inSnapshot = true;
+        node.snapshotLines = 0;
+        node.nextSequence = begin.sequence() + 1;
+    }
+
+    void snapshot(NodeView node, SnapshotRecords part) throws ProtocolViolation {
+        require(node.inSnapshot, "records of a snapshot outside of one");
+        for (DirectoryRecord line : part.records()) {
+            require(line.committed(), "a snapshot holds committed records only");
+            commit(node, line);
+        }
+        node.snapshotLines += part.records().size();
+    }
+
+    void changes(NodeView node, Changes changes) throws ProtocolViolation {
+        require(node.inSnapshot || node.synced, "changes before the snapshot");
+        require(
+                changes.sequence() == node.nextSequence,
+                "gap in the stream: change " + Long.toUnsignedString(changes.sequence()) + " instead of "
+                        + Long.toUnsignedString(node.nextSequence));
+        for (DirectoryRecord line : changes.records()) {
+            node.nextSequence++;
+            if (line.committed()) {
+                commit(node, line);
+            } else {
+                index.freed(node, line.extent());
+            }
+        }
+    }
+
+    void end(NodeView node, SnapshotEnd end) throws ProtocolViolation {
+        require(node.inSnapshot, "a snapshot ends that did not begin");
+        require(
+                end.count() == node.snapshotLines && end.sequence() == node.nextSequence - 1,
+                "the snapshot says " + end.count() + " records up to change " + end.sequence() + ", but "
+                        + node.snapshotLines + " up to " + (node.nextSequence - 1) + " came");
+        node.inSnapshot = false;
+        node.synced = true;
+        index.dropUnconfirmed(node);
+    }
+
+    /** A fence is answered in the stream: everything up to its position must have arrived. */
+    static void checkPosition(NodeView node, FenceAck ack) throws ProtocolViolation {
+        require(node.info != null, "an answer before the introduction");
+        require(
+                ack.incarnation() == node.peer.incarnation(),
+                "an answer of incarnation " + String.format("%016x", ack.incarnation()));
+        require(
+                Long.compareUnsigned(ack.seen().epoch(), Bounds.EPOCH_MAX) < 0,
+                "the node knows " + ack.seen() + ", but a leadership Lease counts only to " + Bounds.EPOCH_MAX);
+        boolean streaming = node.inSnapshot || node.synced;
+        require(
+                !streaming || Long.compareUnsigned(ack.sequence(), node.nextSequence) < 0,
+                "gap in the stream: the fence stands behind change " + Long.toUnsignedString(ack.sequence())
+                        + ", but " + Long.toUnsignedString(node.nextSequence) + " has not come");
+    }
+
+    private void commit(NodeView node, DirectoryRecord line) throws ProtocolViolation {
+        boolean sound = node.hasSegment(line.extent().segment())
+                && line.key().isValid()
+                && line.payloadLength() >= 0
+                && line.extentBytes() >= line.payloadLength()
+                && line.extentBytes() <= node.capacityBytes
+                && line.offset() >= 0;
+        require(sound, "a directory record with a field out of range");
+        StoredObject object = index.commit(node, line);
+        if (object != null) {
+            onCommit.accept(node, object);
+        }
+    }
+
+    private static void require(boolean holds, String otherwise) throws ProtocolViolation {
+        if (!holds) {
+            throw new ProtocolViolation(otherwise);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientReply.NodeRef;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.agrona.collections.Long2ObjectHashMap;
+
+/** What a master knows of one storage node; it outlives the node's connections. */
+final class NodeView implements Placement.Candidate {
+    static final long NO_SESSION = -1;
+
+    final String id;
+
+    /** Replicas by {@link Replica#place}. Iterators are not cached: walks over one map may nest. */
+    final Long2ObjectHashMap<Replica> replicas = new Long2ObjectHashMap<>(16, 0.65f, false);
+
+    /** Frees not yet sent, and those sent by request id; kept by {@link Frees}. */
+    final Deque<Frees.Item> freesQueued = new ArrayDeque<>();
+
+    final Map<Long, List<Frees.Item>> freesSent = new HashMap<>();
+
+    NodePeer peer;
+    long session = NO_SESSION;
+    long heardMs;
+    long awaySinceMs;
+    String awayReason = "not seen yet";
+
+    /** Null until the node introduced itself on this connection. */
+    NodeInfo info;
+
+    boolean isTransient;
+    Authority seen = Authority.NONE;
+    private long highestObjectEpoch;
+    long objectLeaseMaxMs;
+    NodeStats stats;
+
+    /** Number of the snapshot that is being, or was last, received. */
+    int snapshot;
+
+    boolean inSnapshot;
+    boolean synced;
+    long snapshotLines;
+    long nextSequence;
+    long connectedMs;
+
+    /** Authority of the fence that was sent last, and of the one that was accepted last, on this connection. */
+    long fenceRequest;
+
+    Authority fencedBy = Authority.NONE;
+
+    /** Readers and writers may be sent there; changed only through {@link Index#setUsable}. */
+    boolean usable;
+
+    long capacityBytes;
+    long capacitySlots;
+    long segmentBytesMax;
+    long usedBytes;
+    long grantedBytes;
+    long grantedSlots;
+    long freeingBytes;
+    long freeingSlots;
+
+    /** Bytes that must become free although the node is below its watermark: a writer found no room. */
+    long wantedBytes;
+
+    NodeView(String id) {
+        this.id = id;
+    }
+
+    boolean isConnected() {
+        return session != NO_SESSION;
+    }
+
+    void connected(long newSession, NodePeer newPeer, long nowMs) {
+        session = newSession;
+        peer = newPeer;
+        heardMs = nowMs;
+        connectedMs = nowMs;
+        forgetConnection();
+    }
+
+    void disconnected(String reason, long nowMs) {
+        session = NO_SESSION;
+        awaySinceMs = nowMs;
+        awayReason = reason;
+        forgetConnection();
+    }
+
+    private void forgetConnection() {
+        info = null;
+        stats = null;
+        inSnapshot = false;
+        synced = false;
+        fenceRequest = 0;
+        fencedBy = Authority.NONE;
+        wantedBytes = 0;
+    }
+
+    void introduced(NodeInfo newInfo) {
+        info = newInfo;
+        isTransient = newInfo.isTransient();
+        seen = newInfo.seen();
+        highestObjectEpoch = Math.max(highestObjectEpoch, newInfo.highestObject().epoch());
+        objectLeaseMaxMs = Math.max(objectLeaseMaxMs, Math.clamp(newInfo.objectLeaseMaxMs(), 0, Bounds.OBJECT_LEASE_MS_MAX));
+        capacityBytes = 0;
+        capacitySlots = 0;
+        segmentBytesMax = 0;
+        for (Segment segment : newInfo.segments()) {
+            capacityBytes += segment.capacityBytes();
+            capacitySlots += segment.slots();
+            segmentBytesMax = Math.max(segmentBytesMax, segment.capacityBytes());
+        }
+    }
+
+    /** The highest epoch this node has told of, on any connection. */
+    long highestEpoch() {
+        return Math.max(seen.epoch(), highestObjectEpoch);
+    }
+
+    boolean hasSegment(int index) {
+        for (Segment segment : info.segments()) {
+            if (segment.segment() == index) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public String id() {
+        return id;
+    }
+
+    @Override
+    public long freeBytes() {
+        return capacityBytes - usedBytes - grantedBytes;
+    }
+
+    @Override
+    public long freeSlots() {
+        return capacitySlots - replicas.size() - grantedSlots;
+    }
+
+    void want(long bytes) {
+        wantedBytes = Math.min(capacityBytes, wantedBytes + bytes);
+    }
+
+    void freeing(Replica replica) {
+        replica.freeing = true;
+        freeingBytes += replica.extentBytes;
+        freeingSlots++;
+    }
+
+    void noLongerFreeing(Replica replica) {
+        if (replica.freeing) {
+            replica.freeing = false;
+            freeingBytes -= replica.extentBytes;
+            freeingSlots--;
+        }
+    }
+
+    NodeRef reference() {
+        return new NodeRef(peer.incarnation(), id, info.tcp(), info.shm());
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import java.util.List;
+
+/**
+ * What a master knows at one moment, for people, probes and metrics; never changes.
+ *
+ * @param servingUntilMs on the core's clock; a leader is one only before this moment
+ * @param notReady why this master is not ready, empty when it is
+ * @param highestEpoch the highest epoch any node has told of
+ */
+public record PoolStatus(
+        State state,
+        long epoch,
+        long servingUntilMs,
+        String notReady,
+        long highestEpoch,
+        int expectedNodes,
+        int readyNodes,
+        long capacityBytes,
+        long usedBytes,
+        long objects,
+        long unavailableObjects,
+        int clients,
+        int grantsUnderWay,
+        long lastTakeoverMs,
+        List<Node> nodes,
+        Counters counters) {
+    /** What the master does. */
+    public enum State {
+        STARTING,
+        STANDBY,
+        RECOVERING,
+        SERVING
+    }
+
+    /** How a node stands to this master. */
+    public enum NodeState {
+        READY,
+        SYNCING,
+        AWAY,
+        REFUSED
+    }
+
+    /**
+     * One storage node.
+     *
+     * @param reason why it is not ready, empty when it is
+     */
+    public record Node(
+            String id,
+            NodeState state,
+            String reason,
+            boolean isTransient,
+            long capacityBytes,
+            long usedBytes,
+            long objects,
+            long incarnation,
+            String product,
+            List<String> protocols,
+            String address) {}
+
+    public boolean isLeader(long nowMs) {
+        return state == State.SERVING && nowMs < servingUntilMs;
+    }
+}

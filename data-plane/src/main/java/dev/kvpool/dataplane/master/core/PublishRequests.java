@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.master.core.Counters.Count;
+import dev.kvpool.dataplane.master.core.Grant.PublishWait;
+import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
+import dev.kvpool.nativelib.Status;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Makes written objects readable. A client is told so only when the record of each node it named has arrived in that node's
+ * stream: from then on the object is found here, and by any leader after this one in the node's own directory.
+ */
+final class PublishRequests {
+    private final Index index;
+    private final Membership membership;
+    private final Grants grants;
+    private final Settlement settlement;
+    private final PendingReplies replies;
+    private final Counters counters;
+    private final Set<Grant> waiting = new LinkedHashSet<>();
+
+    PublishRequests(
+            Index index,
+            Membership membership,
+            Grants grants,
+            Settlement settlement,
+            PendingReplies replies,
+            Counters counters) {
+        this.index = index;
+        this.membership = membership;
+        this.grants = grants;
+        this.settlement = settlement;
+        this.replies = replies;
+        this.counters = counters;
+    }
+
+    void publish(long session, PublishRequest request, long nowMs) {
+        PendingReply reply = replies.open(
+                session,
+                request.puts().size(),
+                nowMs + 2 * Bounds.PUBLISH_WAIT_MS,
+                results -> new PublishReply(request.requestId(), Status.OK, results));
+        int line = 0;
+        for (Put put : request.puts()) {
+            publish(reply, line, put, nowMs);
+            line++;
+        }
+        reply.sendWhenComplete();
+    }
+
+    private void publish(PendingReply reply, int line, Put put, long nowMs) {
+        StoredObject present = index.published(put.key());
+        if (present != null && present.id.equals(put.objectId())) {
+            reply.decide(line, Status.OK);
+            return;
+        }
+        Grant grant = grants.byId(put.objectId());
+        if (grant == null || !grant.key.equals(put.key())) {
+            reply.decide(line, withoutGrant(present, put));
+            return;
+        }
+        switch (put.outcome()) {
+            case WRITTEN -> {
+                Set<Long> incarnations = new HashSet<>(put.incarnations());
+                grant.waits.add(new PublishWait(reply, line, incarnations, nowMs + Bounds.PUBLISH_WAIT_MS));
+                waiting.add(grant);
+                check(grant, nowMs);
+            }
+            case NO_SPACE -> {
+                grant.targets.forEach(node -> node.want(grant.extentBytes));
+                giveBack(grant, Count.PUTS_NO_SPACE);
+                reply.decide(line, Status.OK);
+            }
+            case FAILED, NULL_VAL -> {
+                giveBack(grant, Count.PUTS_FAILED);
+                reply.decide(line, Status.OK);
+            }
+        }
+    }
+
+    /** The grant ended: another object has the key, or the epoch or the deadline has passed. */
+    private static Status withoutGrant(StoredObject present, Put put) {
+        return present != null && present.id.isNewerThan(put.objectId()) ? Status.EXISTS : Status.STALE_EPOCH;
+    }
+
+    private void giveBack(Grant grant, Count outcome) {
+        end(grant, Status.STALE_EPOCH);
+        settlement.giveUpLeftOver(grant.id);
+        counters.add(outcome);
+    }
+
+    /** A node shows an object of this epoch. */
+    void committed(NodeView node, StoredObject object, long nowMs) {
+        Grant grant = grants.byId(object.id);
+        if (grant != null && grant.key.equals(object.key)) {
+            grant.release(node);
+            check(grant, nowMs);
+        }
+    }
+
+    /** A node's connection ended: nobody waits for it any longer. */
+    void disconnected(long nowMs) {
+        checkAll(nowMs);
+    }
+
+    void tick(long nowMs) {
+        checkAll(nowMs);
+        for (Grant overdue : grants.endOverdue(nowMs)) {
+            counters.add(Count.GRANTS_EXPIRED);
+            end(overdue, Status.UNAVAILABLE);
+            settlement.giveUpLeftOver(overdue.id);
+        }
+    }
+
+    /** The grants of an ended term are dead; whoever waited has been answered. */
+    void clear() {
+        waiting.clear();
+    }
+
+    private void checkAll(long nowMs) {
+        for (Grant grant : new ArrayList<>(waiting)) {
+            check(grant, nowMs);
+        }
+    }
+
+    private void check(Grant grant, long nowMs) {
+        StoredObject object = index.object(grant.id);
+        boolean seen = object != null && object.fate == StoredObject.Fate.UNSETTLED && object.isAvailable();
+        for (PublishWait wait : List.copyOf(grant.waits)) {
+            if (nowMs < wait.untilMs() && isAwaited(wait, object)) {
+                continue;
+            }
+            if (seen) {
+                settlement.publishGranted(object);
+                counters.add(Count.PUTS);
+                end(grant, Status.OK);
+            } else {
+                counters.add(Count.PUTS_FAILED);
+                end(grant, Status.UNAVAILABLE);
+                settlement.giveUpLeftOver(grant.id);
+            }
+            return;
+        }
+    }
+
+    /** Whether a node that the client named is connected and its record, or its whole directory, has not come yet. */
+    private boolean isAwaited(PublishWait wait, StoredObject object) {
+        for (NodeView node : membership.all()) {
+            boolean named = node.isConnected() && wait.incarnations().contains(node.peer.incarnation());
+            if (named && (object == null || !node.usable || !object.isOn(node))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void end(Grant grant, Status result) {
+        grants.end(grant);
+        waiting.remove(grant);
+        for (PublishWait wait : grant.waits) {
+            wait.reply().decide(wait.line(), result);
+        }
+        grant.waits.clear();
+    }
+}

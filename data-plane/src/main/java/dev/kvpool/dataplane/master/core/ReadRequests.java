@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.master.core.Counters.Count;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientReply.Existence;
+import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.Found;
+import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.ReplicaRef;
+import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Answers readers. Whoever is told about an object gets a lease on it. */
+final class ReadRequests {
+    private static final Found NOTHING = new Found(Status.NOT_FOUND, ObjectId.NONE, 0, 0, List.of());
+
+    private final CoreSettings settings;
+    private final Index index;
+    private final Counters counters;
+
+    ReadRequests(CoreSettings settings, Index index, Counters counters) {
+        this.settings = settings;
+        this.index = index;
+        this.counters = counters;
+    }
+
+    LookupReply lookup(LookupRequest request, Authority authority, long nowMs) {
+        NodeTable nodes = new NodeTable();
+        List<Found> found = new ArrayList<>(request.keys().size());
+        for (Key key : request.keys()) {
+            found.add(find(key, nodes, nowMs));
+        }
+        return new LookupReply(
+                request.requestId(), Status.OK, authority, settings.objectLeaseMs(), nodes.nodes(), found);
+    }
+
+    private Found find(Key key, NodeTable nodes, long nowMs) {
+        if (!key.isValid()) {
+            counters.add(Count.LOOKUP_INVALID);
+            return missing(Status.INVALID_KEY);
+        }
+        StoredObject object = index.published(key);
+        if (object == null) {
+            counters.add(Count.LOOKUP_UNKNOWN);
+            return NOTHING;
+        }
+        if (!object.isAvailable()) {
+            counters.add(Count.LOOKUP_UNAVAILABLE);
+            return missing(Status.UNAVAILABLE);
+        }
+        counters.add(Count.LOOKUP_HITS);
+        lease(object, nowMs);
+        List<ReplicaRef> replicas = new ArrayList<>(object.usableReplicas);
+        for (Replica replica : object.replicas) {
+            if (replica.node.usable) {
+                replicas.add(new ReplicaRef(nodes.place(replica.node), replica.extent, replica.offset));
+            }
+        }
+        return new Found(Status.OK, object.id, object.payloadLength, object.payloadCrc, replicas);
+    }
+
+    ExistsReply exists(ExistsRequest request, long nowMs) {
+        List<Existence> results = new ArrayList<>(request.keys().size());
+        for (Key key : request.keys()) {
+            results.add(exists(key, nowMs));
+        }
+        return new ExistsReply(request.requestId(), Status.OK, results);
+    }
+
+    private Existence exists(Key key, long nowMs) {
+        StoredObject object = index.published(key);
+        if (object == null || !object.isAvailable()) {
+            counters.add(Count.EXISTS_MISSES);
+            return new Existence(key.isValid() ? Status.NOT_FOUND : Status.INVALID_KEY, 0);
+        }
+        counters.add(Count.EXISTS_HITS);
+        lease(object, nowMs);
+        return new Existence(Status.OK, object.payloadLength);
+    }
+
+    private void lease(StoredObject object, long nowMs) {
+        object.lease(nowMs + settings.objectLeaseMs());
+        index.recency().touch(object);
+    }
+
+    private static Found missing(Status why) {
+        return new Found(why, ObjectId.NONE, 0, 0, List.of());
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.master.core.Counters.Count;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+
+/**
+ * Decides what becomes of objects that nodes show and nobody has published under this epoch. What was committed before
+ * the fence counts as published, and for one key the highest id wins. What this epoch granted waits for its publish, and
+ * is a left-over once its grant has ended.
+ */
+final class Settlement {
+    private final Index index;
+    private final Grants grants;
+    private final Frees frees;
+    private final Leadership leadership;
+    private final Counters counters;
+
+    /** Until when the leaders before this one may have promised objects to readers. */
+    private long leasedUntilMs = Long.MIN_VALUE;
+
+    Settlement(Index index, Grants grants, Frees frees, Leadership leadership, Counters counters) {
+        this.index = index;
+        this.grants = grants;
+        this.frees = frees;
+        this.leadership = leadership;
+        this.counters = counters;
+    }
+
+    void recoveredUntil(long untilMs) {
+        leasedUntilMs = untilMs;
+    }
+
+    /** Decides about what only nodes away hold, after the usable nodes were settled. */
+    void settleUnusable() {
+        for (StoredObject object : index.all()) {
+            settle(object);
+        }
+    }
+
+    /** A node has become usable: what it shows counts, and what it missed is freed. */
+    void settle(NodeView node) {
+        for (Replica replica : node.replicas.values()) {
+            settle(replica.object);
+            if (replica.object.fate == StoredObject.Fate.DOOMED) {
+                frees.giveUpRest(replica);
+            }
+        }
+    }
+
+    /** Frees what a node has only now shown of an object that was given up before. */
+    void giveUpIfDoomed(StoredObject object, NodeView node) {
+        for (Replica replica : object.replicas) {
+            if (replica.node == node && object.fate == StoredObject.Fate.DOOMED) {
+                frees.giveUpRest(replica);
+            }
+        }
+    }
+
+    void settle(StoredObject object) {
+        if (object.fate != StoredObject.Fate.UNSETTLED) {
+            return;
+        }
+        int age = Long.compareUnsigned(object.id.epoch(), leadership.authority().epoch());
+        if (age > 0) {
+            // Of a leader after us: we are deposed and about to hear of it.
+            return;
+        }
+        if (age == 0) {
+            settleOwn(object);
+        } else {
+            settleRecovered(object);
+        }
+    }
+
+    private void settleOwn(StoredObject object) {
+        Grant grant = grants.byId(object.id);
+        if (grant == null || !grant.key.equals(object.key)) {
+            frees.giveUp(object);
+            counters.add(Count.LEFT_OVERS);
+        }
+    }
+
+    private void settleRecovered(StoredObject object) {
+        StoredObject holder = index.published(object.key);
+        if (holder != null && holder.id.isNewerThan(object.id)) {
+            frees.giveUp(object);
+            counters.add(Count.SUPERSEDED);
+            return;
+        }
+        if (holder != null) {
+            frees.giveUp(holder);
+            counters.add(Count.SUPERSEDED);
+        }
+        index.publish(object);
+        object.lease(leasedUntilMs);
+    }
+
+    /** Publishes what this epoch granted. The grant must be the newest of its key, so nothing newer can be there. */
+    void publishGranted(StoredObject object) {
+        StoredObject before = index.published(object.key);
+        if (before != null) {
+            frees.giveUp(before);
+            counters.add(Count.SUPERSEDED);
+        }
+        index.publish(object);
+    }
+
+    /** Gives up what a grant that ended without a publish has left behind, if anything has arrived yet. */
+    void giveUpLeftOver(ObjectId id) {
+        StoredObject object = index.object(id);
+        if (object != null && object.fate == StoredObject.Fate.UNSETTLED) {
+            frees.giveUp(object);
+            counters.add(Count.LEFT_OVERS);
+        }
+    }
+}

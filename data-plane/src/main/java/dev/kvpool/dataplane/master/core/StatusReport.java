@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.master.core.PoolStatus.Node;
+import dev.kvpool.dataplane.master.core.PoolStatus.NodeState;
+import dev.kvpool.dataplane.master.core.PoolStatus.State;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Draws up a {@link PoolStatus}. */
+final class StatusReport {
+    private final Leadership leadership;
+    private final Membership membership;
+    private final Index index;
+    private final Grants grants;
+    private final Takeover takeover;
+    private final Counters counters;
+
+    StatusReport(
+            Leadership leadership,
+            Membership membership,
+            Index index,
+            Grants grants,
+            Takeover takeover,
+            Counters counters) {
+        this.leadership = leadership;
+        this.membership = membership;
+        this.index = index;
+        this.grants = grants;
+        this.takeover = takeover;
+        this.counters = counters;
+    }
+
+    PoolStatus now(int clients) {
+        List<Node> nodes = new ArrayList<>();
+        int ready = 0;
+        long capacity = 0;
+        long used = 0;
+        long highestEpoch = leadership.authority().epoch();
+        for (NodeView node : membership.all()) {
+            nodes.add(describe(node));
+            highestEpoch = Math.max(highestEpoch, node.highestEpoch());
+            if (isReady(node)) {
+                ready += membership.expected().contains(node.id) ? 1 : 0;
+                capacity += node.capacityBytes;
+                used += node.usedBytes;
+            }
+        }
+        for (String id : membership.expected()) {
+            if (membership.node(id) == null) {
+                nodes.add(neverSeen(id));
+            }
+        }
+        return new PoolStatus(
+                state(),
+                leadership.authority().epoch(),
+                leadership.validUntilMs(),
+                notReady(),
+                highestEpoch,
+                membership.expected().size(),
+                ready,
+                capacity,
+                used,
+                leadership.leads() ? index.publishedCount() : index.size(),
+                index.unavailableCount(),
+                clients,
+                grants.size(),
+                takeover.lastDurationMs(),
+                List.copyOf(nodes),
+                counters.copy());
+    }
+
+    private State state() {
+        return switch (leadership.phase()) {
+            case STARTING -> State.STARTING;
+            case STANDBY -> State.STANDBY;
+            case RECOVERING -> State.RECOVERING;
+            case SERVING -> State.SERVING;
+        };
+    }
+
+    /** A master is ready, leader or standby, when it has caught up with every expected node that is connected. */
+    private String notReady() {
+        if (leadership.phase() == Leadership.Phase.STARTING) {
+            return "the leadership Lease has not been read yet";
+        }
+        if (leadership.phase() == Leadership.Phase.RECOVERING) {
+            return "taking over with " + leadership.authority();
+        }
+        for (String id : membership.expected()) {
+            NodeView node = membership.node(id);
+            if (node != null && node.isConnected() && !isReady(node)) {
+                return "catching up with node " + id;
+            }
+        }
+        return "";
+    }
+
+    private boolean isReady(NodeView node) {
+        return leadership.leads() ? node.usable : node.synced;
+    }
+
+    private Node describe(NodeView node) {
+        NodeState state = isReady(node) ? NodeState.READY : node.isConnected() ? NodeState.SYNCING : NodeState.AWAY;
+        String reason =
+                switch (state) {
+                    case READY -> "";
+                    case SYNCING -> node.synced ? "has not obeyed this leader yet" : "is sending its directory";
+                    case AWAY, REFUSED -> node.awayReason;
+                };
+        String refusal = membership.refusal(node.id);
+        if (state == NodeState.AWAY && refusal != null) {
+            state = NodeState.REFUSED;
+            reason = refusal;
+        }
+        return new Node(
+                node.id,
+                state,
+                reason,
+                node.isTransient,
+                node.capacityBytes,
+                node.usedBytes,
+                node.replicas.size(),
+                node.peer.incarnation(),
+                node.peer.product(),
+                protocols(node),
+                node.info == null ? "" : node.info.tcp());
+    }
+
+    private Node neverSeen(String id) {
+        String refusal = membership.refusal(id);
+        NodeState state = refusal == null ? NodeState.AWAY : NodeState.REFUSED;
+        String reason = refusal == null ? "has never connected to this master" : refusal;
+        return new Node(id, state, reason, false, 0, 0, 0, 0, "", List.of(), "");
+    }
+
+    private static List<String> protocols(NodeView node) {
+        List<String> protocols = new ArrayList<>();
+        if (node.info != null && !node.info.tcp().isEmpty()) {
+            protocols.add("tcp");
+        }
+        if (node.info != null && !node.info.shm().isEmpty()) {
+            protocols.add("shm");
+        }
+        return List.copyOf(protocols);
+    }
+}

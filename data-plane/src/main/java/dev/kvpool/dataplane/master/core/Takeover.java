@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.master.core.Counters.Count;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
+import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
+import dev.kvpool.nativelib.Status;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+
+/** From holding the Lease to serving: fence the nodes, wait until the view holds what was committed before, decide. */
+final class Takeover {
+    private final CoreSettings settings;
+    private final Leadership leadership;
+    private final Membership membership;
+    private final Index index;
+    private final Grants grants;
+    private final Frees frees;
+    private final Settlement settlement;
+    private final PendingReplies replies;
+    private final Counters counters;
+    private final Outbox outbox;
+    private final LongSupplier requestIds;
+
+    private long startedMs;
+    private boolean warm;
+    private boolean raising;
+    private long lastDurationMs;
+
+    Takeover(
+            CoreSettings settings,
+            Leadership leadership,
+            Membership membership,
+            Index index,
+            Grants grants,
+            Frees frees,
+            Settlement settlement,
+            PendingReplies replies,
+            Counters counters,
+            Outbox outbox,
+            LongSupplier requestIds) {
+        this.settings = settings;
+        this.leadership = leadership;
+        this.membership = membership;
+        this.index = index;
+        this.grants = grants;
+        this.frees = frees;
+        this.settlement = settlement;
+        this.replies = replies;
+        this.counters = counters;
+        this.outbox = outbox;
+        this.requestIds = requestIds;
+    }
+
+    long lastDurationMs() {
+        return lastDurationMs;
+    }
+
+    /** The Lease is ours with a new epoch, for the first time or raised. */
+    void begin(Authority authority, long validUntilMs, long nowMs) {
+        dropOldTerm(Status.RECOVERING);
+        leadership.recover(authority, validUntilMs);
+        startedMs = nowMs;
+        warm = membership.isComplete();
+        raising = false;
+        outbox.report("leading with %s: %s start, %d of %d expected nodes known, %d objects in view".formatted(authority, warm ? "warm" : "cold", expectedSynced(), membership.expected().size(), index.size()));
+        for (NodeView node : membership.all()) {
+            if (node.info != null) {
+                fence(node);
+            }
+        }
+        serveWhenReady(nowMs);
+    }
+
+    /** The Lease is no longer ours. */
+    void end(String reason) {
+        if (leadership.leads()) {
+            outbox.report("no longer leading with %s: %s".formatted(leadership.authority(), reason));
+        }
+        dropOldTerm(Status.NOT_LEADER);
+        raising = false;
+        leadership.standBy();
+    }
+
+    private void dropOldTerm(Status toWhoeverWaits) {
+        replies.decideAll(toWhoeverWaits);
+        for (NodeView node : membership.all()) {
+            frees.abandon(node);
+            index.setUsable(node, false);
+            node.fencedBy = Authority.NONE;
+            node.wantedBytes = 0;
+        }
+        grants.clear();
+        index.forgetFates();
+    }
+
+    /** Asks a node that has introduced itself to obey this leader. */
+    void fence(NodeView node) {
+        Authority ours = leadership.authority();
+        if (isAbove(node.seen, ours)) {
+            raise(node);
+            return;
+        }
+        if (!raising) {
+            node.fenceRequest = requestIds.getAsLong();
+            outbox.send(node.session, new Fence(node.fenceRequest, ours, settings.objectLeaseMs()));
+        }
+    }
+
+    void fenceAnswered(NodeView node, FenceAck ack, long nowMs) throws ProtocolViolation {
+        NodeStream.checkPosition(node, ack);
+        node.seen = ack.seen();
+        boolean current = leadership.leads() && ack.requestId() == node.fenceRequest;
+        if (!current) {
+            return;
+        }
+        if (!ack.accepted()) {
+            raise(node);
+            return;
+        }
+        node.fencedBy = leadership.authority();
+        admit(node, nowMs);
+    }
+
+    /** A node that obeys this leader and whose directory is known takes part. */
+    void admit(NodeView node, long nowMs) {
+        boolean obeys = leadership.leads() && node.fencedBy.equals(leadership.authority());
+        if (!obeys || !node.synced || node.usable) {
+            return;
+        }
+        index.setUsable(node, true);
+        if (leadership.phase() == Leadership.Phase.SERVING) {
+            extendRecoveryLease(startedMs);
+            settlement.settle(node);
+        } else {
+            serveWhenReady(nowMs);
+        }
+    }
+
+    /** A node that obeys somebody else shows that our epoch is too low: stop answering and hold the Lease with more. */
+    void raise(NodeView node) {
+        if (raising) {
+            return;
+        }
+        raising = true;
+        counters.add(Count.EPOCH_RAISES);
+        outbox.report("node %s obeys %s, this leader is %s: raising the epoch".formatted(node.id, node.seen, leadership.authority()));
+        leadership.recoverAgain();
+        replies.decideAll(Status.RECOVERING);
+        outbox.raiseEpoch(Math.max(node.seen.epoch(), leadership.authority().epoch()));
+    }
+
+    void serveWhenReady(long nowMs) {
+        if (leadership.phase() != Leadership.Phase.RECOVERING || raising) {
+            return;
+        }
+        List<String> missing = missing();
+        long patienceMs = warm ? Bounds.FENCE_WAIT_WARM_MS : Bounds.COLD_WAIT_MS;
+        if (missing.isEmpty() || nowMs - startedMs >= patienceMs) {
+            serve(missing, nowMs);
+        }
+    }
+
+    /** Nodes whose commits before the fence may still be unknown. */
+    private List<String> missing() {
+        List<String> missing = new ArrayList<>();
+        for (NodeView node : membership.all()) {
+            if (node.isConnected() && !node.usable) {
+                missing.add(node.id);
+            }
+        }
+        for (String id : membership.expected()) {
+            NodeView node = membership.node(id);
+            if (node == null || !node.isConnected()) {
+                missing.add(id);
+            }
+        }
+        return missing;
+    }
+
+    private void serve(List<String> missing, long nowMs) {
+        extendRecoveryLease(startedMs);
+        membership.usable().forEach(settlement::settle);
+        settlement.settleUnusable();
+        leadership.serve();
+        lastDurationMs = nowMs - startedMs;
+        counters.add(Count.TAKEOVERS);
+        outbox.report("serving with %s after %d ms: %d objects published, %d of them unavailable, %d nodes, without %s".formatted(leadership.authority(),
+                lastDurationMs,
+                index.publishedCount(),
+                index.unavailableCount(),
+                membership.usable().size(),
+                missing.isEmpty() ? "none" : missing));
+    }
+
+    /**
+     * Readers may hold promises of the leader before: it may have given them until its Lease ended, and the nodes remember
+     * the largest object lease ever used.
+     */
+    private void extendRecoveryLease(long takenOverMs) {
+        long objectLeaseMs = settings.objectLeaseMs();
+        for (NodeView node : membership.all()) {
+            objectLeaseMs = Math.max(objectLeaseMs, node.objectLeaseMaxMs);
+        }
+        settlement.recoveredUntil(takenOverMs + settings.leaseDurationMs() + objectLeaseMs);
+    }
+
+    private int expectedSynced() {
+        int synced = 0;
+        for (String id : membership.expected()) {
+            NodeView node = membership.node(id);
+            synced += node != null && node.synced ? 1 : 0;
+        }
+        return synced;
+    }
+
+    private static boolean isAbove(Authority seen, Authority ours) {
+        int order = Long.compareUnsigned(seen.epoch(), ours.epoch());
+        return order > 0 || (order == 0 && seen.nonce() != ours.nonce());
+    }
+}
