@@ -47,6 +47,7 @@ final class Bounds {
     static final int FREE_EXTENTS_MAX = 1024;
     static final int FREE_REQUESTS_PER_NODE_MAX = 8;
     static final int REPLICAS_MAX = 16;
+    static final int ENDPOINT_CHARS_MAX = 512;
 
     /** A Lease holds the epoch as a 32-bit number. */
     static final long EPOCH_MAX = Integer.MAX_VALUE - 1L;

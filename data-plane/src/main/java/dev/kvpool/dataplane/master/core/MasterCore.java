@@ -16,6 +16,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
+import dev.kvpool.wire.RefusalCode;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -85,11 +86,11 @@ public final class MasterCore {
     // ---- connections --------------------------------------------------------------------------------------------
 
     /** A node passed the handshake. Answers why it may not come in, or nothing: then {@code session} is the node's. */
-    public Optional<String> nodeConnected(long session, NodePeer peer, long now) {
+    public Optional<Objection> nodeConnected(long session, NodePeer peer, long now) {
         nowMs = now;
-        Optional<String> objection = membership.objection(peer, nowMs);
+        Optional<Objection> objection = membership.objection(peer, nowMs);
         if (objection.isPresent()) {
-            nodeRefused(peer.id(), objection.get());
+            nodeRefused(peer.id(), objection.get().message());
             return objection;
         }
         NodeView before = membership.node(peer.id());
@@ -108,9 +109,10 @@ public final class MasterCore {
     }
 
     /** A client passed the handshake. Answers why it may not come in, or nothing. */
-    public Optional<String> clientConnected(long session, long now) {
+    public Optional<Objection> clientConnected(long session, long now) {
         if (clientsHeardMs.size() >= Bounds.CLIENTS_MAX) {
-            return Optional.of("this master serves at most " + Bounds.CLIENTS_MAX + " clients at a time");
+            return Optional.of(new Objection(
+                    RefusalCode.LIMIT, "this master serves at most " + Bounds.CLIENTS_MAX + " clients at a time"));
         }
         clientsHeardMs.put(session, now);
         return Optional.empty();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.wire.RefusalCode;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -66,19 +67,20 @@ final class Membership {
     }
 
     /** Whether a process may speak for a node id now; the answer is the sentence of the refusal. */
-    Optional<String> objection(NodePeer peer, long nowMs) {
+    Optional<Objection> objection(NodePeer peer, long nowMs) {
         NodeView node = nodes.get(peer.id());
         if (node == null) {
             return nodes.size() < Bounds.NODES_MAX
                     ? Optional.empty()
-                    : Optional.of("this master follows at most " + Bounds.NODES_MAX + " nodes");
+                    : Optional.of(new Objection(
+                            RefusalCode.LIMIT, "this master follows at most " + Bounds.NODES_MAX + " nodes"));
         }
         boolean taken = node.isConnected()
                 && node.peer.incarnation() != peer.incarnation()
                 && nowMs - node.heardMs <= Bounds.NODE_REPLACE_SILENCE_MS;
         return taken
-                ? Optional.of("node id " + peer.id() + " is in use: " + peer + " came while " + node.peer
-                        + " is connected; give each node its own id, or stop the other one")
+                ? Optional.of(new Objection(RefusalCode.IDENTITY_MISMATCH, "node id " + peer.id() + " is in use: " + peer + " came while " + node.peer
+                        + " is connected; give each node its own id, or stop the other one"))
                 : Optional.empty();
     }
 

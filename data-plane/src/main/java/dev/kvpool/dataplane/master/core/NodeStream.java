@@ -44,6 +44,9 @@ final class NodeStream {
             throw new ProtocolViolation("the node knows " + info.seen() + " and object " + info.highestObject()
                     + ", but a leadership Lease counts only to " + Bounds.EPOCH_MAX);
         }
+        require(
+                info.tcp().length() <= Bounds.ENDPOINT_CHARS_MAX && info.shm().length() <= Bounds.ENDPOINT_CHARS_MAX,
+                "an endpoint of more than " + Bounds.ENDPOINT_CHARS_MAX + " characters");
         node.introduced(info);
     }
 

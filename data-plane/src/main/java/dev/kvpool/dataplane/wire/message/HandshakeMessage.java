@@ -24,12 +24,15 @@ public sealed interface HandshakeMessage extends Message {
             long magic, Role role, UUID poolId, long incarnation, long expectedPeer, Versions versions, String name)
             implements HandshakeMessage {}
 
+    /** What a Hello is answered with. */
+    sealed interface Answer extends HandshakeMessage permits Welcome, Refused {}
+
     /** The Hello fits; {@code wireChosen} is the wire version of this connection. */
     record Welcome(Role role, UUID poolId, long incarnation, Versions versions, int wireChosen, String name)
-            implements HandshakeMessage {}
+            implements Answer {}
 
     /** The Hello does not fit, or a bound was reached; the connection ends after this. */
-    record Refused(RefusalCode code, VersionRange wire, String message) implements HandshakeMessage {}
+    record Refused(RefusalCode code, VersionRange wire, String message) implements Answer {}
 
     record Heartbeat() implements HandshakeMessage {}
 }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.election;
+
+import dev.kvpool.dataplane.election.LeaseStore.Stored;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * Decides, from what the Lease says, what to write and whether we lead. Pure: one round is {@link #decide}, then, when that
+ * says to write, {@link #written} or {@link #notWritten}. Times are of a clock that never goes back; nobody's wall clock
+ * decides anything.
+ *
+ * <p>The epoch is the Lease's transitions. It grows with every acquisition, also of a Lease that was deleted or set back:
+ * then the highest epoch the nodes have told of counts instead.
+ */
+public final class Election {
+    /** A Lease that claims to be valid for longer is taken for a mistake. */
+    private static final long DURATION_BELIEVED_MS_MAX = 60_000;
+
+    /** What the round writes, if anything. */
+    public enum Purpose {
+        /** Nothing: somebody else leads. */
+        NOTHING,
+        /** Take the Lease, or take it again with a higher epoch. */
+        ACQUIRE,
+        RENEW,
+        /** Give it back. */
+        RELEASE
+    }
+
+    /**
+     * What to write.
+     *
+     * @param lease null for NOTHING
+     * @param version of the state to replace; empty to create the Lease
+     */
+    public record Decision(Purpose purpose, LeaseRecord lease, Optional<String> version) {
+        static final Decision NOTHING = new Decision(Purpose.NOTHING, null, Optional.empty());
+    }
+
+    private final Candidate candidate;
+    private final ElectionTimes times;
+
+    private boolean leading;
+    private long epoch;
+    private long renewedMs;
+    private Instant acquired = Instant.EPOCH;
+
+    /** The state of the Lease that was seen last, and since when it has not changed. */
+    private Stored seen;
+
+    private long seenSinceMs;
+
+    public Election(Candidate candidate, ElectionTimes times) {
+        this.candidate = candidate;
+        this.times = times;
+    }
+
+    public boolean isLeading() {
+        return leading;
+    }
+
+    /** The epoch of our present or last leadership. */
+    public long epoch() {
+        return epoch;
+    }
+
+    /** Until when we may serve. */
+    public long validUntilMs() {
+        return renewedMs + times.renewDeadlineMs();
+    }
+
+    /**
+     * Decides a round.
+     *
+     * @param stored the Lease as just read
+     * @param nowMs taken before it was read
+     * @param wallClock only written into the Lease, for people
+     * @param knownEpoch the highest epoch any node has told of; ours becomes higher
+     * @param raise a leader must take a higher epoch than {@code knownEpoch} now
+     * @param releasing we are about to end
+     */
+    public Decision decide(
+            Optional<Stored> stored, long nowMs, Instant wallClock, long knownEpoch, boolean raise, boolean releasing) {
+        observe(stored, nowMs);
+        expire(nowMs);
+        boolean ours = stored.isPresent() && stored.get().lease().holder().equals(candidate.identity());
+        if (!ours) {
+            leading = false;
+        }
+        if (releasing) {
+            return ours ? release(stored.get(), wallClock) : Decision.NOTHING;
+        }
+        long transitions = stored.map(it -> it.lease().transitions()).orElse(0L);
+        if (leading && transitions == epoch && !raise) {
+            return write(Purpose.RENEW, stored, epoch, wallClock);
+        }
+        if (ours || mayTake(stored, nowMs)) {
+            // Our own Lease without leading: a renewal came too late or an answer was lost. Nobody took it, yet what we
+            // granted may have been fenced off, so this is a new leadership.
+            acquired = wallClock;
+            return write(Purpose.ACQUIRE, stored, highest(transitions, epoch, knownEpoch) + 1, wallClock);
+        }
+        return Decision.NOTHING;
+    }
+
+    /** The decided write went through. {@code startedMs} is from before it began. */
+    public void written(Decision decision, Stored stored, long startedMs) {
+        seen = stored;
+        seenSinceMs = startedMs;
+        if (decision.purpose() == Purpose.RELEASE) {
+            leading = false;
+            return;
+        }
+        leading = true;
+        epoch = stored.lease().transitions();
+        renewedMs = startedMs;
+    }
+
+    /** The round failed: no answer, or another was faster. A leader goes on until its deadline. */
+    public void notWritten(long nowMs) {
+        expire(nowMs);
+    }
+
+    private void expire(long nowMs) {
+        if (leading && nowMs >= validUntilMs()) {
+            leading = false;
+        }
+    }
+
+    private void observe(Optional<Stored> stored, long nowMs) {
+        Stored now = stored.orElse(null);
+        boolean changed = now == null || seen == null || !now.version().equals(seen.version());
+        if (changed) {
+            seen = now;
+            seenSinceMs = nowMs;
+        }
+    }
+
+    /** Absent, released, or not renewed for its duration since we first saw it so. */
+    private boolean mayTake(Optional<Stored> stored, long nowMs) {
+        if (stored.isEmpty() || !stored.get().lease().isHeld()) {
+            return true;
+        }
+        long claimedMs = Math.clamp(stored.get().lease().durationSeconds() * 1000L, 0, DURATION_BELIEVED_MS_MAX);
+        return nowMs - seenSinceMs >= Math.max(claimedMs, times.leaseDurationMs());
+    }
+
+    private Decision write(Purpose purpose, Optional<Stored> stored, long transitions, Instant wallClock) {
+        int seconds = (int) Math.ceilDiv(times.leaseDurationMs(), 1000L);
+        LeaseRecord lease = new LeaseRecord(candidate.identity(), seconds, acquired, wallClock, transitions);
+        return new Decision(purpose, lease, stored.map(Stored::version));
+    }
+
+    /** An empty holder lets the others take it at once; the transitions stay, so the epoch goes on growing. */
+    private static Decision release(Stored stored, Instant wallClock) {
+        LeaseRecord lease = stored.lease();
+        LeaseRecord free =
+                new LeaseRecord("", 1, lease.acquireTime(), wallClock, lease.transitions());
+        return new Decision(Purpose.RELEASE, free, Optional.of(stored.version()));
+    }
+
+    private static long highest(long a, long b, long c) {
+        return Math.max(a, Math.max(b, c));
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.election;
+
+import java.time.Instant;
+
+/**
+ * The fields of a leadership Lease, as {@code coordination.k8s.io/v1} has them.
+ *
+ * @param holder identity of the holder, empty when released
+ * @param durationSeconds how long the others wait after the last change before they take it
+ * @param acquireTime for people; nobody decides by it
+ * @param renewTime for people: clocks differ between machines
+ * @param transitions the epoch
+ */
+public record LeaseRecord(
+        String holder, int durationSeconds, Instant acquireTime, Instant renewTime, long transitions) {
+    public boolean isHeld() {
+        return !holder.isEmpty();
+    }
+
+    /** The master's name in an identity {@code name_nonce}. */
+    public String holderName() {
+        int underscore = holder.lastIndexOf('_');
+        return underscore < 0 ? holder : holder.substring(0, underscore);
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master;
+
+import dev.kvpool.dataplane.master.core.Action;
+import dev.kvpool.dataplane.master.core.MasterCore;
+import dev.kvpool.dataplane.wire.message.Message;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Owns the core: runs every input on one event loop and does what the core then asks for. */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel closes it, and the pipeline hears of that
+final class CoreLoop {
+    private static final Logger LOG = LoggerFactory.getLogger(CoreLoop.class);
+
+    private final MasterCore core;
+    private final EventLoop loop;
+    private final LongSupplier clockMs;
+    private final LongConsumer raiseEpoch;
+    private final Consumer<Message> localReplies;
+    private final ConnectionCounts counts;
+    private final Map<Long, Channel> channels = new HashMap<>();
+    private final Set<Channel> unflushed = new LinkedHashSet<>();
+    private long lastSession = MasterCore.LOCAL_SESSION;
+    private boolean flushing;
+
+    /**
+     * Takes over the core; from now on it is used on {@code loop} only.
+     *
+     * @param raiseEpoch told when the epoch must become higher than a number
+     * @param localReplies gets the answers to requests of {@link MasterCore#LOCAL_SESSION}
+     */
+    CoreLoop(
+            MasterCore core,
+            EventLoop loop,
+            LongSupplier clockMs,
+            LongConsumer raiseEpoch,
+            Consumer<Message> localReplies,
+            ConnectionCounts counts) {
+        this.core = core;
+        this.loop = loop;
+        this.clockMs = clockMs;
+        this.raiseEpoch = raiseEpoch;
+        this.localReplies = localReplies;
+        this.counts = counts;
+    }
+
+    /** Time on the clock of the core. */
+    long nowMs() {
+        return clockMs.getAsLong();
+    }
+
+    /** A number for a welcomed connection. */
+    long open(Channel channel) {
+        lastSession++;
+        channels.put(lastSession, channel);
+        return lastSession;
+    }
+
+    /** Takes a number back that the core did not accept. */
+    void forget(long session) {
+        channels.remove(session);
+    }
+
+    void closed(long session, String reason) {
+        if (channels.remove(session) != null) {
+            apply(it -> it.closed(session, reason, nowMs()));
+        }
+    }
+
+    /** Runs an input; on the event loop. */
+    void apply(Consumer<MasterCore> input) {
+        input.accept(core);
+        perform();
+    }
+
+    /** Runs an input from any thread. */
+    void submit(Consumer<MasterCore> input) {
+        loop.execute(() -> apply(input));
+    }
+
+    /** Asks from any thread. */
+    <T> CompletableFuture<T> ask(Function<MasterCore, T> question) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        loop.execute(() -> {
+            try {
+                answer.complete(question.apply(core));
+            } catch (RuntimeException e) {
+                answer.completeExceptionally(new CompletionException(e));
+            }
+            perform();
+        });
+        return answer;
+    }
+
+    private void perform() {
+        for (Action action : core.drain()) {
+            switch (action) {
+                case Action.Send it -> send(it.session(), it.message());
+                case Action.Close it -> close(it.session(), it.reason());
+                case Action.RaiseEpoch it -> raiseEpoch.accept(it.above());
+                case Action.Report it -> LOG.info("{}", it.line());
+            }
+        }
+        if (!unflushed.isEmpty() && !flushing) {
+            flushing = true;
+            loop.execute(this::flush);
+        }
+    }
+
+    /** Messages of the inputs that are handled in one go leave together. */
+    private void flush() {
+        flushing = false;
+        Set<Channel> ready = Set.copyOf(unflushed);
+        unflushed.clear();
+        ready.forEach(Channel::flush);
+    }
+
+    private void send(long session, Message message) {
+        if (session == MasterCore.LOCAL_SESSION) {
+            localReplies.accept(message);
+            return;
+        }
+        Channel channel = channels.get(session);
+        if (channel == null) {
+            return;
+        }
+        if (!channel.isWritable()) {
+            counts.countOverflow();
+            close(session, "the peer does not read: " + MasterServer.OUTPUT_BYTES_MAX + " bytes wait to be sent");
+            return;
+        }
+        channel.write(message, channel.newPromise().addListener(written -> {
+            if (!written.isSuccess()) {
+                close(session, "cannot send: " + written.cause());
+            }
+        }));
+        unflushed.add(channel);
+    }
+
+    private void close(long session, String reason) {
+        Channel channel = channels.remove(session);
+        if (channel == null) {
+            return;
+        }
+        LOG.info("closing the connection of {}: {}", channel.remoteAddress(), reason);
+        unflushed.remove(channel);
+        channel.close();
+        // Not here: close may be one action of many, and the core must not be entered from within.
+        loop.execute(() -> apply(it -> it.closed(session, reason, nowMs())));
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master;
+
+import dev.kvpool.dataplane.election.ElectionTimes;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * Everything a master is told at its start; made once, never changed.
+ *
+ * @param poolId of the pool it belongs to
+ * @param name of this master, such as its pod's
+ * @param host to listen on
+ * @param port for nodes and clients; 0 = any free one
+ * @param adminPort for HTTP; 0 = any free one
+ * @param lease where the leadership Lease is kept
+ * @param expectedNodes ids of the nodes that should be there, when no file says it
+ * @param expectedNodesFile a file with one id per line, read again when it changes
+ * @param objectLeaseMs how long a reader may rely on what it was told
+ * @param replicas copies of an object when the client does not say
+ */
+public record MasterConfig(
+        UUID poolId,
+        String name,
+        String host,
+        int port,
+        int adminPort,
+        LeasePlace lease,
+        Set<String> expectedNodes,
+        Optional<Path> expectedNodesFile,
+        long objectLeaseMs,
+        double highWatermark,
+        double lowWatermark,
+        int replicas,
+        ElectionTimes times) {
+    /** Checks the whole configuration and reports everything that is wrong with it at once. */
+    public MasterConfig {
+        expectedNodes = Set.copyOf(expectedNodes);
+        List<String> problems = new ArrayList<>();
+        if (poolId.equals(new UUID(0, 0))) {
+            problems.add("the pool id must not be all zero");
+        }
+        if (name.isBlank() || name.length() > 253) {
+            problems.add("the name must have 1 to 253 characters");
+        }
+        if (port < 0 || port > 65_535 || adminPort < 0 || adminPort > 65_535) {
+            problems.add("ports must be 0 to 65535, not " + port + " and " + adminPort);
+        }
+        if (port != 0 && port == adminPort) {
+            problems.add("port and admin port must differ, both are " + port);
+        }
+        if (!(0 < lowWatermark && lowWatermark < highWatermark && highWatermark <= 1)) {
+            problems.add("watermarks must be 0 < low < high <= 1, not " + lowWatermark + " and " + highWatermark);
+        }
+        if (objectLeaseMs < 0 || objectLeaseMs > 86_400_000) {
+            problems.add("the object lease must be 0 to 24 h, not " + objectLeaseMs + " ms");
+        }
+        if (replicas < 1 || replicas > 16) {
+            problems.add("replicas must be 1 to 16, not " + replicas);
+        }
+        if (!problems.isEmpty()) {
+            throw new IllegalArgumentException(String.join("; ", problems));
+        }
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master;
+
+import dev.kvpool.dataplane.master.core.NodePeer;
+import dev.kvpool.dataplane.master.core.Objection;
+import dev.kvpool.dataplane.wire.FrameDecoder;
+import dev.kvpool.dataplane.wire.Handshake;
+import dev.kvpool.dataplane.wire.codec.MalformedMessageException;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
+import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.wire.Role;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.DecoderException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One connection of a node or client: the handshake first, then every message goes to the core. */
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel closes it, and the pipeline hears of that
+final class SessionHandler extends SimpleChannelInboundHandler<Message> {
+    private static final Logger LOG = LoggerFactory.getLogger(SessionHandler.class);
+    private static final long HELLO_MS_MAX = 5_000;
+    private static final long NO_SESSION = -1;
+
+    private final CoreLoop loop;
+    private final Handshake.Self self;
+    private final FrameDecoder frames;
+    private final ConnectionCounts counts;
+    private final TroubleLog troubles;
+    private long session = NO_SESSION;
+    private boolean ending;
+
+    SessionHandler(
+            CoreLoop loop, Handshake.Self self, FrameDecoder frames, ConnectionCounts counts, TroubleLog troubles) {
+        super(Message.class);
+        this.loop = loop;
+        this.self = self;
+        this.frames = frames;
+        this.counts = counts;
+        this.troubles = troubles;
+    }
+
+    @Override
+    public void channelActive(ChannelHandlerContext context) {
+        context.executor()
+                .schedule(() -> endWithoutHello(context), HELLO_MS_MAX, TimeUnit.MILLISECONDS);
+        context.fireChannelActive();
+    }
+
+    private void endWithoutHello(ChannelHandlerContext context) {
+        if (session == NO_SESSION && !ending && context.channel().isActive()) {
+            refuse(context, Handshake.noHello(self, "none came within " + HELLO_MS_MAX + " ms"));
+        }
+    }
+
+    @Override
+    protected void channelRead0(ChannelHandlerContext context, Message message) {
+        if (session != NO_SESSION) {
+            loop.apply(core -> core.receive(session, message, loop.nowMs()));
+        } else if (!ending) {
+            greet(context, message);
+        }
+    }
+
+    private void greet(ChannelHandlerContext context, Message message) {
+        if (!(message instanceof Hello hello)) {
+            refuse(context, Handshake.noHello(self, message.getClass().getSimpleName() + " came"));
+            return;
+        }
+        switch (Handshake.answer(hello, self)) {
+            case Welcome welcome -> admit(context, hello, welcome);
+            case Refused refused -> refuse(context, hello, refused);
+        }
+    }
+
+    private void admit(ChannelHandlerContext context, Hello hello, Welcome welcome) {
+        long opened = loop.open(context.channel());
+        loop.apply(core -> {
+            boolean isNode = hello.role() == Role.NODE;
+            NodePeer peer = new NodePeer(hello.name(), hello.incarnation(), hello.versions().product());
+            Optional<Objection> objection = isNode
+                    ? core.nodeConnected(opened, peer, loop.nowMs())
+                    : core.clientConnected(opened, loop.nowMs());
+            if (objection.isPresent()) {
+                loop.forget(opened);
+                refuse(context, Handshake.refused(self, objection.get().code(), objection.get().message()));
+                return;
+            }
+            session = opened;
+            frames.welcome();
+            context.writeAndFlush(welcome);
+        });
+    }
+
+    private void refuse(ChannelHandlerContext context, Hello hello, Refused refused) {
+        if (hello.role() == Role.NODE) {
+            loop.apply(core -> core.nodeRefused(hello.name(), refused.message()));
+        }
+        refuse(context, refused);
+    }
+
+    private void refuse(ChannelHandlerContext context, Refused refused) {
+        ending = true;
+        counts.countRefused(refused.code());
+        troubles.log(
+                host(context) + " " + refused.code(),
+                () -> LOG.info("refused {}: {}", context.channel().remoteAddress(), refused.message()));
+        context.writeAndFlush(refused).addListener(ChannelFutureListener.CLOSE);
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        if (session != NO_SESSION) {
+            loop.closed(session, "the connection ended");
+        }
+        context.fireChannelInactive();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        if (ending) {
+            context.close();
+            return;
+        }
+        if (cause instanceof DecoderException && cause.getCause() instanceof MalformedMessageException malformed) {
+            counts.countMalformed();
+            malformed(context, malformed.getMessage());
+        } else if (cause instanceof IOException) {
+            context.close();
+        } else {
+            LOG.error("a defect ends the connection of {}", context.channel().remoteAddress(), cause);
+            context.close();
+        }
+    }
+
+    private void malformed(ChannelHandlerContext context, String what) {
+        if (session == NO_SESSION) {
+            refuse(context, Handshake.noHello(self, what));
+            return;
+        }
+        ending = true;
+        troubles.log(
+                host(context),
+                () -> LOG.info("malformed bytes from {}: {}", context.channel().remoteAddress(), what));
+        context.close();
+    }
+
+    private static String host(ChannelHandlerContext context) {
+        return context.channel().remoteAddress() instanceof InetSocketAddress address ? address.getHostString() : "";
+    }
+}
