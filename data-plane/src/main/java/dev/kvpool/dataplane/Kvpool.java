@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.cli.CommandRunner;
 import dev.kvpool.dataplane.cli.Console;
 import dev.kvpool.dataplane.cli.StopSignal;
 import dev.kvpool.dataplane.local.LocalCommand;
+import dev.kvpool.dataplane.master.MasterCommand;
 import dev.kvpool.dataplane.node.NodeCommand;
 import dev.kvpool.dataplane.version.VersionCommand;
 import java.util.List;
@@ -14,7 +15,7 @@ import java.util.List;
 public final class Kvpool {
     /** Every subcommand, in the order of the help. */
     public static final List<Command> COMMANDS =
-            List.of(new NodeCommand(), new LocalCommand(Kvpool.class), new VersionCommand());
+            List.of(new MasterCommand(), new NodeCommand(), new LocalCommand(Kvpool.class), new VersionCommand());
 
     private Kvpool() {}
 

@@ -155,8 +155,7 @@ public final class Election {
     /** An empty holder lets the others take it at once; the transitions stay, so the epoch goes on growing. */
     private static Decision release(Stored stored, Instant wallClock) {
         LeaseRecord lease = stored.lease();
-        LeaseRecord free =
-                new LeaseRecord("", 1, lease.acquireTime(), wallClock, lease.transitions());
+        LeaseRecord free = new LeaseRecord("", 1, lease.acquireTime(), wallClock, lease.transitions());
         return new Decision(Purpose.RELEASE, free, Optional.of(stored.version()));
     }
 

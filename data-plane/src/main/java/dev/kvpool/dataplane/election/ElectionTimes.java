@@ -13,8 +13,9 @@ public record ElectionTimes(long leaseDurationMs, long renewDeadlineMs, long ret
 
     public ElectionTimes {
         if (!(0 < retryPeriodMs && retryPeriodMs < renewDeadlineMs && renewDeadlineMs < leaseDurationMs)) {
-            throw new IllegalArgumentException("election times must be 0 < retry period < renew deadline < lease duration,"
-                    + " not " + retryPeriodMs + ", " + renewDeadlineMs + " and " + leaseDurationMs + " ms");
+            throw new IllegalArgumentException(
+                    "election times must be 0 < retry period < renew deadline < lease duration," + " not "
+                            + retryPeriodMs + ", " + renewDeadlineMs + " and " + leaseDurationMs + " ms");
         }
     }
 }

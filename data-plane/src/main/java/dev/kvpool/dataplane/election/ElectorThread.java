@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.election;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.concurrent.TimeUnit;
 
 /** The thread of an {@link Elector}: Lease calls may block and must not hold up anybody else. */
 public final class ElectorThread implements AutoCloseable {

@@ -65,8 +65,7 @@ public final class FileLeaseStore implements LeaseStore {
 
     private Optional<Stored> swap(LeaseRecord lease, Optional<String> expected) throws LeaseStoreException {
         inProcess.lock();
-        try (FileChannel channel =
-                FileChannel.open(lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+        try (FileChannel channel = FileChannel.open(lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             channel.lock(); // until the channel is closed
             Optional<Stored> present = read();
             if (!present.map(Stored::version).equals(expected)) {

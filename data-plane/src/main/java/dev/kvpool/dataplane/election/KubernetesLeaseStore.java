@@ -85,8 +85,8 @@ public final class KubernetesLeaseStore implements LeaseStore {
             return Optional.of(stored(
                     client.leases().inNamespace(namespace).resource(changed).update()));
         } catch (KubernetesClientException e) {
-            boolean faster = e.getCode() == HttpURLConnection.HTTP_CONFLICT
-                    || e.getCode() == HttpURLConnection.HTTP_NOT_FOUND;
+            boolean faster =
+                    e.getCode() == HttpURLConnection.HTTP_CONFLICT || e.getCode() == HttpURLConnection.HTTP_NOT_FOUND;
             if (faster) {
                 return Optional.empty();
             }
@@ -139,12 +139,11 @@ public final class KubernetesLeaseStore implements LeaseStore {
     }
 
     private LeaseStoreException failure(String verb, KubernetesClientException e) {
-        String hint =
-                switch (e.getCode()) {
-                    case HttpURLConnection.HTTP_FORBIDDEN, HttpURLConnection.HTTP_UNAUTHORIZED ->
-                        "; the ServiceAccount of the masters needs get and update on this Lease, which the operator makes";
-                    default -> "";
-                };
+        String hint = switch (e.getCode()) {
+            case HttpURLConnection.HTTP_FORBIDDEN, HttpURLConnection.HTTP_UNAUTHORIZED ->
+                "; the ServiceAccount of the masters needs get and update on this Lease, which the operator makes";
+            default -> "";
+        };
         return new LeaseStoreException("cannot " + verb + " the Lease " + place() + ": " + e.getMessage() + hint, e);
     }
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master;
 
+import dev.kvpool.dataplane.metrics.ConnectionNumbers;
 import dev.kvpool.wire.RefusalCode;
-import java.util.Map;
 import java.util.EnumMap;
+import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What happened on connections outside of the core; counted on the event loop, read anywhere. */
-public final class ConnectionCounts {
+final class ConnectionCounts implements ConnectionNumbers {
     private final Map<RefusalCode, LongAdder> refused = new EnumMap<>(RefusalCode.class);
     private final LongAdder malformed = new LongAdder();
     private final LongAdder overflowed = new LongAdder();
@@ -30,16 +31,17 @@ public final class ConnectionCounts {
         overflowed.increment();
     }
 
+    @Override
     public long refused(RefusalCode code) {
         return refused.get(code).sum();
     }
 
-    /** Connections ended for bytes that are no message. */
+    @Override
     public long malformed() {
         return malformed.sum();
     }
 
-    /** Connections ended because the peer did not read fast enough. */
+    @Override
     public long overflowed() {
         return overflowed.sum();
     }

@@ -11,7 +11,6 @@ import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
@@ -30,16 +29,19 @@ final class CoreLoop {
     private final LongConsumer raiseEpoch;
     private final Consumer<Message> localReplies;
     private final ConnectionCounts counts;
+    private final Runnable onDefect;
     private final Map<Long, Channel> channels = new HashMap<>();
     private final Set<Channel> unflushed = new LinkedHashSet<>();
     private long lastSession = MasterCore.LOCAL_SESSION;
     private boolean flushing;
+    private boolean defective;
 
     /**
      * Takes over the core; from now on it is used on {@code loop} only.
      *
      * @param raiseEpoch told when the epoch must become higher than a number
      * @param localReplies gets the answers to requests of {@link MasterCore#LOCAL_SESSION}
+     * @param onDefect told once when the core has thrown; after that it gets no input any more
      */
     CoreLoop(
             MasterCore core,
@@ -47,13 +49,15 @@ final class CoreLoop {
             LongSupplier clockMs,
             LongConsumer raiseEpoch,
             Consumer<Message> localReplies,
-            ConnectionCounts counts) {
+            ConnectionCounts counts,
+            Runnable onDefect) {
         this.core = core;
         this.loop = loop;
         this.clockMs = clockMs;
         this.raiseEpoch = raiseEpoch;
         this.localReplies = localReplies;
         this.counts = counts;
+        this.onDefect = onDefect;
     }
 
     /** Time on the clock of the core. */
@@ -81,8 +85,19 @@ final class CoreLoop {
 
     /** Runs an input; on the event loop. */
     void apply(Consumer<MasterCore> input) {
-        input.accept(core);
-        perform();
+        if (defective) {
+            return;
+        }
+        try {
+            input.accept(core);
+            perform();
+        } catch (RuntimeException e) {
+            // Its view may be half changed now. Nothing in it is lost for good: a master without a view builds a new
+            // one.
+            defective = true;
+            LOG.error("a defect of kvpool: this master stops", e);
+            onDefect.run();
+        }
     }
 
     /** Runs an input from any thread. */
@@ -93,14 +108,7 @@ final class CoreLoop {
     /** Asks from any thread. */
     <T> CompletableFuture<T> ask(Function<MasterCore, T> question) {
         CompletableFuture<T> answer = new CompletableFuture<>();
-        loop.execute(() -> {
-            try {
-                answer.complete(question.apply(core));
-            } catch (RuntimeException e) {
-                answer.completeExceptionally(new CompletionException(e));
-            }
-            perform();
-        });
+        submit(it -> answer.complete(question.apply(it)));
         return answer;
     }
 

@@ -29,8 +29,7 @@ public sealed interface LeasePlace {
         if (local.matches()) {
             return new Local(Path.of(local.group(1)));
         }
-        throw new IllegalArgumentException(
-                "'" + text + "' is neither k8s://NAMESPACE/NAME nor file:///PATH");
+        throw new IllegalArgumentException("'" + text + "' is neither k8s://NAMESPACE/NAME nor file:///PATH");
     }
 
     /** Opens the store; one call on it takes at most {@code timeoutMs}. */

@@ -49,8 +49,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
 
     @Override
     public void channelActive(ChannelHandlerContext context) {
-        context.executor()
-                .schedule(() -> endWithoutHello(context), HELLO_MS_MAX, TimeUnit.MILLISECONDS);
+        context.executor().schedule(() -> endWithoutHello(context), HELLO_MS_MAX, TimeUnit.MILLISECONDS);
         context.fireChannelActive();
     }
 
@@ -84,13 +83,17 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
         long opened = loop.open(context.channel());
         loop.apply(core -> {
             boolean isNode = hello.role() == Role.NODE;
-            NodePeer peer = new NodePeer(hello.name(), hello.incarnation(), hello.versions().product());
+            NodePeer peer = new NodePeer(
+                    hello.name(), hello.incarnation(), hello.versions().product());
             Optional<Objection> objection = isNode
                     ? core.nodeConnected(opened, peer, loop.nowMs())
                     : core.clientConnected(opened, loop.nowMs());
             if (objection.isPresent()) {
                 loop.forget(opened);
-                refuse(context, Handshake.refused(self, objection.get().code(), objection.get().message()));
+                refuse(
+                        context,
+                        Handshake.refused(
+                                self, objection.get().code(), objection.get().message()));
                 return;
             }
             session = opened;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.wire;
 
+import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
-import dev.kvpool.dataplane.wire.message.Versions;
+import dev.kvpool.nativelib.VersionRange;
 import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
 import java.util.Locale;
@@ -25,29 +26,39 @@ public final class Handshake {
             return refused(self, RefusalCode.PROTOCOL, "the first frame does not begin with the magic of kvpool");
         }
         if (hello.role() != Role.NODE && hello.role() != Role.CLIENT) {
-            return refused(
-                    self, RefusalCode.ROLE, "a master serves nodes and clients, not " + role(hello) + "s");
+            return refused(self, RefusalCode.ROLE, "a master serves nodes and clients, not " + role(hello) + "s");
         }
         if (!isName(hello.name()) || hello.incarnation() == 0) {
             return refused(
                     self,
                     RefusalCode.PROTOCOL,
-                    "a peer needs a printable name of 1 to " + NAME_CHARS_MAX + " characters and an incarnation that is not 0");
+                    "a peer needs a printable name of 1 to " + NAME_CHARS_MAX
+                            + " characters and an incarnation that is not 0");
         }
-        int wire = hello.versions().wire().highestCommon(self.versions().wire());
+        int wire = highestCommon(hello.versions().wire(), self.versions().wire());
         if (wire == 0) {
             return refused(
                     self,
                     RefusalCode.WIRE_VERSION,
-                    speaks(hello, self, "wire", hello.versions().wire(), self.versions().wire()));
+                    speaks(
+                            hello,
+                            self,
+                            "wire",
+                            hello.versions().wire(),
+                            self.versions().wire()));
         }
         boolean layoutFits = hello.role() != Role.NODE
-                || hello.versions().layout().highestCommon(self.versions().layout()) != 0;
+                || highestCommon(hello.versions().layout(), self.versions().layout()) != 0;
         if (!layoutFits) {
             return refused(
                     self,
                     RefusalCode.LAYOUT_VERSION,
-                    speaks(hello, self, "segment layout", hello.versions().layout(), self.versions().layout()));
+                    speaks(
+                            hello,
+                            self,
+                            "segment layout",
+                            hello.versions().layout(),
+                            self.versions().layout()));
         }
         if (!hello.poolId().equals(HandshakeMessage.ANY_POOL) && !hello.poolId().equals(self.poolId())) {
             return refused(
@@ -75,10 +86,22 @@ public final class Handshake {
         return new Refused(code, self.versions().wire(), message);
     }
 
-    private static String speaks(Hello hello, Self self, String what, Object theirs, Object ours) {
+    /** The highest version both know, or 0 when there is none. */
+    static int highestCommon(VersionRange one, VersionRange other) {
+        int highest = Math.min(one.max(), other.max());
+        return highest >= Math.max(one.min(), other.min()) ? highest : 0;
+    }
+
+    private static String speaks(Hello hello, Self self, String what, VersionRange theirs, VersionRange ours) {
         return "%s (kvpool %s) knows %s version %s, master %s (kvpool %s) knows %s; upgrade the older one"
                 .formatted(
-                        peer(hello), hello.versions().product(), what, theirs, self.name(), self.versions().product(), ours);
+                        peer(hello),
+                        hello.versions().product(),
+                        what,
+                        theirs,
+                        self.name(),
+                        self.versions().product(),
+                        ours);
     }
 
     private static String peer(Hello hello) {

@@ -20,8 +20,8 @@ public record CoreSettings(
         long leaseDurationMs) {
     public CoreSettings {
         if (!(0 < lowWatermark && lowWatermark < highWatermark && highWatermark <= 1)) {
-            throw new IllegalArgumentException("watermarks must be 0 < low < high <= 1, not " + lowWatermark + " and "
-                    + highWatermark);
+            throw new IllegalArgumentException(
+                    "watermarks must be 0 < low < high <= 1, not " + lowWatermark + " and " + highWatermark);
         }
         if (objectLeaseMs < 0 || leaseDurationMs <= 0 || replicas < 1) {
             throw new IllegalArgumentException("object lease " + objectLeaseMs + " ms, lease duration "

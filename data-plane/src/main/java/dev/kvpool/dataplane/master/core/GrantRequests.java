@@ -51,13 +51,11 @@ final class GrantRequests {
         int replicas = request.replicas() == 0 ? settings.replicas() : request.replicas();
         Wish wish = new Wish(replicas, request.preferredNode(), membership.usable(), nowMs, nowMs + grantedMs);
         NodeTable nodes = new NodeTable();
-        List<GrantLine> lines =
-                new ArrayList<>(request.keys().size());
+        List<GrantLine> lines = new ArrayList<>(request.keys().size());
         for (GrantKey key : request.keys()) {
             lines.add(grant(key, wish, nodes));
         }
-        return new GrantReply(
-                request.requestId(), Status.OK, leadership.authority(), grantedMs, nodes.nodes(), lines);
+        return new GrantReply(request.requestId(), Status.OK, leadership.authority(), grantedMs, nodes.nodes(), lines);
     }
 
     private GrantLine grant(GrantKey asked, Wish wish, NodeTable nodes) {
@@ -69,8 +67,7 @@ final class GrantRequests {
         if (extentBytes > largestSegment()) {
             return refused(Status.TOO_LARGE);
         }
-        List<NodeView> targets =
-                Placement.choose(wish.usable, extentBytes, wish.replicas, wish.preferredNode, random);
+        List<NodeView> targets = Placement.choose(wish.usable, extentBytes, wish.replicas, wish.preferredNode, random);
         if (targets.isEmpty()) {
             counters.add(Count.GRANTS_NO_SPACE);
             makeRoom(wish.usable, extentBytes);
@@ -117,7 +114,9 @@ final class GrantRequests {
         NodeView largest = null;
         for (NodeView node : usable) {
             boolean fits = node.segmentBytesMax >= extentBytes;
-            if (fits && (largest == null || node.capacityBytes - node.wantedBytes > largest.capacityBytes - largest.wantedBytes)) {
+            if (fits
+                    && (largest == null
+                            || node.capacityBytes - node.wantedBytes > largest.capacityBytes - largest.wantedBytes)) {
                 largest = node;
             }
         }

@@ -68,7 +68,10 @@ final class Index {
         Replica present = node.replicas.get(place);
         if (present != null) {
             boolean confirmed = present.snapshot == node.snapshot;
-            if (confirmed && Long.compareUnsigned(present.extent.generation(), line.extent().generation()) >= 0) {
+            if (confirmed
+                    && Long.compareUnsigned(
+                                    present.extent.generation(), line.extent().generation())
+                            >= 0) {
                 return null;
             }
             if (!confirmed && present.is(line)) {

@@ -155,7 +155,8 @@ public final class MasterCore {
             case ClientRequest request -> requests.receive(session, request, nowMs);
             case Heartbeat heartbeat -> {}
             default ->
-                throw new ProtocolViolation("a client sent " + message.getClass().getSimpleName());
+                throw new ProtocolViolation(
+                        "a client sent " + message.getClass().getSimpleName());
         }
     }
 
@@ -182,12 +183,15 @@ public final class MasterCore {
             case Changes it -> stream.changes(node, it);
             case SnapshotEnd it -> {
                 stream.end(node, it);
-                outbox.report("node %s joined: incarnation %016x, %d objects, %d of %d bytes used, directory read in %d ms".formatted(node.id,
-                        node.peer.incarnation(),
-                        node.replicas.size(),
-                        node.usedBytes,
-                        node.capacityBytes,
-                        nowMs - node.connectedMs));
+                outbox.report(
+                        "node %s joined: incarnation %016x, %d objects, %d of %d bytes used, directory read in %d ms"
+                                .formatted(
+                                        node.id,
+                                        node.peer.incarnation(),
+                                        node.replicas.size(),
+                                        node.usedBytes,
+                                        node.capacityBytes,
+                                        nowMs - node.connectedMs));
                 takeover.admit(node, nowMs);
             }
             case NodeStats it -> node.stats = it;
@@ -290,7 +294,8 @@ public final class MasterCore {
         long patienceMs = node.isTransient ? Bounds.TRANSIENT_AWAY_MS : Bounds.UNEXPECTED_AWAY_MS;
         boolean expected = membership.expected().contains(node.id) && !node.isTransient;
         if (!expected && nowMs - node.awaySinceMs > patienceMs) {
-            outbox.report("node %s forgotten with %d objects: away and not expected".formatted(node.id, node.replicas.size()));
+            outbox.report("node %s forgotten with %d objects: away and not expected"
+                    .formatted(node.id, node.replicas.size()));
             index.dropAll(node);
             membership.forget(node);
         }

@@ -79,8 +79,10 @@ final class Membership {
                 && node.peer.incarnation() != peer.incarnation()
                 && nowMs - node.heardMs <= Bounds.NODE_REPLACE_SILENCE_MS;
         return taken
-                ? Optional.of(new Objection(RefusalCode.IDENTITY_MISMATCH, "node id " + peer.id() + " is in use: " + peer + " came while " + node.peer
-                        + " is connected; give each node its own id, or stop the other one"))
+                ? Optional.of(new Objection(
+                        RefusalCode.IDENTITY_MISMATCH,
+                        "node id " + peer.id() + " is in use: " + peer + " came while " + node.peer
+                                + " is connected; give each node its own id, or stop the other one"))
                 : Optional.empty();
     }
 

@@ -10,7 +10,6 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import java.util.HashSet;
-
 import java.util.Set;
 import java.util.function.BiConsumer;
 
@@ -51,7 +50,9 @@ final class NodeStream {
     }
 
     void begin(NodeView node, SnapshotBegin begin) throws ProtocolViolation {
-        require(node.info != null && !node.inSnapshot && !node.synced, "a snapshot begins once, after the introduction");
+        require(
+                node.info != null && !node.inSnapshot && !node.synced,
+                "a snapshot begins once, after the introduction");
         node.snapshot++;
         node.inSnapshot = true;
         node.snapshotLines = 0;
@@ -106,8 +107,8 @@ final class NodeStream {
         boolean streaming = node.inSnapshot || node.synced;
         require(
                 !streaming || Long.compareUnsigned(ack.sequence(), node.nextSequence) < 0,
-                "gap in the stream: the fence stands behind change " + Long.toUnsignedString(ack.sequence())
-                        + ", but " + Long.toUnsignedString(node.nextSequence) + " has not come");
+                "gap in the stream: the fence stands behind change " + Long.toUnsignedString(ack.sequence()) + ", but "
+                        + Long.toUnsignedString(node.nextSequence) + " has not come");
     }
 
     private void commit(NodeView node, DirectoryRecord line) throws ProtocolViolation {

@@ -108,8 +108,10 @@ final class NodeView implements Placement.Candidate {
         info = newInfo;
         isTransient = newInfo.isTransient();
         seen = newInfo.seen();
-        highestObjectEpoch = Math.max(highestObjectEpoch, newInfo.highestObject().epoch());
-        objectLeaseMaxMs = Math.max(objectLeaseMaxMs, Math.clamp(newInfo.objectLeaseMaxMs(), 0, Bounds.OBJECT_LEASE_MS_MAX));
+        highestObjectEpoch =
+                Math.max(highestObjectEpoch, newInfo.highestObject().epoch());
+        objectLeaseMaxMs =
+                Math.max(objectLeaseMaxMs, Math.clamp(newInfo.objectLeaseMaxMs(), 0, Bounds.OBJECT_LEASE_MS_MAX));
         capacityBytes = 0;
         capacitySlots = 0;
         segmentBytesMax = 0;

@@ -102,12 +102,11 @@ final class StatusReport {
 
     private Node describe(NodeView node) {
         NodeState state = isReady(node) ? NodeState.READY : node.isConnected() ? NodeState.SYNCING : NodeState.AWAY;
-        String reason =
-                switch (state) {
-                    case READY -> "";
-                    case SYNCING -> node.synced ? "has not obeyed this leader yet" : "is sending its directory";
-                    case AWAY, REFUSED -> node.awayReason;
-                };
+        String reason = switch (state) {
+            case READY -> "";
+            case SYNCING -> node.synced ? "has not obeyed this leader yet" : "is sending its directory";
+            case AWAY, REFUSED -> node.awayReason;
+        };
         String refusal = membership.refusal(node.id);
         if (state == NodeState.AWAY && refusal != null) {
             state = NodeState.REFUSED;

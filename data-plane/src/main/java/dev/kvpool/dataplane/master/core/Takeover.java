@@ -65,7 +65,13 @@ final class Takeover {
         startedMs = nowMs;
         warm = membership.isComplete();
         raising = false;
-        outbox.report("leading with %s: %s start, %d of %d expected nodes known, %d objects in view".formatted(authority, warm ? "warm" : "cold", expectedSynced(), membership.expected().size(), index.size()));
+        outbox.report("leading with %s: %s start, %d of %d expected nodes known, %d objects in view"
+                .formatted(
+                        authority,
+                        warm ? "warm" : "cold",
+                        expectedSynced(),
+                        membership.expected().size(),
+                        index.size()));
         for (NodeView node : membership.all()) {
             if (node.info != null) {
                 fence(node);
@@ -146,7 +152,8 @@ final class Takeover {
         }
         raising = true;
         counters.add(Count.EPOCH_RAISES);
-        outbox.report("node %s obeys %s, this leader is %s: raising the epoch".formatted(node.id, node.seen, leadership.authority()));
+        outbox.report("node %s obeys %s, this leader is %s: raising the epoch"
+                .formatted(node.id, node.seen, leadership.authority()));
         leadership.recoverAgain();
         replies.decideAll(Status.RECOVERING);
         outbox.raiseEpoch(Math.max(node.seen.epoch(), leadership.authority().epoch()));
@@ -187,12 +194,14 @@ final class Takeover {
         leadership.serve();
         lastDurationMs = nowMs - startedMs;
         counters.add(Count.TAKEOVERS);
-        outbox.report("serving with %s after %d ms: %d objects published, %d of them unavailable, %d nodes, without %s".formatted(leadership.authority(),
-                lastDurationMs,
-                index.publishedCount(),
-                index.unavailableCount(),
-                membership.usable().size(),
-                missing.isEmpty() ? "none" : missing));
+        outbox.report("serving with %s after %d ms: %d objects published, %d of them unavailable, %d nodes, without %s"
+                .formatted(
+                        leadership.authority(),
+                        lastDurationMs,
+                        index.publishedCount(),
+                        index.unavailableCount(),
+                        membership.usable().size(),
+                        missing.isEmpty() ? "none" : missing));
     }
 
     /**

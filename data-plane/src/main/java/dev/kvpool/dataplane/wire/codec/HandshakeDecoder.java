@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.wire.codec;
 
+import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
-import dev.kvpool.dataplane.wire.message.VersionRange;
-import dev.kvpool.dataplane.wire.message.Versions;
+import dev.kvpool.nativelib.VersionRange;
 import dev.kvpool.wire.HelloDecoder;
 import dev.kvpool.wire.MessageHeaderDecoder;
 import dev.kvpool.wire.VersionRangeDecoder;

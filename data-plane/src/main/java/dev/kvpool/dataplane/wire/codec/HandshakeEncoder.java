@@ -6,7 +6,7 @@ import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
-import dev.kvpool.dataplane.wire.message.VersionRange;
+import dev.kvpool.nativelib.VersionRange;
 import dev.kvpool.wire.HeartbeatEncoder;
 import dev.kvpool.wire.HelloEncoder;
 import dev.kvpool.wire.MessageHeaderEncoder;

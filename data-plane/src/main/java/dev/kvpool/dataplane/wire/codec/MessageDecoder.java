@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.wire.codec;
 
 import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.wire.DirectoryRecordsDecoder;
 import dev.kvpool.wire.ExistsRequestDecoder;
 import dev.kvpool.wire.FenceAckDecoder;
 import dev.kvpool.wire.FreeAckDecoder;
@@ -12,7 +13,6 @@ import dev.kvpool.wire.LookupRequestDecoder;
 import dev.kvpool.wire.MessageHeaderDecoder;
 import dev.kvpool.wire.NodeInfoDecoder;
 import dev.kvpool.wire.NodeStatsDecoder;
-import dev.kvpool.wire.DirectoryRecordsDecoder;
 import dev.kvpool.wire.PublishRequestDecoder;
 import dev.kvpool.wire.RemoveAllRequestDecoder;
 import dev.kvpool.wire.RemoveRequestDecoder;

@@ -74,12 +74,11 @@ final class NodeMessageDecoder {
         long sequence = records.sequence();
         List<DirectoryRecord> lines = new ArrayList<>();
         for (DirectoryRecordsDecoder.RecordsDecoder line : records.records()) {
-            boolean committed =
-                    switch (line.state()) {
-                        case COMMITTED -> true;
-                        case FREED -> false;
-                        case NULL_VAL -> throw new IllegalArgumentException("record without a state");
-                    };
+            boolean committed = switch (line.state()) {
+                case COMMITTED -> true;
+                case FREED -> false;
+                case NULL_VAL -> throw new IllegalArgumentException("record without a state");
+            };
             lines.add(new DirectoryRecord(
                     committed,
                     extent(line.extent()),

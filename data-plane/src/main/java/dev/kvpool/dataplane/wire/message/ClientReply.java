@@ -33,12 +33,7 @@ public sealed interface ClientReply extends Message {
     record Found(Status status, ObjectId objectId, long payloadLength, int payloadCrc, List<ReplicaRef> replicas) {}
 
     record LookupReply(
-            long requestId,
-            Status status,
-            Authority authority,
-            long leaseMs,
-            List<NodeRef> nodes,
-            List<Found> objects)
+            long requestId, Status status, Authority authority, long leaseMs, List<NodeRef> nodes, List<Found> objects)
             implements ClientReply {}
 
     record Existence(Status status, long payloadLength) {}

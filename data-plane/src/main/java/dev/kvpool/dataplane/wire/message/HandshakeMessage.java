@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.wire.message;
 
-import java.util.UUID;
+import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.nativelib.VersionRange;
 import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
+import java.util.UUID;
 
 /** The start of every connection, and the sign of life later. */
 public sealed interface HandshakeMessage extends Message {

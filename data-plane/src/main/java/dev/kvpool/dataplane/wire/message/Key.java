@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.wire.message;
 
-import java.util.Arrays;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * The key of an object: bytes that should be UTF-8, 1 to {@value #BYTES_MAX} of them. A key from the network may break that

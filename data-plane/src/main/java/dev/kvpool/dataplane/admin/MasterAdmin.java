@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.admin;
+
+import dev.kvpool.dataplane.election.LeaseRecord;
+import dev.kvpool.dataplane.master.core.PoolStatus;
+import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** What the admin endpoint asks of a master; safe to call from any thread. */
+public interface MasterAdmin {
+    String name();
+
+    String poolId();
+
+    Versions versions();
+
+    PoolStatus status();
+
+    /** Leads and serves at this moment. */
+    boolean isLeader();
+
+    /** The leadership Lease as this master read it last. */
+    Optional<LeaseRecord> lease();
+
+    /** Keys that can be read here, at most {@code limit}. */
+    CompletableFuture<List<String>> keys(int limit);
+
+    /** Ids of the nodes that hold a key's object; empty when there is none. */
+    CompletableFuture<List<String>> holders(String key);
+
+    CompletableFuture<RemoveAllReply> removeAll(boolean force);
+}

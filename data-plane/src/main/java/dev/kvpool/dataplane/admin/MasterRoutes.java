@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.admin;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kvpool.dataplane.http.Request;
+import dev.kvpool.dataplane.http.Response;
+import dev.kvpool.dataplane.http.Route;
+import dev.kvpool.dataplane.master.core.PoolStatus;
+import dev.kvpool.dataplane.metrics.MasterMetrics;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
+import dev.kvpool.nativelib.Status;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** The paths of a master's admin endpoint. */
+public final class MasterRoutes {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final int KEYS_MAX = 10_000;
+    private static final long ANSWER_SECONDS_MAX = 5;
+    private static final long REMOVE_ALL_SECONDS_MAX = 35;
+
+    private final MasterAdmin master;
+
+    private MasterRoutes(MasterAdmin master) {
+        this.master = master;
+    }
+
+    public static List<Route> of(MasterAdmin master, MasterMetrics metrics) {
+        MasterRoutes routes = new MasterRoutes(master);
+        return List.of(
+                Route.get("/healthz", request -> Response.text(200, "ok")),
+                Route.get("/readyz", request -> routes.readyz()),
+                Route.get("/role", request -> Response.text(200, master.isLeader() ? "leader" : "standby")),
+                Route.get("/metrics", request -> Response.metrics(metrics.scrape())),
+                Route.get(
+                        "/version",
+                        request -> Response.json(200, master.versions().json())),
+                Route.get("/api/v1/pool", request -> Response.json(200, PoolDocument.of(master))),
+                Route.get("/get_all_segments", request -> routes.segments()),
+                Route.get("/get_all_keys", request -> routes.keys()),
+                Route.get("/query_key", routes::queryKey),
+                Route.post("/api/v1/remove_all", routes::removeAll));
+    }
+
+    private Response readyz() {
+        String reason = master.status().notReady();
+        return reason.isEmpty() ? Response.text(200, "ready") : Response.text(503, reason);
+    }
+
+    private Response segments() {
+        StringBuilder lines = new StringBuilder();
+        for (PoolStatus.Node node : master.status().nodes()) {
+            if (node.state() == PoolStatus.NodeState.READY) {
+                lines.append(node.id()).append('\n');
+            }
+        }
+        return Response.text(200, lines.toString());
+    }
+
+    private Response keys() {
+        if (!master.isLeader()) {
+            return notLeader();
+        }
+        List<String> keys = answer(master.keys(KEYS_MAX), ANSWER_SECONDS_MAX);
+        StringBuilder lines = new StringBuilder();
+        keys.forEach(key -> lines.append(key).append('\n'));
+        long objects = master.status().objects();
+        if (keys.size() == KEYS_MAX && objects > KEYS_MAX) {
+            lines.append("... ").append(KEYS_MAX).append(" of ").append(objects).append(" keys shown\n");
+        }
+        return Response.text(200, lines.toString());
+    }
+
+    private Response queryKey(Request request) {
+        String key = request.parameter("key")
+                .filter(text -> !text.isEmpty())
+                .orElseThrow(() -> new IllegalArgumentException("name a key: /query_key?key=KEY"));
+        if (!master.isLeader()) {
+            return notLeader();
+        }
+        List<String> holders = answer(master.holders(key), ANSWER_SECONDS_MAX);
+        ObjectNode root = JSON.createObjectNode().put("key", key);
+        holders.forEach(root.putArray("nodes")::add);
+        return Response.json(holders.isEmpty() ? 404 : 200, root.toString());
+    }
+
+    private Response removeAll(Request request) {
+        String force = request.parameter("force").orElse("false");
+        if (!force.equals("true") && !force.equals("false")) {
+            throw new IllegalArgumentException("force must be true or false, not " + force);
+        }
+        RemoveAllReply reply = answer(master.removeAll(force.equals("true")), REMOVE_ALL_SECONDS_MAX);
+        if (reply.status() == Status.NOT_LEADER || reply.status() == Status.RECOVERING) {
+            return notLeader();
+        }
+        ObjectNode root = JSON.createObjectNode().put("removed", reply.removed());
+        if (reply.status() != Status.OK) {
+            root.put("status", reply.status().nativeName());
+        }
+        return Response.json(reply.status() == Status.OK ? 200 : 504, root.toString());
+    }
+
+    private Response notLeader() {
+        String leader = master.lease()
+                .filter(lease -> lease.isHeld())
+                .map(lease -> "; the Lease is held by " + lease.holderName())
+                .orElse("");
+        return Response.text(503, "this master does not serve as leader" + leader + "\n");
+    }
+
+    private static <T> T answer(CompletableFuture<T> question, long secondsMax) {
+        try {
+            return question.orTimeout(secondsMax, TimeUnit.SECONDS).join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof TimeoutException) {
+                throw new IllegalStateException("no answer within " + secondsMax + " s", e);
+            }
+            throw e;
+        }
+    }
+}

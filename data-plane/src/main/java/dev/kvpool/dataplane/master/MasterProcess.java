@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master;
+
+import dev.kvpool.dataplane.admin.MasterAdmin;
+import dev.kvpool.dataplane.admin.MasterRoutes;
+import dev.kvpool.dataplane.election.Candidate;
+import dev.kvpool.dataplane.election.ElectionListener;
+import dev.kvpool.dataplane.election.Elector;
+import dev.kvpool.dataplane.election.ElectorThread;
+import dev.kvpool.dataplane.election.LeaseRecord;
+import dev.kvpool.dataplane.election.LeaseStore;
+import dev.kvpool.dataplane.http.AdminServer;
+import dev.kvpool.dataplane.master.core.CoreSettings;
+import dev.kvpool.dataplane.master.core.MasterCore;
+import dev.kvpool.dataplane.master.core.PoolStatus;
+import dev.kvpool.dataplane.metrics.MasterMetrics;
+import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.dataplane.wire.Handshake;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
+import dev.kvpool.dataplane.wire.message.Key;
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.nio.NioIoHandler;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A running master: the core on its event loop, the server for nodes and clients, the elector, the admin endpoint. */
+public final class MasterProcess implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(MasterProcess.class);
+    private static final long TICK_MS = 10;
+    private static final long STATUS_MS = 50;
+    private static final long EXPECTED_NODES_MS = 1_000;
+    private static final long CLOSE_MS_MAX = 2_000;
+
+    private final MasterConfig config;
+    private final Handshake.Self self;
+    private final MultiThreadIoEventLoopGroup group;
+    private final CoreLoop loop;
+    private final LocalRequests localRequests = new LocalRequests();
+    private final ConnectionCounts counts = new ConnectionCounts();
+    private final LeaseStore leases;
+    private final ElectorThread elector;
+    private volatile PoolStatus status;
+    private volatile LeaseRecord lease;
+    private volatile boolean closing;
+    private MasterServer server;
+    private AdminServer admin;
+
+    /**
+     * Starts a master and returns when it listens; whether it leads is decided later.
+     *
+     * @param onDefect told when the master can no longer be trusted and must be closed
+     * @throws IOException when a port or file is not usable; the message names it
+     */
+    public static MasterProcess start(MasterConfig config, Versions versions, Runnable onDefect)
+            throws IOException, InterruptedException {
+        int timeoutMs = (int) Math.max(1, config.times().renewDeadlineMs() / 2);
+        return start(config, versions, config.lease().open(timeoutMs), onDefect);
+    }
+
+    /** As above, with a store of the Lease that this process takes over. */
+    static MasterProcess start(MasterConfig config, Versions versions, LeaseStore leases, Runnable onDefect)
+            throws IOException, InterruptedException {
+        MasterProcess process = new MasterProcess(config, versions, leases, onDefect);
+        try {
+            process.listen();
+            return process;
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            process.close();
+            throw e;
+        }
+    }
+
+    private MasterProcess(MasterConfig config, Versions versions, LeaseStore leases, Runnable onDefect)
+            throws IOException {
+        this.config = config;
+        this.leases = leases;
+        SecureRandom secure = new SecureRandom();
+        self = new Handshake.Self(config.name(), config.poolId(), nonZero(secure), versions);
+        CoreSettings settings = new CoreSettings(
+                config.name(),
+                config.objectLeaseMs(),
+                config.highWatermark(),
+                config.lowWatermark(),
+                config.replicas(),
+                config.times().leaseDurationMs());
+        RandomGenerator random = RandomGenerator.getDefault();
+        MasterCore core = new MasterCore(settings, expectedNodes(), random);
+        status = core.status();
+        group = new MultiThreadIoEventLoopGroup(1, ioHandler());
+        EventLoop eventLoop = group.next();
+        loop = new CoreLoop(
+                core, eventLoop, MasterProcess::clockMs, this::raiseEpoch, localRequests::answered, counts, onDefect);
+        Elector runner = new Elector(
+                new Candidate(config.name(), nonZero(secure)),
+                config.times(),
+                leases,
+                MasterProcess::clockMs,
+                InstantSource.system(),
+                () -> status.highestEpoch(),
+                new LeadershipEvents());
+        elector = new ElectorThread(runner, config.times().retryPeriodMs());
+    }
+
+    private void listen() throws IOException, InterruptedException {
+        EventLoop eventLoop = group.next();
+        server = MasterServer.listen(
+                eventLoop, config.host(), config.port(), loop, self, counts, MasterProcess::clockMs);
+        MasterMetrics metrics = new MasterMetrics(this::status, counts, MasterProcess::clockMs);
+        admin = AdminServer.start(config.host(), config.adminPort(), MasterRoutes.of(new Admin(), metrics));
+        every(TICK_MS, () -> loop.apply(core -> core.tick(loop.nowMs())));
+        every(STATUS_MS, () -> loop.apply(core -> status = core.status()));
+        if (config.expectedNodesFile().isPresent()) {
+            watch(new ExpectedNodesFile(config.expectedNodesFile().get()));
+        }
+        elector.start();
+    }
+
+    void announce() {
+        LOG.info(
+                "master {} of pool {} listens on port {}, admin on {}, Lease {}",
+                config.name(),
+                config.poolId(),
+                port(),
+                adminPort(),
+                leases.place());
+    }
+
+    /** The port for nodes and clients that was really bound. */
+    public int port() {
+        return server.port();
+    }
+
+    public int adminPort() {
+        return admin.port();
+    }
+
+    /** What this master knew at most 50 ms ago. */
+    public PoolStatus status() {
+        return status;
+    }
+
+    /** Stops serving, gives the Lease back so that another master takes over at once, and ends every connection. */
+    @Override
+    public void close() {
+        closing = true;
+        awaitLoop(loop.ask(core -> {
+            core.standBy("this master is being stopped", loop.nowMs());
+            return true;
+        }));
+        elector.close();
+        leases.close();
+        if (admin != null) {
+            admin.close();
+        }
+        if (server != null) {
+            server.close();
+        }
+        group.shutdownGracefully(0, CLOSE_MS_MAX, TimeUnit.MILLISECONDS).awaitUninterruptibly();
+    }
+
+    private static void awaitLoop(CompletableFuture<Boolean> answer) {
+        answer.completeOnTimeout(false, CLOSE_MS_MAX, TimeUnit.MILLISECONDS).join();
+    }
+
+    private Set<String> expectedNodes() throws IOException {
+        return config.expectedNodesFile().isPresent()
+                ? new ExpectedNodesFile(config.expectedNodesFile().get()).read()
+                : config.expectedNodes();
+    }
+
+    /** Looked at from a thread of its own: reading a file may block. */
+    private void watch(ExpectedNodesFile file) {
+        Thread.ofVirtual().name("expected-nodes").start(() -> {
+            String problem = "";
+            while (!closing) {
+                try {
+                    Thread.sleep(EXPECTED_NODES_MS);
+                    Optional<Set<String>> changed = file.readIfChanged();
+                    changed.ifPresent(ids -> {
+                        LOG.info("{} nodes are expected now", ids.size());
+                        loop.submit(core -> core.expectNodes(ids, loop.nowMs()));
+                    });
+                    problem = "";
+                } catch (IOException e) {
+                    if (!e.toString().equals(problem)) {
+                        problem = e.toString();
+                        LOG.warn("the expected nodes stay as they are: {}", problem);
+                    }
+                } catch (InterruptedException e) {
+                    return;
+                }
+            }
+        });
+    }
+
+    private void every(long periodMs, Runnable task) {
+        var _ = group.next().scheduleAtFixedRate(task, periodMs, periodMs, TimeUnit.MILLISECONDS);
+    }
+
+    private void raiseEpoch(long above) {
+        elector.raiseAbove(above);
+    }
+
+    private static long clockMs() {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+    }
+
+    private static long nonZero(SecureRandom random) {
+        long number = random.nextLong();
+        return number == 0 ? 1 : number;
+    }
+
+    private static IoHandlerFactory ioHandler() {
+        return Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+    }
+
+    /** Brings what the elector decides into the core. */
+    private final class LeadershipEvents implements ElectionListener {
+        private String lastFailure = "";
+
+        @Override
+        public void leading(Authority authority, long validUntilMs) {
+            submit(core -> core.lead(authority, validUntilMs, loop.nowMs()));
+        }
+
+        @Override
+        public void renewed(long validUntilMs) {
+            lastFailure = "";
+            submit(core -> core.renewed(validUntilMs));
+        }
+
+        @Override
+        public void standingBy(String reason) {
+            submit(core -> core.standBy(reason, loop.nowMs()));
+        }
+
+        @Override
+        public void observed(LeaseRecord seen) {
+            lease = seen;
+        }
+
+        @Override
+        public void failed(String reason) {
+            if (!reason.equals(lastFailure)) {
+                lastFailure = reason;
+                LOG.warn("leadership: {}", reason);
+            }
+        }
+
+        private void submit(java.util.function.Consumer<MasterCore> input) {
+            if (!closing) {
+                loop.submit(input);
+            }
+        }
+    }
+
+    /** What the admin endpoint may ask. */
+    private final class Admin implements MasterAdmin {
+        @Override
+        public String name() {
+            return config.name();
+        }
+
+        @Override
+        public String poolId() {
+            return config.poolId().toString();
+        }
+
+        @Override
+        public Versions versions() {
+            return self.versions();
+        }
+
+        @Override
+        public PoolStatus status() {
+            return status;
+        }
+
+        @Override
+        public boolean isLeader() {
+            return status.isLeader(clockMs());
+        }
+
+        @Override
+        public Optional<LeaseRecord> lease() {
+            return Optional.ofNullable(lease);
+        }
+
+        @Override
+        public CompletableFuture<List<String>> keys(int limit) {
+            return loop.ask(core -> core.keys(limit));
+        }
+
+        @Override
+        public CompletableFuture<List<String>> holders(String key) {
+            return loop.ask(core -> core.holders(Key.of(key)));
+        }
+
+        @Override
+        public CompletableFuture<RemoveAllReply> removeAll(boolean force) {
+            CompletableFuture<ClientReply> answer = new CompletableFuture<>();
+            loop.submit(core -> localRequests.send(core, loop.nowMs(), id -> new RemoveAllRequest(id, force), answer));
+            return answer.thenApply(RemoveAllReply.class::cast);
+        }
+    }
+}

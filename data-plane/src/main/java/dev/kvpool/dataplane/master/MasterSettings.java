@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master;
+
+import dev.kvpool.dataplane.config.CacheSettings;
+import dev.kvpool.dataplane.config.Format;
+import dev.kvpool.dataplane.config.Formats;
+import dev.kvpool.dataplane.config.Rule;
+import dev.kvpool.dataplane.config.Setting;
+import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.election.ElectionTimes;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+
+/** The settings of {@code kvpool master}. */
+final class MasterSettings {
+    private static final Format<LeasePlace> LEASE_PLACE =
+            new Format<>("PLACE", "k8s://NAMESPACE/NAME or file:///PATH", LeasePlace::parse);
+
+    static final Setting<UUID> POOL_ID =
+            Setting.required("pool-id", Formats.UUID_TEXT, "Id of the pool this master belongs to.");
+
+    static final Setting<String> NAME =
+            Setting.required("name", Formats.NAME_TEXT, "Name of this master, such as its pod's.");
+
+    static final Setting<String> HOST =
+            Setting.withDefault("host", Formats.HOST, "0.0.0.0", "Address to listen on; :: for both families.");
+
+    static final Setting<Integer> PORT =
+            Setting.withDefault("port", Formats.PORT_OR_ANY, "50051", "Port for storage nodes and clients.");
+
+    static final Setting<Integer> ADMIN_PORT =
+            Setting.withDefault("admin-port", Formats.PORT_OR_ANY, "9003", "Port for admin HTTP.");
+
+    static final Setting<LeasePlace> LEASE =
+            Setting.required("lease", LEASE_PLACE, "Where the leadership Lease is kept.");
+
+    static final Setting<List<String>> EXPECTED_NODES =
+            Setting.optional("expected-nodes", Formats.NAMES, "Ids of the storage nodes that should be there.");
+
+    static final Setting<Path> EXPECTED_NODES_FILE = Setting.optional(
+            "expected-nodes-file",
+            Formats.FILE,
+            "File with the id of an expected storage node on each line; read again when it changes.");
+
+    static final List<Setting<?>> ALL = all();
+
+    static final List<Rule> RULES = rules();
+
+    private MasterSettings() {}
+
+    static MasterConfig config(Settings settings) {
+        return new MasterConfig(
+                settings.get(POOL_ID),
+                settings.get(NAME),
+                settings.get(HOST),
+                settings.get(PORT),
+                settings.get(ADMIN_PORT),
+                settings.get(LEASE),
+                Set.copyOf(settings.find(EXPECTED_NODES).orElse(List.of())),
+                settings.find(EXPECTED_NODES_FILE),
+                settings.get(CacheSettings.OBJECT_LEASE).toMillis(),
+                settings.get(CacheSettings.EVICTION_HIGH_WATERMARK),
+                settings.get(CacheSettings.EVICTION_LOW_WATERMARK),
+                settings.get(CacheSettings.REPLICAS),
+                new ElectionTimes(
+                        settings.get(CacheSettings.LEASE_DURATION).toMillis(),
+                        settings.get(CacheSettings.RENEW_DEADLINE).toMillis(),
+                        settings.get(CacheSettings.RETRY_PERIOD).toMillis()));
+    }
+
+    private static List<Setting<?>> all() {
+        List<Setting<?>> all = new ArrayList<>(
+                List.of(POOL_ID, NAME, HOST, PORT, ADMIN_PORT, LEASE, EXPECTED_NODES, EXPECTED_NODES_FILE));
+        all.addAll(CacheSettings.ALL);
+        return List.copyOf(all);
+    }
+
+    private static List<Rule> rules() {
+        List<Rule> rules = new ArrayList<>(CacheSettings.RULES);
+        rules.add(new Rule(
+                List.of(EXPECTED_NODES, EXPECTED_NODES_FILE),
+                values -> values.find(EXPECTED_NODES).isPresent()
+                        != values.find(EXPECTED_NODES_FILE).isPresent(),
+                "give either --expected-nodes or --expected-nodes-file"));
+        rules.add(new Rule(
+                List.of(PORT, ADMIN_PORT),
+                values -> values.get(PORT) == 0 || !values.get(PORT).equals(values.get(ADMIN_PORT)),
+                "--port and --admin-port must differ"));
+        return List.copyOf(rules);
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.metrics;
+
+import dev.kvpool.dataplane.master.core.Counters.Count;
+import dev.kvpool.dataplane.master.core.PoolStatus;
+import dev.kvpool.wire.RefusalCode;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.Locale;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
+
+/** Shows a master's status as metrics; the core counts, this only names. */
+public final class MasterMetrics {
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final Supplier<PoolStatus> status;
+
+    public MasterMetrics(Supplier<PoolStatus> status, ConnectionNumbers connections, LongSupplier clockMs) {
+        this.status = status;
+        namesThatClientsPoll();
+        gauge(
+                "kvpool.master.leader",
+                "1 while this master leads and serves",
+                it -> it.isLeader(clockMs.getAsLong()) ? 1 : 0);
+        gauge("kvpool.master.epoch", "Epoch of the present leadership, 0 on a standby", PoolStatus::epoch);
+        gauge(
+                "kvpool.master.ready",
+                "1 when caught up with every connected node",
+                it -> it.notReady().isEmpty() ? 1 : 0);
+        gauge("kvpool.master.nodes.expected", "Storage nodes that should be there", PoolStatus::expectedNodes);
+        gauge("kvpool.master.nodes.ready", "Expected storage nodes that take part", PoolStatus::readyNodes);
+        gauge("kvpool.master.objects.unavailable", "Objects whose nodes are all away", PoolStatus::unavailableObjects);
+        gauge("kvpool.master.grants.under.way", "Puts granted and not yet published", PoolStatus::grantsUnderWay);
+        gauge(
+                "kvpool.master.takeover.duration.seconds",
+                "Time from the Lease to serving, at the last takeover",
+                it -> it.lastTakeoverMs() / 1000.0);
+        for (Count count : Count.values()) {
+            counter(count);
+        }
+        connections(connections);
+        new JvmMemoryMetrics().bindTo(registry);
+        new UptimeMetrics().bindTo(registry);
+    }
+
+    /** The text for Prometheus. */
+    public String scrape() {
+        return registry.scrape();
+    }
+
+    /** As the reference system calls them, for dashboards and clients that know its names. */
+    private void namesThatClientsPoll() {
+        gauge("master.key.count", "Objects that can be read", PoolStatus::objects);
+        gauge("master.allocated.bytes", "Bytes of extents in use on ready nodes", PoolStatus::usedBytes);
+        gauge("master.total.capacity.bytes", "Bytes that objects can use on ready nodes", PoolStatus::capacityBytes);
+        gauge("master.active.clients", "Clients connected", PoolStatus::clients);
+    }
+
+    private void gauge(String name, String help, ToDoubleFunction<PoolStatus> value) {
+        Gauge.builder(name, status, it -> value.applyAsDouble(it.get()))
+                .description(help)
+                .register(registry);
+    }
+
+    private void counter(Count count) {
+        String name = "kvpool.master." + count.metric().replace('_', '.');
+        FunctionCounter.Builder<Supplier<PoolStatus>> counter = FunctionCounter.builder(
+                        name, status, it -> it.get().counters().get(count))
+                .description(count.help());
+        if (!count.reason().isEmpty()) {
+            counter.tag("reason", count.reason());
+        }
+        counter.register(registry);
+    }
+
+    private void connections(ConnectionNumbers connections) {
+        for (RefusalCode code : RefusalCode.values()) {
+            if (code != RefusalCode.NULL_VAL) {
+                FunctionCounter.builder("kvpool.master.connections.refused", connections, it -> it.refused(code))
+                        .tag("reason", code.name().toLowerCase(Locale.ROOT))
+                        .description("Connections refused at their Hello")
+                        .register(registry);
+            }
+        }
+        FunctionCounter.builder("kvpool.master.protocol.errors", connections, ConnectionNumbers::malformed)
+                .description("Connections ended for bytes that are no message")
+                .register(registry);
+        FunctionCounter.builder("kvpool.master.connections.overflowed", connections, ConnectionNumbers::overflowed)
+                .description("Connections ended because the peer did not read")
+                .register(registry);
+    }
+}
