@@ -166,8 +166,10 @@ void ClientCore::shutDown(Time now) {
 int64_t ClientCore::tickMs() const {
   // Batches need their backoffs and deadlines kept; without any only heartbeats are due.
   constexpr int64_t kBusyMs = 5;
+  constexpr int64_t kSearchingMs = 10;
   constexpr int64_t kIdleMs = 100;
-  return batches_.empty() && search_.leader() ? kIdleMs : kBusyMs;
+  if (!batches_.empty()) return kBusyMs;
+  return search_.leader() ? kIdleMs : kSearchingMs;
 }
 
 Status ClientCore::readiness() const {

@@ -72,7 +72,7 @@ wire::Bytes LeaderCalls::encodeGrant(const Batch& batch, uint64_t request, const
   std::vector<GrantLine> wanted;
   wanted.reserve(lines.size());
   for (uint32_t line : lines) wanted.push_back({batch.key(line), batch.lines[line].op.length});
-  const Time left = std::max<Time>(batch.asked.deadline - context_.now, 1);
+  const Time left = std::clamp<Time>(batch.asked.deadline - context_.now, 1, INT32_MAX);
   return grantRequest(request, batch.asked.replicas, static_cast<uint32_t>(left), wanted, batch.asked.preferredNode);
 }
 

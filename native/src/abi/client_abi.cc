@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// The client's functions of kvpool.h: arguments checked, structs read, no exception out.
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "abi/border.h"
+#include "base/entropy.h"
+#include "base/utf8.h"
+#include "client/client.h"
+#include "kvpool/kvpool.h"
+#include "net/address.h"
+
+using kvpool::Result;
+using kvpool::Status;
+using kvpool::client::Client;
+using kvpool::client::ClientSettings;
+using kvpool::client::OpCode;
+
+/// A fork copies the handle but not its I/O thread: in the child every call says KV_CLOSED and destroy only forgets.
+struct kv_client {
+  std::unique_ptr<Client> client;
+  pid_t owner = ::getpid();
+
+  [[nodiscard]] bool isOurs() const { return owner == ::getpid(); }
+};
+
+namespace {
+
+constexpr uint32_t kProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM;
+constexpr uint32_t kBatchFlags = KV_BATCH_REGISTERED | KV_BATCH_FORCE;
+
+std::string hostName() {
+  std::array<char, kvpool::wire::kNameBytesMax + 1> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "client";
+  return name.data();
+}
+
+std::string bootId() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return id;
+}
+
+Result<std::string> nameOr(const char* given, const std::string& standard, const char* what) {
+  std::string name = given == nullptr || *given == '\0' ? standard : given;
+  if (name.size() > kvpool::wire::kNameBytesMax || !kvpool::isUtf8(name)) {
+    return {KV_INVALID_ARGUMENT, std::string(what) + " must be at most " + std::to_string(kvpool::wire::kNameBytesMax) +
+                                     " bytes of UTF-8"};
+  }
+  return name;
+}
+
+uint32_t orDefault(uint32_t given, uint32_t standard) {
+  return given == 0 ? standard : given;
+}
+
+Result<ClientSettings> settingsFrom(const kv_client_params& params) {
+  if (params.masters == nullptr) return {KV_INVALID_ARGUMENT, "masters is missing: HOST:PORT[,HOST:PORT...]"};
+  const auto masters = kvpool::net::parseHostPorts(params.masters, kvpool::client::kMastersMax);
+  if (!masters.ok()) return masters.status();
+  if ((params.protocols & ~kProtocols) != 0) {
+    return {KV_INVALID_ARGUMENT, "protocols has unknown bits; known are KV_PROTOCOL_TCP and KV_PROTOCOL_SHM"};
+  }
+  auto name = nameOr(params.name, hostName(), "name");
+  if (!name.ok()) return name.status();
+  auto product = nameOr(params.product, KVPOOL_PRODUCT_VERSION, "product");
+  if (!product.ok()) return product.status();
+
+  const uint32_t protocols = orDefault(params.protocols, kProtocols);
+  ClientSettings settings;
+  for (const auto& master : masters.value()) settings.config.masters.push_back(kvpool::net::toString(master));
+  settings.config.me.role = kvpool::wire::Role::Client;
+  settings.config.me.incarnation = kvpool::randomNumber();
+  settings.config.me.name = std::move(name.value());
+  settings.config.me.product = std::move(product.value());
+  settings.config.tcp = (protocols & KV_PROTOCOL_TCP) != 0;
+  settings.config.shm = (protocols & KV_PROTOCOL_SHM) != 0;
+  settings.config.bootId = bootId();
+  settings.config.seed = kvpool::randomNumber();
+  settings.config.connectTimeoutMs = orDefault(params.connect_timeout_ms, kvpool::client::kConnectTimeoutMs);
+  settings.config.transferTimeoutMs = orDefault(params.transfer_timeout_ms, kvpool::client::kTransferTimeoutMs);
+  settings.readyTimeoutMs = orDefault(params.ready_timeout_ms, kvpool::client::kReadyTimeoutMs);
+  settings.queueOpsMax = orDefault(params.queue_ops_max, KV_BATCH_MAX);
+  return settings;
+}
+
+Result<OpCode> opCodeFrom(int32_t code) {
+  switch (code) {
+    case KV_OP_PUT:
+      return OpCode::Put;
+    case KV_OP_GET:
+      return OpCode::Get;
+    case KV_OP_EXISTS:
+      return OpCode::Exists;
+    case KV_OP_REMOVE:
+      return OpCode::Remove;
+    default:
+      return {KV_INVALID_ARGUMENT, "op_code " + std::to_string(code) + " is none of enum kv_op_code"};
+  }
+}
+
+Result<Client::Options> optionsFrom(const kv_batch_options* given) {
+  Client::Options options;
+  if (given == nullptr) return options;
+  const auto read = kvpool::abi::readParams(given);
+  if (!read) return {KV_INVALID_ARGUMENT, "struct_size of kv_batch_options does not fit this library"};
+  if ((read->flags & ~kBatchFlags) != 0) return {KV_INVALID_ARGUMENT, "kv_batch_options.flags has unknown bits"};
+  if (read->replicas > UINT8_MAX) return {KV_INVALID_ARGUMENT, "replicas is above 255"};
+  auto preferred = nameOr(read->preferred_node, "", "preferred_node");
+  if (!preferred.ok()) return preferred.status();
+  options.registered = (read->flags & KV_BATCH_REGISTERED) != 0;
+  options.force = (read->flags & KV_BATCH_FORCE) != 0;
+  options.timeoutMs = orDefault(read->timeout_ms, kvpool::client::kBatchTimeoutMs);
+  options.replicas = read->replicas;
+  options.preferredNode = std::move(preferred.value());
+  return options;
+}
+
+int32_t judgeSubmit(const kv_op* table, uint32_t count, const uint64_t* batchOut) {
+  if (batchOut == nullptr || (table == nullptr && count > 0) || count > KV_BATCH_MAX) return KV_INVALID_ARGUMENT;
+  return KV_OK;
+}
+
+int32_t failed(kv_client* client, const Status& status) {
+  client->client->explain(status.text());
+  return status.code();
+}
+
+}  // namespace
+
+int32_t kv_client_create(const kv_client_params* params, kv_client** out, char* err, uint32_t err_size) {
+  return kvpool::abi::guarded(err, err_size, [&]() -> int32_t {
+    using kvpool::abi::report;
+    if (out == nullptr) return report({KV_INVALID_ARGUMENT, "out is NULL"}, err, err_size);
+    *out = nullptr;
+    const auto read = kvpool::abi::readParams(params);
+    if (!read) {
+      return report({KV_INVALID_ARGUMENT, "params is NULL or its struct_size does not fit this library"}, err, err_size);
+    }
+    auto settings = settingsFrom(*read);
+    if (!settings.ok()) return report(settings.status(), err, err_size);
+    auto client = Client::connect(std::move(settings.value()));
+    if (!client.ok()) return report(client.status(), err, err_size);
+    auto handle = std::make_unique<kv_client>();
+    handle->client = std::move(client.value());
+    *out = handle.release();
+    return KV_OK;
+  });
+}
+
+int32_t kv_client_register(kv_client* client, void* address, uint64_t length) {
+  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
+    if (client == nullptr) return KV_INVALID_ARGUMENT;
+    if (!client->isOurs()) return KV_CLOSED;
+    const Status added = client->client->memory().add(address, length);
+    return added.ok() ? KV_OK : failed(client, added);
+  });
+}
+
+int32_t kv_client_unregister(kv_client* client, void* address) {
+  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
+    if (client == nullptr) return KV_INVALID_ARGUMENT;
+    if (!client->isOurs()) return KV_CLOSED;
+    const Status removed = client->client->memory().remove(address);
+    return removed.ok() ? KV_OK : failed(client, removed);
+  });
+}
+
+int32_t kv_client_submit(kv_client* client, int32_t op_code, kv_op* table, uint32_t count,
+                         const kv_batch_options* options, uint64_t* batch_out) {
+  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
+    if (client == nullptr) return KV_INVALID_ARGUMENT;
+    if (!client->isOurs()) return KV_CLOSED;
+    if (judgeSubmit(table, count, batch_out) != KV_OK) {
+      return failed(client, {KV_INVALID_ARGUMENT, "batch_out or table is NULL, or count is above KV_BATCH_MAX = " +
+                                                      std::to_string(KV_BATCH_MAX)});
+    }
+    const auto op = opCodeFrom(op_code);
+    if (!op.ok()) return failed(client, op.status());
+    const auto read = optionsFrom(options);
+    if (!read.ok()) return failed(client, read.status());
+    const auto batch = client->client->submit(op.value(), table, count, read.value());
+    if (!batch.ok()) return failed(client, batch.status());
+    *batch_out = batch.value();
+    return KV_OK;
+  });
+}
+
+int32_t kv_client_wait(kv_client* client, uint64_t batch, uint32_t timeout_ms) {
+  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
+    if (client == nullptr) return KV_INVALID_ARGUMENT;
+    if (!client->isOurs()) return KV_CLOSED;
+    return client->client->wait(batch, timeout_ms);
+  });
+}
+
+int32_t kv_client_remove_all(kv_client* client, uint32_t force, uint32_t timeout_ms, uint64_t* removed_out) {
+  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
+    if (client == nullptr || force > 1) return KV_INVALID_ARGUMENT;
+    if (!client->isOurs()) return KV_CLOSED;
+    const auto removed =
+        client->client->removeAll(force == 1, orDefault(timeout_ms, kvpool::client::kBatchTimeoutMs));
+    if (!removed.ok()) return failed(client, removed.status());
+    if (removed_out != nullptr) *removed_out = removed.value();
+    return KV_OK;
+  });
+}
+
+int32_t kv_client_explain(kv_client* client, char* out, uint32_t out_size) {
+  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
+    if (client == nullptr || out == nullptr || out_size == 0) return KV_INVALID_ARGUMENT;
+    if (!client->isOurs()) return KV_CLOSED;
+    kvpool::abi::writeText(client->client->explanation(), out, out_size);
+    return KV_OK;
+  });
+}
+
+int32_t kv_client_get_stats(kv_client* client, kv_client_stats* out) {
+  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
+    if (client == nullptr) return KV_INVALID_ARGUMENT;
+    if (!client->isOurs()) return KV_CLOSED;
+    const kvpool::client::Statistics seen = client->client->statistics();
+    kv_client_stats stats{};
+    stats.leader_known = seen.leaderKnown ? 1 : 0;
+    stats.epoch = seen.epoch;
+    stats.puts = seen.puts;
+    stats.gets = seen.gets;
+    stats.hits = seen.hits;
+    stats.misses = seen.misses;
+    stats.put_bytes = seen.putBytes;
+    stats.get_bytes = seen.getBytes;
+    stats.shm_bytes = seen.shmBytes;
+    stats.retries = seen.retries;
+    stats.checksum_failures = seen.checksumFailures;
+    stats.leader_changes = seen.leaderChanges;
+    return kvpool::abi::writeOut(out, stats);
+  });
+}
+
+void kv_client_destroy(kv_client* client) {
+  if (client == nullptr) return;
+  if (!client->isOurs()) {
+    // The I/O thread does not exist here, so there is nothing to stop; its memory may be in any state, so it stays.
+    (void)client->client.release();
+  }
+  delete client;
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/connection.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+#include "base/crc32c.h"
+#include "net/socket.h"
+
+namespace kvpool::client {
+namespace {
+
+/// Received and checksummed in one step; small enough to be in the cache for the checksum.
+constexpr uint64_t kReceiveBytes = 256 * 1024;
+/// Below this much missing, one receive call for the rest and what follows beats sparing the copy.
+constexpr uint64_t kDirectBytesMin = 32 * 1024;
+/// Steps of one readiness event, so that one fast peer does not starve the others.
+constexpr int kStepsPerEvent = 16;
+
+std::string errorText(int errorNumber) {
+  return std::strerror(errorNumber);
+}
+
+}  // namespace
+
+// ---- connecting ----
+
+void Connection::dialTcp(net::Resolver& resolver, const std::string& address) {
+  address_ = address;
+  auto parsed = net::parseHostPort(address);
+  if (!parsed.ok()) return end(parsed.status().text());
+  resolver.resolve(parsed.value(), [self = weak_from_this()](Result<std::vector<net::SocketAddress>> answer) {
+    const std::shared_ptr<Connection> connection = self.lock();
+    if (!connection || connection->closed_) return;
+    if (!answer.ok()) return connection->end(answer.status().text());
+    connection->addresses_ = std::move(answer.value());
+    connection->connectNext();
+  });
+}
+
+void Connection::dialUnix(const std::string& path) {
+  address_ = path;
+  isUnix_ = true;
+  auto socket = net::connectUnix(path);
+  if (!socket.ok()) return end(socket.status().text());
+  connecting_ = false;
+  attend(std::move(socket.value()), EPOLLIN);
+  listener_.connectionOpened(id_);
+}
+
+void Connection::connectNext() {
+  std::string reason = "no address to connect to";
+  while (nextAddress_ < addresses_.size()) {
+    auto socket = net::startConnect(addresses_[nextAddress_++]);
+    if (socket.ok()) return attend(std::move(socket.value()), EPOLLOUT);
+    reason = socket.status().text();
+  }
+  end(reason);
+}
+
+void Connection::attend(Fd socket, uint32_t events) {
+  socket_ = std::move(socket);
+  loop_.add(socket_.get(), events, [this](uint32_t happenedEvents) {
+    const std::shared_ptr<Connection> keep = shared_from_this();
+    happened(happenedEvents);
+  });
+}
+
+void Connection::connectReady() {
+  const int outcome = net::connectOutcome(socket_.get());
+  if (outcome == 0) {
+    connecting_ = false;
+    loop_.modify(socket_.get(), EPOLLIN);
+    return listener_.connectionOpened(id_);
+  }
+  const std::string reason = net::toString(addresses_[nextAddress_ - 1]) + ": " + errorText(outcome);
+  loop_.remove(socket_.get());
+  socket_.reset();
+  if (nextAddress_ < addresses_.size()) return connectNext();
+  end(reason);
+}
+
+// ---- sending ----
+
+void Connection::flush() {
+  if (closed_ || connecting_ || !socket_.valid()) return;
+  const uint64_t before = out_.sentBytes();
+  const OutQueue::Outcome outcome =
+      out_.flush(socket_.get(), [this](TransferId transfer) { listener_.payloadSent(id_, transfer); });
+  const int errorNumber = errno;
+  if (closed_) return;
+  if (outcome == OutQueue::Outcome::Failed) return end("sending failed: " + errorText(errorNumber));
+  watch(outcome == OutQueue::Outcome::Blocked);
+  if (out_.sentBytes() != before) listener_.bytesMoved(id_);
+}
+
+void Connection::sendWithDescriptor(const wire::Bytes& frame, int descriptor) {
+  const ssize_t sent = net::sendWithDescriptors(socket_.get(), frame, std::span(&descriptor, 1));
+  if (sent < 0) return end("sending a descriptor failed: " + errorText(errno));
+  // The descriptor travels with the first byte; the rest of a frame that did not fit goes the usual way.
+  if (static_cast<size_t>(sent) < frame.size()) out_.addFrame({frame.begin() + sent, frame.end()});
+}
+
+void Connection::watch(bool writable) {
+  if (writable == watchesWritable_) return;
+  watchesWritable_ = writable;
+  loop_.modify(socket_.get(), writable ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+// ---- receiving ----
+
+void Connection::happened(uint32_t events) {
+  if (closed_) return;
+  if (connecting_) return connectReady();
+  if ((events & EPOLLOUT) != 0) flush();
+  if (!closed_ && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) receive();
+}
+
+void Connection::receive() {
+  for (int step = 0; step < kStepsPerEvent && !closed_; ++step) {
+    const bool direct = incoming_ && incoming_->length - incoming_->received >= kDirectBytesMin;
+    const bool more = direct ? receivePayload() : receiveSome();
+    if (closed_) return;
+    listener_.bytesMoved(id_);
+    if (!more) return;
+  }
+}
+
+/// Receives into the decoder. False when the socket had no more.
+bool Connection::receiveSome() {
+  const std::span<uint8_t> room = decoder_.writable();
+  net::ReceivedBytes received;
+  if (isUnix_) {
+    received = net::receiveWithDescriptors(socket_.get(), room, &descriptors_);
+  } else {
+    received.count = ::recv(socket_.get(), room.data(), room.size(), 0);
+    received.errorNumber = errno;
+  }
+  if (received.count == 0) return end("the peer closed the connection"), false;
+  if (received.count < 0) {
+    const int error = received.errorNumber;
+    if (error != EAGAIN && error != EWOULDBLOCK && error != EINTR) end("receiving failed: " + errorText(error));
+    return false;
+  }
+  decoder_.received(static_cast<size_t>(received.count));
+  parse();
+  return static_cast<size_t>(received.count) == room.size();
+}
+
+/// Receives the rest of a payload straight into the caller's memory. False when the socket had no more.
+bool Connection::receivePayload() {
+  static thread_local std::array<uint8_t, kReceiveBytes> dropped;
+  Incoming& incoming = *incoming_;
+  const uint64_t wanted = std::min(kReceiveBytes, incoming.length - incoming.received);
+  uint8_t* into = incoming.destination == nullptr ? dropped.data() : incoming.destination + incoming.received;
+  const ssize_t count = ::recv(socket_.get(), into, wanted, 0);
+  if (count == 0) return end("the peer closed the connection in the middle of a payload"), false;
+  if (count < 0) {
+    if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) end("receiving failed: " + errorText(errno));
+    return false;
+  }
+  if (incoming.destination != nullptr) incoming.crc = crc32c(into, static_cast<size_t>(count), incoming.crc);
+  incoming.received += static_cast<uint64_t>(count);
+  return true;
+}
+
+void Connection::parse() {
+  try {
+    while (!closed_) {
+      if (incoming_) {
+        const Incoming& incoming = *incoming_;
+        const uint64_t missing =
+            incoming.length - incoming.received + incoming.trailer.size() - incoming.trailerReceived;
+        const std::span<const uint8_t> raw = decoder_.takeRaw(missing);
+        takePayload(raw);
+        if (raw.size() < missing) return;
+        finishPayload();
+        continue;
+      }
+      const std::optional<wire::Body> body = decoder_.next();
+      if (!body) return;
+      listener_.frameArrived(id_, *body);
+    }
+  } catch (const std::runtime_error& malformed) {
+    end(std::string("sent malformed bytes: ") + malformed.what());
+  }
+}
+
+void Connection::expectPayload(TransferId transfer, void* destination, uint64_t length) {
+  incoming_.emplace();
+  incoming_->transfer = transfer;
+  incoming_->destination = static_cast<uint8_t*>(destination);
+  incoming_->length = length;
+}
+
+void Connection::takePayload(std::span<const uint8_t> bytes) {
+  Incoming& incoming = *incoming_;
+  const size_t part = static_cast<size_t>(std::min<uint64_t>(bytes.size(), incoming.length - incoming.received));
+  if (incoming.destination != nullptr && part > 0) {
+    incoming.crc = crc32cCopy(incoming.destination + incoming.received, bytes.data(), part, incoming.crc);
+  }
+  incoming.received += part;
+  const std::span<const uint8_t> trailer = bytes.subspan(part);
+  std::copy(trailer.begin(), trailer.end(),
+            incoming.trailer.begin() + static_cast<std::ptrdiff_t>(incoming.trailerReceived));
+  incoming.trailerReceived += trailer.size();
+}
+
+void Connection::finishPayload() {
+  const Incoming done = *incoming_;
+  incoming_.reset();
+  uint32_t sentCrc = 0;
+  std::memcpy(&sentCrc, done.trailer.data(), sizeof sentCrc);
+  listener_.payloadReceived(id_, done.transfer, done.crc, sentCrc);
+}
+
+// ---- ending ----
+
+void Connection::end(const std::string& reason) {
+  if (closed_) return;
+  close();
+  listener_.connectionEnded(id_, reason);
+}
+
+void Connection::close() {
+  if (closed_) return;
+  closed_ = true;
+  if (socket_.valid()) loop_.remove(socket_.get());
+  socket_.reset();
+  out_ = OutQueue();
+  incoming_.reset();
+  descriptors_.clear();
+}
+
+}  // namespace kvpool::client

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/copier.h"
+
+#include <algorithm>
+
+#include "base/crc32c.h"
+#include "kvpool/kvpool.h"
+
+namespace kvpool::client {
+
+void Copier::cancel(ConnectionId connection, TransferId transfer) {
+  std::erase_if(jobs_, [=](const Job& job) { return job.connection == connection && job.transfer == transfer; });
+}
+
+void Copier::detach(ConnectionId connection) {
+  std::erase_if(jobs_, [=](const Job& job) { return job.connection == connection; });
+  attachments_.erase(connection);
+}
+
+void Copier::run(uint64_t bytes) {
+  constexpr uint64_t kJobCost = 256;  // so that empty objects count as well
+  while (!jobs_.empty() && bytes > 0) {
+    Job& job = jobs_.front();
+    bytes -= std::min(bytes, kJobCost);
+    // Both variants of a step tell the result and drop the job themselves when it is complete.
+    const bool more = std::holds_alternative<CopyToStaging>(job.copy)
+                          ? stepIn(job, std::get<CopyToStaging>(job.copy), bytes)
+                          : stepOut(job, std::get<CopyFromSegment>(job.copy), bytes);
+    if (more) return;
+  }
+}
+
+bool Copier::stepIn(Job& job, const CopyToStaging& copy, uint64_t& budget) {
+  const uint64_t part = std::min(copy.length - job.done, budget);
+  if (part > 0) {
+    const StagingMemory& staging = *attachments_.at(job.connection).staging;
+    job.crc = crc32cCopy(staging.at(copy.stagingOffset + job.done),
+                         static_cast<const uint8_t*>(copy.source) + job.done, part, job.crc);
+  }
+  job.done += part;
+  budget -= part;
+  if (job.done < copy.length) return true;
+  const Job done = job;
+  jobs_.pop_front();
+  listener_.copiedToStaging(done.connection, done.transfer, done.crc);
+  return false;
+}
+
+const uint8_t* Copier::find(const CopyFromSegment& copy) {
+  const auto& segments = attachments_.at(copy.connection).segments;
+  const auto segment = segments.find(copy.extent.segment);
+  if (segment == segments.end()) return nullptr;
+  return segment->second->find(copy.extent, copy.object, copy.offset, copy.length);
+}
+
+bool Copier::stepOut(Job& job, const CopyFromSegment& copy, uint64_t& budget) {
+  // Looking before every piece is cheap and stops a large copy soon after its extent was given to another object.
+  const uint8_t* from = find(copy);
+  const uint64_t part = std::min(copy.length - job.done, budget);
+  if (from != nullptr && part > 0) {
+    job.crc = crc32cCopy(static_cast<uint8_t*>(copy.destination) + job.done, from + job.done, part, job.crc);
+  }
+  job.done += part;
+  budget -= part;
+  if (from != nullptr && job.done < copy.length) return true;
+  const int32_t status = from != nullptr && find(copy) != nullptr ? KV_OK : KV_NOT_FOUND;
+  const Job done = job;
+  jobs_.pop_front();
+  listener_.copiedFromSegment(done.connection, done.transfer, status, done.crc);
+  return false;
+}
+
+}  // namespace kvpool::client
