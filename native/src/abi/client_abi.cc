@@ -206,7 +206,7 @@ int32_t kv_client_remove_all(kv_client* client, uint32_t force, uint32_t timeout
     if (!client->isOurs()) return KV_CLOSED;
     const auto removed =
         client->client->removeAll(force == 1, orDefault(timeout_ms, kvpool::client::kBatchTimeoutMs));
-    if (!removed.ok()) return failed(client, removed.status());
+    if (!removed.ok()) return removed.status().code();  // the client explains the cause already
     if (removed_out != nullptr) *removed_out = removed.value();
     return KV_OK;
   });

@@ -62,7 +62,8 @@ class Context {
   /// Names requests to masters and transfers alike, so that no number is used twice on any connection.
   uint64_t newRequest() { return ++lastRequest_; }
 
-  uint64_t random(uint64_t below) { return std::uniform_int_distribution<uint64_t>(0, below - 1)(random_); }
+  /// 0 to `end` - 1. The modulo's bias does not matter here, and it is the same on every platform.
+  uint64_t random(uint64_t end) { return random_() % end; }
 
   /// The wait before try number `attempt` (0: the first repetition).
   int64_t backoffMs(uint32_t attempt) {

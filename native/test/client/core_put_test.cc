@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// put, step by step: what each answer of the leader and of the nodes leads to.
+#include <gtest/gtest.h>
+
+#include "client/core_harness.h"
+
+namespace kvpool::test {
+namespace {
+
+TEST(CorePut, TakesThreeRoundTripsAndIsAcknowledgedOnlyByThePublish) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value");
+  const auto grant = h.expectGrant(leader);
+  EXPECT_EQ(grant.keys.at(0).key, "k");
+  EXPECT_EQ(grant.keys.at(0).payloadLength, 5u);
+  EXPECT_EQ(grant.deadlineMs, 30000u);
+
+  h.replyGrant(leader, grant, KV_OK, {nodeAddress(1)}, {1, 42});
+  const auto node = h.acceptNode(1);
+  const auto write = h.expectWrite(node);
+  EXPECT_EQ(write.payload, "value");
+  EXPECT_EQ(write.object, (ObjectId{1, 42}));
+  h.replyWrite(node, write.request, KV_OK);
+  EXPECT_FALSE(h.result(batch)) << "a written object is not yet an acknowledged one";
+
+  const auto publish = h.expectPublish(leader);
+  EXPECT_TRUE(publish.objects.at(0).written);
+  EXPECT_EQ(publish.objects.at(0).committed, std::vector<uint64_t>{1});
+  h.replyPublish(leader, publish, KV_OK);
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+TEST(CorePut, ManyKeysShareTheRoundTrips) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  std::string value = "v";
+  std::vector<std::string> keys;
+  for (int i = 0; i < 32; ++i) keys.push_back("key-" + std::to_string(i));
+  std::vector<client::Operation> lines;
+  for (const std::string& key : keys) lines.push_back({key, value.data(), 1, KV_OK});
+  const uint64_t batch = h.submit(OpCode::Put, lines);
+
+  const auto grant = h.expectGrant(leader);
+  EXPECT_EQ(grant.keys.size(), 32u);
+  h.replyGrant(leader, grant, KV_OK, {nodeAddress(1)});
+  const auto node = h.acceptNode(1);
+  std::vector<uint64_t> writes;
+  for (int i = 0; i < 32; ++i) writes.push_back(h.expectWrite(node).request);  // all before any answer
+  for (uint64_t write : writes) h.replyWrite(node, write, KV_OK);
+  const auto publish = h.expectPublish(leader);
+  EXPECT_EQ(publish.objects.size(), 32u);
+  h.replyPublish(leader, publish, KV_OK);
+  EXPECT_TRUE(h.result(batch));
+  EXPECT_FALSE(h.nextBody(leader));
+}
+
+TEST(CorePut, RequestsStayWithinTheirBoundOfKeysAndBytes) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  std::vector<std::string> keys;
+  for (int i = 0; i < 1500; ++i) keys.push_back("key-" + std::to_string(i));
+  for (int i = 0; i < 300; ++i) keys.push_back(std::to_string(i) + std::string(4000, 'x'));
+  std::vector<client::Operation> lines;
+  for (const std::string& key : keys) lines.push_back({key, nullptr, 0, KV_OK});
+  h.submit(OpCode::Put, lines);
+  size_t total = 0;
+  size_t requests = 0;
+  while (const auto body = h.nextBody(leader)) {
+    const auto grant = readGrantRequest(*body);
+    EXPECT_LE(grant.keys.size(), client::kKeysPerRequest);
+    EXPECT_LE(body->size(), client::kRequestBytes + 1024);
+    total += grant.keys.size();
+    ++requests;
+  }
+  EXPECT_EQ(total, keys.size());
+  EXPECT_EQ(requests, 5u);  // 1024; 476 short and 113 long keys; and the other long ones
+}
+
+TEST(CorePut, AnExistingKeyIsOkWithoutAWrite) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value");
+  h.replyGrant(leader, h.expectGrant(leader), KV_EXISTS, {});
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+TEST(CorePut, ABusyKeyIsAskedForAgainUntilItExists) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value");
+  for (int i = 0; i < 5; ++i) {
+    h.replyGrant(leader, h.expectGrant(leader), KV_BUSY, {});
+    EXPECT_FALSE(h.nextBody(leader)) << "asked again without a pause";
+    h.pass(client::kRetryLongestMs);
+  }
+  h.replyGrant(leader, h.expectGrant(leader), KV_EXISTS, {});
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+TEST(CorePut, ABusyKeyEndsBusyAtTheDeadline) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value", 1000);
+  for (int i = 0; i < 300 && !h.result(batch); ++i) {
+    if (const auto body = h.nextBody(leader)) h.replyGrant(leader, readGrantRequest(*body), KV_BUSY, {});
+    h.pass(5);
+  }
+  EXPECT_EQ(h.expectStatus(batch), KV_BUSY);
+}
+
+TEST(CorePut, AFullPoolIsTriedABoundedNumberOfTimes) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value");
+  for (uint32_t i = 0; i < client::kNoSpaceTries; ++i) {
+    ASSERT_FALSE(h.result(batch));
+    h.replyGrant(leader, h.expectGrant(leader), KV_NO_SPACE, {});
+    h.pass(client::kRetryLongestMs);
+  }
+  EXPECT_EQ(h.expectStatus(batch), KV_NO_SPACE);
+  EXPECT_NE(h.core.explanation().find(std::to_string(client::kNoSpaceTries) + " tries"), std::string::npos);
+}
+
+TEST(CorePut, AFullNodeGivesTheGrantBackAndLetsTheLeaderEvict) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value");
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1)});
+  const auto node = h.acceptNode(1);
+  h.replyWrite(node, h.expectWrite(node).request, KV_NO_SPACE);
+  const auto back = h.expectPublish(leader);
+  EXPECT_FALSE(back.objects.at(0).written);
+  h.replyPublish(leader, back, KV_OK);
+  EXPECT_FALSE(h.result(batch));
+  h.pass(client::kRetryLongestMs);
+  h.replyGrant(leader, h.expectGrant(leader), KV_EXISTS, {});
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+TEST(CorePut, OneOfTwoReplicasIsSuccess) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value");
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1), nodeAddress(2)});
+  const auto first = h.acceptNode(1);
+  const auto second = h.acceptNode(2);
+  h.replyWrite(first, h.expectWrite(first).request, KV_OK);
+  (void)h.expectWrite(second);
+  h.pass(50);
+  EXPECT_FALSE(h.nextBody(leader)) << "the other replica may still come";
+  h.cut(second);
+  const auto publish = h.expectPublish(leader);
+  EXPECT_EQ(publish.objects.at(0).committed, std::vector<uint64_t>{1});
+  h.replyPublish(leader, publish, KV_OK);
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+class RefusedWrite : public testing::TestWithParam<int32_t> {};
+
+TEST_P(RefusedWrite, LeadsToANewGrant) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value");
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1)}, {1, 1});
+  const auto node = h.acceptNode(1);
+  h.replyWrite(node, h.expectWrite(node).request, GetParam());
+  h.replyPublish(leader, h.expectPublish(leader), KV_STALE_EPOCH);
+  h.pass(client::kRetryLongestMs);
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1)}, {2, 1});
+  const auto again = h.expectWrite(node);
+  EXPECT_EQ(again.object, (ObjectId{2, 1}));
+  h.replyWrite(node, again.request, KV_OK);
+  h.replyPublish(leader, h.expectPublish(leader), KV_OK);
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+INSTANTIATE_TEST_SUITE_P(CorePut, RefusedWrite,
+                         testing::Values(KV_STALE_EPOCH, KV_NOT_FENCED, KV_CHECKSUM, KV_BUSY, KV_IO));
+
+TEST(CorePut, ALostNodeConnectionLeadsToANewGrant) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value");
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1)});
+  const auto node = h.acceptNode(1);
+  (void)h.expectWrite(node);
+  h.cut(node);
+  h.replyPublish(leader, h.expectPublish(leader), KV_OK);
+  h.pass(client::kRetryLongestMs);
+  h.replyGrant(leader, h.expectGrant(leader), KV_EXISTS, {});
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+TEST(CorePut, AnotherLifeAtTheNodesAddressIsNotWrittenTo) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  h.put("k", "value");
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1)});
+  const auto node = h.expectDial("node-1:1");
+  h.open(node);
+  h.welcome(node, wire::Role::Node, 2);  // an incarnation nobody meant
+  EXPECT_TRUE(h.closes(node));
+  EXPECT_FALSE(h.expectPublish(leader).objects.at(0).written);
+}
+
+TEST(CorePut, APublishLostWithItsLeaderIsSentToTheNext) {
+  CoreHarness h({"master-0:1", "master-1:1"});
+  const auto leader = h.lead("master-0:1");
+  const uint64_t batch = h.put("k", "value");
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1)}, {1, 9});
+  const auto node = h.acceptNode(1);
+  h.replyWrite(node, h.expectWrite(node).request, KV_OK);
+  (void)h.expectPublish(leader);
+  h.cut(leader);
+  h.pass(5);
+  const auto next = h.lead("master-1:1");
+  const auto again = h.expectPublish(next);
+  EXPECT_EQ(again.objects.at(0).object, (ObjectId{1, 9}));
+  h.replyPublish(next, again, KV_OK);
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+  EXPECT_EQ(h.core.statistics().leaderChanges, 1u);
+}
+
+TEST(CorePut, APublishThatLostAgainstAnotherObjectIsOk) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value");
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1)});
+  const auto node = h.acceptNode(1);
+  h.replyWrite(node, h.expectWrite(node).request, KV_OK);
+  h.replyPublish(leader, h.expectPublish(leader), KV_EXISTS);
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+TEST(CorePut, AnEarlyRefusalWaitsForThePayloadThatIsStillBeingSent) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  h.put("k", std::string(1000, 'v'));
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1)});
+  const auto node = h.acceptNode(1);
+  const auto request = node::readWriteRequest(h.expectBody(node)).requestId;
+  const auto payload = h.next<client::SendPayload>();
+  h.replyWrite(node, request, KV_NO_SPACE);
+  EXPECT_FALSE(h.nextBody(leader)) << "the shell still reads the caller's memory";
+  h.core.payloadSent(h.now, node, payload->transfer);
+  EXPECT_FALSE(h.expectPublish(leader).objects.at(0).written);
+}
+
+TEST(CorePut, TheDeadlineTakesTheCallersMemoryBackFirst) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", std::string(1000, 'v'), 500);
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1)});
+  const auto node = h.acceptNode(1);
+  ASSERT_TRUE(h.next<client::SendPayload>());  // and never payloadSent
+  h.pass(500);
+  EXPECT_TRUE(h.closes(node));
+  EXPECT_EQ(h.expectStatus(batch), KV_TIMEOUT);
+}
+
+TEST(CorePut, EqualKeysOfOneBatchAreDoneInOrder) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  std::string a = "a", b = "b";
+  const uint64_t batch = h.submit(OpCode::Put, {{"k", a.data(), 1, KV_OK}, {"k", b.data(), 1, KV_OK}});
+  const auto first = h.expectGrant(leader);
+  ASSERT_EQ(first.keys.size(), 1u);
+  h.replyGrant(leader, first, KV_OK, {nodeAddress(1)});
+  const auto node = h.acceptNode(1);
+  const auto write = h.expectWrite(node);
+  EXPECT_EQ(write.payload, "a");
+  h.replyWrite(node, write.request, KV_OK);
+  h.replyPublish(leader, h.expectPublish(leader), KV_OK);
+  h.replyGrant(leader, h.expectGrant(leader), KV_EXISTS, {});
+  const auto lines = h.result(batch);
+  ASSERT_TRUE(lines);
+  EXPECT_EQ(lines->at(0).status, KV_OK);
+  EXPECT_EQ(lines->at(1).status, KV_OK);
+}
+
+TEST(CorePut, WrongKeysEndAtOnceAndDoNotHoldUpTheOthers) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const std::string tooLong(KV_KEY_BYTES_MAX + 1, 'k');
+  const uint64_t batch = h.submit(OpCode::Put, {{"", nullptr, 0, KV_OK},
+                                               {tooLong, nullptr, 0, KV_OK},
+                                               {"\xff\xfe", nullptr, 0, KV_OK},
+                                               {"good", nullptr, 0, KV_OK},
+                                               {"other", nullptr, 0, KV_NOT_REGISTERED}});
+  const auto grant = h.expectGrant(leader);
+  ASSERT_EQ(grant.keys.size(), 1u);
+  h.replyGrant(leader, grant, KV_EXISTS, {});
+  const auto lines = h.result(batch);
+  ASSERT_TRUE(lines);
+  EXPECT_EQ(lines->at(0).status, KV_INVALID_KEY);
+  EXPECT_EQ(lines->at(1).status, KV_INVALID_KEY);
+  EXPECT_EQ(lines->at(2).status, KV_INVALID_KEY);
+  EXPECT_EQ(lines->at(3).status, KV_OK);
+  EXPECT_EQ(lines->at(4).status, KV_NOT_REGISTERED);
+}
+
+TEST(CorePut, ATooLargeObjectIsNotTriedAgain) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value");
+  h.replyGrant(leader, h.expectGrant(leader), KV_TOO_LARGE, {});
+  EXPECT_EQ(h.expectStatus(batch), KV_TOO_LARGE);
+}
+
+}  // namespace
+}  // namespace kvpool::test

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lane through shared memory: attached when it can be, left for tcp when it cannot.
+#include <gtest/gtest.h>
+
+#include "base/crc32c.h"
+#include "client/core_harness.h"
+
+namespace kvpool::test {
+namespace {
+
+/// Brings the lane to where transfers begin.
+ConnectionId attach(CoreHarness& h) {
+  const ConnectionId lane = h.expectDial("/node-1");
+  h.open(lane);
+  h.welcome(lane, wire::Role::Node, 1);
+  const auto staging = h.next<client::SendStaging>();
+  EXPECT_TRUE(staging && staging->bytes == client::kStagingBytes);
+  wire::Bytes frame;
+  node::appendShmAttached(frame, 1, KV_OK, 1 << 24);
+  h.deliver(lane, frame);
+  EXPECT_TRUE(h.next<client::MapSegments>());
+  h.core.segmentsMapped(h.now, lane, Status());
+  return lane;
+}
+
+TEST(CoreShm, APutIsStagedAndTheNodeToldWhereAndWhatChecksum) {
+  CoreHarness h({"master-0:1"}, true);
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value");
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1, true)});
+  const auto lane = attach(h);
+  EXPECT_FALSE(h.dials("node-1:1"));
+  const auto copy = h.next<client::CopyToStaging>();
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(copy->length, 5u);
+  h.core.copiedToStaging(h.now, lane, copy->transfer, 0xABCD);
+  const wire::Bytes body = h.expectBody(lane);
+  const node::WriteRequest write = node::readWriteRequest(body);
+  EXPECT_TRUE(write.staging);
+  EXPECT_EQ(write.stagingOffset, copy->stagingOffset);
+  EXPECT_EQ(write.payloadCrc, 0xABCDu);
+  h.replyWrite(lane, write.requestId, KV_OK);
+  h.replyPublish(leader, h.expectPublish(leader), KV_OK);
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+  EXPECT_EQ(h.core.statistics().shmBytes, 5u);
+}
+
+TEST(CoreShm, AGetCopiesFromTheMappedSegment) {
+  CoreHarness h({"master-0:1"}, true);
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100);
+  h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(2), nodeAddress(1, true)});
+  const auto lane = attach(h);  // preferred before the other node
+  const auto copy = h.next<client::CopyFromSegment>();
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(copy->offset, 4096u);
+  h.core.copiedFromSegment(h.now, lane, copy->transfer, KV_OK, crc32c("value", 5));
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+TEST(CoreShm, ACopyOfOtherBytesIsNotReturned) {
+  CoreHarness h({"master-0:1"}, true);
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100);
+  h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1, true)});
+  const auto lane = attach(h);
+  const auto copy = h.next<client::CopyFromSegment>();
+  h.core.copiedFromSegment(h.now, lane, copy->transfer, KV_OK, 1);
+  EXPECT_FALSE(h.result(batch));
+  h.replyLookupStatus(leader, h.expectLookup(leader), KV_NOT_FOUND);
+  EXPECT_EQ(h.expectStatus(batch), KV_NOT_FOUND);
+  EXPECT_EQ(h.core.statistics().checksumFailures, 1u);
+}
+
+TEST(CoreShm, ALaneThatCannotAttachLeavesItsTransfersToTcpForGood) {
+  CoreHarness h({"master-0:1"}, true);
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value");
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1, true)});
+  h.cut(h.expectDial("/node-1"));
+  const auto node = h.acceptNode(1);
+  h.replyWrite(node, h.expectWrite(node).request, KV_OK);
+  h.replyPublish(leader, h.expectPublish(leader), KV_OK);
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+
+  h.pass(60);
+  h.put("k2", "value");
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1, true)}, {1, 2});
+  EXPECT_FALSE(h.dials("/node-1"));
+  EXPECT_EQ(h.expectWrite(node).key, "k2");
+}
+
+TEST(CoreShm, AnotherMachinesNodeIsReachedByTcp) {
+  CoreHarness h({"master-0:1"}, true);
+  const auto leader = h.lead();
+  h.put("k", "value");
+  client::NodeAddress far = nodeAddress(1, true);
+  far.shm = "another-boot:/node-1";
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {far});
+  EXPECT_TRUE(h.dials("node-1:1"));
+  EXPECT_FALSE(h.dials("/node-1"));
+}
+
+TEST(CoreShm, AnObjectTooLargeForStagingGoesByTcp) {
+  CoreHarness h({"master-0:1"}, true);
+  const auto leader = h.lead();
+  char byte = 0;
+  h.submit(OpCode::Put, {{"k", &byte, client::kStagingObjectBytes + 1, KV_OK}});
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1, true)});
+  EXPECT_TRUE(h.dials("node-1:1"));
+}
+
+TEST(CoreShm, AFullStagingMemoryMakesWritesWait) {
+  CoreHarness h({"master-0:1"}, true);
+  const auto leader = h.lead();
+  char byte = 0;
+  std::vector<client::Operation> lines;
+  const std::vector<std::string> keys{"a", "b", "c", "d", "e"};
+  for (const std::string& key : keys) lines.push_back({key, &byte, client::kStagingObjectBytes, KV_OK});
+  h.submit(OpCode::Put, lines);
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1, true)});
+  const auto lane = attach(h);
+  std::vector<TransferId> copies;
+  while (const auto copy = h.next<client::CopyToStaging>()) copies.push_back(copy->transfer);
+  ASSERT_EQ(copies.size(), 4u);
+  h.core.copiedToStaging(h.now, lane, copies[0], 0);
+  const wire::Bytes body = h.expectBody(lane);
+  h.replyWrite(lane, node::readWriteRequest(body).requestId, KV_OK);
+  EXPECT_TRUE(h.next<client::CopyToStaging>());
+}
+
+TEST(CoreShm, TheDeadlineCancelsCopies) {
+  CoreHarness h({"master-0:1"}, true);
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100, 500);
+  h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1, true)});
+  const auto lane = attach(h);
+  const auto copy = h.next<client::CopyFromSegment>();
+  h.pass(500);
+  const auto cancel = h.next<client::CancelCopy>();
+  ASSERT_TRUE(cancel);
+  EXPECT_EQ(cancel->transfer, copy->transfer);
+  EXPECT_EQ(h.expectStatus(batch), KV_TIMEOUT);
+  EXPECT_FALSE(h.closes(lane));
+}
+
+}  // namespace
+}  // namespace kvpool::test
