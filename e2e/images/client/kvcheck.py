@@ -98,7 +98,7 @@ def get(store: MooncakeDistributedStore, options: argparse.Namespace) -> int:
 
 
 def load(store: MooncakeDistributedStore, options: argparse.Namespace) -> int:
-    """Puts without pause, reads something back at random, and in the end reads back all that was acknowledged."""
+    """Puts one object after the other, reads something back at random, and in the end reads back all that was acknowledged."""
     choice = random.Random(options.seed)
     acknowledged: list[str] = []
     failures, longest_gap = 0, 0.0
@@ -119,6 +119,7 @@ def load(store: MooncakeDistributedStore, options: argparse.Namespace) -> int:
             # Not there is no problem yet: in the middle of a takeover an object may be out of reach.
             probe = read_back(store, [choice.choice(acknowledged)], options)
             wrong += [problem for problem in probe if "WRONG" in problem]
+        time.sleep(options.pause)
     longest_gap = max(longest_gap, time.monotonic() - last_success)
     lost = read_back(store, acknowledged, options)
     show(wrong + lost)
@@ -136,6 +137,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--size", type=int, default=65536, help="bytes of each")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=10.0, help="how long load runs")
+    parser.add_argument("--pause", type=float, default=0.0, help="seconds load waits after each put: bounds what it fills")
     options = parser.parse_args()
     if options.count < 1 or options.size < 1:
         parser.error("--count and --size must be 1 or more")

@@ -16,6 +16,7 @@ import dev.kvpool.e2e.pool.Samples;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -35,6 +36,9 @@ class PoolIT {
 
     private static final String NAMESPACE = "kvpool-e2e-pool";
     private static final int OBJECTS = 100;
+
+    /** Longer than killing and taking over take on a slow machine, so that puts are tried before, during and after. */
+    private static final Duration LOAD = Duration.ofSeconds(25);
 
     private Cluster cluster;
     private Operator operator;
@@ -99,6 +103,7 @@ class PoolIT {
             "the leading master is killed: another leads with a later epoch, all objects are there, puts work again")
     void leaderKilled() {
         assertPut("before-leader-kill");
+        Clients.Load load = clients.startLoad("during-leader-kill", LOAD);
         Leader before = pool.leaseHolder();
         Pod victim = pod(before.pod());
 
@@ -109,6 +114,7 @@ class PoolIT {
         assertReadBack("before-leader-kill");
         assertPut("after-leader-kill");
         assertReadBack("after-leader-kill");
+        load.awaitNothingLost();
         restarts.awaitRestartOf(victim);
     }
 

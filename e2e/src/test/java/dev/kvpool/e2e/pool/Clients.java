@@ -5,6 +5,7 @@ import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Limits;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -27,27 +28,65 @@ public final class Clients {
 
     /** Puts objects whose keys begin with the prefix; returns the lines that the client printed. */
     public List<String> put(String prefix, int count) {
-        return run("put", prefix, count);
+        return run("put", "--prefix", prefix, "--count", Integer.toString(count));
     }
 
     /** Gets the objects and compares their bytes; returns the lines that the client printed. */
     public List<String> get(String prefix, int count) {
-        return run("get", prefix, count);
+        return run("get", "--prefix", prefix, "--count", Integer.toString(count));
     }
 
-    private List<String> run(String verb, String prefix, int count) {
-        List<String> words =
-                new ArrayList<>(List.of("kvcheck", verb, "--prefix", prefix, "--count", Integer.toString(count)));
-        return PodRun.toEnd(cluster, pool.namespace(), pod(words), Limits.CLIENT_POD)
-                .orThrow(String.join(" ", words))
-                .lines()
-                .toList();
+    /**
+     * Starts a client that puts small objects and reads some of them, all the time, and returns when it has begun. In the
+     * end it reads all whose put was acknowledged.
+     */
+    public Load startLoad(String prefix, Duration duration) {
+        // So few and small that nothing is evicted on the fastest machine: then whatever is not there was lost.
+        String[] words = {
+            "load",
+            "--prefix",
+            prefix,
+            "--seconds",
+            Long.toString(duration.toSeconds()),
+            "--size",
+            "4096",
+            "--pause",
+            "0.004"
+        };
+        return new Load(start(words).awaitStarted(Limits.CLIENT_POD), duration);
     }
 
-    private Pod pod(List<String> words) {
+    /** A client at work. */
+    public static final class Load {
+
+        private final PodRun run;
+        private final Duration duration;
+
+        private Load(PodRun run, Duration duration) {
+            this.run = run;
+            this.duration = duration;
+        }
+
+        /** Waits for its end. @throws AssertionError when an acknowledged object was lost or had other bytes */
+        public List<String> awaitNothingLost() {
+            return run.awaitSuccess(duration.plus(Limits.CLIENT_POD)).lines().toList();
+        }
+    }
+
+    private List<String> run(String... words) {
+        return start(words).awaitSuccess(Limits.CLIENT_POD).lines().toList();
+    }
+
+    private PodRun start(String... words) {
+        List<String> command = new ArrayList<>(List.of("kvcheck"));
+        command.addAll(List.of(words));
+        return PodRun.start(cluster, pool.namespace(), pod(command));
+    }
+
+    private Pod pod(List<String> command) {
         return new PodBuilder()
                 .withNewMetadata()
-                .withGenerateName("client-" + words.get(1) + "-")
+                .withGenerateName("client-" + command.get(1) + "-")
                 .endMetadata()
                 .withNewSpec()
                 .withRestartPolicy("Never")
@@ -63,7 +102,7 @@ public final class Clients {
                 .addNewContainer()
                 .withName("client")
                 .withImage(IMAGE)
-                .withCommand(words)
+                .withCommand(command)
                 .addNewEnvFrom()
                 .withNewConfigMapRef()
                 .withName(pool.name() + "-client")

@@ -36,8 +36,8 @@ public final class Killer implements AutoCloseable {
         String container = victim.getStatus().getContainerStatuses().getFirst().getContainerID();
         // The status writes containerd://ID.
         String id = container.substring(container.indexOf("//") + 2);
-        PodRun.toEnd(cluster, NAMESPACE, pod(victim.getSpec().getNodeName(), id), Limits.CLIENT_POD)
-                .orThrow("kill the container of " + victim.getMetadata().getName());
+        PodRun.start(cluster, NAMESPACE, pod(victim.getSpec().getNodeName(), id))
+                .awaitSuccess(Limits.CLIENT_POD);
     }
 
     @Override

@@ -6,39 +6,56 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Wait;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.dsl.PodResource;
 import java.time.Duration;
 
-/** Runs a pod to its end. */
+/** A pod that does one thing and ends. */
 final class PodRun {
 
-    /** How a pod ended: its phase (Succeeded or Failed) and what its container printed. */
-    record Outcome(String phase, String log) {
+    private final PodResource pod;
+    private final String name;
 
-        /** The log of a pod that must succeed. @throws AssertionError with the log when it did not */
-        String orThrow(String what) {
-            assertThat(phase).as("%s; the pod printed: %s", what, log).isEqualTo("Succeeded");
-            return log;
-        }
+    private PodRun(PodResource pod, String name) {
+        this.pod = pod;
+        this.name = name;
     }
 
-    private PodRun() {}
-
-    /** Creates the pod, waits until its container ended, and removes it. */
-    static Outcome toEnd(Cluster cluster, String namespace, Pod pod, Duration limit) {
+    static PodRun start(Cluster cluster, String namespace, Pod pod) {
         var pods = cluster.client().pods().inNamespace(namespace);
         String name = pods.resource(pod).create().getMetadata().getName();
+        return new PodRun(pods.withName(name), name);
+    }
+
+    /** Waits until the pod's container works, or has ended already. */
+    PodRun awaitStarted(Duration limit) {
+        Wait.until(
+                "pod " + name + " runs",
+                limit,
+                () -> assertThat(phase()).as("phase").isIn("Running", "Succeeded", "Failed"));
+        return this;
+    }
+
+    /**
+     * Waits until the pod ends, and removes it.
+     *
+     * @return what it printed
+     * @throws AssertionError with what it printed, when it failed or did not end within the limit
+     */
+    String awaitSuccess(Duration limit) {
         try {
             Wait.until(
                     "pod " + name + " ends",
                     limit,
-                    () -> assertThat(pods.withName(name).require().getStatus().getPhase())
-                            .as("phase")
-                            .isIn("Succeeded", "Failed"));
-            return new Outcome(
-                    pods.withName(name).require().getStatus().getPhase(),
-                    pods.withName(name).getLog());
+                    () -> assertThat(phase()).as("phase").isIn("Succeeded", "Failed"));
+            String log = pod.getLog();
+            assertThat(phase()).as("pod %s, which printed: %s", name, log).isEqualTo("Succeeded");
+            return log;
         } finally {
-            pods.withName(name).withGracePeriod(0).delete();
+            pod.withGracePeriod(0).delete();
         }
+    }
+
+    private String phase() {
+        return pod.require().getStatus().getPhase();
     }
 }
