@@ -53,7 +53,7 @@ public final class LocalCommand implements Command {
     public int run(Settings settings, Console console) throws FailureException, InterruptedException {
         LocalPlan plan = new LocalPlan(settings);
         requireNone(plan.portProblems());
-        requireNone(PortProbe.problems(settings.get(LocalSettings.HOST), plan.ports()));
+        requireNone(PortProbe.problems(settings.get(LocalSettings.HOST), plan.ports(), PortProbe.PATIENCE));
         Optional<Path> named = settings.find(LocalSettings.DATA_DIR);
         try (LocalDirectory directory =
                 named.isPresent() ? LocalDirectory.at(named.get()) : LocalDirectory.temporary(MEMORY)) {
@@ -111,7 +111,7 @@ public final class LocalCommand implements Command {
             Optional<String> problem = MemoryRoom.at(directory.path())
                     .problem(
                             Math.multiplyExact(newSegments, segmentBytes),
-                            newSegments + " new segments of --segment-size");
+                            LocalSettings.SEGMENT_SIZE.flag() + " for " + newSegments + " new nodes");
             if (problem.isPresent()) {
                 throw new FailureException(problem.get()
                         + ". Choose a smaller --segment-size, fewer --storage-nodes, or" + " another --data-dir.");

@@ -12,18 +12,19 @@ import java.util.Map;
 /** Tries the ports of all children before the first is started. */
 final class PortProbe {
     /** The children of a local that was just killed need a moment to notice. */
-    private static final Duration PATIENCE = Duration.ofSeconds(3);
+    static final Duration PATIENCE = Duration.ofSeconds(3);
 
     private static final Duration PAUSE = Duration.ofMillis(100);
     private static final int BACKLOG = 1;
 
     private PortProbe() {}
 
-    /** A sentence for each port that is still taken after a moment of patience. */
-    static List<String> problems(String host, Map<Integer, List<String>> ports) throws InterruptedException {
+    /** A sentence for each port that is still taken after this time. */
+    static List<String> problems(String host, Map<Integer, List<String>> ports, Duration patience)
+            throws InterruptedException {
         List<String> problems = probe(host, ports);
         for (Duration waited = Duration.ZERO;
-                !problems.isEmpty() && waited.compareTo(PATIENCE) < 0;
+                !problems.isEmpty() && waited.compareTo(patience) < 0;
                 waited = waited.plus(PAUSE)) {
             Thread.sleep(PAUSE);
             problems = probe(host, ports);
@@ -31,7 +32,8 @@ final class PortProbe {
         return problems;
     }
 
-    private static List<String> probe(String host, Map<Integer, List<String>> ports) {
+    /** A sentence for each port that is taken now. */
+    static List<String> probe(String host, Map<Integer, List<String>> ports) {
         List<String> problems = new ArrayList<>();
         ports.forEach((port, users) -> {
             try (ServerSocket socket = new ServerSocket(port, BACKLOG, InetAddress.getByName(host))) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -15,7 +16,8 @@ class PortProbeTest {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             int port = taken.getLocalPort();
 
-            assertThat(PortProbe.problems("127.0.0.1", Map.of(port, List.of("master-0 (--master-port)"))))
+            assertThat(PortProbe.problems(
+                            "127.0.0.1", Map.of(port, List.of("master-0 (--master-port)")), Duration.ZERO))
                     .singleElement()
                     .asString()
                     .contains("port " + port, "master-0 (--master-port)", "in use");
@@ -29,12 +31,13 @@ class PortProbeTest {
             port = socket.getLocalPort();
         }
 
-        assertThat(PortProbe.problems("127.0.0.1", Map.of(port, List.of("x")))).isEmpty();
+        assertThat(PortProbe.problems("127.0.0.1", Map.of(port, List.of("x")), Duration.ZERO))
+                .isEmpty();
     }
 
     @Test
     void anAddressThatIsNotOursIsTold() throws Exception {
-        assertThat(PortProbe.problems("192.0.2.1", Map.of(50051, List.of("master-0 (--master-port)"))))
+        assertThat(PortProbe.problems("192.0.2.1", Map.of(50051, List.of("master-0 (--master-port)")), Duration.ZERO))
                 .singleElement()
                 .asString()
                 .contains("192.0.2.1");

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.local;
+
+import dev.kvpool.dataplane.cli.Command;
+import dev.kvpool.dataplane.cli.CommandRunner;
+import dev.kvpool.dataplane.cli.Console;
+import dev.kvpool.dataplane.cli.ExitCode;
+import dev.kvpool.dataplane.cli.FailureException;
+import dev.kvpool.dataplane.cli.StopSignal;
+import dev.kvpool.dataplane.config.CacheSettings;
+import dev.kvpool.dataplane.config.Format;
+import dev.kvpool.dataplane.config.Formats;
+import dev.kvpool.dataplane.config.Setting;
+import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.http.AdminServer;
+import dev.kvpool.dataplane.http.Response;
+import dev.kvpool.dataplane.http.Route;
+import dev.kvpool.dataplane.node.NodeSettings;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A main class with the real {@code local} and with masters and nodes that only pretend, so that looking after processes
+ * can be tested without a pool. Master 0 leads. A node whose directory holds the file {@code fail-at-start} fails.
+ */
+public final class FakePool {
+    private static final Format<String> TEXT = new Format<>("TEXT", "a text", text -> text);
+
+    private FakePool() {}
+
+    public static void main(String[] arguments) {
+        StopSignal stop = new StopSignal().onTermination();
+        Console console = new Console(System.in, System.out, System.err, stop);
+        List<Command> commands = List.of(new LocalCommand(FakePool.class), new FakeMaster(), new FakeNode());
+        int code = new CommandRunner(commands, System.getenv(), console).run(arguments);
+        stop.finished(code);
+        System.exit(code);
+    }
+
+    private static final class FakeMaster implements Command {
+        private static final Setting<String> NAME = Setting.required("name", Formats.NAME_TEXT, "");
+        private static final Setting<List<String>> EXPECTED_NODES =
+                Setting.required("expected-nodes", Formats.NAMES, "");
+        private static final Setting<String> LEASE = Setting.required("lease", TEXT, "");
+
+        @Override
+        public String name() {
+            return "master";
+        }
+
+        @Override
+        public String summary() {
+            return "Pretends to be a master.";
+        }
+
+        @Override
+        public List<Setting<?>> settings() {
+            List<Setting<?>> settings = new ArrayList<>(CacheSettings.ALL);
+            settings.addAll(List.of(NAME, EXPECTED_NODES, LEASE));
+            settings.addAll(
+                    List.of(NodeSettings.POOL_ID, NodeSettings.HOST, NodeSettings.PORT, NodeSettings.ADMIN_PORT));
+            return settings;
+        }
+
+        @Override
+        public int run(Settings settings, Console console) throws FailureException, InterruptedException {
+            String role = settings.get(NAME).equals("master-0") ? "leader" : "standby";
+            int nodes = settings.get(EXPECTED_NODES).size();
+            String pool = "{\"name\":\"master-0\",\"state\":\"serving\",\"readyNodes\":" + nodes + "}";
+            List<Route> routes = List.of(
+                    Route.get("/role", request -> Response.text(200, role)),
+                    Route.get("/api/v1/pool", request -> Response.json(200, pool)));
+            try (AdminServer admin =
+                    AdminServer.start(settings.get(NodeSettings.HOST), settings.get(NodeSettings.ADMIN_PORT), routes)) {
+                console.err().println("admin on " + admin.port());
+                console.stop().await();
+            } catch (IOException e) {
+                throw new FailureException(e.getMessage(), e);
+            }
+            return ExitCode.OK;
+        }
+    }
+
+    private static final class FakeNode implements Command {
+        @Override
+        public String name() {
+            return "node";
+        }
+
+        @Override
+        public String summary() {
+            return "Pretends to be a storage node.";
+        }
+
+        @Override
+        public List<Setting<?>> settings() {
+            return NodeSettings.ALL;
+        }
+
+        @Override
+        public int run(Settings settings, Console console) throws FailureException, InterruptedException {
+            Path directory = settings.get(NodeSettings.DATA_DIR);
+            if (Files.exists(directory.resolve("fail-at-start"))) {
+                throw new FailureException("the segment is on fire");
+            }
+            console.stop().await();
+            return ExitCode.OK;
+        }
+    }
+}
