@@ -186,6 +186,11 @@ void ClientShell::perform(const MapSegments& map) {
   core_.segmentsMapped(now(), map.connection, Status());
 }
 
+void ClientShell::perform(const FinishBatch& finished) {
+  publishSnapshot();  // who waited for the batch finds its numbers and its explanation
+  listener_.batchFinished(finished);
+}
+
 // ---- what happened ----
 
 void ClientShell::connectionOpened(ConnectionId id) {

@@ -70,7 +70,7 @@ class ClientShell : private Connection::Listener, private Copier::Listener {
   void perform(const CopyFromSegment& copy) { copier_.add(copy); }
   void perform(const CancelCopy& cancel) { copier_.cancel(cancel.connection, cancel.transfer); }
   void perform(const Close& close) { bury(close.connection); }
-  void perform(const FinishBatch& finished) { listener_.batchFinished(finished); }
+  void perform(const FinishBatch& finished);
 
   void connectionOpened(ConnectionId id) override;
   void connectionEnded(ConnectionId id, const std::string& reason) override;

@@ -46,7 +46,8 @@ void MasterServer::dropConnections() {
 
 void MasterServer::acceptAll() {
   while (true) {
-    auto accepted = net::acceptOne(listener_.get(), nullptr);
+    net::SocketAddress peer;
+    auto accepted = net::acceptOne(listener_.get(), &peer);
     if (!accepted.ok() || !accepted.value().valid()) return;
     const uint64_t id = ++lastId_;
     auto connection = std::make_unique<Connection>();
