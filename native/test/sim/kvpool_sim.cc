@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/kvpool_sim.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "node/node_core.h"
+#include "store/directory.h"
+#include "store/segment_header.h"
+
+namespace {
+
+using namespace kvpool;
+
+/// Thrown through the core when its life ends in the middle of a store. Not a std::exception: nobody may handle it.
+struct LifeCut {};
+
+class CuttingGate final : public store::StoreGate {
+ public:
+  void store(void* destination, const void* source, size_t length) override {
+    if (done_ == cutAt_) {
+      std::memcpy(destination, source, std::min<size_t>(length, cutBytes_));
+      throw LifeCut();
+    }
+    StoreGate::store(destination, source, length);
+    ++done_;
+  }
+  void cut(uint64_t stores, uint32_t bytes) {
+    cutAt_ = stores > UINT64_MAX - done_ ? UINT64_MAX : done_ + stores;
+    cutBytes_ = bytes;
+  }
+  [[nodiscard]] uint64_t done() const { return done_; }
+
+ private:
+  uint64_t done_ = 0;
+  uint64_t cutAt_ = UINT64_MAX;
+  uint32_t cutBytes_ = 0;
+};
+
+store::SegmentIdentity identityOf(const kv_sim_params& params) {
+  return {{params.pool_high, params.pool_low}, params.node_id, 0};
+}
+
+node::CoreConfig configOf(const kv_sim_params& params) {
+  node::CoreConfig config;
+  config.self.role = wire::Role::Node;
+  config.self.poolId = {params.pool_high, params.pool_low};
+  config.self.incarnation = params.incarnation;
+  config.self.name = params.node_id;
+  config.self.product = KVPOOL_PRODUCT_VERSION;
+  config.isTransient = params.transient != 0;
+  config.masters = params.masters;
+  config.tcp = params.tcp;
+  config.shm = "simulated-boot:/shm.sock";
+  config.randomSeed = params.random_seed;
+  if (params.client_connections_max != 0) config.clientConnectionsMax = params.client_connections_max;
+  return config;
+}
+
+}  // namespace
+
+struct kv_sim_node {
+  CuttingGate gate;
+  std::span<uint8_t> memory;
+  std::optional<store::StatePages> state;
+  std::optional<store::Directory> directory;
+  std::optional<node::NodeCore> core;
+  store::Recovery recovery;
+  std::deque<node::Action> actions;
+  node::Action current;
+  std::string problem;
+  bool cut = false;
+};
+
+namespace {
+
+template <typename BodyFunction>
+int32_t live(kv_sim_node* node, BodyFunction body) noexcept {
+  if (node->cut) return KV_CLOSED;
+  try {
+    body();
+    return KV_OK;
+  } catch (const LifeCut&) {
+    node->cut = true;
+    return KV_CLOSED;
+  } catch (const std::exception& defect) {
+    node->problem = defect.what();
+    return KV_INTERNAL;
+  }
+}
+
+/// Fills the flat struct from whichever action it is.
+struct Flatten {
+  kv_sim_action* out;
+
+  void frames(int32_t kind, node::ConnectionId connection, const node::Frames& frames) const {
+    out->kind = kind;
+    out->connection = connection;
+    out->data = frames->data();
+    out->data_length = static_cast<uint32_t>(frames->size());
+  }
+  void text(int32_t kind, const std::string& text) const {
+    out->kind = kind;
+    out->data = text.data();
+    out->data_length = static_cast<uint32_t>(text.size());
+  }
+  void range(int32_t kind, node::ConnectionId connection, uint64_t offset, uint64_t length) const {
+    out->kind = kind;
+    out->connection = connection;
+    out->offset = offset;
+    out->length = length;
+  }
+  void operator()(const node::SendFrames& a) const { frames(KV_SIM_SEND_FRAMES, a.connection, a.frames); }
+  void operator()(const node::SendSegments& a) const { frames(KV_SIM_SEND_SEGMENTS, a.connection, a.frames); }
+  void operator()(const node::SendPayload& a) const {
+    range(KV_SIM_SEND_PAYLOAD, a.connection, a.offset, a.length);
+    out->crc = a.crc;
+  }
+  void operator()(const node::ReceivePayload& a) const {
+    range(KV_SIM_RECEIVE_PAYLOAD, a.connection, a.offset, a.length);
+  }
+  void operator()(const node::DiscardPayload& a) const { range(KV_SIM_DISCARD_PAYLOAD, a.connection, 0, a.length); }
+  void operator()(const node::CopyStaging& a) const {
+    range(KV_SIM_COPY_STAGING, a.connection, a.offset, a.length);
+    out->staging_offset = a.stagingOffset;
+    out->crc = a.crc;
+  }
+  void operator()(const node::MapStaging& a) const { range(KV_SIM_MAP_STAGING, a.connection, 0, a.bytes); }
+  void operator()(const node::Close& a) const {
+    text(KV_SIM_CLOSE, a.reason);
+    out->connection = a.connection;
+  }
+  void operator()(const node::Dial& a) const {
+    out->kind = KV_SIM_DIAL;
+    out->master = static_cast<uint32_t>(a.master);
+  }
+  void operator()(const node::Note& a) const { text(KV_SIM_NOTE, a.text); }
+};
+
+}  // namespace
+
+int32_t kv_sim_format(const kv_sim_params* params, void* memory, uint64_t bytes) {
+  const std::optional<store::Geometry> geometry = store::planGeometry(bytes);
+  if (!geometry) return KV_INVALID_ARGUMENT;
+  store::StoreGate gate;
+  store::formatSegment({static_cast<uint8_t*>(memory), bytes}, *geometry, identityOf(*params), gate);
+  return KV_OK;
+}
+
+int32_t kv_sim_node_create(const kv_sim_params* params, void* memory, uint64_t bytes, uint64_t cut_stores,
+                           uint32_t cut_bytes, kv_sim_node** out) {
+  *out = nullptr;
+  if (params->struct_size != sizeof(kv_sim_params)) return KV_INVALID_ARGUMENT;
+  auto node = std::make_unique<kv_sim_node>();
+  node->memory = {static_cast<uint8_t*>(memory), bytes};
+  const store::HeaderCheck check = store::checkHeader(node->memory, identityOf(*params));
+  if (check.verdict != store::HeaderVerdict::Fits) return KV_SEGMENT_FOREIGN;
+  node->gate.cut(cut_stores, cut_bytes);
+  const int32_t status = live(node.get(), [&] {
+    node->state.emplace(node->memory, node->gate);
+    node->directory.emplace(node->memory, check.geometry, *node->state, node->gate);
+    node->recovery = node->directory->recover();
+    node->core.emplace(configOf(*params), *node->directory, *node->state);
+  });
+  if (status == KV_OK) *out = node.release();
+  return status;
+}
+
+void kv_sim_node_destroy(kv_sim_node* node) {
+  delete node;
+}
+
+int32_t kv_sim_node_cut(kv_sim_node* node, uint64_t stores, uint32_t bytes) {
+  node->gate.cut(stores, bytes);
+  return KV_OK;
+}
+
+uint64_t kv_sim_node_stores(const kv_sim_node* node) {
+  return node->gate.done();
+}
+
+const char* kv_sim_node_problem(const kv_sim_node* node) {
+  return node->problem.c_str();
+}
+
+int32_t kv_sim_node_recovery(const kv_sim_node* node, kv_sim_recovery* out) {
+  const store::Recovery& recovery = node->recovery;
+  *out = {recovery.restored, recovery.unfinished, recovery.torn, recovery.invalid, recovery.overlapping};
+  return KV_OK;
+}
+
+int32_t kv_sim_node_accepted(kv_sim_node* node, uint64_t now_ms, uint64_t connection, uint32_t local) {
+  return live(node,
+              [&] { node->core->accepted(now_ms, connection, local != 0, "client " + std::to_string(connection)); });
+}
+
+int32_t kv_sim_node_dialled(kv_sim_node* node, uint64_t now_ms, uint64_t connection, uint32_t master) {
+  return live(node, [&] { node->core->dialled(now_ms, connection, master, "master " + std::to_string(master)); });
+}
+
+int32_t kv_sim_node_dial_failed(kv_sim_node* node, uint64_t now_ms, uint32_t master) {
+  return live(node, [&] { node->core->dialFailed(now_ms, master, "refused"); });
+}
+
+int32_t kv_sim_node_frame(kv_sim_node* node, uint64_t now_ms, uint64_t connection, const void* body, uint32_t length) {
+  return live(node, [&] { node->core->frame(now_ms, connection, {static_cast<const uint8_t*>(body), length}); });
+}
+
+int32_t kv_sim_node_malformed(kv_sim_node* node, uint64_t connection) {
+  return live(node, [&] { node->core->malformed(connection, "malformed bytes"); });
+}
+
+int32_t kv_sim_node_payload_received(kv_sim_node* node, uint64_t connection, uint32_t computed_crc, uint32_t sent_crc) {
+  return live(node, [&] { node->core->payloadReceived(connection, computed_crc, sent_crc); });
+}
+
+int32_t kv_sim_node_payload_sent(kv_sim_node* node, uint64_t connection) {
+  return live(node, [&] { node->core->payloadSent(connection); });
+}
+
+int32_t kv_sim_node_staging_mapped(kv_sim_node* node, uint64_t connection, int32_t status) {
+  return live(node,
+              [&] { node->core->stagingMapped(connection, status == KV_OK ? Status() : Status(status, "staging")); });
+}
+
+int32_t kv_sim_node_sent(kv_sim_node* node, uint64_t connection, uint64_t bytes) {
+  return live(node, [&] { node->core->sent(connection, bytes); });
+}
+
+int32_t kv_sim_node_closed(kv_sim_node* node, uint64_t now_ms, uint64_t connection) {
+  return live(node, [&] { node->core->closed(now_ms, connection); });
+}
+
+int32_t kv_sim_node_tick(kv_sim_node* node, uint64_t now_ms) {
+  return live(node, [&] { node->core->tick(now_ms); });
+}
+
+int32_t kv_sim_node_next(kv_sim_node* node, kv_sim_action* out) {
+  *out = kv_sim_action{};
+  return live(node, [&] {
+    if (node->actions.empty()) {
+      for (node::Action& action : node->core->takeActions())
+        node->actions.push_back(std::move(action));
+    }
+    if (node->actions.empty()) return;
+    node->current = std::move(node->actions.front());
+    node->actions.pop_front();
+    std::visit(Flatten{out}, node->current);
+  });
+}
