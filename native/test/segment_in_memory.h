@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/crc32c.h"
+#include "store/directory.h"
+#include "store/segment_header.h"
+
+namespace kvpool::test {
+
+/// A segment in ordinary memory that can be opened again and again, as after restarts.
+class SegmentInMemory {
+ public:
+  explicit SegmentInMemory(uint64_t bytes = store::kSegmentBytesMin)
+      : memory(bytes), geometry(*store::planGeometry(bytes)) {
+    store::formatSegment(memory, geometry, identity, gate);
+    open();
+  }
+
+  /// A new life over the same bytes.
+  store::Recovery open() {
+    directory.reset();
+    state.emplace(memory, gate);
+    directory.emplace(memory, geometry, *state, gate);
+    return directory->recover();
+  }
+
+  /// An object put as the node does it.
+  ExtentRef put(const ObjectId& id, const std::string& key, const std::string& value) {
+    const Result<uint32_t> slot = directory->reserve(id, key, value.size());
+    if (!slot.ok()) throw std::runtime_error(slot.status().text());
+    std::memcpy(memory.data() + directory->slot(slot.value()).payloadOffset(), value.data(), value.size());
+    directory->commit(slot.value(), crc32c(value));
+    return {0, slot.value(), directory->slot(slot.value()).generation};
+  }
+
+  std::optional<std::string> get(const ExtentRef& extent, const ObjectId& id) const {
+    const store::Slot* slot = directory->find(extent, id);
+    if (slot == nullptr) return std::nullopt;
+    return std::string(reinterpret_cast<const char*>(memory.data() + slot->payloadOffset()), slot->payloadLength);
+  }
+
+  store::DirectoryRecord record(uint32_t slot) const {
+    store::DirectoryRecord record;
+    std::memcpy(&record, memory.data() + store::recordOffset(slot), sizeof record);
+    return record;
+  }
+  /// Puts a record into the file as if the node had stored it, checksum included.
+  void forge(uint32_t slot, store::DirectoryRecord record) {
+    record.slot = slot;
+    record.crc = store::recordCrc(record);
+    std::memcpy(memory.data() + store::recordOffset(slot), &record, sizeof record);
+  }
+
+  store::SegmentIdentity identity{{0x11, 0x22}, "node-0", 0};
+  std::vector<uint8_t> memory;
+  store::Geometry geometry;
+  store::StoreGate gate;
+  std::optional<store::StatePages> state;
+  std::optional<store::Directory> directory;
+};
+
+}  // namespace kvpool::test

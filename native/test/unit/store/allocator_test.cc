@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/allocator.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <stdexcept>
+#include <vector>
+
+#include "seed.h"
+
+namespace kvpool::store {
+namespace {
+
+TEST(Allocator, TakesTheSmallestRangeThatFits) {
+  Allocator allocator(0, 1024);
+  ASSERT_EQ(allocator.allocate(64), 0u);
+  ASSERT_EQ(allocator.allocate(256), 64u);
+  ASSERT_EQ(allocator.allocate(64), 320u);
+  ASSERT_EQ(allocator.allocate(128), 384u);
+  ASSERT_EQ(allocator.allocate(64), 512u);
+  allocator.release({64, 256});
+  allocator.release({384, 128});
+  EXPECT_EQ(allocator.allocate(128), 384u) << "not the larger hole, not the tail";
+  EXPECT_EQ(allocator.largestFree(), 448u);
+}
+
+TEST(Allocator, JoinsNeighboursOnBothSides) {
+  Allocator allocator(64, 64 * 5);
+  std::vector<uint64_t> offsets;
+  for (int i = 0; i < 4; ++i)
+    offsets.push_back(*allocator.allocate(64));
+  EXPECT_EQ(allocator.allocate(64), std::nullopt);
+  allocator.release({offsets[0], 64});
+  allocator.release({offsets[2], 64});
+  EXPECT_EQ(allocator.freeRanges(), 2u);
+  allocator.release({offsets[1], 64});
+  EXPECT_EQ(allocator.freeRanges(), 1u);
+  allocator.release({offsets[3], 64});
+  EXPECT_EQ(allocator.freeRanges(), 1u);
+  EXPECT_EQ(allocator.allocate(256), 64u);
+}
+
+TEST(Allocator, TakeFindsOverlapsAndBorders) {
+  Allocator allocator(64, 640);
+  EXPECT_TRUE(allocator.take({128, 64}));
+  EXPECT_FALSE(allocator.take({128, 64}));
+  EXPECT_FALSE(allocator.take({64, 128}));
+  EXPECT_FALSE(allocator.take({0, 64}));
+  EXPECT_FALSE(allocator.take({576, 128}));
+  EXPECT_FALSE(allocator.take({192, 0}));
+  EXPECT_FALSE(allocator.take({192, UINT64_MAX - 64}));
+  EXPECT_TRUE(allocator.take({64, 64}));
+  EXPECT_TRUE(allocator.take({192, 448}));
+  EXPECT_EQ(allocator.freeBytes(), 0u);
+}
+
+TEST(Allocator, ADoubleReleaseIsADefectNotAHole) {
+  Allocator allocator(0, 640);
+  ASSERT_EQ(allocator.allocate(256), 0u);
+  allocator.release({64, 64});
+  EXPECT_THROW(allocator.release({64, 64}), std::logic_error);
+  EXPECT_THROW(allocator.release({0, 128}), std::logic_error);
+  EXPECT_THROW(allocator.release({64, 128}), std::logic_error);
+  EXPECT_THROW(allocator.release({600, 64}), std::logic_error);
+  EXPECT_THROW(allocator.release({0, 0}), std::logic_error);
+}
+
+TEST(Allocator, NothingOfNothing) {
+  Allocator empty(64, 64);
+  EXPECT_EQ(empty.allocate(64), std::nullopt);
+  EXPECT_EQ(empty.largestFree(), 0u);
+  Allocator some(0, 64);
+  EXPECT_EQ(some.allocate(0), std::nullopt);
+  EXPECT_EQ(some.allocate(UINT64_MAX), std::nullopt);
+}
+
+/// Compared with a map of 64-byte cells, which is too simple to be wrong.
+TEST(Allocator, BehavesAsASimpleModel) {
+  const uint64_t seed = test::seed(4);
+  SCOPED_TRACE(test::seedTrace(seed));
+  test::Dice dice(seed);
+  constexpr uint64_t kCells = 512;
+  Allocator allocator(64, 64 + kCells * 64);
+  std::vector<bool> used(kCells);
+  std::map<uint64_t, uint64_t> held;
+  const auto longestFree = [&] {
+    uint64_t longest = 0;
+    uint64_t run = 0;
+    for (const bool cell : used) {
+      run = cell ? 0 : run + 1;
+      longest = std::max(longest, run);
+    }
+    return longest * 64;
+  };
+  for (int step = 0; step < 20000; ++step) {
+    if (dice.oneIn(2) || held.empty()) {
+      const uint64_t cells = 1 + dice.below(dice.oneIn(10) ? 100 : 12);
+      const std::optional<uint64_t> offset = allocator.allocate(cells * 64);
+      ASSERT_EQ(offset.has_value(), longestFree() >= cells * 64);
+      if (!offset) continue;
+      for (uint64_t cell = 0; cell < cells; ++cell) {
+        const uint64_t index = (*offset - 64) / 64 + cell;
+        ASSERT_LT(index, kCells);
+        ASSERT_FALSE(used[index]) << "handed out twice";
+        used[index] = true;
+      }
+      held[*offset] = cells;
+    } else {
+      auto victim = held.lower_bound(64 + dice.below(kCells) * 64);
+      if (victim == held.end()) victim = held.begin();
+      allocator.release({victim->first, victim->second * 64});
+      for (uint64_t cell = 0; cell < victim->second; ++cell)
+        used[(victim->first - 64) / 64 + cell] = false;
+      held.erase(victim);
+    }
+    if (step % 100 != 0) continue;
+    ASSERT_EQ(allocator.largestFree(), longestFree());
+    ASSERT_EQ(allocator.usedBytes(), static_cast<uint64_t>(std::count(used.begin(), used.end(), true)) * 64);
+    // The same ranges taken one by one, as a restart does, leave the same free space.
+    Allocator rebuilt(64, 64 + kCells * 64);
+    for (const auto& [offset, cells] : held)
+      ASSERT_TRUE(rebuilt.take({offset, cells * 64}));
+    ASSERT_EQ(rebuilt.freeRanges(), allocator.freeRanges());
+    ASSERT_EQ(rebuilt.largestFree(), allocator.largestFree());
+  }
+}
+
+}  // namespace
+}  // namespace kvpool::store
