@@ -29,6 +29,9 @@ public final class NativeClient implements AutoCloseable {
 
     private static final int EXPLANATION_BYTES = 2048;
 
+    /** Room for each value of the first batch of a get. */
+    private static final int SMALL_BYTES = 4096;
+
     private final KvLibrary library;
     private final NativeHandle handle;
 
@@ -74,21 +77,24 @@ public final class NativeClient implements AutoCloseable {
         }
     }
 
-    /** Reads the values of the keys: one batch asks for the lengths, one fetches what exists. */
+    /** Reads the values of the keys: one batch for what is small, a second one for what was told to be larger. */
     public List<ObjectValue> get(List<String> keys, Duration timeout) {
         try (Arena arena = Arena.ofConfined()) {
-            OpTable sizes = new OpTable(arena, keys);
-            run(arena, OpCode.EXISTS, sizes, 0, timeout);
-            List<Integer> found = IntStream.range(0, keys.size())
-                    .filter(i -> sizes.statusCode(i) == Status.OK.code())
+            List<ObjectValue> answers = new ArrayList<>(keys.size());
+            OpTable first = new OpTable(arena, keys);
+            IntStream.range(0, first.count()).forEach(i -> first.destination(i, SMALL_BYTES));
+            run(arena, OpCode.GET, first, 0, timeout);
+            IntStream.range(0, first.count()).forEach(i -> answers.add(value(first, i)));
+
+            List<Integer> larger = IntStream.range(0, first.count())
+                    .filter(i -> answers.get(i).status() == Status.BUFFER_TOO_SMALL)
                     .boxed()
                     .toList();
-            OpTable values = new OpTable(arena, found.stream().map(keys::get).toList());
-            for (int i = 0; i < found.size(); i++) {
-                values.destination(i, sizes.resultLength(found.get(i)));
-            }
-            run(arena, OpCode.GET, values, 0, timeout);
-            return merge(keys.size(), sizes, found, values);
+            OpTable second = new OpTable(arena, larger.stream().map(keys::get).toList());
+            IntStream.range(0, second.count()).forEach(i -> second.destination(i, first.resultLength(larger.get(i))));
+            run(arena, OpCode.GET, second, 0, timeout);
+            IntStream.range(0, second.count()).forEach(i -> answers.set(larger.get(i), value(second, i)));
+            return answers;
         }
     }
 
@@ -194,17 +200,9 @@ public final class NativeClient implements AutoCloseable {
         }
     }
 
-    private static List<ObjectValue> merge(int count, OpTable sizes, List<Integer> found, OpTable values) {
-        List<ObjectValue> answers = new ArrayList<>(count);
-        for (int i = 0; i < count; i++) {
-            answers.add(new ObjectValue(status(sizes, i), Optional.empty()));
-        }
-        for (int i = 0; i < found.size(); i++) {
-            Status status = status(values, i);
-            Optional<byte[]> bytes = status == Status.OK ? Optional.of(values.result(i)) : Optional.empty();
-            answers.set(found.get(i), new ObjectValue(status, bytes));
-        }
-        return answers;
+    private static ObjectValue value(OpTable table, int index) {
+        Status status = status(table, index);
+        return new ObjectValue(status, status == Status.OK ? Optional.of(table.result(index)) : Optional.empty());
     }
 
     private static List<Status> statuses(OpTable table) {
