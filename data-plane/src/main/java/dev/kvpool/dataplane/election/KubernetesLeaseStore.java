@@ -144,6 +144,17 @@ public final class KubernetesLeaseStore implements LeaseStore {
                 "; the ServiceAccount of the masters needs get and update on this Lease, which the operator makes";
             default -> "";
         };
-        return new LeaseStoreException("cannot " + verb + " the Lease " + place() + ": " + e.getMessage() + hint, e);
+        // Without an answer the client's own message only repeats what was asked; what went wrong is at the chain's
+        // end.
+        String reason = e.getCode() == 0 ? rootCause(e).toString() : e.getMessage();
+        return new LeaseStoreException("cannot " + verb + " the Lease " + place() + ": " + reason + hint, e);
+    }
+
+    private static Throwable rootCause(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause;
     }
 }
