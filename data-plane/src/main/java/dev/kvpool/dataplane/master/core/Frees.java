@@ -6,7 +6,9 @@ import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FreeAck;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.PriorityQueue;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
@@ -42,6 +44,8 @@ final class Frees {
     private final Membership membership;
     private final Outbox outbox;
     private final LongSupplier requestIds;
+    private final PriorityQueue<StoredObject> quarantine =
+            new PriorityQueue<>(Comparator.comparingLong(object -> object.leaseUntilMs));
 
     Frees(Index index, Membership membership, Outbox outbox, LongSupplier requestIds) {
         this.index = index;
@@ -50,9 +54,32 @@ final class Frees {
         this.requestIds = requestIds;
     }
 
-    /** Gives an object up without waiting for its nodes. */
-    void giveUp(StoredObject object) {
+    /**
+     * Gives an object up without waiting for its nodes. While a reader may still rely on it, its extents stay as they are:
+     * nobody is sent there any more, but they are freed only when the lease has ended.
+     */
+    void giveUp(StoredObject object, long nowMs) {
         index.doom(object);
+        if (object.isLeased(nowMs)) {
+            quarantine.add(object);
+        } else {
+            enqueueAll(object);
+        }
+    }
+
+    /** Frees what was given up under a lease that has ended. */
+    void tick(long nowMs) {
+        while (!quarantine.isEmpty() && !quarantine.peek().isLeased(nowMs)) {
+            enqueueAll(quarantine.remove());
+        }
+    }
+
+    /** A new term decides everything anew. */
+    void forgetQuarantine() {
+        quarantine.clear();
+    }
+
+    private void enqueueAll(StoredObject object) {
         for (Replica replica : object.replicas) {
             enqueue(replica, null);
         }
@@ -70,9 +97,13 @@ final class Frees {
         }
     }
 
-    /** Frees what a doomed object still has on a node that has just become usable. */
-    void giveUpRest(Replica replica) {
-        enqueue(replica, null);
+    /** Frees what a doomed object still has on a node that has just become usable, or has just shown it. */
+    void giveUpRest(Replica replica, long nowMs) {
+        if (replica.object.isLeased(nowMs)) {
+            quarantine.add(replica.object);
+        } else {
+            enqueue(replica, null);
+        }
     }
 
     private boolean enqueue(Replica replica, Removal removal) {

@@ -73,7 +73,7 @@ final class GrantRequests {
             makeRoom(wish.usable, extentBytes);
             return refused(Status.NO_SPACE);
         }
-        endOutlived(asked.key());
+        endOutlived(asked.key(), wish.nowMs);
         Grant grant = new Grant(leadership.nextObjectId(), asked.key(), extentBytes, targets, wish.deadlineMs);
         grants.add(grant);
         counters.add(Count.GRANTS);
@@ -126,12 +126,12 @@ final class GrantRequests {
     }
 
     /** A grant past its deadline gives way; what its writer committed, or still will, is a left-over. */
-    private void endOutlived(Key key) {
+    private void endOutlived(Key key, long nowMs) {
         Grant outlived = grants.ofKey(key);
         if (outlived != null) {
             ObjectId id = outlived.id;
             grants.end(outlived);
-            settlement.giveUpLeftOver(id);
+            settlement.giveUpLeftOver(id, nowMs);
             counters.add(Count.GRANTS_EXPIRED);
         }
     }

@@ -213,8 +213,8 @@ public final class MasterCore {
         }
         publishes.committed(node, object, nowMs);
         if (node.usable && leadership.phase() == Leadership.Phase.SERVING) {
-            settlement.settle(object);
-            settlement.giveUpIfDoomed(object, node);
+            settlement.settle(object, nowMs);
+            settlement.giveUpIfDoomed(object, node, nowMs);
         }
     }
 
@@ -259,6 +259,7 @@ public final class MasterCore {
         }
         takeover.serveWhenReady(nowMs);
         publishes.tick(nowMs);
+        frees.tick(nowMs);
         replies.expire(nowMs);
         evict();
         sendFrees();
@@ -312,7 +313,7 @@ public final class MasterCore {
             for (Replica replica : victim.replicas) {
                 counters.add(Count.EVICTED_BYTES, replica.extentBytes);
             }
-            frees.giveUp(victim);
+            frees.giveUp(victim, nowMs);
         }
         counters.add(Count.EVICTED, plan.victims().size());
         membership.all().forEach(node -> node.wantedBytes = 0);

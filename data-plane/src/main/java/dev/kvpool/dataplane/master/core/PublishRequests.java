@@ -75,11 +75,11 @@ final class PublishRequests {
             }
             case NO_SPACE -> {
                 grant.targets.forEach(node -> node.want(grant.extentBytes));
-                giveBack(grant, Count.PUTS_NO_SPACE);
+                giveBack(grant, Count.PUTS_NO_SPACE, nowMs);
                 reply.decide(line, Status.OK);
             }
             case FAILED, NULL_VAL -> {
-                giveBack(grant, Count.PUTS_FAILED);
+                giveBack(grant, Count.PUTS_FAILED, nowMs);
                 reply.decide(line, Status.OK);
             }
         }
@@ -90,9 +90,9 @@ final class PublishRequests {
         return present != null && present.id.isNewerThan(put.objectId()) ? Status.EXISTS : Status.STALE_EPOCH;
     }
 
-    private void giveBack(Grant grant, Count outcome) {
+    private void giveBack(Grant grant, Count outcome, long nowMs) {
         end(grant, Status.STALE_EPOCH);
-        settlement.giveUpLeftOver(grant.id);
+        settlement.giveUpLeftOver(grant.id, nowMs);
         counters.add(outcome);
     }
 
@@ -115,7 +115,7 @@ final class PublishRequests {
         for (Grant overdue : grants.endOverdue(nowMs)) {
             counters.add(Count.GRANTS_EXPIRED);
             end(overdue, Status.UNAVAILABLE);
-            settlement.giveUpLeftOver(overdue.id);
+            settlement.giveUpLeftOver(overdue.id, nowMs);
         }
     }
 
@@ -138,13 +138,13 @@ final class PublishRequests {
                 continue;
             }
             if (seen) {
-                settlement.publishGranted(object);
+                settlement.publishGranted(object, nowMs);
                 counters.add(Count.PUTS);
                 end(grant, Status.OK);
             } else {
                 counters.add(Count.PUTS_FAILED);
                 end(grant, Status.UNAVAILABLE);
-                settlement.giveUpLeftOver(grant.id);
+                settlement.giveUpLeftOver(grant.id, nowMs);
             }
             return;
         }

@@ -32,32 +32,32 @@ final class Settlement {
     }
 
     /** Decides about what only nodes away hold, after the usable nodes were settled. */
-    void settleUnusable() {
+    void settleUnusable(long nowMs) {
         for (StoredObject object : index.all()) {
-            settle(object);
+            settle(object, nowMs);
         }
     }
 
     /** A node has become usable: what it shows counts, and what it missed is freed. */
-    void settle(NodeView node) {
+    void settle(NodeView node, long nowMs) {
         for (Replica replica : node.replicas.values()) {
-            settle(replica.object);
+            settle(replica.object, nowMs);
             if (replica.object.fate == StoredObject.Fate.DOOMED) {
-                frees.giveUpRest(replica);
+                frees.giveUpRest(replica, nowMs);
             }
         }
     }
 
     /** Frees what a node has only now shown of an object that was given up before. */
-    void giveUpIfDoomed(StoredObject object, NodeView node) {
+    void giveUpIfDoomed(StoredObject object, NodeView node, long nowMs) {
         for (Replica replica : object.replicas) {
             if (replica.node == node && object.fate == StoredObject.Fate.DOOMED) {
-                frees.giveUpRest(replica);
+                frees.giveUpRest(replica, nowMs);
             }
         }
     }
 
-    void settle(StoredObject object) {
+    void settle(StoredObject object, long nowMs) {
         if (object.fate != StoredObject.Fate.UNSETTLED) {
             return;
         }
@@ -67,50 +67,51 @@ final class Settlement {
             return;
         }
         if (age == 0) {
-            settleOwn(object);
+            settleOwn(object, nowMs);
         } else {
-            settleRecovered(object);
+            settleRecovered(object, nowMs);
         }
     }
 
-    private void settleOwn(StoredObject object) {
+    private void settleOwn(StoredObject object, long nowMs) {
         Grant grant = grants.byId(object.id);
         if (grant == null || !grant.key.equals(object.key)) {
-            frees.giveUp(object);
+            frees.giveUp(object, nowMs);
             counters.add(Count.LEFT_OVERS);
         }
     }
 
-    private void settleRecovered(StoredObject object) {
+    private void settleRecovered(StoredObject object, long nowMs) {
+        // Before anything else: the one that loses may have been promised to readers as well.
+        object.lease(leasedUntilMs);
         StoredObject holder = index.published(object.key);
         if (holder != null && holder.id.isNewerThan(object.id)) {
-            frees.giveUp(object);
+            frees.giveUp(object, nowMs);
             counters.add(Count.SUPERSEDED);
             return;
         }
         if (holder != null) {
-            frees.giveUp(holder);
+            frees.giveUp(holder, nowMs);
             counters.add(Count.SUPERSEDED);
         }
         index.publish(object);
-        object.lease(leasedUntilMs);
     }
 
     /** Publishes what this epoch granted. The grant must be the newest of its key, so nothing newer can be there. */
-    void publishGranted(StoredObject object) {
+    void publishGranted(StoredObject object, long nowMs) {
         StoredObject before = index.published(object.key);
         if (before != null) {
-            frees.giveUp(before);
+            frees.giveUp(before, nowMs);
             counters.add(Count.SUPERSEDED);
         }
         index.publish(object);
     }
 
     /** Gives up what a grant that ended without a publish has left behind, if anything has arrived yet. */
-    void giveUpLeftOver(ObjectId id) {
+    void giveUpLeftOver(ObjectId id, long nowMs) {
         StoredObject object = index.object(id);
         if (object != null && object.fate == StoredObject.Fate.UNSETTLED) {
-            frees.giveUp(object);
+            frees.giveUp(object, nowMs);
             counters.add(Count.LEFT_OVERS);
         }
     }

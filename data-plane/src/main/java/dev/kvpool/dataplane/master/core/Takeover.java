@@ -98,6 +98,7 @@ final class Takeover {
             node.fencedBy = Authority.NONE;
             node.wantedBytes = 0;
         }
+        frees.forgetQuarantine();
         grants.clear();
         index.forgetFates();
     }
@@ -139,7 +140,7 @@ final class Takeover {
         index.setUsable(node, true);
         if (leadership.phase() == Leadership.Phase.SERVING) {
             extendRecoveryLease(startedMs);
-            settlement.settle(node);
+            settlement.settle(node, nowMs);
         } else {
             serveWhenReady(nowMs);
         }
@@ -189,8 +190,10 @@ final class Takeover {
 
     private void serve(List<String> missing, long nowMs) {
         extendRecoveryLease(startedMs);
-        membership.usable().forEach(settlement::settle);
-        settlement.settleUnusable();
+        for (NodeView node : membership.usable()) {
+            settlement.settle(node, nowMs);
+        }
+        settlement.settleUnusable(nowMs);
         leadership.serve();
         lastDurationMs = nowMs - startedMs;
         counters.add(Count.TAKEOVERS);

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.master.core.Counters.Count;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.nativelib.Status;
+import dev.kvpool.wire.PutOutcome;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class EvictionTest {
+    /** Key of at most 64 bytes and 1000 bytes of payload: 64 + 1024. */
+    private static final long EXTENT = 1088;
+
+    private static final long TEN_OBJECTS = 10 * EXTENT;
+
+    @Test
+    void aNodeAboveTheHighWatermarkIsBroughtToTheLowOne() {
+        Scenario pool = new Scenario().withNodes(TEN_OBJECTS, "a").leading(7);
+        fill(pool, 9);
+        pool.world.run(20);
+        assertThat(pool.node("a").directory()).hasSize(9);
+
+        pool.put("one more", 1000);
+        pool.world.run(20);
+
+        assertThat(pool.node("a").directory()).hasSize(5);
+        assertThat(pool.exists("k0")).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.exists("k8")).isEqualTo(Status.OK);
+        assertThat(pool.talkedTo().status().counters().get(Count.EVICTED)).isEqualTo(5);
+        assertThat(pool.talkedTo().status().counters().get(Count.EVICTED_BYTES)).isEqualTo(5 * EXTENT);
+    }
+
+    @Test
+    void theLeastRecentlyLeasedGoFirst() {
+        Scenario pool = new Scenario().withNodes(TEN_OBJECTS, "a").leading(7);
+        fill(pool, 9);
+        pool.find("k0");
+        pool.world.run(Scenario.OBJECT_LEASE_MS);
+
+        pool.put("one more", 1000);
+        pool.world.run(20);
+
+        assertThat(pool.exists("k0")).isEqualTo(Status.OK);
+        assertThat(pool.exists("k1")).isEqualTo(Status.NOT_FOUND);
+    }
+
+    @Test
+    void aLeasedObjectIsNeverEvicted() {
+        Scenario pool = new Scenario().withNodes(TEN_OBJECTS, "a").leading(7);
+        fill(pool, 9);
+        for (int i = 0; i < 9; i++) {
+            pool.exists("k" + i);
+        }
+        pool.node("a").onFree(record -> assertThat(record.key().toString()).isEqualTo("one more"));
+
+        pool.put("one more", 1000);
+        pool.world.run(Scenario.OBJECT_LEASE_MS - 100);
+        assertThat(pool.node("a").directory()).hasSize(9);
+
+        pool.node("a").onFree(record -> {});
+        pool.world.run(100);
+        pool.put("one more", 1000);
+        pool.world.run(20);
+        assertThat(pool.node("a").directory()).hasSize(5);
+    }
+
+    @Test
+    void aWriterThatFoundNoRoomGetsSomeOnItsNextTry() {
+        Scenario pool = new Scenario().withNodes(TEN_OBJECTS, "a").leading(7);
+        fill(pool, 8);
+
+        assertThat(pool.put("large", 3000)).isEqualTo(Status.NO_SPACE);
+        pool.world.run(20);
+
+        assertThat(pool.put("large", 3000)).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void aNodeTooFragmentedForAWriterLosesMoreThanTheWatermarkAsks() {
+        Scenario pool = new Scenario().withNodes(TEN_OBJECTS, "a").leading(7);
+        fill(pool, 4);
+        GrantReply grant = pool.grant("large", 3000);
+
+        pool.publish(grant.grants().getFirst().objectId(), "large", List.of(), PutOutcome.NO_SPACE);
+        pool.world.run(20);
+
+        assertThat(pool.node("a").directory()).hasSize(1);
+    }
+
+    @Test
+    void anObjectGoesWithAllItsReplicas() {
+        Scenario pool = new Scenario()
+                .withNodes(TEN_OBJECTS, "a", "b")
+                .withReplicas(2)
+                .leading(7);
+        fill(pool, 10);
+        pool.world.run(20);
+
+        assertThat(pool.node("a").directory()).hasSize(5);
+        assertThat(pool.node("b").directory()).hasSize(5);
+    }
+
+    @Test
+    void directorySlotsCountLikeBytes() {
+        NodeView node = new NodeView("a");
+        node.capacityBytes = 1_000_000;
+        node.capacitySlots = 10;
+        node.usable = true;
+        node.grantedSlots = 9;
+        assertThat(Eviction.isNeeded(List.of(node), 0.90)).isFalse();
+
+        node.grantedSlots = 10;
+        assertThat(Eviction.isNeeded(List.of(node), 0.90)).isTrue();
+    }
+
+    private static void fill(Scenario pool, int objects) {
+        for (int i = 0; i < objects; i++) {
+            pool.put("k" + i, 1000);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
+import dev.kvpool.dataplane.wire.message.Message;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/** A real core in the simulated world; a restart is a new core. */
+final class ModelMaster {
+    private final World world;
+    private final CoreSettings settings;
+    private final Set<String> expected;
+    private final Map<Long, Link> links = new HashMap<>();
+    private final List<String> reports = new ArrayList<>();
+    private Consumer<LookupReply> promises = reply -> {};
+    private Consumer<Long> onRaise = above -> {};
+    private MasterCore core;
+    private long lastSession;
+    private boolean up = true;
+
+    ModelMaster(World world, CoreSettings settings, Set<String> expected) {
+        this.world = world;
+        this.settings = settings;
+        this.expected = expected;
+        this.core = newCore();
+        world.every(10, () -> {
+            if (up) {
+                core.tick(world.nowMs());
+                perform();
+            }
+        });
+    }
+
+    private MasterCore newCore() {
+        return new MasterCore(settings, expected, new Random(world.random.nextLong()));
+    }
+
+    MasterCore core() {
+        return core;
+    }
+
+    List<String> reports() {
+        return reports;
+    }
+
+    boolean isUp() {
+        return up;
+    }
+
+    /** Called with each answer to a lookup, at the moment the master gives it. */
+    void onPromise(Consumer<LookupReply> listener) {
+        promises = listener;
+    }
+
+    void onRaise(Consumer<Long> listener) {
+        onRaise = listener;
+    }
+
+    PoolStatus status() {
+        return core.status();
+    }
+
+    void lead(Authority authority, long validForMs) {
+        core.lead(authority, world.nowMs() + validForMs, world.nowMs());
+        perform();
+    }
+
+    void renew(long validForMs) {
+        core.renewed(world.nowMs() + validForMs);
+    }
+
+    void standBy() {
+        core.standBy("the test says so", world.nowMs());
+        perform();
+    }
+
+    /** Kill: connections end, the view is gone. */
+    void crash() {
+        up = false;
+        List.copyOf(links.values()).forEach(link -> link.end("the master died"));
+        core = newCore();
+    }
+
+    void start() {
+        up = true;
+    }
+
+    /** A node dials; empty when it is refused or nobody listens. */
+    Optional<Link> connectNode(NodePeer peer, Consumer<Message> toPeer, Runnable onEnd) {
+        if (!up) {
+            return Optional.empty();
+        }
+        long session = ++lastSession;
+        Optional<Objection> objection = core.nodeConnected(session, peer, world.nowMs());
+        Link link = new Link(world, this, session, toPeer, onEnd);
+        if (objection.isEmpty()) {
+            links.put(session, link);
+        }
+        perform();
+        return objection.isEmpty() ? Optional.of(link) : Optional.empty();
+    }
+
+    Optional<Link> connectClient(Consumer<Message> toPeer, Runnable onEnd) {
+        if (!up) {
+            return Optional.empty();
+        }
+        long session = ++lastSession;
+        core.clientConnected(session, world.nowMs());
+        Link link = new Link(world, this, session, toPeer, onEnd);
+        links.put(session, link);
+        return Optional.of(link);
+    }
+
+    void receive(long session, Message message) {
+        if (up && links.containsKey(session)) {
+            core.receive(session, message, world.nowMs());
+            perform();
+        }
+    }
+
+    void linkEnded(long session, String reason) {
+        if (links.remove(session) != null && up) {
+            core.closed(session, reason, world.nowMs());
+            perform();
+        }
+    }
+
+    private void perform() {
+        for (Action action : core.drain()) {
+            switch (action) {
+                case Action.Send it -> send(it);
+                case Action.Close it -> Optional.ofNullable(links.get(it.session())).ifPresent(link -> link.end(it.reason()));
+                case Action.RaiseEpoch it -> onRaise.accept(it.above());
+                case Action.Report it -> reports.add(it.line());
+            }
+        }
+    }
+
+    private void send(Action.Send send) {
+        if (send.message() instanceof LookupReply reply) {
+            promises.accept(reply);
+        }
+        Optional.ofNullable(links.get(send.session())).ifPresent(link -> link.toPeer(send.message()));
+    }
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
+import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.FreeAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+import dev.kvpool.wire.Medium;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/** A storage node as the contract says it behaves: directory, stream, obedience. It outlives its process. */
+final class ModelNode {
+    private static final int SNAPSHOT_PART = 3;
+    private static final Key NO_KEY = Key.of(new byte[0]);
+
+    /** A connection to a master and how far its snapshot is. */
+    private static final class Stream {
+        Link link;
+        boolean begun;
+        long sent;
+    }
+
+    final String id;
+    private final World world;
+    private final long capacityBytes;
+    private final boolean isTransient;
+    private final TreeMap<Long, DirectoryRecord> directory = new TreeMap<>();
+    private final Map<ModelMaster, Stream> streams = new LinkedHashMap<>();
+    private Consumer<DirectoryRecord> onFree = record -> {};
+    private Authority seen = Authority.NONE;
+    private long objectLeaseMaxMs;
+    private long incarnation;
+    private long sequence;
+    private long generations;
+    private final List<Runnable> unheard = new ArrayList<>();
+    private boolean up = true;
+    private boolean mute;
+
+    ModelNode(World world, String id, long capacityBytes, boolean isTransient) {
+        this.world = world;
+        this.id = id;
+        this.capacityBytes = capacityBytes;
+        this.isTransient = isTransient;
+        this.incarnation = 1 + world.random.nextLong(Long.MAX_VALUE);
+    }
+
+    long incarnation() {
+        return incarnation;
+    }
+
+    Authority seen() {
+        return seen;
+    }
+
+    boolean isUp() {
+        return up;
+    }
+
+    List<DirectoryRecord> directory() {
+        return List.copyOf(directory.values());
+    }
+
+    /** Called with each record that a leader has freed. */
+    void onFree(Consumer<DirectoryRecord> listener) {
+        onFree = listener;
+    }
+
+    void dial(ModelMaster master) {
+        if (!up || (streams.containsKey(master) && streams.get(master).link.isOpen())) {
+            return;
+        }
+        Stream stream = new Stream();
+        streams.remove(master);
+        master.connectNode(
+                        new NodePeer(id, incarnation, "0.1.0"),
+                        message -> receive(stream, message),
+                        () -> streams.remove(master, stream))
+                .ifPresent(link -> {
+                    stream.link = link;
+                    streams.put(master, stream);
+                    introduce(stream);
+                });
+    }
+
+    void hangUp(ModelMaster master) {
+        if (streams.containsKey(master)) {
+            streams.get(master).link.end("the node hung up");
+        }
+    }
+
+    /** Kill; the segment file stays. */
+    void crash() {
+        up = false;
+        List.copyOf(streams.values()).forEach(stream -> stream.link.end("the node died"));
+        streams.clear();
+    }
+
+    void start() {
+        up = true;
+        incarnation = 1 + world.random.nextLong(Long.MAX_VALUE);
+        sequence = 0;
+    }
+
+    /** The memory is lost and the next life begins with an empty segment. */
+    void wipe() {
+        directory.clear();
+        generations = 0;
+        seen = Authority.NONE;
+        objectLeaseMaxMs = 0;
+    }
+
+    /** A client's write, start to commit; the authority is checked at the moment of the commit. */
+    Status write(Authority authority, ObjectId objectId, Key key, long payloadLength, int payloadCrc) {
+        if (!up) {
+            return Status.CONNECT_FAILED;
+        }
+        if (!authority.equals(seen)) {
+            return Long.compareUnsigned(authority.epoch(), seen.epoch()) > 0 ? Status.NOT_FENCED : Status.STALE_EPOCH;
+        }
+        long extentBytes = ExtentSize.of(key.length(), payloadLength);
+        if (usedBytes() + extentBytes > capacityBytes) {
+            return Status.NO_SPACE;
+        }
+        generations++;
+        long slot = freeSlot();
+        DirectoryRecord record = new DirectoryRecord(
+                true,
+                new ExtentRef(0, slot, generations),
+                objectId,
+                slot * 4096,
+                extentBytes,
+                payloadLength,
+                payloadCrc,
+                key);
+        directory.put(slot, record);
+        change(record);
+        return Status.OK;
+    }
+
+    /** Slots are used again at once, so that only the generation tells what they hold. */
+    private long freeSlot() {
+        long slot = 1;
+        while (directory.containsKey(slot)) {
+            slot++;
+        }
+        return slot;
+    }
+
+    private long usedBytes() {
+        return directory.values().stream().mapToLong(DirectoryRecord::extentBytes).sum();
+    }
+
+    private void change(DirectoryRecord record) {
+        sequence++;
+        for (Stream stream : streams.values()) {
+            if (stream.begun) {
+                stream.link.toMaster(new Changes(sequence, List.of(record)));
+            }
+        }
+    }
+
+    private void introduce(Stream stream) {
+        ObjectId highest = ObjectId.NONE;
+        for (DirectoryRecord record : directory.values()) {
+            highest = record.objectId().isNewerThan(highest) ? record.objectId() : highest;
+        }
+        Segment segment = new Segment(0, Medium.DRAM, capacityBytes, 1024);
+        stream.link.toMaster(new NodeInfo(
+                seen, ObjectId.NONE, objectLeaseMaxMs, highest, isTransient, List.of(segment), id + ":50061", ""));
+        stream.link.toMaster(new SnapshotBegin(sequence));
+        stream.begun = true;
+        sendPart(stream, 0);
+    }
+
+    /** A few records at a time, so that changes and fences come in between. */
+    private void sendPart(Stream stream, long afterSlot) {
+        if (!stream.link.isOpen()) {
+            return;
+        }
+        List<DirectoryRecord> part = new ArrayList<>();
+        long last = afterSlot;
+        for (Map.Entry<Long, DirectoryRecord> entry : directory.tailMap(afterSlot, false).entrySet()) {
+            if (part.size() == SNAPSHOT_PART) {
+                break;
+            }
+            part.add(entry.getValue());
+            last = entry.getKey();
+        }
+        stream.sent += part.size();
+        if (part.isEmpty()) {
+            stream.link.toMaster(new SnapshotEnd(stream.sent, sequence));
+            return;
+        }
+        stream.link.toMaster(new SnapshotRecords(part));
+        long next = last;
+        world.in(world.delayMs(), () -> sendPart(stream, next));
+    }
+
+    /** Signs of life of their own, as a real node's statistics are. */
+    void heartbeatEvery(long periodMs) {
+        world.every(periodMs, () -> streams.values().forEach(stream -> stream.link.toMaster(new Heartbeat())));
+    }
+
+    /** A mute node is alive, but commands wait until it speaks again. */
+    void mute(boolean on) {
+        mute = on;
+        if (!on) {
+            List<Runnable> late = List.copyOf(unheard);
+            unheard.clear();
+            late.forEach(Runnable::run);
+        }
+    }
+
+    private void receive(Stream stream, Message message) {
+        if (mute) {
+            unheard.add(() -> receive(stream, message));
+            return;
+        }
+        switch (message) {
+            case Fence it -> fence(stream, it);
+            case Free it -> free(stream, it);
+            default -> stream.link.toMaster(message);
+        }
+    }
+
+    private void fence(Stream stream, Fence fence) {
+        Authority asked = fence.authority();
+        int order = Long.compareUnsigned(asked.epoch(), seen.epoch());
+        boolean accepted = order > 0 || asked.equals(seen);
+        if (accepted) {
+            seen = asked;
+            objectLeaseMaxMs = Math.max(objectLeaseMaxMs, fence.objectLeaseMs());
+        }
+        stream.link.toMaster(new FenceAck(fence.requestId(), accepted, seen, incarnation, sequence));
+    }
+
+    private void free(Stream stream, Free free) {
+        boolean accepted = free.authority().equals(seen);
+        if (accepted) {
+            free.extents().forEach(this::free);
+        }
+        stream.link.toMaster(new FreeAck(free.requestId(), accepted, seen));
+    }
+
+    private void free(Extent extent) {
+        DirectoryRecord record = directory.get(extent.extent().slot());
+        boolean same = record != null
+                && record.extent().equals(extent.extent())
+                && record.objectId().equals(extent.objectId());
+        if (same) {
+            directory.remove(extent.extent().slot());
+            onFree.accept(record);
+            change(new DirectoryRecord(false, record.extent(), record.objectId(), 0, 0, 0, 0, NO_KEY));
+        }
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.nativelib.Status;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class RemoveTest {
+    private static final long MIB = 1 << 20;
+
+    @Test
+    void aRemovedObjectIsGoneFromItsNodes() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);
+        pool.put("k", 100);
+
+        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.node("a").directory()).isEmpty();
+        assertThat(pool.node("b").directory()).isEmpty();
+        assertThat(pool.remove("k", false)).isEqualTo(Status.NOT_FOUND);
+    }
+
+    @Test
+    void aLeasedObjectIsRemovedByForceOnly() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        pool.put("k", 100);
+        pool.exists("k");
+
+        assertThat(pool.remove("k", false)).isEqualTo(Status.HAS_LEASE);
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+        assertThat(pool.node("a").directory()).isEmpty();
+    }
+
+    @Test
+    void theLeaseEndsByItself() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        pool.put("k", 100);
+        pool.find("k");
+
+        pool.world.run(Scenario.OBJECT_LEASE_MS);
+
+        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void whatIsBeingPutIsBusy() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        pool.grant("k", 100);
+
+        assertThat(pool.remove("k", true)).isEqualTo(Status.BUSY);
+    }
+
+    @Test
+    void withANodeAwayNothingChanges() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);
+        pool.put("k", 100);
+        pool.node("b").crash();
+        pool.world.run(0);
+
+        assertThat(pool.remove("k", true)).isEqualTo(Status.UNAVAILABLE);
+        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
+        assertThat(pool.node("a").directory()).hasSize(1);
+    }
+
+    @Test
+    void theAnswerWaitsForEveryNode() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);
+        pool.put("k", 100);
+        pool.node("b").mute(true);
+
+        long request = pool.nextRequest();
+        pool.send(new RemoveRequest(request, true, List.of(Key.of("k"))));
+        assertThat(pool.isAnswered(request)).isFalse();
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+
+        pool.node("b").mute(false);
+        pool.world.run(0);
+        assertThat(pool.reply(request, RemoveReply.class).results()).containsExactly(Status.OK);
+    }
+
+    @Test
+    void aNodeThatDiesDuringARemovalBringsNothingBack() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        pool.put("k", 100);
+        pool.node("a").mute(true);
+        long request = pool.nextRequest();
+        pool.send(new RemoveRequest(request, true, List.of(Key.of("k"))));
+
+        pool.node("a").crash();
+        pool.world.run(0);
+        assertThat(pool.reply(request, RemoveReply.class).results()).containsExactly(Status.UNAVAILABLE);
+
+        pool.node("a").mute(false);
+        pool.node("a").start();
+        pool.node("a").dial(pool.talkedTo());
+        pool.world.run(0);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.node("a").directory()).isEmpty();
+    }
+
+    @Test
+    void aRemovalThatANodeNeverAnswersEndsByItsBound() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        pool.put("k", 100);
+        pool.node("a").mute(true);
+        pool.node("a").heartbeatEvery(500);
+
+        long request = pool.nextRequest();
+        pool.send(new RemoveRequest(request, true, List.of(Key.of("k"))));
+        pool.world.run(Bounds.REMOVE_WAIT_MS + 10);
+
+        assertThat(pool.reply(request, RemoveReply.class).results()).containsExactly(Status.TIMEOUT);
+    }
+
+    @Test
+    void removeAllLeavesWhatIsLeased() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        for (int i = 0; i < 50; i++) {
+            pool.put("k" + i, 100);
+        }
+        pool.exists("k7");
+
+        RemoveAllReply reply = pool.removeAll(false);
+
+        assertThat(reply.status()).isEqualTo(Status.OK);
+        assertThat(reply.removed()).isEqualTo(49);
+        assertThat(pool.node("a").directory()).hasSize(1);
+        assertThat(pool.removeAll(true).removed()).isEqualTo(1);
+        assertThat(pool.removeAll(true).removed()).isZero();
+    }
+}

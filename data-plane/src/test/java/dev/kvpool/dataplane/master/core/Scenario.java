@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.Found;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
+import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+import dev.kvpool.wire.PutOutcome;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * One pool for given/when/then tests: masters and nodes without delays, and a client whose calls return the answer. {@link
+ * #master} is the one that the client talks to.
+ */
+final class Scenario {
+    static final long OBJECT_LEASE_MS = 10_000;
+    static final long LEASE_DURATION_MS = 5_000;
+    private static final long FOR_EVER_MS = 1L << 40;
+
+    final World world = new World(1, 0);
+    final Map<String, ModelNode> nodes = new HashMap<>();
+    private final Set<String> expected = new LinkedHashSet<>();
+    private final List<ModelMaster> masters = new ArrayList<>();
+    private final Map<Long, ClientReply> replies = new HashMap<>();
+    private Link client;
+    private ModelMaster talkedTo;
+    private int replicas = 1;
+    private long lastRequest;
+
+    /** Expected nodes; they connect to a master when it is started. */
+    Scenario withNodes(long capacityBytes, String... ids) {
+        for (String id : ids) {
+            expected.add(id);
+            nodes.put(id, new ModelNode(world, id, capacityBytes, false));
+        }
+        return this;
+    }
+
+    Scenario withReplicas(int count) {
+        replicas = count;
+        return this;
+    }
+
+    ModelNode transientNode(String id, long capacityBytes) {
+        ModelNode node = new ModelNode(world, id, capacityBytes, true);
+        nodes.put(id, node);
+        return node;
+    }
+
+    /** A new master that every node has dialled. */
+    ModelMaster master() {
+        ModelMaster master = lonelyMaster();
+        nodes.values().forEach(node -> node.dial(master));
+        world.run(0);
+        return master;
+    }
+
+    /** A new master that no node has dialled yet. */
+    ModelMaster lonelyMaster() {
+        CoreSettings settings =
+                new CoreSettings("master-" + masters.size(), OBJECT_LEASE_MS, 0.90, 0.50, replicas, LEASE_DURATION_MS);
+        ModelMaster master = new ModelMaster(world, settings, expected);
+        masters.add(master);
+        return master;
+    }
+
+    /** A master that leads with this epoch and, when every node is there, serves. */
+    Scenario leading(long epoch) {
+        ModelMaster master = master();
+        lead(master, epoch);
+        return talkTo(master);
+    }
+
+    Scenario lead(ModelMaster master, long epoch) {
+        master.lead(authority(epoch), FOR_EVER_MS);
+        world.run(0);
+        return this;
+    }
+
+    static Authority authority(long epoch) {
+        return new Authority(epoch, 1000 + epoch);
+    }
+
+    Scenario talkTo(ModelMaster master) {
+        talkedTo = master;
+        client = master.connectClient(this::heard, () -> {}).orElseThrow();
+        return this;
+    }
+
+    ModelMaster talkedTo() {
+        return talkedTo;
+    }
+
+    ModelNode node(String id) {
+        return nodes.get(id);
+    }
+
+    private void heard(Message message) {
+        if (message instanceof ClientReply reply) {
+            replies.put(reply.requestId(), reply);
+        }
+    }
+
+    // ---- what a client does -------------------------------------------------------------------------------------
+
+    long nextRequest() {
+        return ++lastRequest;
+    }
+
+    void send(ClientRequest request) {
+        client.toMaster(request);
+        world.run(0);
+    }
+
+    /** The answer to a request; fails the test when there is none yet. */
+    <R extends ClientReply> R reply(long requestId, Class<R> type) {
+        if (!replies.containsKey(requestId)) {
+            throw new AssertionError("no answer to request " + requestId + "; the master says " + talkedTo.reports());
+        }
+        return type.cast(replies.get(requestId));
+    }
+
+    boolean isAnswered(long requestId) {
+        return replies.containsKey(requestId);
+    }
+
+    GrantReply grant(String key, long payloadLength) {
+        return grant(key, payloadLength, 30_000);
+    }
+
+    GrantReply grant(String key, long payloadLength, long deadlineMs) {
+        GrantRequest request = new GrantRequest(
+                nextRequest(), 0, deadlineMs, List.of(new GrantKey(Key.of(key), payloadLength)), "");
+        send(request);
+        return reply(request.requestId(), GrantReply.class);
+    }
+
+    /** Writes to every node of the grant; the incarnations of those that committed. */
+    List<Long> write(GrantReply reply, String key, long payloadLength) {
+        GrantLine line = reply.grants().getFirst();
+        List<Long> committed = new ArrayList<>();
+        for (int target : line.targets()) {
+            ModelNode node = nodes.get(reply.nodes().get(target).nodeId());
+            Status status = node.write(reply.authority(), line.objectId(), Key.of(key), payloadLength, key.hashCode());
+            if (status == Status.OK) {
+                committed.add(node.incarnation());
+            }
+        }
+        return committed;
+    }
+
+    /** Asks to publish and returns the request's id: the answer may have to wait. */
+    long publish(ObjectId id, String key, List<Long> incarnations) {
+        PutOutcome outcome = incarnations.isEmpty() ? PutOutcome.FAILED : PutOutcome.WRITTEN;
+        return publish(id, key, incarnations, outcome);
+    }
+
+    long publish(ObjectId id, String key, List<Long> incarnations, PutOutcome outcome) {
+        long requestId = nextRequest();
+        send(new PublishRequest(requestId, List.of(new Put(id, outcome, incarnations, Key.of(key)))));
+        return requestId;
+    }
+
+    Status published(long requestId) {
+        PublishReply reply = reply(requestId, PublishReply.class);
+        return reply.status() == Status.OK ? reply.results().getFirst() : reply.status();
+    }
+
+    /** Grant, write, publish. */
+    Status put(String key, long payloadLength) {
+        GrantReply reply = grant(key, payloadLength);
+        if (reply.status() != Status.OK || reply.grants().getFirst().status() != Status.OK) {
+            return reply.status() != Status.OK ? reply.status() : reply.grants().getFirst().status();
+        }
+        List<Long> committed = write(reply, key, payloadLength);
+        return published(publish(reply.grants().getFirst().objectId(), key, committed));
+    }
+
+    LookupReply lookup(String... keys) {
+        LookupRequest request = new LookupRequest(nextRequest(), keys(keys));
+        send(request);
+        return reply(request.requestId(), LookupReply.class);
+    }
+
+    Found find(String key) {
+        LookupReply reply = lookup(key);
+        return reply.status() == Status.OK
+                ? reply.objects().getFirst()
+                : new Found(reply.status(), ObjectId.NONE, 0, 0, List.of());
+    }
+
+    Status exists(String key) {
+        ExistsRequest request = new ExistsRequest(nextRequest(), keys(key));
+        send(request);
+        ExistsReply reply = reply(request.requestId(), ExistsReply.class);
+        return reply.status() == Status.OK ? reply.results().getFirst().status() : reply.status();
+    }
+
+    Status remove(String key, boolean force) {
+        RemoveRequest request = new RemoveRequest(nextRequest(), force, keys(key));
+        send(request);
+        RemoveReply reply = reply(request.requestId(), RemoveReply.class);
+        return reply.status() == Status.OK ? reply.results().getFirst() : reply.status();
+    }
+
+    RemoveAllReply removeAll(boolean force) {
+        RemoveAllRequest request = new RemoveAllRequest(nextRequest(), force);
+        send(request);
+        return reply(request.requestId(), RemoveAllReply.class);
+    }
+
+    private static List<Key> keys(String... keys) {
+        return List.of(keys).stream().map(Key::of).toList();
+    }
+}

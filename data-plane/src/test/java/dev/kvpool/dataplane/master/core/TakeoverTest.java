@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class TakeoverTest {
+    private static final long MIB = 1 << 20;
+
+    @Test
+    void aWarmStandbyServesEveryObjectAtOnce() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").leading(7);
+        ModelMaster standby = pool.master();
+        for (int i = 0; i < 100; i++) {
+            assertThat(pool.put("k" + i, 100)).isEqualTo(Status.OK);
+        }
+
+        pool.talkedTo().crash();
+        pool.lead(standby, 8).talkTo(standby);
+
+        for (int i = 0; i < 100; i++) {
+            assertThat(pool.find("k" + i).objectId().epoch()).isEqualTo(7);
+        }
+        assertThat(pool.put("new", 100)).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void aStandbyAnswersNobody() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        pool.put("k", 100);
+        ModelMaster standby = pool.master();
+        standby.standBy();
+
+        pool.talkTo(standby);
+
+        assertThat(pool.lookup("k").status()).isEqualTo(Status.NOT_LEADER);
+        assertThat(pool.put("n", 100)).isEqualTo(Status.NOT_LEADER);
+        assertThat(pool.removeAll(true).status()).isEqualTo(Status.NOT_LEADER);
+    }
+
+    @Test
+    void aLeaderThatCouldNotRenewAnswersNobody() {
+        Scenario pool = new Scenario().withNodes(MIB, "a");
+        ModelMaster master = pool.master();
+        master.lead(Scenario.authority(7), 3_000);
+        pool.world.run(0);
+        pool.talkTo(master);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+
+        pool.world.run(3_000);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_LEADER);
+        assertThat(master.status().isLeader(pool.world.nowMs())).isFalse();
+
+        master.renew(3_000);
+        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void grantsOfTheEpochBeforeDie() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        ModelMaster standby = pool.master();
+        GrantReply grant = pool.grant("k", 100);
+
+        pool.lead(standby, 8);
+
+        ModelNode node = pool.node("a");
+        ObjectId id = grant.grants().getFirst().objectId();
+        assertThat(node.write(grant.authority(), id, Key.of("k"), 100, 0)).isEqualTo(Status.STALE_EPOCH);
+        pool.talkTo(standby);
+        assertThat(pool.published(pool.publish(id, "k", List.of(node.incarnation())))).isEqualTo(Status.STALE_EPOCH);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        assertThat(pool.find("k").objectId()).isEqualTo(new ObjectId(8, 1));
+    }
+
+    @Test
+    void whatWasCommittedBeforeTheFenceCountsAsPublished() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        ModelMaster standby = pool.master();
+        GrantReply grant = pool.grant("k", 100);
+        List<Long> committed = pool.write(grant, "k", 100);
+
+        pool.lead(standby, 8).talkTo(standby);
+
+        ObjectId id = grant.grants().getFirst().objectId();
+        assertThat(pool.find("k").objectId()).isEqualTo(id);
+        // The writer asks again at the new leader, as it would after losing the old one.
+        assertThat(pool.published(pool.publish(id, "k", committed))).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void ofOneKeyTheHighestIdWinsAndTheOthersAreFreedWhenNobodyMayRelyOnThem() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b");
+        Authority old = Scenario.authority(5);
+        ModelMaster first = pool.master();
+        pool.lead(first, 5);
+        pool.node("a").write(old, new ObjectId(5, 1), Key.of("k"), 100, 1);
+        pool.node("b").write(old, new ObjectId(5, 2), Key.of("k"), 100, 2);
+        List<DirectoryRecord> freed = new ArrayList<>();
+        pool.node("a").onFree(freed::add);
+
+        pool.lead(first, 6).talkTo(first);
+
+        assertThat(pool.find("k").objectId()).isEqualTo(new ObjectId(5, 2));
+        long leasedMs = Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS;
+        pool.world.run(leasedMs - 100);
+        assertThat(freed).isEmpty();
+        pool.world.run(200);
+        assertThat(freed).extracting(DirectoryRecord::objectId).containsExactly(new ObjectId(5, 1));
+        assertThat(pool.node("b").directory()).hasSize(1);
+    }
+
+    @Test
+    void recoveredObjectsAreLeasedForAsLongAsAnyLeaderMayHavePromised() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        ModelMaster standby = pool.master();
+        pool.put("k", 100);
+
+        pool.lead(standby, 8).talkTo(standby);
+
+        long leasedMs = Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS;
+        pool.world.run(leasedMs - 20);
+        assertThat(pool.remove("k", false)).isEqualTo(Status.HAS_LEASE);
+        pool.world.run(30);
+        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void aColdStartWaitsForTheExpectedNodes() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").leading(7);
+        pool.put("k", 100);
+        pool.talkedTo().crash();
+
+        ModelMaster cold = pool.lonelyMaster();
+        pool.lead(cold, 8).talkTo(cold);
+        pool.node("a").dial(cold);
+        pool.world.run(5_000);
+        assertThat(pool.find("k").status()).isEqualTo(Status.RECOVERING);
+        assertThat(cold.status().notReady()).contains("taking over");
+
+        pool.node("b").dial(cold);
+        pool.world.run(0);
+        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void aColdStartServesAfterItsBoundWithoutTheNodesThatAreMissing() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").leading(7);
+        pool.put("k", 100);
+        String holder = pool.lookup("k").nodes().getFirst().nodeId();
+        String other = holder.equals("a") ? "b" : "a";
+        ModelMaster cold = pool.lonelyMaster();
+        pool.lead(cold, 8).talkTo(cold);
+        pool.node(other).dial(cold);
+
+        pool.world.run(Bounds.COLD_WAIT_MS);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+
+        pool.node(holder).dial(cold);
+        pool.world.run(0);
+        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void aWarmTakeoverDoesNotWaitLongForASilentNode() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").leading(7);
+        ModelMaster standby = pool.master();
+        pool.node("b").mute(true);
+
+        pool.lead(standby, 8).talkTo(standby);
+
+        assertThat(pool.lookup("k").status()).isEqualTo(Status.RECOVERING);
+        pool.world.run(Bounds.FENCE_WAIT_WARM_MS + 10);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        assertThat(pool.lookup("k").nodes().getFirst().nodeId()).isEqualTo("a");
+    }
+
+    @Test
+    void objectsOfASilentNodeAreUnavailableNotForgotten() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        ModelMaster standby = pool.master();
+        pool.put("k", 100);
+        pool.node("a").mute(true);
+
+        pool.lead(standby, 8).talkTo(standby);
+        pool.world.run(Bounds.FENCE_WAIT_WARM_MS + 10);
+        assertThat(pool.find("k").status()).isEqualTo(Status.UNAVAILABLE);
+        assertThat(pool.exists("k")).isEqualTo(Status.NOT_FOUND);
+        assertThat(standby.status().unavailableObjects()).isEqualTo(1);
+
+        pool.node("a").mute(false);
+        pool.world.run(10);
+        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void aLeaderThatMeetsAHigherEpochAsksForMoreAndStopsUntilItHasIt() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(9);
+        pool.put("k", 100);
+        ModelMaster behind = pool.master();
+        List<Long> raises = new ArrayList<>();
+        behind.onRaise(raises::add);
+
+        pool.lead(behind, 8).talkTo(behind);
+        assertThat(raises).containsExactly(9L);
+        assertThat(pool.find("k").status()).isEqualTo(Status.RECOVERING);
+
+        pool.lead(behind, 10);
+        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
+        assertThat(pool.node("a").seen().epoch()).isEqualTo(10);
+    }
+
+    @Test
+    void anEqualEpochOfAnotherHolderIsAHigherOne() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(9);
+        ModelMaster twin = pool.master();
+        List<Long> raises = new ArrayList<>();
+        twin.onRaise(raises::add);
+
+        twin.lead(new Authority(9, 4711), 10_000);
+        pool.world.run(0);
+
+        assertThat(raises).containsExactly(9L);
+        assertThat(twin.status().state()).isEqualTo(PoolStatus.State.RECOVERING);
+    }
+
+    @Test
+    void aDeposedLeaderCannotFree() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        pool.put("k", 100);
+        ModelMaster next = pool.master();
+        pool.lead(next, 8);
+
+        long request = pool.nextRequest();
+        pool.send(new dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest(
+                request, true, List.of(Key.of("k"))));
+
+        assertThat(pool.node("a").directory()).hasSize(1);
+        assertThat(pool.talkedTo().status().state()).isEqualTo(PoolStatus.State.RECOVERING);
+    }
+}
