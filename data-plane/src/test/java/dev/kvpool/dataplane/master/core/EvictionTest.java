@@ -92,10 +92,8 @@ class EvictionTest {
 
     @Test
     void anObjectGoesWithAllItsReplicas() {
-        Scenario pool = new Scenario()
-                .withNodes(TEN_OBJECTS, "a", "b")
-                .withReplicas(2)
-                .leading(7);
+        Scenario pool =
+                new Scenario().withNodes(TEN_OBJECTS, "a", "b").withReplicas(2).leading(7);
         fill(pool, 10);
         pool.world.run(20);
 

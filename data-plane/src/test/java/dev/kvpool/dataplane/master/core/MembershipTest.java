@@ -108,8 +108,9 @@ class MembershipTest {
 
         assertThat(objection.message()).contains("node id a is in use", "0000000000000001", "0000000000000002");
         assertThat(core.nodeConnected(3, new NodePeer("a", 2, "0.1.0"), 1_100)).isEmpty();
-        assertThat(core.drain()).contains(new Action.Close(1, "a newer connection of " + new NodePeer("a", 2, "0.1.0")
-                + " replaces this one"));
+        assertThat(core.drain())
+                .contains(new Action.Close(
+                        1, "a newer connection of " + new NodePeer("a", 2, "0.1.0") + " replaces this one"));
     }
 
     @Test

@@ -137,7 +137,8 @@ final class ModelMaster {
         for (Action action : core.drain()) {
             switch (action) {
                 case Action.Send it -> send(it);
-                case Action.Close it -> Optional.ofNullable(links.get(it.session())).ifPresent(link -> link.end(it.reason()));
+                case Action.Close it ->
+                    Optional.ofNullable(links.get(it.session())).ifPresent(link -> link.end(it.reason()));
                 case Action.RaiseEpoch it -> onRaise.accept(it.above());
                 case Action.Report it -> reports.add(it.line());
             }

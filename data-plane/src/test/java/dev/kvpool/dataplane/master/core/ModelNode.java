@@ -167,7 +167,9 @@ final class ModelNode {
     }
 
     private long usedBytes() {
-        return directory.values().stream().mapToLong(DirectoryRecord::extentBytes).sum();
+        return directory.values().stream()
+                .mapToLong(DirectoryRecord::extentBytes)
+                .sum();
     }
 
     private void change(DirectoryRecord record) {
@@ -199,7 +201,8 @@ final class ModelNode {
         }
         List<DirectoryRecord> part = new ArrayList<>();
         long last = afterSlot;
-        for (Map.Entry<Long, DirectoryRecord> entry : directory.tailMap(afterSlot, false).entrySet()) {
+        for (Map.Entry<Long, DirectoryRecord> entry :
+                directory.tailMap(afterSlot, false).entrySet()) {
             if (part.size() == SNAPSHOT_PART) {
                 break;
             }

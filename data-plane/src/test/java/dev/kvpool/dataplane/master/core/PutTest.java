@@ -156,7 +156,8 @@ class PutTest {
 
     @Test
     void copiesGoToDifferentNodes() {
-        Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c").withReplicas(2).leading(7);
+        Scenario pool =
+                new Scenario().withNodes(MIB, "a", "b", "c").withReplicas(2).leading(7);
 
         pool.put("k", 100);
 

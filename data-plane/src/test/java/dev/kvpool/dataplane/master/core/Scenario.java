@@ -153,8 +153,8 @@ final class Scenario {
     }
 
     GrantReply grant(String key, long payloadLength, long deadlineMs) {
-        GrantRequest request = new GrantRequest(
-                nextRequest(), 0, deadlineMs, List.of(new GrantKey(Key.of(key), payloadLength)), "");
+        GrantRequest request =
+                new GrantRequest(nextRequest(), 0, deadlineMs, List.of(new GrantKey(Key.of(key), payloadLength)), "");
         send(request);
         return reply(request.requestId(), GrantReply.class);
     }
@@ -194,7 +194,9 @@ final class Scenario {
     Status put(String key, long payloadLength) {
         GrantReply reply = grant(key, payloadLength);
         if (reply.status() != Status.OK || reply.grants().getFirst().status() != Status.OK) {
-            return reply.status() != Status.OK ? reply.status() : reply.grants().getFirst().status();
+            return reply.status() != Status.OK
+                    ? reply.status()
+                    : reply.grants().getFirst().status();
         }
         List<Long> committed = write(reply, key, payloadLength);
         return published(publish(reply.grants().getFirst().objectId(), key, committed));

@@ -76,7 +76,8 @@ class TakeoverTest {
         ObjectId id = grant.grants().getFirst().objectId();
         assertThat(node.write(grant.authority(), id, Key.of("k"), 100, 0)).isEqualTo(Status.STALE_EPOCH);
         pool.talkTo(standby);
-        assertThat(pool.published(pool.publish(id, "k", List.of(node.incarnation())))).isEqualTo(Status.STALE_EPOCH);
+        assertThat(pool.published(pool.publish(id, "k", List.of(node.incarnation()))))
+                .isEqualTo(Status.STALE_EPOCH);
         assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
         assertThat(pool.find("k").objectId()).isEqualTo(new ObjectId(8, 1));
     }
@@ -240,8 +241,8 @@ class TakeoverTest {
         pool.lead(next, 8);
 
         long request = pool.nextRequest();
-        pool.send(new dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest(
-                request, true, List.of(Key.of("k"))));
+        pool.send(
+                new dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest(request, true, List.of(Key.of("k"))));
 
         assertThat(pool.node("a").directory()).hasSize(1);
         assertThat(pool.talkedTo().status().state()).isEqualTo(PoolStatus.State.RECOVERING);
