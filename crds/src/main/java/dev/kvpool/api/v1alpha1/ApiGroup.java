@@ -5,6 +5,7 @@ package dev.kvpool.api.v1alpha1;
 public final class ApiGroup {
     public static final String GROUP = "kvpool.dev";
     public static final String VERSION = "v1alpha1";
+    public static final String API_VERSION = GROUP + "/" + VERSION;
 
     private ApiGroup() {}
 }

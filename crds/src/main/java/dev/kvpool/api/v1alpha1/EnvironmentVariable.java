@@ -17,8 +17,8 @@ public record EnvironmentVariable(
                 message = "name must consist of letters, digits and '_', and not start with a digit")
         @Size(max = 128)
         @ValidationRule(
-                value = "!self.startsWith('KVPOOL_') && !self.startsWith('POD_') && self != 'JDK_JAVA_OPTIONS'",
-                message = "names that start with KVPOOL_ or POD_, and JDK_JAVA_OPTIONS, are set by the operator")
+                value = "!self.startsWith('KVPOOL_') && !self.startsWith('POD_')",
+                message = "names that start with KVPOOL_ or POD_ are set by the operator")
         String name,
 
         @JsonPropertyDescription("Its value.") @Required @Size(max = 1024)

@@ -22,7 +22,7 @@ import io.fabric8.kubernetes.model.annotation.Version;
  */
 @Group(ApiGroup.GROUP)
 @Version(ApiGroup.VERSION)
-@Kind("KvCachePool")
+@Kind(KvCachePool.KIND)
 @Singular("kvcachepool")
 @Plural("kvcachepools")
 @ShortNames("kvp")
@@ -71,6 +71,8 @@ import io.fabric8.kubernetes.model.annotation.Version;
         message =
                 "metadata.name: lower case letters, digits and '-', starting with a letter: Services are named after it")
 public class KvCachePool extends CustomResource<KvCachePoolSpec, KvCachePoolStatus> implements Namespaced {
+    public static final String KIND = "KvCachePool";
+
     private static final long serialVersionUID = 1L;
 
     public static final int NAME_LENGTH_MAX = 30;

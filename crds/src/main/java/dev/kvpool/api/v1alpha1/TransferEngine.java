@@ -15,7 +15,7 @@ import io.fabric8.kubernetes.model.annotation.Version;
 /** How bytes move between clients and the storage nodes of the pools that name this engine. */
 @Group(ApiGroup.GROUP)
 @Version(ApiGroup.VERSION)
-@Kind("TransferEngine")
+@Kind(TransferEngine.KIND)
 @Singular("transferengine")
 @Plural("transferengines")
 @ShortNames("te")
@@ -37,5 +37,7 @@ import io.fabric8.kubernetes.model.annotation.Version;
         type = AdditionalPrinterColumn.Type.STRING,
         priority = 1)
 public class TransferEngine extends CustomResource<TransferEngineSpec, TransferEngineStatus> implements Namespaced {
+    public static final String KIND = "TransferEngine";
+
     private static final long serialVersionUID = 1L;
 }

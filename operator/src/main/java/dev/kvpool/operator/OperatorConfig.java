@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator;
+
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+
+/** What the operator is told at start, by environment variables such as KVPOOL_IMAGE or KVPOOL_LEADER_ELECTION_NAMESPACE. */
+@ConfigMapping(prefix = "kvpool")
+public interface OperatorConfig {
+    /** Image of masters and storage nodes for pools that name none. */
+    @WithDefault("kvpool:0.1.0")
+    String image();
+
+    /** Product version of that image. */
+    @WithDefault("0.1.0")
+    String version();
+
+    /** Name of this process in events. */
+    @WithDefault("kvpool-operator")
+    String instance();
+
+    /** Namespace of the Lease by which several operators elect the one that works: their own. */
+    @WithDefault("default")
+    String leaderElectionNamespace();
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.engine;
+
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.Protocol;
+import dev.kvpool.api.v1alpha1.ReadyCount;
+import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.api.v1alpha1.TransferEngineStatus;
+import dev.kvpool.operator.status.Conditions;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.ToIntFunction;
+import java.util.stream.Collectors;
+
+/** Makes the next status of a transfer engine from the pools that use it. Pure. */
+final class EngineStatus {
+    private EngineStatus() {}
+
+    /**
+     * @param pools the pools that name this engine, in order of their names
+     */
+    static TransferEngineStatus next(TransferEngine engine, List<KvCachePool> pools, InstantSource clock) {
+        TransferEngineStatus old = Objects.requireNonNullElse(engine.getStatus(), TransferEngineStatus.EMPTY);
+        ReadyCount nodes = ReadyCount.of(sum(pools, ReadyCount::ready), sum(pools, ReadyCount::desired));
+        Set<String> offered = offered(pools);
+        Finding finding = finding(engine, pools, nodes, offered);
+        Long generation = engine.getMetadata().getGeneration();
+        return new TransferEngineStatus(
+                generation,
+                finding.message(),
+                Conditions.merge(old.conditions(), List.of(finding), generation == null ? 0 : generation, clock),
+                nodes,
+                List.copyOf(offered),
+                pools.size(),
+                pools.stream()
+                        .map(pool -> pool.getMetadata().getName())
+                        .limit(TransferEngineStatus.POOLS_MAX)
+                        .toList());
+    }
+
+    private static Finding finding(
+            TransferEngine engine, List<KvCachePool> pools, ReadyCount nodes, Set<String> offered) {
+        if (pools.isEmpty()) {
+            return new Finding(Reason.NOT_USED, "No pool names this transfer engine.");
+        }
+        if (nodes.ready() < nodes.desired()) {
+            return new Finding(
+                    Reason.NODES_MISSING,
+                    "%s storage nodes that use this transfer engine are ready.".formatted(nodes.summary()));
+        }
+        Set<String> missing = wanted(engine);
+        missing.removeAll(offered);
+        if (!missing.isEmpty()) {
+            return new Finding(
+                    Reason.PROTOCOLS_MISSING,
+                    "Not every ready storage node offers %s. Nodes take changed protocols when they are replaced; see condition SpecApplied of the pools."
+                            .formatted(String.join(", ", missing)));
+        }
+        return new Finding(
+                Reason.ENGINE_READY,
+                "All %d storage nodes of %d pools are ready.".formatted(nodes.desired(), pools.size()));
+    }
+
+    private static Set<String> wanted(TransferEngine engine) {
+        return engine.getSpec().protocols().stream()
+                .map(EngineStatus::name)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static String name(Protocol protocol) {
+        return switch (protocol) {
+            case SHM -> "shm";
+            case TCP -> "tcp";
+        };
+    }
+
+    /** Protocols that all pools offer, as far as they were asked. */
+    private static Set<String> offered(List<KvCachePool> pools) {
+        Set<String> common = null;
+        for (KvCachePool pool : pools) {
+            List<String> protocols =
+                    pool.getStatus() == null ? List.of() : pool.getStatus().protocols();
+            if (common == null) {
+                common = new TreeSet<>(protocols);
+            } else {
+                common.retainAll(protocols);
+            }
+        }
+        return common == null ? Set.of() : common;
+    }
+
+    private static int sum(List<KvCachePool> pools, ToIntFunction<ReadyCount> part) {
+        return pools.stream()
+                .map(KvCachePool::getStatus)
+                .filter(Objects::nonNull)
+                .map(KvCachePoolStatus::storage)
+                .filter(Objects::nonNull)
+                .mapToInt(part)
+                .sum();
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.event;
+
+/** Every decision the operator reports as a Kubernetes event. */
+public enum EventReason {
+    CHANGED("Changed", false, "The operator made, changed or removed objects of the pool."),
+    LEADER_CHANGED("LeaderChanged", false, "Another master leads; the leader Service follows it."),
+    READY("Ready", false, "The pool became ready."),
+    NOT_READY("NotReady", true, "The pool was ready and is not any more."),
+    SPEC_INVALID("SpecInvalid", true, "The spec cannot be carried out; nothing was changed."),
+    PAUSED("Paused", false, "The pool was paused."),
+    HELD_BACK("HeldBack", true, "A part of the spec is not carried out, because it would lose bytes."),
+    APPLY_FAILED("ApplyFailed", true, "An object of the pool could not be changed."),
+    VERSION_MISMATCH("VersionMismatch", true, "Versions do not fit, or are not the wanted ones.");
+
+    private final String text;
+    private final boolean warning;
+    private final String meaning;
+
+    EventReason(String text, boolean warning, String meaning) {
+        this.text = text;
+        this.warning = warning;
+        this.meaning = meaning;
+    }
+
+    /** As written in the event. */
+    public String text() {
+        return text;
+    }
+
+    /** The event's type. */
+    public String type() {
+        return warning ? "Warning" : "Normal";
+    }
+
+    /** What it means, for the documentation. */
+    public String meaning() {
+        return meaning;
+    }
+}

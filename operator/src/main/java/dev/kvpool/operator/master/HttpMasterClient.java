@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.master;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Asks masters over their admin HTTP endpoint. */
+public final class HttpMasterClient implements MasterClient {
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
+    private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(2);
+
+    /** About 10,000 storage nodes; more is not a pool report. */
+    private static final int ANSWER_BYTES_MAX = 4 << 20;
+
+    private final int port;
+    private final ObjectMapper json = new ObjectMapper();
+    private final HttpClient http = HttpClient.newBuilder()
+            .connectTimeout(CONNECT_TIMEOUT)
+            .executor(Executors.newVirtualThreadPerTaskExecutor())
+            .build();
+
+    /**
+     * Makes a client.
+     *
+     * @param port admin port of masters
+     */
+    public HttpMasterClient(int port) {
+        this.port = port;
+    }
+
+    @Override
+    public Map<String, MasterAnswer> ask(Map<String, String> addresses) {
+        Map<String, CompletableFuture<MasterAnswer>> pending = new LinkedHashMap<>();
+        addresses.forEach((pod, address) -> pending.put(pod, askOne(address)));
+        long deadlineNanos = System.nanoTime() + ANSWER_TIMEOUT.toNanos();
+        Map<String, MasterAnswer> answers = new LinkedHashMap<>();
+        pending.forEach((pod, answer) -> answers.put(pod, await(answer, deadlineNanos)));
+        return answers;
+    }
+
+    private CompletableFuture<MasterAnswer> askOne(String address) {
+        String host = address.contains(":") ? "[" + address + "]" : address;
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://" + host + ":" + port + "/api/v1/pool"))
+                .timeout(ANSWER_TIMEOUT)
+                .header("Accept", "application/json")
+                .build();
+        return http.sendAsync(request, HttpResponse.BodyHandlers.ofInputStream())
+                .thenApply(this::read);
+    }
+
+    private MasterAnswer read(HttpResponse<InputStream> response) {
+        try (InputStream body = response.body()) {
+            if (response.statusCode() != 200) {
+                return new MasterAnswer.Silent("it answered with HTTP status " + response.statusCode());
+            }
+            byte[] bytes = body.readNBytes(ANSWER_BYTES_MAX + 1);
+            if (bytes.length > ANSWER_BYTES_MAX) {
+                return new MasterAnswer.Silent("its answer is longer than " + ANSWER_BYTES_MAX + " bytes");
+            }
+            return new MasterAnswer.Report(json.readValue(bytes, PoolReport.class));
+        } catch (JacksonException e) {
+            return new MasterAnswer.Silent("its answer is not a pool report: " + e.getOriginalMessage());
+        } catch (IOException e) {
+            return new MasterAnswer.Silent("its answer was cut off: " + e.getMessage());
+        }
+    }
+
+    private static MasterAnswer await(CompletableFuture<MasterAnswer> pending, long deadlineNanos) {
+        try {
+            return pending.get(Math.max(0, deadlineNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            pending.cancel(true);
+            return new MasterAnswer.Silent("it did not answer within " + ANSWER_TIMEOUT.toSeconds() + " s");
+        } catch (ExecutionException e) {
+            return new MasterAnswer.Silent(sentence(e.getCause()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return new MasterAnswer.Silent("the operator is stopping");
+        }
+    }
+
+    private static String sentence(Throwable cause) {
+        return cause.getMessage() == null ? "the connection failed" : "the connection failed: " + cause.getMessage();
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.master;
+
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import java.util.List;
+
+/**
+ * What a master says about its pool at {@code GET /api/v1/pool}. Fields this version does not know are ignored, missing
+ * ones are empty or 0.
+ *
+ * @param poolId identity of the pool
+ * @param name the master's name, which is its pod's
+ * @param role {@code leader} or {@code standby}
+ * @param state {@code serving}, {@code recovering}, {@code standby} or {@code starting}
+ * @param epoch highest epoch the master knows
+ * @param version the master's version; null when it did not say
+ * @param capacityBytes bytes all known storage nodes can hold
+ * @param usedBytes bytes in use
+ * @param objects objects in the pool
+ * @param nodes the storage nodes the master knows
+ */
+@JsonIgnoreProperties(ignoreUnknown = true)
+public record PoolReport(
+        String poolId,
+        String name,
+        String role,
+        String state,
+        long epoch,
+        Version version,
+        long capacityBytes,
+        long usedBytes,
+        long objects,
+        List<Node> nodes) {
+
+    private static final String LEADER = "leader";
+    private static final String SERVING = "serving";
+
+    public PoolReport {
+        nodes = nodes == null ? List.of() : List.copyOf(nodes);
+    }
+
+    /** True when this master leads and serves. */
+    public boolean leads() {
+        return LEADER.equals(role) && SERVING.equals(state);
+    }
+
+    /**
+     * A master's version.
+     *
+     * @param product product version, for example 0.1.0
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Version(String product) {}
+
+    /**
+     * A storage node as the master sees it.
+     *
+     * @param id node id, which is its pod's name unless it is transient
+     * @param state {@code ready}, {@code syncing}, {@code away} or {@code refused}
+     * @param reason why it is in that state; may be empty
+     * @param isTransient true for a node embedded in a client, which is never expected
+     * @param usedBytes bytes in use
+     * @param objects extents of objects on the node
+     * @param product product version; may be null
+     * @param protocols protocols the node offers
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Node(
+            String id,
+            String state,
+            String reason,
+
+            @com.fasterxml.jackson.annotation.JsonProperty("transient")
+            boolean isTransient,
+
+            long usedBytes,
+            long objects,
+            String product,
+            List<String> protocols) {
+
+        private static final String READY = "ready";
+        private static final String REFUSED = "refused";
+
+        public Node {
+            reason = reason == null ? "" : reason;
+            protocols = protocols == null ? List.of() : List.copyOf(protocols);
+        }
+
+        public boolean ready() {
+            return READY.equals(state);
+        }
+
+        public boolean refused() {
+            return REFUSED.equals(state);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.operator.event.EventRecorder;
+import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.status.Finding;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.javaoperatorsdk.operator.api.config.informer.Informer;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.ControllerConfiguration;
+import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
+import io.javaoperatorsdk.operator.api.reconciler.MaxReconciliationInterval;
+import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
+import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Brings pools to what their specs want: observe, validate, plan, execute, status. */
+@ApplicationScoped
+@ControllerConfiguration(
+        name = "kvcachepool",
+        fieldManager = PoolLabels.OPERATOR,
+        // Off, because Java Operator SDK 5.3.0 to 5.3.4 loses changes otherwise; SpecChangesAreNotLostTest measures it.
+        informer = @Informer(comparableResourceVersions = false),
+        maxReconciliationInterval = @MaxReconciliationInterval(interval = 5, timeUnit = TimeUnit.MINUTES))
+@GradualRetry(maxAttempts = Integer.MAX_VALUE, initialInterval = 1_000, intervalMultiplier = 2, maxInterval = 30_000)
+public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
+    /** How often the data plane is asked. Kubernetes objects are watched, not polled. */
+    static final Duration POLL_INTERVAL = Duration.ofSeconds(10);
+
+    /** While a pool is not as it shall be, people wait for it. */
+    static final Duration HURRIED_POLL_INTERVAL = Duration.ofSeconds(2);
+
+    private final PoolObserver observer;
+    private final PoolPlanner planner;
+    private final PoolStatus status;
+    private final EventRecorder events;
+
+    public KvCachePoolReconciler(
+            MasterClient masters, OperatorSettings settings, EventRecorder events, InstantSource clock) {
+        this.observer = new PoolObserver(masters);
+        this.planner = new PoolPlanner(settings);
+        this.status = new PoolStatus(settings, clock);
+        this.events = events;
+    }
+
+    @Override
+    public List<EventSource<?, KvCachePool>> prepareEventSources(EventSourceContext<KvCachePool> context) {
+        return PoolEventSources.of(context);
+    }
+
+    @Override
+    public UpdateControl<KvCachePool> reconcile(KvCachePool pool, Context<KvCachePool> context) {
+        PoolObservation seen = observer.observe(pool, context);
+        List<Finding> problems = PoolValidator.validate(seen);
+        PoolPlan plan = planner.plan(seen, problems);
+        Outcome outcome = PoolExecutor.execute(plan, seen, context);
+        KvCachePoolStatus next = status.next(seen, problems, plan, outcome);
+        PoolNotices.of(seen.status(), next, outcome).forEach(notice -> events.publish(pool, notice));
+        return write(pool, seen.status(), next).rescheduleAfter(pollInterval(next));
+    }
+
+    private static UpdateControl<KvCachePool> write(KvCachePool pool, KvCachePoolStatus old, KvCachePoolStatus next) {
+        if (next.equals(old)) {
+            return UpdateControl.noUpdate();
+        }
+        // A fresh object: a copy of the cached one would make this field manager the owner of the user's spec.
+        KvCachePool patch = new KvCachePool();
+        patch.setMetadata(new ObjectMetaBuilder()
+                .withName(pool.getMetadata().getName())
+                .withNamespace(pool.getMetadata().getNamespace())
+                .build());
+        patch.setStatus(next);
+        return UpdateControl.patchStatus(patch);
+    }
+
+    private static Duration pollInterval(KvCachePoolStatus status) {
+        return switch (status.phase()) {
+            case STARTING, UNAVAILABLE, DEGRADED -> HURRIED_POLL_INTERVAL;
+            case READY, WAITING, PAUSED, INVALID -> POLL_INTERVAL;
+        };
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Who holds the leadership Lease.
+ *
+ * @param pod the master's pod
+ * @param epoch number of the leadership
+ */
+public record Leadership(String pod, long epoch) {
+    /** Between the pod's name and the random part of the holder's identity. */
+    private static final char SEPARATOR = '_';
+
+    /** Empty when nobody holds the Lease, or somebody who is not a master. */
+    public static Optional<Leadership> of(Lease lease) {
+        if (lease.getSpec() == null || lease.getSpec().getHolderIdentity() == null) {
+            return Optional.empty();
+        }
+        String holder = lease.getSpec().getHolderIdentity();
+        int end = holder.lastIndexOf(SEPARATOR);
+        if (end <= 0) {
+            return Optional.empty();
+        }
+        int epoch = Objects.requireNonNullElse(lease.getSpec().getLeaseTransitions(), 0);
+        return Optional.of(new Leadership(holder.substring(0, end), epoch));
+    }
+}

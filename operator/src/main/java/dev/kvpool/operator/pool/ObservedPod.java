@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import io.fabric8.kubernetes.api.model.ContainerStatus;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodCondition;
+import io.fabric8.kubernetes.api.model.PodStatus;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * What the operator wants to know of a pod.
+ *
+ * @param name its name
+ * @param uid its UID
+ * @param role master or storage
+ * @param set its storage set; empty for a master
+ * @param ip its address; empty while it has none
+ * @param started false while none of its containers has ever run, so that its memory is empty
+ * @param ready as the kubelet says
+ * @param leaderLabel true when it is labelled as the leader
+ * @param revision revision of the template it was made from
+ * @param trouble why it is not ready, as the end of a sentence; empty when nothing is known
+ */
+public record ObservedPod(
+        String name,
+        String uid,
+        String role,
+        String set,
+        String ip,
+        boolean started,
+        boolean ready,
+        boolean leaderLabel,
+        String revision,
+        String trouble) {
+
+    private static final String REVISION = "controller-revision-hash";
+
+    public static ObservedPod of(Pod pod) {
+        Map<String, String> labels =
+                Objects.requireNonNullElse(pod.getMetadata().getLabels(), Map.<String, String>of());
+        PodStatus status = Objects.requireNonNullElseGet(pod.getStatus(), PodStatus::new);
+        return new ObservedPod(
+                pod.getMetadata().getName(),
+                pod.getMetadata().getUid(),
+                labels.getOrDefault(PoolLabels.ROLE, ""),
+                labels.getOrDefault(PoolLabels.SET, ""),
+                Objects.requireNonNullElse(status.getPodIP(), ""),
+                started(status),
+                pod.getMetadata().getDeletionTimestamp() == null && conditionIs(status, "Ready", "True"),
+                "true".equals(labels.get(PoolLabels.LEADER)),
+                labels.getOrDefault(REVISION, ""),
+                trouble(pod, status));
+    }
+
+    /** The number at the end of the name. */
+    public int ordinal() {
+        return Integer.parseInt(name.substring(name.lastIndexOf('-') + 1));
+    }
+
+    private static boolean started(PodStatus status) {
+        return status.getContainerStatuses().stream().anyMatch(ObservedPod::hasRun);
+    }
+
+    private static boolean hasRun(ContainerStatus container) {
+        if (container.getRestartCount() != null && container.getRestartCount() > 0) {
+            return true;
+        }
+        var state = container.getState();
+        return state != null && (state.getRunning() != null || state.getTerminated() != null);
+    }
+
+    private static boolean conditionIs(PodStatus status, String type, String value) {
+        return condition(status, type).filter(c -> value.equals(c.getStatus())).isPresent();
+    }
+
+    private static Optional<PodCondition> condition(PodStatus status, String type) {
+        return status.getConditions().stream()
+                .filter(c -> type.equals(c.getType()))
+                .findFirst();
+    }
+
+    private static String trouble(Pod pod, PodStatus status) {
+        if (pod.getMetadata().getDeletionTimestamp() != null) {
+            return "is being deleted";
+        }
+        Optional<PodCondition> scheduled = condition(status, "PodScheduled").filter(c -> "False".equals(c.getStatus()));
+        if (scheduled.isPresent()) {
+            return "cannot be scheduled: " + scheduled.get().getMessage();
+        }
+        List<ContainerStatus> containers = status.getContainerStatuses();
+        for (ContainerStatus container : containers) {
+            var waiting =
+                    container.getState() == null ? null : container.getState().getWaiting();
+            if (waiting != null && waiting.getReason() != null) {
+                return "waits: " + waiting.getReason()
+                        + (waiting.getMessage() == null ? "" : ": " + waiting.getMessage());
+            }
+        }
+        return "";
+    }
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+/**
+ * What the operator was installed with.
+ *
+ * @param image image of masters and storage nodes for pools that name none
+ * @param version product version of that image
+ */
+public record OperatorSettings(String image, String version) {}

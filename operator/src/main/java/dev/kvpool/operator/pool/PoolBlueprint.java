@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import dev.kvpool.api.v1alpha1.ApiGroup;
+import dev.kvpool.api.v1alpha1.DeletionPolicy;
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
+import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Everything the builders of a pool's children need.
+ *
+ * @param names names of the children
+ * @param uid UID of the custom resource, which owns the children
+ * @param poolId identity of the pool on the wire and in segment files
+ * @param spec what the user wants
+ * @param engine settings of the transfer engine
+ * @param image image of masters and storage nodes
+ * @param expectedNodes ids of the storage nodes the masters shall expect
+ */
+public record PoolBlueprint(
+        PoolNames names,
+        String uid,
+        String poolId,
+        KvCachePoolSpec spec,
+        TransferEngineSpec engine,
+        String image,
+        List<String> expectedNodes) {
+
+    /** Metadata of a child. Under Retain it has no owner, so that garbage collection leaves it alone. */
+    public ObjectMeta metadata(String name, Map<String, String> labels) {
+        return new ObjectMetaBuilder()
+                .withName(name)
+                .withNamespace(names.namespace())
+                .withLabels(labels)
+                .withAnnotations(Map.of(PoolLabels.POOL_ID, poolId))
+                .withOwnerReferences(spec.deletionPolicy() == DeletionPolicy.DELETE ? List.of(owner()) : List.of())
+                .build();
+    }
+
+    private OwnerReference owner() {
+        return new OwnerReferenceBuilder()
+                .withApiVersion(ApiGroup.API_VERSION)
+                .withKind(KvCachePool.KIND)
+                .withName(names.pool())
+                .withUid(uid)
+                .withController(true)
+                .build();
+    }
+}

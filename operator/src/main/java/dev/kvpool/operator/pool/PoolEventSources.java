@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.TransferEngine;
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Service;
+import io.fabric8.kubernetes.api.model.ServiceAccount;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import io.fabric8.kubernetes.api.model.rbac.Role;
+import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
+import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
+import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.javaoperatorsdk.operator.processing.event.source.PrimaryToSecondaryMapper;
+import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * What makes a pool be looked at again: a change of one of its objects, its pods, its Lease's holder or its transfer
+ * engine.
+ *
+ * <p>Objects are found by label, not by owner: retained ones have none. Java Operator SDK 5.3.0 to 5.3.4 loses changes
+ * of others that arrive during a write of its own when it compares resource versions, so that is off everywhere.
+ */
+final class PoolEventSources {
+    /** Kinds of the objects the operator makes. */
+    static final List<Class<? extends HasMetadata>> CHILD_KINDS = List.of(
+            ServiceAccount.class,
+            Role.class,
+            RoleBinding.class,
+            Lease.class,
+            ConfigMap.class,
+            Service.class,
+            StatefulSet.class);
+
+    private PoolEventSources() {}
+
+    static List<EventSource<?, KvCachePool>> of(EventSourceContext<KvCachePool> context) {
+        List<EventSource<?, KvCachePool>> sources = new ArrayList<>();
+        CHILD_KINDS.stream()
+                .filter(kind -> kind != Lease.class)
+                .forEach(kind ->
+                        sources.add(new InformerEventSource<>(labelled(kind).build(), context)));
+        sources.add(new InformerEventSource<>(
+                labelled(Lease.class)
+                        .withOnUpdateFilter(PoolEventSources::concernsLeadership)
+                        .build(),
+                context));
+        sources.add(new InformerEventSource<>(
+                labelled(Pod.class)
+                        .withOnUpdateFilter(PoolEventSources::concernsPool)
+                        .build(),
+                context));
+        sources.add(engines(context));
+        return sources;
+    }
+
+    private static <R extends HasMetadata> InformerEventSourceConfiguration.Builder<R> labelled(Class<R> kind) {
+        return InformerEventSourceConfiguration.from(kind, KvCachePool.class)
+                .withLabelSelector(PoolLabels.ALL_CHILDREN)
+                .withComparableResourceVersion(false)
+                .withSecondaryToPrimaryMapper(child -> Set.of(new ResourceID(
+                        child.getMetadata().getLabels().get(PoolLabels.POOL),
+                        child.getMetadata().getNamespace())));
+    }
+
+    private static EventSource<?, KvCachePool> engines(EventSourceContext<KvCachePool> context) {
+        PrimaryToSecondaryMapper<KvCachePool> engineOfPool = pool -> Optional.ofNullable(
+                        pool.getSpec().transferEngine())
+                .map(name -> Set.of(new ResourceID(name, pool.getMetadata().getNamespace())))
+                .orElse(Set.of());
+        return new InformerEventSource<>(
+                InformerEventSourceConfiguration.from(TransferEngine.class, KvCachePool.class)
+                        .withComparableResourceVersion(false)
+                        .withPrimaryToSecondaryMapper(engineOfPool)
+                        .withSecondaryToPrimaryMapper(engine -> poolsThatUse(engine, context))
+                        .withOnUpdateFilter((now, before) -> !Objects.equals(now.getSpec(), before.getSpec()))
+                        .build(),
+                context);
+    }
+
+    private static Set<ResourceID> poolsThatUse(TransferEngine engine, EventSourceContext<KvCachePool> context) {
+        String name = engine.getMetadata().getName();
+        return context.getPrimaryCache()
+                .list(
+                        engine.getMetadata().getNamespace(),
+                        pool -> name.equals(pool.getSpec().transferEngine()))
+                .map(ResourceID::fromResource)
+                .collect(Collectors.toSet());
+    }
+
+    /** A Lease is renewed every second or so; only a new holder, or a foreign change of what we own, is of interest. */
+    private static boolean concernsLeadership(Lease now, Lease before) {
+        return !Leadership.of(now).equals(Leadership.of(before))
+                || !Objects.equals(
+                        now.getMetadata().getLabels(), before.getMetadata().getLabels())
+                || !Objects.equals(
+                        now.getMetadata().getOwnerReferences(),
+                        before.getMetadata().getOwnerReferences());
+    }
+
+    /** A pod's status changes often in ways that mean nothing to a pool. */
+    private static boolean concernsPool(Pod now, Pod before) {
+        return !ObservedPod.of(now).equals(ObservedPod.of(before));
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import io.fabric8.kubernetes.api.model.DeletionPropagation;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.processing.dependent.kubernetes.SSABasedGenericKubernetesResourceMatcher;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Carries out a plan, by server-side apply under one field manager. An object that already is as planned is not written.
+ * A failure with one object does not keep the others from being made; it is reported, and the next round tries again.
+ */
+final class PoolExecutor {
+    private final Context<KvCachePool> context;
+    private final PoolObservation seen;
+    private final List<String> changes = new ArrayList<>();
+    private final List<Finding> failures = new ArrayList<>();
+
+    private PoolExecutor(PoolObservation seen, Context<KvCachePool> context) {
+        this.seen = seen;
+        this.context = context;
+    }
+
+    static Outcome execute(PoolPlan plan, PoolObservation seen, Context<KvCachePool> context) {
+        PoolExecutor executor = new PoolExecutor(seen, context);
+        plan.apply().forEach(child -> executor.attempt(child, () -> executor.apply(child)));
+        plan.delete().forEach(child -> executor.attempt(child, () -> executor.delete(child)));
+        plan.emptyPods().forEach(executor::deletePod);
+        seen.pods(PoolLabels.ROLE_MASTER).forEach(pod -> executor.label(pod, plan.leaderPod()));
+        return new Outcome(executor.changes, executor.failures);
+    }
+
+    private void attempt(HasMetadata child, Runnable action) {
+        try {
+            action.run();
+        } catch (KubernetesClientException e) {
+            failures.add(new Finding(
+                    Reason.APPLY_FAILED, "%s could not be changed: %s".formatted(title(child), sentence(e))));
+        }
+    }
+
+    private void apply(HasMetadata child) {
+        Optional<HasMetadata> actual = cached(child).or(() -> stored(child));
+        if (actual.isPresent() && !ofThisPool(actual.get())) {
+            failures.add(new Finding(
+                    Reason.NAME_TAKEN,
+                    "There already is a %s that is not of this pool. Remove it, or give the pool another name."
+                            .formatted(title(child))));
+            return;
+        }
+        if (actual.isPresent()
+                && SSABasedGenericKubernetesResourceMatcher.getInstance().matches(actual.get(), child, context)) {
+            return;
+        }
+        client().resource(child)
+                .fieldManager(context.getControllerConfiguration().fieldManager())
+                .forceConflicts()
+                .serverSideApply();
+        changes.add(title(child));
+    }
+
+    private void delete(HasMetadata child) {
+        client().resource(child)
+                .withPropagationPolicy(DeletionPropagation.BACKGROUND)
+                .delete();
+        changes.add(title(child));
+    }
+
+    private void deletePod(ObservedPod observed) {
+        pod(observed).ifPresent(pod -> attempt(pod, () -> delete(pod)));
+    }
+
+    private void label(ObservedPod observed, Optional<String> leader) {
+        boolean leads = leader.filter(observed.name()::equals).isPresent();
+        if (leads == observed.leaderLabel()) {
+            return;
+        }
+        // The UID makes the API server refuse the change when the pod was replaced by another of its name.
+        String value = leads ? "\"true\"" : "null";
+        String patch = "{\"metadata\":{\"uid\":\"%s\",\"labels\":{\"%s\":%s}}}"
+                .formatted(observed.uid(), PoolLabels.LEADER, value);
+        pod(observed)
+                .ifPresent(pod -> attempt(pod, () -> {
+                    client().resource(pod).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
+                    changes.add(title(pod));
+                }));
+    }
+
+    private Optional<Pod> pod(ObservedPod observed) {
+        return context.getSecondaryResources(Pod.class).stream()
+                .filter(pod -> pod.getMetadata().getUid().equals(observed.uid()))
+                .findFirst();
+    }
+
+    private Optional<HasMetadata> cached(HasMetadata child) {
+        return seen.children().stream()
+                .filter(known -> known.getKind().equals(child.getKind())
+                        && known.getMetadata()
+                                .getName()
+                                .equals(child.getMetadata().getName()))
+                .findFirst();
+    }
+
+    /** An object the informers do not show is somebody else's, or was made a moment ago. */
+    private Optional<HasMetadata> stored(HasMetadata child) {
+        return Optional.ofNullable(client().resource(child).get());
+    }
+
+    private boolean ofThisPool(HasMetadata child) {
+        Map<String, String> labels =
+                Objects.requireNonNullElse(child.getMetadata().getLabels(), Map.<String, String>of());
+        return PoolLabels.OPERATOR.equals(labels.get(PoolLabels.MANAGED_BY))
+                && seen.names().pool().equals(labels.get(PoolLabels.POOL));
+    }
+
+    private KubernetesClient client() {
+        return context.getClient();
+    }
+
+    private static String title(HasMetadata object) {
+        return object.getKind() + " " + object.getMetadata().getName();
+    }
+
+    private static String sentence(KubernetesClientException e) {
+        return e.getStatus() == null || e.getStatus().getMessage() == null
+                ? e.getMessage()
+                : e.getStatus().getMessage();
+    }
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
+import dev.kvpool.api.v1alpha1.PoolPhase;
+import dev.kvpool.operator.master.MasterAnswer;
+import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+/** Turns an observation into one finding for each condition type. Pure. */
+final class PoolFindings {
+    private static final Set<PoolPhase> HAS_BEEN_READY =
+            Set.of(PoolPhase.READY, PoolPhase.WAITING, PoolPhase.DEGRADED, PoolPhase.UNAVAILABLE);
+
+    private final PoolObservation seen;
+    private final PoolPlan plan;
+    private final OperatorSettings settings;
+
+    PoolFindings(PoolObservation seen, PoolPlan plan, OperatorSettings settings) {
+        this.seen = seen;
+        this.plan = plan;
+        this.settings = settings;
+    }
+
+    /** In the order the conditions have in the status, Ready first. */
+    List<Finding> all(List<Finding> problems, Outcome outcome) {
+        Finding leader = leader();
+        Finding storage = storage();
+        return List.of(
+                ready(leader, storage),
+                specValid(problems),
+                specApplied(problems, outcome),
+                leader,
+                storage,
+                version());
+    }
+
+    private Finding ready(Finding leader, Finding storage) {
+        if (leader.reason() != Reason.ELECTED) {
+            return hasBeenReady()
+                    ? new Finding(Reason.NOT_SERVING, "The pool does not serve. " + leader.message())
+                    : new Finding(Reason.STARTING, "The pool is starting. " + leader.message());
+        }
+        if (storage.reason() != Reason.ALL_NODES_READY) {
+            return hasBeenReady()
+                    ? new Finding(Reason.STORAGE_INCOMPLETE, "The pool serves what it has. " + storage.message())
+                    : new Finding(Reason.STARTING, "The pool is starting. " + storage.message());
+        }
+        int wanted = seen.spec().masters().replicas();
+        int ready = readyMasters();
+        if (ready < wanted) {
+            return new Finding(
+                    Reason.SERVING_WITHOUT_STANDBY,
+                    "The pool serves, with %d of %d masters ready.%s"
+                            .formatted(ready, wanted, troubles(seen.pods(PoolLabels.ROLE_MASTER))));
+        }
+        return new Finding(
+                Reason.SERVING,
+                "The pool serves: %d of %d storage nodes and %d of %d masters are ready. %s"
+                        .formatted(plan.storageNodes(), plan.storageNodes(), ready, wanted, leader.message()));
+    }
+
+    private boolean hasBeenReady() {
+        return seen.status().phase() != null
+                && HAS_BEEN_READY.contains(seen.status().phase());
+    }
+
+    private static Finding specValid(List<Finding> problems) {
+        return problems.isEmpty() ? new Finding(Reason.VALID, "The spec can be carried out.") : problems.getFirst();
+    }
+
+    private Finding specApplied(List<Finding> problems, Outcome outcome) {
+        if (!problems.isEmpty()) {
+            return new Finding(
+                    Reason.SPEC_INVALID,
+                    "Nothing was changed. " + problems.getFirst().message());
+        }
+        if (seen.spec().paused()) {
+            return new Finding(Reason.PAUSED, "spec.paused is true: nothing of the pool is changed.");
+        }
+        if (!outcome.failures().isEmpty()) {
+            return outcome.failures().getFirst();
+        }
+        if (!plan.heldBack().isEmpty()) {
+            return new Finding(
+                    Reason.WOULD_LOSE_BYTES,
+                    String.join(" ", plan.heldBack())
+                            + " Set spec.onDataLoss to Replace to accept that, delete single pods, or take the change"
+                            + " back.");
+        }
+        return new Finding(Reason.APPLIED, "The pool's objects are as the spec wants them.");
+    }
+
+    private Finding leader() {
+        if (seen.leadership().isEmpty()) {
+            return new Finding(
+                    Reason.NO_LEADER,
+                    "No master holds the Lease %s; %d of %d masters are ready.%s"
+                            .formatted(
+                                    seen.names().lease(),
+                                    readyMasters(),
+                                    seen.spec().masters().replicas(),
+                                    troubles(seen.pods(PoolLabels.ROLE_MASTER))));
+        }
+        Leadership leadership = seen.leadership().get();
+        return switch (seen.answers().get(leadership.pod())) {
+            case MasterAnswer.Report(PoolReport report)
+            when report.leads() ->
+                new Finding(Reason.ELECTED, "%s leads in epoch %d.".formatted(leadership.pod(), leadership.epoch()));
+            case MasterAnswer.Report(PoolReport report) ->
+                new Finding(
+                        Reason.LEADER_NOT_SERVING,
+                        "%s holds the Lease and does not serve yet: it says it is %s."
+                                .formatted(leadership.pod(), report.state()));
+            case MasterAnswer.Silent(String reason) ->
+                new Finding(
+                        Reason.LEADER_SILENT,
+                        "%s holds the Lease and does not answer: %s.".formatted(leadership.pod(), reason));
+            case null ->
+                new Finding(
+                        Reason.LEADER_SILENT,
+                        "%s holds the Lease and cannot be asked: it is no running pod of this pool."
+                                .formatted(leadership.pod()));
+        };
+    }
+
+    private Finding storage() {
+        Optional<PoolReport> report = seen.leaderReport();
+        if (report.isEmpty()) {
+            return new Finding(
+                    Reason.STORAGE_NOT_OBSERVED,
+                    "No leader can say which storage nodes are ready.%s"
+                            .formatted(troubles(seen.pods(PoolLabels.ROLE_STORAGE))));
+        }
+        List<PoolReport.Node> nodes = report.get().nodes().stream()
+                .filter(node -> !node.isTransient())
+                .toList();
+        long ready = nodes.stream().filter(PoolReport.Node::ready).count();
+        if (ready >= plan.storageNodes()) {
+            return new Finding(
+                    Reason.ALL_NODES_READY,
+                    "%d of %d storage nodes are ready.".formatted(plan.storageNodes(), plan.storageNodes()));
+        }
+        List<String> why = nodes.stream()
+                .filter(node -> !node.ready())
+                .map(node -> " " + node.id() + " is " + node.state()
+                        + (node.reason().isEmpty() ? "." : ": " + node.reason() + "."))
+                .toList();
+        return new Finding(
+                Reason.NODES_NOT_READY,
+                "%d of %d storage nodes are ready.%s%s"
+                        .formatted(
+                                ready,
+                                plan.storageNodes(),
+                                String.join("", why.subList(0, Math.min(why.size(), PodTroubles.PODS_MAX))),
+                                troubles(seen.pods(PoolLabels.ROLE_STORAGE))));
+    }
+
+    private Finding version() {
+        List<PoolReport> reports = seen.reports();
+        Set<String> running = versions(reports.stream().map(PoolFindings::product));
+        if (running.isEmpty()) {
+            return new Finding(Reason.VERSION_NOT_OBSERVED, "No master could be asked for its version.");
+        }
+        Optional<PoolReport.Node> refused =
+                nodes(reports, PoolReport.Node::refused).findFirst();
+        if (refused.isPresent()) {
+            return new Finding(
+                    Reason.NODE_REFUSED,
+                    "%s and the masters refuse each other: %s."
+                            .formatted(refused.get().id(), refused.get().reason()));
+        }
+        KvCachePoolSpec spec = seen.spec();
+        Optional<String> wanted = PoolImage.version(spec, settings);
+        if (wanted.isPresent() && !running.equals(Set.of(wanted.get()))) {
+            return new Finding(
+                    Reason.VERSION_DIFFERS,
+                    "The masters run %s and the pool shall run %s. Image %s must contain that version."
+                            .formatted(String.join(", ", running), wanted.get(), PoolImage.reference(spec, settings)));
+        }
+        running.addAll(versions(nodes(reports, node -> !node.isTransient()).map(PoolReport.Node::product)));
+        return running.size() == 1
+                ? new Finding(
+                        Reason.SAME_VERSION, "Masters and storage nodes run %s.".formatted(String.join("", running)))
+                : new Finding(
+                        Reason.MIXED_VERSIONS,
+                        "Masters and storage nodes run %s, which fit each other."
+                                .formatted(String.join(", ", running)));
+    }
+
+    private static Stream<PoolReport.Node> nodes(List<PoolReport> reports, Predicate<PoolReport.Node> wanted) {
+        return reports.stream().flatMap(report -> report.nodes().stream()).filter(wanted);
+    }
+
+    static String product(PoolReport report) {
+        return report.version() == null ? null : report.version().product();
+    }
+
+    static Set<String> versions(Stream<String> products) {
+        Set<String> versions = new TreeSet<>();
+        products.filter(product -> product != null && !product.isEmpty()).forEach(versions::add);
+        return versions;
+    }
+
+    private int readyMasters() {
+        return (int) seen.pods(PoolLabels.ROLE_MASTER).stream()
+                .filter(ObservedPod::ready)
+                .count();
+    }
+
+    private static String troubles(List<ObservedPod> pods) {
+        return PodTroubles.sentences(pods);
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Labels and annotations of a pool's objects. */
+public final class PoolLabels {
+    public static final String MANAGED_BY = "app.kubernetes.io/managed-by";
+    public static final String OPERATOR = "kvpool-operator";
+    public static final String POOL = "kvpool.dev/pool";
+    public static final String ROLE = "kvpool.dev/role";
+    public static final String SET = "kvpool.dev/set";
+    public static final String LEADER = "kvpool.dev/leader";
+    public static final String ROLE_MASTER = "master";
+    public static final String ROLE_STORAGE = "storage";
+
+    /** Annotation of every child: the pool's identity, which outlives the custom resource under Retain. */
+    public static final String POOL_ID = "kvpool.dev/pool-id";
+
+    /** Selects all children of all pools. */
+    public static final String ALL_CHILDREN = MANAGED_BY + "=" + OPERATOR + "," + POOL;
+
+    private PoolLabels() {}
+
+    /** Labels of an object that belongs to the pool as a whole. */
+    public static Map<String, String> ofPool(String pool) {
+        Map<String, String> labels = new LinkedHashMap<>();
+        labels.put("app.kubernetes.io/name", "kvpool");
+        labels.put("app.kubernetes.io/instance", pool);
+        labels.put("app.kubernetes.io/part-of", "kvpool");
+        labels.put(MANAGED_BY, OPERATOR);
+        labels.put(POOL, pool);
+        return labels;
+    }
+
+    /** Labels of an object of one role. */
+    public static Map<String, String> ofRole(String pool, String role) {
+        Map<String, String> labels = ofPool(pool);
+        labels.put("app.kubernetes.io/component", role);
+        labels.put(ROLE, role);
+        return labels;
+    }
+
+    /** Labels of an object of one storage set. */
+    public static Map<String, String> ofSet(String pool, String set) {
+        Map<String, String> labels = ofRole(pool, ROLE_STORAGE);
+        labels.put(SET, set);
+        return labels;
+    }
+
+    /** Selects the pods of a role. A selector can never change, so it holds nothing that might. */
+    public static Map<String, String> selectRole(String pool, String role) {
+        Map<String, String> labels = new LinkedHashMap<>();
+        labels.put(POOL, pool);
+        labels.put(ROLE, role);
+        return labels;
+    }
+}

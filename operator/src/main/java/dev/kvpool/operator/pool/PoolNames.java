@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * Names and fixed ports of a pool's objects.
+ *
+ * @param pool name of the pool
+ * @param namespace its namespace
+ */
+public record PoolNames(String pool, String namespace) {
+    public static final int MASTER_PORT = 50051;
+    public static final int MASTER_ADMIN_PORT = 9003;
+    public static final int NODE_ADMIN_PORT = 9301;
+
+    public String masters() {
+        return pool + "-master";
+    }
+
+    public String lease() {
+        return masters();
+    }
+
+    public String leaderService() {
+        return pool + "-leader";
+    }
+
+    public String storageService() {
+        return pool + "-storage";
+    }
+
+    public String poolConfigMap() {
+        return pool + "-pool";
+    }
+
+    public String clientConfigMap() {
+        return pool + "-client";
+    }
+
+    public String storageSet(String set) {
+        return pool + "-" + set;
+    }
+
+    public String storagePod(String set, int ordinal) {
+        return storageSet(set) + "-" + ordinal;
+    }
+
+    /** Node ids of the first {@code replicas} storage nodes of a set; a node's id is its pod's name. */
+    public List<String> storagePods(StorageSetSpec set, int replicas) {
+        return IntStream.range(0, replicas)
+                .mapToObj(ordinal -> storagePod(set.name(), ordinal))
+                .toList();
+    }
+
+    /** HOST:PORT of each master, by names that stay when pods are replaced. */
+    public List<String> masterAddresses(int replicas) {
+        return IntStream.range(0, replicas)
+                .mapToObj(ordinal ->
+                        "%s-%d.%s.%s.svc:%d".formatted(masters(), ordinal, masters(), namespace, MASTER_PORT))
+                .toList();
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import dev.kvpool.api.v1alpha1.Condition;
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.LeaderStatus;
+import dev.kvpool.api.v1alpha1.PoolPhase;
+import dev.kvpool.api.v1alpha1.ReadyCount;
+import dev.kvpool.api.v1alpha1.VersionStatus;
+import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.status.Conditions;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Makes the next status of a pool. Pure: the same observation, plan, outcome and time give the same status, and a pool in
+ * which nothing of interest changed gets an equal one, which is not written.
+ */
+public final class PoolStatus {
+    private final OperatorSettings settings;
+    private final InstantSource clock;
+
+    public PoolStatus(OperatorSettings settings, InstantSource clock) {
+        this.settings = settings;
+        this.clock = clock;
+    }
+
+    public KvCachePoolStatus next(PoolObservation seen, List<Finding> problems, PoolPlan plan, Outcome outcome) {
+        KvCachePoolStatus old = seen.status();
+        List<Finding> findings = new PoolFindings(seen, plan, settings).all(problems, outcome);
+        Long generation = seen.pool().getMetadata().getGeneration();
+        List<Condition> conditions =
+                Conditions.merge(old.conditions(), findings, generation == null ? 0 : generation, clock);
+        PoolPhase phase = phase(findings);
+        Optional<PoolReport> report = seen.leaderReport();
+        return new KvCachePoolStatus(
+                generation,
+                phase,
+                message(phase, findings),
+                conditions,
+                seen.leadership()
+                        .map(leader -> new LeaderStatus(leader.pod(), leader.epoch()))
+                        .orElse(null),
+                ReadyCount.of(
+                        readyPods(seen, PoolLabels.ROLE_MASTER),
+                        seen.spec().masters().replicas()),
+                ReadyCount.of(readyNodes(seen), plan.storageNodes()),
+                report.map(r -> ByteAmount.rounded(r.capacityBytes())).orElse(old.capacity()),
+                report.map(r -> used(old, r)).orElse(old.used()),
+                report.map(r -> objects(old, r)).orElse(old.objects()),
+                version(seen, old),
+                report.map(PoolStatus::protocols).orElse(old.protocols()));
+    }
+
+    private static PoolPhase phase(List<Finding> findings) {
+        List<Reason> reasons = findings.stream().map(Finding::reason).toList();
+        if (reasons.contains(Reason.SPEC_INVALID)) {
+            return PoolPhase.INVALID;
+        }
+        if (reasons.contains(Reason.PAUSED)) {
+            return PoolPhase.PAUSED;
+        }
+        return switch (reasons.getFirst()) {
+            case STARTING -> PoolPhase.STARTING;
+            case NOT_SERVING -> PoolPhase.UNAVAILABLE;
+            case STORAGE_INCOMPLETE, SERVING_WITHOUT_STANDBY -> PoolPhase.DEGRADED;
+            case SERVING -> reasons.contains(Reason.APPLIED) ? PoolPhase.READY : PoolPhase.WAITING;
+            default -> throw new IllegalStateException("no reason of condition Ready: " + reasons.getFirst());
+        };
+    }
+
+    /** The sentence that explains the phase. */
+    private static String message(PoolPhase phase, List<Finding> findings) {
+        return switch (phase) {
+            case INVALID, PAUSED, WAITING ->
+                message(findings, Reason.APPLIED.type().text());
+            case STARTING, READY, DEGRADED, UNAVAILABLE -> findings.getFirst().message();
+        };
+    }
+
+    private static String message(List<Finding> findings, String type) {
+        return findings.stream()
+                .filter(finding -> finding.reason().type().text().equals(type))
+                .findFirst()
+                .orElseThrow()
+                .message();
+    }
+
+    private static int readyPods(PoolObservation seen, String role) {
+        return (int) seen.pods(role).stream().filter(ObservedPod::ready).count();
+    }
+
+    /** As the leader sees them; while no leader can be asked, as Kubernetes does. */
+    private static int readyNodes(PoolObservation seen) {
+        return seen.leaderReport()
+                .map(report -> (int) report.nodes().stream()
+                        .filter(node -> node.ready() && !node.isTransient())
+                        .count())
+                .orElseGet(() -> readyPods(seen, PoolLabels.ROLE_STORAGE));
+    }
+
+    private static Quantity used(KvCachePoolStatus old, PoolReport report) {
+        boolean calm = old.used() != null
+                && Rounding.calm(ByteAmount.bytes(old.used()), report.usedBytes(), report.capacityBytes());
+        return calm ? old.used() : ByteAmount.rounded(report.usedBytes());
+    }
+
+    private static Long objects(KvCachePoolStatus old, PoolReport report) {
+        boolean calm = old.objects() != null && Rounding.calm(old.objects(), report.objects(), report.objects());
+        return calm ? old.objects() : Long.valueOf(Rounding.twoDigits(report.objects()));
+    }
+
+    private VersionStatus version(PoolObservation seen, KvCachePoolStatus old) {
+        Set<String> running = PoolFindings.versions(seen.reports().stream().map(PoolFindings::product));
+        String before = old.version() == null ? null : old.version().running();
+        return new VersionStatus(
+                running.isEmpty() ? before : String.join(",", running),
+                PoolImage.version(seen.spec(), settings).orElse(null));
+    }
+
+    private static List<String> protocols(PoolReport report) {
+        List<PoolReport.Node> ready = report.nodes().stream()
+                .filter(node -> node.ready() && !node.isTransient())
+                .toList();
+        if (ready.isEmpty()) {
+            return List.of();
+        }
+        Set<String> common = new TreeSet<>(ready.getFirst().protocols());
+        ready.forEach(node -> common.retainAll(node.protocols()));
+        return List.copyOf(common);
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import dev.kvpool.api.v1alpha1.ApiGroup;
+import dev.kvpool.api.v1alpha1.HugePages;
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.operator.pool.child.SegmentMemory;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Finds what the schema cannot: everything that concerns more than one object or needs arithmetic. Pure. */
+public final class PoolValidator {
+    private PoolValidator() {}
+
+    /** Problems, the most important one first; empty when the spec can be carried out. */
+    public static List<Finding> validate(PoolObservation seen) {
+        List<Finding> problems = new ArrayList<>();
+        oldPool(seen).ifPresent(problems::add);
+        missingEngine(seen).ifPresent(problems::add);
+        HugePages pages = seen.engine()
+                .map(engine -> engine.getSpec().memory().hugePages())
+                .orElse(HugePages.NONE);
+        for (StorageSetSpec set : seen.spec().storage()) {
+            memoryLimit(set, pages).ifPresent(problems::add);
+            wholePages(set, pages).ifPresent(problems::add);
+        }
+        return problems;
+    }
+
+    private static Optional<Finding> oldPool(PoolObservation seen) {
+        String uid = seen.pool().getMetadata().getUid();
+        return seen.children().stream()
+                .filter(child -> ownedByAnother(child, uid))
+                .findFirst()
+                .map(child -> new Finding(
+                        Reason.OLD_POOL_REMAINS,
+                        "%s %s still belongs to a deleted pool of the same name. The pool is made when Kubernetes has removed it."
+                                .formatted(child.getKind(), child.getMetadata().getName())));
+    }
+
+    private static boolean ownedByAnother(HasMetadata child, String uid) {
+        return child.getMetadata().getOwnerReferences().stream()
+                .filter(owner ->
+                        KvCachePool.KIND.equals(owner.getKind()) && ApiGroup.API_VERSION.equals(owner.getApiVersion()))
+                .map(OwnerReference::getUid)
+                .anyMatch(owner -> !owner.equals(uid));
+    }
+
+    private static Optional<Finding> missingEngine(PoolObservation seen) {
+        String name = seen.spec().transferEngine();
+        if (name == null || seen.engine().isPresent()) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Reason.TRANSFER_ENGINE_MISSING,
+                "There is no %s %s in namespace %s. Create it, or change or remove spec.transferEngine. Until then the pool stays as it is."
+                        .formatted(TransferEngine.KIND, name, seen.names().namespace())));
+    }
+
+    private static Optional<Finding> memoryLimit(StorageSetSpec set, HugePages pages) {
+        var limit = set.resources().limits().get("memory");
+        if (limit == null || pages != HugePages.NONE || ByteAmount.bytes(limit) > ByteAmount.bytes(set.capacity())) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Reason.MEMORY_LIMIT_TOO_SMALL,
+                "Storage set %s has a memory limit of %s and a segment of %s, which counts against it. Raise the limit or leave it out."
+                        .formatted(set.name(), limit, set.capacity())));
+    }
+
+    private static Optional<Finding> wholePages(StorageSetSpec set, HugePages pages) {
+        long page = SegmentMemory.pageBytes(pages);
+        if (page == 0 || ByteAmount.bytes(set.capacity()) % page == 0) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Reason.CAPACITY_NOT_IN_PAGES,
+                "Storage set %s has a capacity of %s, which is not a whole number of huge pages of %s. Round it."
+                        .formatted(set.name(), set.capacity(), ByteAmount.exact(page))));
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+/** Rounding of counts in the status, so that a slowly changing pool costs few writes. */
+final class Rounding {
+    private static final long BASE = 10;
+    private static final long TWO_DIGITS = 100;
+
+    /** A value within this share of the total keeps the text it had. */
+    private static final long CALM_SHARE = 100;
+
+    private Rounding() {}
+
+    /** The number rounded down to its first two digits. */
+    static long twoDigits(long count) {
+        long scale = 1;
+        while (count / scale >= TWO_DIGITS) {
+            scale *= BASE;
+        }
+        return count / scale * scale;
+    }
+
+    /** True when two values are so near to each other, measured by the total, that the shown one may stay. */
+    static boolean calm(long shown, long actual, long total) {
+        boolean bothEmptyOrNot = (shown == 0) == (actual == 0);
+        return bothEmptyOrNot && Math.abs(shown - actual) <= total / CALM_SHARE;
+    }
+}

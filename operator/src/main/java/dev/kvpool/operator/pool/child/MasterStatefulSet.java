@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.child;
+
+import dev.kvpool.api.v1alpha1.CacheSpec;
+import dev.kvpool.api.v1alpha1.SecretName;
+import dev.kvpool.operator.pool.PoolBlueprint;
+import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.PoolNames;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerBuilder;
+import io.fabric8.kubernetes.api.model.LocalObjectReference;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.PodSpecBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.VolumeBuilder;
+import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.api.model.apps.StatefulSetBuilder;
+import java.util.List;
+import java.util.Map;
+
+/** The masters. They own nothing durable, so Kubernetes may replace them one by one whenever their template changes. */
+public final class MasterStatefulSet {
+    private static final String CONFIG_DIR = "/etc/kvpool/pool";
+    private static final int STARTUP_LIMIT_S = 120;
+    private static final long TERMINATION_GRACE_S = 15;
+    private static final int REVISIONS_KEPT = 5;
+
+    private MasterStatefulSet() {}
+
+    public static StatefulSet of(PoolBlueprint pool) {
+        String name = pool.names().masters();
+        Map<String, String> labels = PoolLabels.ofRole(pool.names().pool(), PoolLabels.ROLE_MASTER);
+        return new StatefulSetBuilder()
+                .withMetadata(pool.metadata(name, labels))
+                .withNewSpec()
+                .withServiceName(name)
+                .withReplicas(pool.spec().masters().replicas())
+                .withPodManagementPolicy("Parallel")
+                .withRevisionHistoryLimit(REVISIONS_KEPT)
+                .withNewSelector()
+                .withMatchLabels(PoolLabels.selectRole(pool.names().pool(), PoolLabels.ROLE_MASTER))
+                .endSelector()
+                .withNewUpdateStrategy()
+                .withType("RollingUpdate")
+                .endUpdateStrategy()
+                .withNewTemplate()
+                .withNewMetadata()
+                .withLabels(labels)
+                .endMetadata()
+                .withSpec(pod(pool))
+                .endTemplate()
+                .endSpec()
+                .build();
+    }
+
+    private static PodSpec pod(PoolBlueprint pool) {
+        var pod = new PodSpecBuilder()
+                .withServiceAccountName(pool.names().masters())
+                .withAutomountServiceAccountToken(true)
+                .withEnableServiceLinks(false)
+                .withImagePullSecrets(pullSecrets(pool))
+                .withSecurityContext(PodSecurity.pod())
+                .withTerminationGracePeriodSeconds(TERMINATION_GRACE_S)
+                .withContainers(container(pool))
+                .withVolumes(
+                        new VolumeBuilder()
+                                .withName("pool")
+                                .withNewConfigMap()
+                                .withName(pool.names().poolConfigMap())
+                                .endConfigMap()
+                                .build(),
+                        ScratchVolume.volume());
+        return Placement.apply(
+                        pod, pool.spec().masters().scheduling(), pool.names().pool(), PoolLabels.ROLE_MASTER)
+                .build();
+    }
+
+    private static Container container(PoolBlueprint pool) {
+        return new ContainerBuilder()
+                .withName("master")
+                .withImage(pool.image())
+                .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
+                .withArgs(arguments(pool))
+                .withEnv(PodIdentity.environment())
+                .addNewPort()
+                .withName("rpc")
+                .withContainerPort(PoolNames.MASTER_PORT)
+                .withProtocol("TCP")
+                .endPort()
+                .addNewPort()
+                .withName("admin")
+                .withContainerPort(PoolNames.MASTER_ADMIN_PORT)
+                .withProtocol("TCP")
+                .endPort()
+                .withStartupProbe(Probes.startup(STARTUP_LIMIT_S))
+                .withLivenessProbe(Probes.liveness())
+                .withReadinessProbe(Probes.readiness())
+                .withResources(new ContainerResources()
+                        .request("cpu", new Quantity("100m"))
+                        .request("memory", new Quantity("512Mi"))
+                        .limit("memory", new Quantity("1Gi"))
+                        .replaceWith(pool.spec().masters().resources())
+                        .build())
+                .withSecurityContext(PodSecurity.container())
+                .withVolumeMounts(
+                        new VolumeMountBuilder()
+                                .withName("pool")
+                                .withMountPath(CONFIG_DIR)
+                                .withReadOnly(true)
+                                .build(),
+                        ScratchVolume.mount())
+                .build();
+    }
+
+    private static List<String> arguments(PoolBlueprint pool) {
+        CacheSpec cache = pool.spec().cache();
+        return List.of(
+                "master",
+                "--pool-id=" + pool.poolId(),
+                "--name=$(POD_NAME)",
+                "--port=" + PoolNames.MASTER_PORT,
+                "--admin-port=" + PoolNames.MASTER_ADMIN_PORT,
+                "--lease=k8s://" + pool.names().namespace() + "/" + pool.names().lease(),
+                "--expected-nodes-file=" + CONFIG_DIR + "/" + PoolConfigMap.EXPECTED_NODES,
+                "--object-lease=" + cache.objectLease(),
+                "--eviction-high-watermark=" + cache.eviction().highWatermark(),
+                "--eviction-low-watermark=" + cache.eviction().lowWatermark(),
+                "--replicas=" + cache.replicas());
+    }
+
+    static List<LocalObjectReference> pullSecrets(PoolBlueprint pool) {
+        return pool.spec().imagePullSecrets().stream()
+                .map(SecretName::name)
+                .map(LocalObjectReference::new)
+                .toList();
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.child;
+
+import dev.kvpool.operator.pool.PoolBlueprint;
+import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.PoolNames;
+import io.fabric8.kubernetes.api.model.Service;
+import io.fabric8.kubernetes.api.model.ServiceBuilder;
+import io.fabric8.kubernetes.api.model.ServicePort;
+import io.fabric8.kubernetes.api.model.ServicePortBuilder;
+import io.fabric8.kubernetes.api.model.ServiceSpecBuilder;
+import java.util.Map;
+
+/** The Services of a pool. */
+public final class PoolService {
+    private PoolService() {}
+
+    /** Gives each master a name. Masters must find each other before they are ready. */
+    public static Service masters(PoolBlueprint pool) {
+        return headless(
+                pool,
+                pool.names().masters(),
+                PoolLabels.ROLE_MASTER,
+                port("rpc", PoolNames.MASTER_PORT),
+                port("admin", PoolNames.MASTER_ADMIN_PORT));
+    }
+
+    /** Gives each storage node a name, and monitoring one place to find them all. */
+    public static Service storage(PoolBlueprint pool) {
+        return headless(
+                pool,
+                pool.names().storageService(),
+                PoolLabels.ROLE_STORAGE,
+                port("data", pool.engine().ports().base()),
+                port("admin", PoolNames.NODE_ADMIN_PORT));
+    }
+
+    /** Leads to the leading master. For people and HTTP; clients know all masters and find the leader themselves. */
+    public static Service leader(PoolBlueprint pool) {
+        Map<String, String> selector = PoolLabels.selectRole(pool.names().pool(), PoolLabels.ROLE_MASTER);
+        selector.put(PoolLabels.LEADER, "true");
+        return new ServiceBuilder()
+                .withMetadata(pool.metadata(
+                        pool.names().leaderService(),
+                        PoolLabels.ofRole(pool.names().pool(), PoolLabels.ROLE_MASTER)))
+                .withSpec(ServiceFamilies.apply(
+                                new ServiceSpecBuilder()
+                                        .withType("ClusterIP")
+                                        .withSelector(selector)
+                                        .withPorts(
+                                                port("rpc", PoolNames.MASTER_PORT),
+                                                port("admin", PoolNames.MASTER_ADMIN_PORT)),
+                                pool.engine().ipFamilies())
+                        .build())
+                .build();
+    }
+
+    private static Service headless(PoolBlueprint pool, String name, String role, ServicePort... ports) {
+        return new ServiceBuilder()
+                .withMetadata(pool.metadata(name, PoolLabels.ofRole(pool.names().pool(), role)))
+                .withSpec(ServiceFamilies.apply(
+                                new ServiceSpecBuilder()
+                                        .withType("ClusterIP")
+                                        .withClusterIP("None")
+                                        .withPublishNotReadyAddresses(true)
+                                        .withSelector(PoolLabels.selectRole(
+                                                pool.names().pool(), role))
+                                        .withPorts(ports),
+                                pool.engine().ipFamilies())
+                        .build())
+                .build();
+    }
+
+    private static ServicePort port(String name, int number) {
+        return new ServicePortBuilder()
+                .withName(name)
+                .withPort(number)
+                .withNewTargetPort(name)
+                .withProtocol("TCP")
+                .build();
+    }
+}

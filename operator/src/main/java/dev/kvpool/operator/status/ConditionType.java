@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.status;
+
+/** What the operator says about a resource. */
+public enum ConditionType {
+    READY("Ready"),
+    SPEC_VALID("SpecValid"),
+    SPEC_APPLIED("SpecApplied"),
+    LEADER_ELECTED("LeaderElected"),
+    STORAGE_READY("StorageReady"),
+    VERSION_COMPATIBLE("VersionCompatible");
+
+    private final String text;
+
+    ConditionType(String text) {
+        this.text = text;
+    }
+
+    /** As written in the status. */
+    public String text() {
+        return text;
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.status;
+
+import static dev.kvpool.api.v1alpha1.ConditionStatus.FALSE;
+import static dev.kvpool.api.v1alpha1.ConditionStatus.TRUE;
+import static dev.kvpool.api.v1alpha1.ConditionStatus.UNKNOWN;
+import static dev.kvpool.operator.status.ConditionType.LEADER_ELECTED;
+import static dev.kvpool.operator.status.ConditionType.READY;
+import static dev.kvpool.operator.status.ConditionType.SPEC_APPLIED;
+import static dev.kvpool.operator.status.ConditionType.SPEC_VALID;
+import static dev.kvpool.operator.status.ConditionType.STORAGE_READY;
+import static dev.kvpool.operator.status.ConditionType.VERSION_COMPATIBLE;
+
+import dev.kvpool.api.v1alpha1.ConditionStatus;
+
+/**
+ * Why a condition is as it is: the complete vocabulary, part of the API. A reason belongs to one condition type and one
+ * status; operator/docs/conditions.md is made from this list.
+ */
+public enum Reason {
+    SERVING(READY, TRUE, "Serving", "The pool serves, with all its storage nodes and masters."),
+    SERVING_WITHOUT_STANDBY(
+            READY, TRUE, "ServingWithoutStandby", "The pool serves, but not all masters are ready to take over."),
+    STARTING(READY, FALSE, "Starting", "The pool has not been ready yet; its pods are starting."),
+    NOT_SERVING(READY, FALSE, "NotServing", "No master leads and serves. Clients wait for the next leader."),
+    STORAGE_INCOMPLETE(
+            READY, FALSE, "StorageIncomplete", "The pool serves what it has, but storage nodes are missing."),
+    ENGINE_READY(READY, TRUE, "EngineReady", "All storage nodes that use the transfer engine are ready."),
+    NOT_USED(READY, TRUE, "NotUsed", "No pool names the transfer engine."),
+    NODES_MISSING(READY, FALSE, "NodesMissing", "Storage nodes that use the transfer engine are not ready."),
+    PROTOCOLS_MISSING(
+            READY, FALSE, "ProtocolsMissing", "Ready storage nodes do not offer all protocols of the transfer engine."),
+
+    VALID(SPEC_VALID, TRUE, "Valid", "The spec can be carried out."),
+    TRANSFER_ENGINE_MISSING(
+            SPEC_VALID,
+            FALSE,
+            "TransferEngineMissing",
+            "spec.transferEngine names a TransferEngine that is not in the namespace. The pool stays as it is until it"
+                    + " is created or the name is changed."),
+    OLD_POOL_REMAINS(
+            SPEC_VALID,
+            FALSE,
+            "OldPoolRemains",
+            "Objects of a deleted pool of the same name are still being removed. The pool is made when they are gone."),
+    MEMORY_LIMIT_TOO_SMALL(
+            SPEC_VALID,
+            FALSE,
+            "MemoryLimitTooSmall",
+            "A storage set's memory limit is smaller than its segment, so its pods would be killed while they fill it."),
+    CAPACITY_NOT_IN_PAGES(
+            SPEC_VALID,
+            FALSE,
+            "CapacityNotInPages",
+            "A storage set's capacity is not a whole number of the huge pages its transfer engine asks for."),
+
+    APPLIED(SPEC_APPLIED, TRUE, "Applied", "The pool's objects are as the spec wants them."),
+    PAUSED(SPEC_APPLIED, FALSE, "Paused", "spec.paused is true: no object of the pool is changed."),
+    SPEC_INVALID(SPEC_APPLIED, FALSE, "SpecInvalid", "No object was changed, because the spec is not valid."),
+    WOULD_LOSE_BYTES(
+            SPEC_APPLIED,
+            FALSE,
+            "WouldLoseBytes",
+            "A part of the spec is held back, because carrying it out would lose cached bytes. It is carried out when"
+                    + " spec.onDataLoss is Replace, or for a pod when you delete that pod."),
+    NAME_TAKEN(
+            SPEC_APPLIED,
+            FALSE,
+            "NameTaken",
+            "An object that is not of this pool has a name the pool needs. It is left alone."),
+    APPLY_FAILED(
+            SPEC_APPLIED,
+            FALSE,
+            "ApplyFailed",
+            "The API server refused an object; the operator tries again and again."),
+
+    ELECTED(LEADER_ELECTED, TRUE, "Elected", "One master leads and serves."),
+    NO_LEADER(LEADER_ELECTED, FALSE, "NoLeader", "No master holds the leadership Lease."),
+    LEADER_NOT_SERVING(
+            LEADER_ELECTED,
+            FALSE,
+            "LeaderNotServing",
+            "The holder of the Lease does not serve yet: it waits for the storage nodes or for old leases to end."),
+    LEADER_SILENT(
+            LEADER_ELECTED,
+            UNKNOWN,
+            "LeaderSilent",
+            "The holder of the Lease does not answer the operator's question."),
+
+    ALL_NODES_READY(STORAGE_READY, TRUE, "AllNodesReady", "Every storage node is ready."),
+    NODES_NOT_READY(
+            STORAGE_READY, FALSE, "NodesNotReady", "Storage nodes are not ready; the message says which and why."),
+    STORAGE_NOT_OBSERVED(
+            STORAGE_READY, UNKNOWN, "StorageNotObserved", "No leader could be asked about the storage nodes."),
+
+    SAME_VERSION(VERSION_COMPATIBLE, TRUE, "SameVersion", "Everything that was asked runs the wanted version."),
+    MIXED_VERSIONS(
+            VERSION_COMPATIBLE,
+            TRUE,
+            "MixedVersions",
+            "Masters or storage nodes run different versions that fit each other."),
+    VERSION_DIFFERS(
+            VERSION_COMPATIBLE, FALSE, "VersionDiffers", "The masters run another version than spec.version asks for."),
+    NODE_REFUSED(
+            VERSION_COMPATIBLE,
+            FALSE,
+            "NodeRefused",
+            "Masters and a storage node refused each other; the message says why."),
+    VERSION_NOT_OBSERVED(
+            VERSION_COMPATIBLE, UNKNOWN, "VersionNotObserved", "No master could be asked for its version.");
+
+    private final ConditionType type;
+    private final ConditionStatus status;
+    private final String text;
+    private final String meaning;
+
+    Reason(ConditionType type, ConditionStatus status, String text, String meaning) {
+        this.type = type;
+        this.status = status;
+        this.text = text;
+        this.meaning = meaning;
+    }
+
+    public ConditionType type() {
+        return type;
+    }
+
+    public ConditionStatus status() {
+        return status;
+    }
+
+    /** As written in the status. */
+    public String text() {
+        return text;
+    }
+
+    /** What it means, for the documentation. */
+    public String meaning() {
+        return meaning;
+    }
+}

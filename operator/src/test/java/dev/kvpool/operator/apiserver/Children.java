@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.apiserver;
+
+import dev.kvpool.operator.pool.PoolLabels;
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Service;
+import io.fabric8.kubernetes.api.model.ServiceAccount;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import io.fabric8.kubernetes.api.model.rbac.Role;
+import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.util.ArrayList;
+import java.util.List;
+
+/** All objects the operator made for a pool. */
+final class Children {
+    private static final List<Class<? extends HasMetadata>> KINDS = List.of(
+            ServiceAccount.class,
+            Role.class,
+            RoleBinding.class,
+            Lease.class,
+            ConfigMap.class,
+            Service.class,
+            StatefulSet.class);
+
+    private Children() {}
+
+    static List<HasMetadata> of(KubernetesClient client, String namespace, String pool) {
+        List<HasMetadata> children = new ArrayList<>();
+        for (Class<? extends HasMetadata> kind : KINDS) {
+            children.addAll(client.resources(kind)
+                    .inNamespace(namespace)
+                    .withLabel(PoolLabels.POOL, pool)
+                    .list()
+                    .getItems());
+        }
+        return children;
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.apiserver;
+
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.operator.engine.TransferEngineReconciler;
+import dev.kvpool.operator.event.EventRecorder;
+import dev.kvpool.operator.pool.KvCachePoolReconciler;
+import dev.kvpool.operator.pool.OperatorSettings;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.javaoperatorsdk.operator.Operator;
+import java.time.InstantSource;
+
+/** The operator without Quarkus, watching one namespace of the shared API server, with masters that say what a test wants. */
+final class OperatorUnderTest implements AutoCloseable {
+    private static final OperatorSettings SETTINGS = new OperatorSettings("kvpool:0.1.0", "0.1.0");
+
+    private final String namespace;
+    private final KubernetesClient client;
+    private final ScriptedMasters masters = new ScriptedMasters();
+    private final Operator operator;
+
+    OperatorUnderTest(String namespace) {
+        this.namespace = namespace;
+        ApiServer.shared().createNamespace(namespace);
+        client = ApiServer.shared().client();
+        operator = new Operator(
+                configuration -> configuration.withKubernetesClient(client).withCloseClientOnStop(false));
+        InstantSource clock = InstantSource.system();
+        operator.register(
+                new KvCachePoolReconciler(masters, SETTINGS, new EventRecorder(client, clock, "test"), clock),
+                configuration -> configuration.settingNamespace(namespace));
+        operator.register(
+                new TransferEngineReconciler(clock), configuration -> configuration.settingNamespace(namespace));
+        operator.start();
+    }
+
+    KubernetesClient client() {
+        return client;
+    }
+
+    ScriptedMasters masters() {
+        return masters;
+    }
+
+    /** Creates a pool or changes its spec. */
+    KvCachePool applyPool(String name, String spec) {
+        return client.resource(resource("KvCachePool", name, spec, KvCachePool.class))
+                .fieldManager("user")
+                .serverSideApply();
+    }
+
+    TransferEngine applyEngine(String name, String spec) {
+        return client.resource(resource("TransferEngine", name, spec, TransferEngine.class))
+                .fieldManager("user")
+                .serverSideApply();
+    }
+
+    KvCachePool pool(String name) {
+        return client.resources(KvCachePool.class)
+                .inNamespace(namespace)
+                .withName(name)
+                .get();
+    }
+
+    TransferEngine engine(String name) {
+        return client.resources(TransferEngine.class)
+                .inNamespace(namespace)
+                .withName(name)
+                .get();
+    }
+
+    private <T> T resource(String kind, String name, String spec, Class<T> type) {
+        String yaml = """
+                apiVersion: kvpool.dev/v1alpha1
+                kind: %s
+                metadata: {name: %s, namespace: %s}
+                spec: %s
+                """.formatted(kind, name, namespace, spec);
+        return client.getKubernetesSerialization().unmarshal(yaml, type);
+    }
+
+    @Override
+    public void close() {
+        operator.stop();
+        client.close();
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.apiserver;
+
+import dev.kvpool.operator.master.MasterAnswer;
+import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.master.PoolReport;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Masters that answer what a test wrote down for them, and nothing otherwise. */
+public final class ScriptedMasters implements MasterClient {
+    private final Map<String, PoolReport> reports = new ConcurrentHashMap<>();
+
+    /** From now on the master in this pod says this. */
+    public void say(String pod, PoolReport report) {
+        reports.put(pod, report);
+    }
+
+    /** From now on the master in this pod does not answer. */
+    public void silence(String pod) {
+        reports.remove(pod);
+    }
+
+    @Override
+    public Map<String, MasterAnswer> ask(Map<String, String> addresses) {
+        Map<String, MasterAnswer> answers = new LinkedHashMap<>();
+        addresses.keySet().forEach(pod -> {
+            PoolReport report = reports.get(pod);
+            answers.put(
+                    pod,
+                    report == null
+                            ? new MasterAnswer.Silent("the test told it to be silent")
+                            : new MasterAnswer.Report(report));
+        });
+        return answers;
+    }
+
+    /** A leader's report with the given storage nodes, all ready. */
+    public static PoolReport leader(String pod, long epoch, long usedBytes, List<String> nodes) {
+        return report(pod, "leader", "serving", epoch, usedBytes, nodes);
+    }
+
+    /** A standby's report. */
+    public static PoolReport standby(String pod, long epoch) {
+        return report(pod, "standby", "standby", epoch, 0, List.of());
+    }
+
+    private static PoolReport report(
+            String pod, String role, String state, long epoch, long usedBytes, List<String> nodes) {
+        long capacity = nodes.size() * (1L << 30);
+        return new PoolReport(
+                "id",
+                pod,
+                role,
+                state,
+                epoch,
+                new PoolReport.Version("0.1.0"),
+                capacity,
+                usedBytes,
+                usedBytes >> 20,
+                nodes.stream().map(ScriptedMasters::ready).toList());
+    }
+
+    private static PoolReport.Node ready(String id) {
+        return new PoolReport.Node(id, "ready", "", false, 0, 0, "0.1.0", List.of("shm", "tcp"));
+    }
+}
