@@ -16,7 +16,7 @@ public interface OperatorConfig {
     String version();
 
     /** Name of this process in events. */
-    @WithDefault("kvpool-operator")
+    @WithDefault("${HOSTNAME:kvpool-operator}")
     String instance();
 
     /** Namespace of the Lease by which several operators elect the one that works: their own. */

@@ -12,7 +12,7 @@ import io.fabric8.generator.annotation.ValidationRule;
 import java.util.List;
 
 /** An accelerator in storage pods (Ascend NPUs). Resource names differ by cluster, so the name is a field. */
-@JsonInclude(JsonInclude.Include.NON_NULL)
+@JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record AcceleratorSpec(
         @JsonPropertyDescription("Extended resource of the device plugin, for example huawei.com/Ascend910 or"
                 + " huawei.com/ascend-1980.")

@@ -10,7 +10,7 @@ import io.fabric8.generator.annotation.ValidationRule;
 import java.util.List;
 
 /** What a user wants of a pool. Missing values are filled with the defaults that the schema states. */
-@JsonInclude(JsonInclude.Include.NON_NULL)
+@JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record KvCachePoolSpec(
         @JsonPropertyDescription(
                 "Product version the pool shall run, for example 0.1.0. Default: the version of the operator's"

@@ -8,7 +8,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
 
 /** What the operator observed of a pool. Values that change all the time are rounded, so that an idle pool costs no write. */
-@JsonInclude(JsonInclude.Include.NON_NULL)
+@JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record KvCachePoolStatus(
         @JsonPropertyDescription("Generation of the spec this status was made from.")
         Long observedGeneration,

@@ -7,7 +7,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.Map;
 
 /** Compute resources of a container, by resource name (cpu, memory). Given names replace the defaults one by one. */
-@JsonInclude(JsonInclude.Include.NON_NULL)
+@JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record ResourceSpec(
         @JsonPropertyDescription("What is reserved for the container.")
         Map<String, Quantity> requests,

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Where pods may run; the fields mean what they mean in a pod. */
-@JsonInclude(JsonInclude.Include.NON_NULL)
+@JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record SchedulingSpec(
         @JsonPropertyDescription("Labels a node must have.") Map<String, String> nodeSelector,
 

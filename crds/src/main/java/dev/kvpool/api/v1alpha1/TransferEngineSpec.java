@@ -9,7 +9,7 @@ import io.fabric8.generator.annotation.ValidationRule;
 import java.util.List;
 
 /** Settings of a transfer engine. A pool that names no engine runs with the defaults. */
-@JsonInclude(JsonInclude.Include.NON_NULL)
+@JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record TransferEngineSpec(
         @JsonPropertyDescription("Protocols the storage nodes offer, best first.")
         @Default("[\"shm\", \"tcp\"]")

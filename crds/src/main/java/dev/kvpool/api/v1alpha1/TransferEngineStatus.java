@@ -7,7 +7,7 @@ import io.fabric8.generator.annotation.Size;
 import java.util.List;
 
 /** What the operator observed of a transfer engine. */
-@JsonInclude(JsonInclude.Include.NON_NULL)
+@JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record TransferEngineStatus(
         @JsonPropertyDescription("Generation of the spec this status was made from.")
         Long observedGeneration,

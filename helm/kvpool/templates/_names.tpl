@@ -1,0 +1,42 @@
+{{/* SPDX-License-Identifier: Apache-2.0 */}}
+
+{{/* Name of everything in the release: the release's name, with the chart's unless it says it already. */}}
+{{- define "kvpool.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{ .Values.fullnameOverride | trunc 53 | trimSuffix "-" }}
+{{- else if contains (include "kvpool.name" .) .Release.Name -}}
+{{ .Release.Name | trunc 53 | trimSuffix "-" }}
+{{- else -}}
+{{ printf "%s-%s" .Release.Name (include "kvpool.name" .) | trunc 53 | trimSuffix "-" }}
+{{- end -}}
+{{- end -}}
+
+{{- define "kvpool.name" -}}
+{{ default .Chart.Name .Values.nameOverride | trunc 53 | trimSuffix "-" }}
+{{- end -}}
+
+{{- define "kvpool.serviceAccountName" -}}
+{{ default (include "kvpool.fullname" .) .Values.serviceAccount.name }}
+{{- end -}}
+
+{{/* Labels that never change, so that they can select. */}}
+{{- define "kvpool.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "kvpool.name" . }}-operator
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "kvpool.labels" -}}
+{{ include "kvpool.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/component: operator
+app.kubernetes.io/part-of: kvpool
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end -}}
+
+{{/* Image reference from {registry, repository, tag}; call with (list . .Values.image). */}}
+{{- define "kvpool.imageReference" -}}
+{{- $root := index . 0 -}}
+{{- $image := index . 1 -}}
+{{- if $image.registry }}{{ $image.registry }}/{{ end }}{{ $image.repository }}:{{ default $root.Chart.AppVersion $image.tag }}
+{{- end -}}
