@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# include_rules.sh SRC: which part may include which: abi -> node, client -> store, net -> wire -> base.
+# The public header includes <stdint.h> only; files and functions keep to their size.
+set -euo pipefail
+src=$1
+declare -A may=(
+    [base]="base kvpool"
+    [wire]="base wire kvpool dev_kvpool_wire"
+    [net]="base wire net kvpool"
+    [store]="base wire store kvpool"
+    [node]="base wire net store node kvpool dev_kvpool_wire"
+    [client]="base wire net store client kvpool dev_kvpool_wire"
+    [abi]="base wire net store node client abi kvpool"
+)
+failed=0
+for dir in "$src"/*/; do
+    part=$(basename "$dir")
+    case $part in main | test) continue ;; esac # Java
+    allowed=${may[$part]:-}
+    [ -n "$allowed" ] || { echo "$part is no part of the library; add it to the rules"; failed=1; continue; }
+    while IFS=: read -r file line include; do
+        other=${include%%/*}
+        case " $allowed " in
+            *" $other "*) ;;
+            *) echo "${file#"$src"/}:$line includes $include, which $part may not"; failed=1 ;;
+        esac
+    done < <(grep -rnoP '^\s*#include "\K[^"]+' "$dir")
+done
+others=$(grep -P '^\s*#include' "$src/../include/kvpool/kvpool.h" | grep -v '<stdint.h>' || true)
+[ -z "$others" ] || { echo "kvpool.h includes more than <stdint.h>: $others"; failed=1; }
+while read -r lines file; do
+    [ "$file" = total ] && continue
+    [ "$lines" -le 320 ] || { echo "${file#"$src"/} has $lines lines; split it at one idea per file"; failed=1; }
+done < <(find "$src" \( -name '*.cc' -o -name '*.h' \) -print0 | xargs -0 wc -l)
+exit $failed

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "node/node_core.h"
+#include "peer_messages.h"
+#include "segment_in_memory.h"
+
+namespace kvpool::test {
+
+/// A node core with everything around it played by the test: time is a number, sockets are queues of messages.
+class CoreInMemory {
+ public:
+  static constexpr uint64_t kIncarnation = 4711;
+
+  explicit CoreInMemory(size_t masters = 1, bool transient = false, size_t clientsMax = 8) {
+    node::CoreConfig config;
+    config.self.role = wire::Role::Node;
+    if (!transient) config.self.poolId = kPool;
+    config.self.incarnation = kIncarnation;
+    config.self.name = "node-0";
+    config.self.product = "0.1.0";
+    config.isTransient = transient;
+    config.masters = masters;
+    config.tcp = "10.0.0.1:50061";
+    config.shm = transient ? "" : "boot:/shm.sock";
+    config.clientConnectionsMax = clientsMax;
+    core = std::make_unique<node::NodeCore>(config, *segment.directory, *segment.state);
+  }
+
+  /// Takes all actions; frames are cut into bodies by connection, the rest is kept in order.
+  void act() {
+    for (;;) {
+      std::vector<node::Action> actions = core->takeActions();
+      if (actions.empty()) return;
+      for (node::Action& action : actions) {
+        if (const auto* frames = std::get_if<node::SendFrames>(&action)) {
+          keepFrames(frames->connection, *frames->frames);
+          if (reads) core->sent(frames->connection, frames->frames->size());
+        } else if (const auto* close = std::get_if<node::Close>(&action)) {
+          closeReasons[close->connection] = close->reason;
+        } else if (const auto* dial = std::get_if<node::Dial>(&action)) {
+          dials.push_back(dial->master);
+        } else if (!std::holds_alternative<node::Note>(action)) {
+          others.push_back(std::move(action));
+        }
+      }
+    }
+  }
+
+  template <typename Append>
+  void frame(node::ConnectionId connection, Append append) {
+    wire::Bytes out;
+    append(out);
+    wire::FrameDecoder decoder;
+    feed(decoder, out, [&](wire::Body body) { core->frame(nowMs, connection, body); });
+    act();
+  }
+  void tick(uint64_t laterMs) {
+    nowMs += laterMs;
+    core->tick(nowMs);
+    act();
+  }
+
+  /// Dialled and welcomed; messages up to the snapshot's end are in inbox(connection).
+  void connectMaster(node::ConnectionId connection, size_t master = 0) {
+    core->dialled(nowMs, connection, master, "master-" + std::to_string(master));
+    frame(connection, [](wire::Bytes& out) { wire::appendWelcome(out, masterWelcome()); });
+  }
+  void connectClient(node::ConnectionId connection, bool local = false) {
+    core->accepted(nowMs, connection, local, "client");
+    frame(connection, [](wire::Bytes& out) { wire::appendHello(out, clientHello(kIncarnation)); });
+    inbox(connection).clear();
+  }
+  node::FenceAck fence(node::ConnectionId master, const Authority& authority, uint64_t leaseMs = 1000) {
+    frame(master, [&](wire::Bytes& out) { appendFence(out, 1, authority, leaseMs); });
+    return readFenceAck(last(master, sbe::FenceAck::SBE_TEMPLATE_ID));
+  }
+  /// Begins an inline write; true when the node wants the payload.
+  bool beginWrite(node::ConnectionId client, const Authority& authority, const ObjectId& id, const std::string& key,
+                  uint64_t length) {
+    others.clear();
+    frame(client, [&](wire::Bytes& out) { appendWrite(out, {id.counter, authority, id, length, false, 0, 0, key}); });
+    return !others.empty() && std::holds_alternative<node::ReceivePayload>(others.back());
+  }
+  node::WriteReply endWrite(node::ConnectionId client, const std::string& value, uint32_t crcOff = 0) {
+    const auto& receive = std::get<node::ReceivePayload>(others.back());
+    EXPECT_EQ(receive.length, value.size());
+    std::memcpy(segment.memory.data() + receive.offset, value.data(), value.size());
+    core->payloadReceived(client, crc32c(value), crc32c(value) ^ crcOff);
+    act();
+    return readWriteReply(last(client, sbe::WriteReply::SBE_TEMPLATE_ID));
+  }
+  node::WriteReply write(node::ConnectionId client, const Authority& authority, const ObjectId& id,
+                         const std::string& key, const std::string& value) {
+    if (!beginWrite(client, authority, id, key, value.size())) {
+      return readWriteReply(last(client, sbe::WriteReply::SBE_TEMPLATE_ID));
+    }
+    return endWrite(client, value);
+  }
+  FreeAck free(node::ConnectionId master, const Authority& authority,
+               const std::vector<node::FreeRequest::Entry>& entries) {
+    frame(master, [&](wire::Bytes& out) { appendFree(out, 1, authority, entries); });
+    return readFreeAck(last(master, sbe::FreeAck::SBE_TEMPLATE_ID));
+  }
+
+  std::deque<wire::Bytes>& inbox(node::ConnectionId connection) { return inboxes_[connection]; }
+  [[nodiscard]] std::vector<uint16_t> types(node::ConnectionId connection) {
+    std::vector<uint16_t> out;
+    for (const wire::Bytes& body : inbox(connection))
+      out.push_back(wire::templateOf(body));
+    return out;
+  }
+  wire::Bytes last(node::ConnectionId connection, uint16_t type) {
+    auto& box = inbox(connection);
+    const auto found =
+        std::find_if(box.rbegin(), box.rend(), [&](const wire::Bytes& body) { return wire::templateOf(body) == type; });
+    if (found != box.rend()) return *found;
+    throw std::runtime_error("message " + std::to_string(type) + " did not come");
+  }
+  /// All records a connection was told, in order.
+  std::vector<Records> records(node::ConnectionId connection) {
+    std::vector<Records> out;
+    for (const wire::Bytes& body : inbox(connection)) {
+      if (wire::templateOf(body) == sbe::DirectoryRecords::SBE_TEMPLATE_ID) out.push_back(readRecords(body));
+    }
+    return out;
+  }
+
+  SegmentInMemory segment;
+  std::unique_ptr<node::NodeCore> core;
+  uint64_t nowMs = 1000;
+  bool reads = true;  // whether peers take what is sent to them
+  std::vector<node::Action> others;
+  std::map<node::ConnectionId, std::string> closeReasons;
+  std::vector<size_t> dials;
+
+ private:
+  template <typename Handle>
+  static void feed(wire::FrameDecoder& decoder, std::span<const uint8_t> bytes, Handle handle) {
+    while (!bytes.empty()) {
+      const std::span<uint8_t> room = decoder.writable();
+      const size_t count = std::min(room.size(), bytes.size());
+      std::copy_n(bytes.begin(), count, room.begin());
+      decoder.received(count);
+      bytes = bytes.subspan(count);
+      while (const std::optional<wire::Body> body = decoder.next())
+        handle(*body);
+    }
+  }
+  void keepFrames(node::ConnectionId connection, const wire::Bytes& frames) {
+    wire::FrameDecoder decoder;
+    feed(decoder, frames, [&](wire::Body body) { inboxes_[connection].emplace_back(body.begin(), body.end()); });
+  }
+
+  std::map<node::ConnectionId, std::deque<wire::Bytes>> inboxes_;
+};
+
+}  // namespace kvpool::test
