@@ -2,6 +2,7 @@
 // The header as C++ and through the shared library, as a user of it sees both.
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
 
 #include "kvpool/kvpool.h"
 
