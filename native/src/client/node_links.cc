@@ -20,23 +20,40 @@ std::string localPath(std::string_view shm, const Config& config) {
 
 void NodeLinks::learn(const std::vector<NodeAddress>& nodes) {
   for (const NodeAddress& node : nodes) {
-    if (links_.contains(node.incarnation)) {
-      links_.at(node.incarnation).lastUse = context_.now;
-      continue;
+    auto known = links_.find(node.incarnation);
+    if (known == links_.end()) {
+      makeRoom();
+      known = links_.try_emplace(node.incarnation).first;
     }
-    makeRoom();
-    Link& link = links_[node.incarnation];
-    link.address = node;
+    Link& link = known->second;
     link.lastUse = context_.now;
-    if (context_.config.tcp && !node.tcp.empty()) {
-      link.tcp =
-          std::make_unique<Lane>(context_, results_, Transport::Tcp, node.tcp, node.incarnation, node.id);
-    }
-    const std::string path = localPath(node.shm, context_.config);
-    if (!path.empty()) {
-      link.shm = std::make_unique<Lane>(context_, results_, Transport::Unix, path, node.incarnation, node.id);
-    }
+    const bool moved = link.address.tcp != node.tcp || link.address.shm != node.shm;
+    if (moved && isIdle(link)) settle(link, node);
   }
+}
+
+/// Makes the lanes to a node that is new or said another address; called when none is in use.
+void NodeLinks::settle(Link& link, const NodeAddress& node) {
+  closeLanes(link, Status(KV_CLOSED, "closed: the node has another address"));
+  link.address = node;
+  link.tcp.reset();
+  link.shm.reset();
+  if (context_.config.tcp && !node.tcp.empty()) {
+    link.tcp = std::make_unique<Lane>(context_, results_, Transport::Tcp, node.tcp, node.incarnation, node.id);
+  }
+  const std::string path = localPath(node.shm, context_.config);
+  if (!path.empty()) {
+    link.shm = std::make_unique<Lane>(context_, results_, Transport::Unix, path, node.incarnation, node.id);
+  }
+}
+
+bool NodeLinks::isIdle(const Link& link) {
+  return (!link.tcp || link.tcp->idle()) && (!link.shm || link.shm->idle());
+}
+
+void NodeLinks::closeLanes(Link& link, const Status& why) {
+  if (link.tcp) link.tcp->fail(why);
+  if (link.shm) link.shm->fail(why);
 }
 
 void NodeLinks::makeRoom() {
@@ -44,13 +61,11 @@ void NodeLinks::makeRoom() {
   auto oldest = links_.end();
   for (auto it = links_.begin(); it != links_.end(); ++it) {
     const Link& link = it->second;
-    const bool idle = (!link.tcp || link.tcp->idle()) && (!link.shm || link.shm->idle());
-    if (idle && (oldest == links_.end() || link.lastUse < oldest->second.lastUse)) oldest = it;
+    if (isIdle(link) && (oldest == links_.end() || link.lastUse < oldest->second.lastUse)) oldest = it;
   }
   if (oldest == links_.end()) return;  // all busy: transfers in flight are bounded, so these are too
-  const Status why(KV_CLOSED, "closed: unused, and no more than " + std::to_string(kNodeLinksMax) + " nodes are kept");
-  if (oldest->second.tcp) oldest->second.tcp->fail(why);
-  if (oldest->second.shm) oldest->second.shm->fail(why);
+  closeLanes(oldest->second, Status(KV_CLOSED, "closed: unused, and no more than " + std::to_string(kNodeLinksMax) +
+                                                   " nodes are kept"));
   links_.erase(oldest);
 }
 
@@ -120,10 +135,7 @@ void NodeLinks::tick() {
 
 void NodeLinks::closeAll() {
   const Status why(KV_CLOSED, "the client is closed");
-  for (auto& [incarnation, link] : links_) {
-    if (link.tcp) link.tcp->fail(why);
-    if (link.shm) link.shm->fail(why);
-  }
+  for (auto& [incarnation, link] : links_) closeLanes(link, why);
 }
 
 }  // namespace kvpool::client

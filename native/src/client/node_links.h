@@ -42,6 +42,9 @@ class NodeLinks {
     Time lastUse = 0;
   };
 
+  void settle(Link& link, const NodeAddress& node);
+  static bool isIdle(const Link& link);
+  static void closeLanes(Link& link, const Status& why);
   void startTcp(Link& link, const Transfer& transfer, const PoolId& pool);
   [[nodiscard]] bool prefersShm(const Link& link, const Transfer& transfer) const;
   void refuse(const Transfer& transfer, int32_t status, const std::string& sentence);

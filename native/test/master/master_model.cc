@@ -24,8 +24,16 @@ MasterModel::MasterModel(Settings settings) : settings_(std::move(settings)), ra
 }
 
 void MasterModel::setRole(MasterRole role) {
-  if (role == MasterRole::Leader && role_ != MasterRole::Leader) raiseEpoch(authority_.epoch);
+  const bool takesOver = role == MasterRole::Leader && role_ == MasterRole::Standby;
   role_ = role;
+  if (!takesOver) return;
+  // Whatever another leader did meanwhile, the nodes' directories say what there is.
+  published_.clear();
+  for (auto& [connection, node] : nodes_) {
+    node.fenced = false;
+    for (const auto& [slot, record] : node.slots) publishHighest(record);
+  }
+  raiseEpoch(authority_.epoch);
 }
 
 size_t MasterModel::readyNodes() const {
@@ -114,7 +122,7 @@ void MasterModel::nodeFrame(uint64_t connection, Node& node, wire::Body body) {
       if (role_ == MasterRole::Leader) fenceNode(connection, node);
       break;
     case sbe::FenceAck::sbeTemplateId():
-      fenceAcked(node, readFenceAck(body));
+      fenceAcked(connection, node, readFenceAck(body));
       break;
     case sbe::FreeAck::sbeTemplateId():
       freeAcked(readFreeAck(body).request);
@@ -135,11 +143,24 @@ void MasterModel::apply(uint64_t connection, Node& node, const DirectoryRecords&
     if (!record.committed) continue;
     node.slots[slot] = record;
     held_[record.object][connection] = record;
-    if (node.fenced) continue;
-    // Committed before this leader's fence: counts as published, the highest id wins.
-    ObjectId& object = published_[record.key];
-    object = std::max(object, record.object);
+    if (!node.fenced) publishHighest(record);
   }
+}
+
+/// Committed before this leader's fence: counts as published, the highest id wins.
+void MasterModel::publishHighest(const DirectoryRecord& record) {
+  ObjectId& object = published_[record.key];
+  object = std::max(object, record.object);
+}
+
+/// What a node brought back of keys that have a newer object meanwhile.
+void MasterModel::freeSuperseded(uint64_t connection, const Node& node) {
+  std::vector<FreedExtent> old;
+  for (const auto& [slot, record] : node.slots) {
+    const auto object = published_.find(record.key);
+    if (object != published_.end() && record.object < object->second) old.push_back({record.extent, record.object});
+  }
+  if (!old.empty()) send(connection, free(++lastRequest_, authority_, old));
 }
 
 void MasterModel::forget(uint64_t connection, const DirectoryRecord& record) {
@@ -164,10 +185,10 @@ void MasterModel::raiseEpoch(uint64_t above) {
   }
 }
 
-void MasterModel::fenceAcked(Node& node, const Ack& ack) {
-  if (ack.request != node.fenceRequest) return;
+void MasterModel::fenceAcked(uint64_t connection, Node& node, const Ack& ack) {
+  if (ack.request != node.fenceRequest || role_ == MasterRole::Standby) return;
   node.fenced = ack.accepted && ack.seen == authority_;
-  if (node.fenced || role_ != MasterRole::Leader) return;
+  if (node.fenced) return freeSuperseded(connection, node);
   raiseEpoch(std::max(ack.seen.epoch, authority_.epoch));
 }
 

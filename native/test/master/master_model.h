@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A master small enough to trust in tests: the master's side of the wire as a state machine without sockets or clock.
 // It follows the nodes' directory streams, fences, grants, publishes, looks up and removes. It does not elect, evict or
-// repair, and frees nothing on its own.
+// repair; of its own it frees only what a newer object of the key has replaced.
 #pragma once
 
 #include <cstdint>
@@ -88,7 +88,9 @@ class MasterModel {
   void forget(uint64_t connection, const DirectoryRecord& record);
   void fenceNode(uint64_t connection, Node& node);
   void raiseEpoch(uint64_t above);
-  void fenceAcked(Node& node, const Ack& ack);
+  void publishHighest(const DirectoryRecord& record);
+  void freeSuperseded(uint64_t connection, const Node& node);
+  void fenceAcked(uint64_t connection, Node& node, const Ack& ack);
   void send(uint64_t connection, wire::Bytes frame) { outgoing_.push_back({connection, std::move(frame), false}); }
   void refuse(uint64_t connection, wire::Refused refused);
 

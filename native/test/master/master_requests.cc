@@ -51,6 +51,7 @@ void MasterModel::clientFrame(uint64_t connection, wire::Body body) {
 std::vector<client::NodeAddress> MasterModel::nodeTable(std::map<uint64_t, uint16_t>& indexOf) const {
   std::vector<client::NodeAddress> table;
   for (const auto& [connection, node] : nodes_) {
+    if (node.info.tcp.empty()) continue;  // said Hello and nothing more yet
     indexOf[connection] = static_cast<uint16_t>(table.size());
     table.push_back({node.incarnation, node.id, node.info.tcp, node.info.shm});
   }
