@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * A running child: another JVM with the class path of this one. Its standard input is a pipe that only this process holds
@@ -28,6 +29,7 @@ final class Child {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(spec.jvmOptions());
+        command.addAll(whereNativeLibrariesAre());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), mainClass.getName()));
         command.addAll(spec.arguments());
         command.add(ParentWatch.SETTING.flag());
@@ -37,6 +39,14 @@ final class Child {
         // Everything a child needs is in its flags; what was meant for local must not reach it a second time.
         builder.environment().keySet().removeIf(name -> name.startsWith("KVPOOL_"));
         return new Child(spec, builder.start());
+    }
+
+    /** What the launcher told this JVM about native libraries holds for its children. */
+    private static List<String> whereNativeLibrariesAre() {
+        return Stream.of("jna.nounpack", "jna.boot.library.path", "jna.library.path")
+                .filter(name -> System.getProperty(name) != null)
+                .map(name -> "-D" + name + "=" + System.getProperty(name))
+                .toList();
     }
 
     String name() {

@@ -63,7 +63,17 @@ public record MemoryRoom(long bytes, String limitedBy, boolean inMemory) {
         if (limit.isEmpty() || used.isEmpty()) {
             return Optional.empty();
         }
-        return Optional.of(new MemoryRoom(limit.getAsLong() - used.getAsLong(), "the container's memory limit", true));
+        long room = limit.getAsLong() - used.getAsLong() + cachedFiles(cgroup.resolve("memory.stat"));
+        return Optional.of(new MemoryRoom(room, "the container's memory limit", true));
+    }
+
+    /** Pages of files on disk count as used but are given up when memory is wanted; those of tmpfs are not among them. */
+    private static long cachedFiles(Path memoryStat) {
+        return readText(memoryStat).stream()
+                .flatMap(String::lines)
+                .filter(line -> line.matches("(active|inactive)_file [0-9]{1,18}"))
+                .mapToLong(line -> Long.parseLong(line.substring(line.indexOf(' ') + 1)))
+                .sum();
     }
 
     private static OptionalLong readNumber(Path file) {

@@ -49,6 +49,15 @@ class MemoryRoomTest {
     }
 
     @Test
+    void cachedFilesOfTheContainerCountAsRoom() throws IOException {
+        Files.writeString(dir.resolve("memory.max"), "1000\n");
+        Files.writeString(dir.resolve("memory.current"), "900\n");
+        Files.writeString(dir.resolve("memory.stat"), "anon 100\nshmem 300\ninactive_file 400\nactive_file 50\n");
+
+        assertThat(MemoryRoom.container(dir)).map(MemoryRoom::bytes).hasValue(550L);
+    }
+
+    @Test
     void noLimitIsNoRoomToCompare() throws IOException {
         Files.writeString(dir.resolve("memory.max"), "max\n");
         Files.writeString(dir.resolve("memory.current"), "400\n");
