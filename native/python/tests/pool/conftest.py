@@ -49,6 +49,8 @@ class LocalPool:
 
     def __init__(self, masters: int = 1, nodes: int = 2, segment_bytes: int = SEGMENT_BYTES) -> None:
         first = free_ports(2 * masters + 2 * nodes)
+        # The command refuses variables of its prefix that are no settings, such as the one that names it here.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("KVPOOL_")}
         self._process = subprocess.Popen(
             [
                 os.environ["KVPOOL_BIN"],
@@ -60,6 +62,7 @@ class LocalPool:
             ],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            env=environment,
             text=True,
         )
         self._admin_ports = [first + masters + i for i in range(masters)]
@@ -68,19 +71,21 @@ class LocalPool:
         self.masters = ""
         self.output: list[str] = []
         self._ready = threading.Event()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
         if not self._ready.wait(START_SECONDS) or not self.masters:
             self.close()
             raise AssertionError("kvpool local did not get ready:\n" + "".join(self.output[-40:]))
 
     def _read(self) -> None:
-        for line in self._process.stdout:
-            self.output.append(line)
-            if started := re.match(r"started (\S+) pid=(\d+) port=(\d+)", line):
-                self.pids[started[1]] = int(started[2])
-            if ready := re.match(r"ready masters=(\S+)", line):
-                self.masters = ready[1]
-                self._ready.set()
+        with self._process.stdout as lines:
+            for line in lines:
+                self.output.append(line)
+                if started := re.match(r"started (\S+) pid=(\d+) port=(\d+)", line):
+                    self.pids[started[1]] = int(started[2])
+                if ready := re.match(r"ready masters=(\S+)", line):
+                    self.masters = ready[1]
+                    self._ready.set()
         self._ready.set()
 
     def admin(self, path: str) -> str:
@@ -112,6 +117,7 @@ class LocalPool:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._reader.join()
 
 
 @pytest.fixture(scope="session")

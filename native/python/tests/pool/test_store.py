@@ -136,7 +136,7 @@ def test_a_full_pool_evicts_and_never_mixes_bytes(
     pool: LocalPool, store: MooncakeDistributedStore, prefix: str
 ) -> None:
     size = 4 << 20
-    keys = [f"{prefix}/{i}" for i in range(3 * pool.capacity_bytes // size)]
+    keys = [f"{prefix}/{i}" for i in range(2 * pool.capacity_bytes // size)]
     codes = [store.put(key, value_of(key, size)) for key in keys]
     assert set(codes) <= {0, -200}
     assert codes.count(0) > pool.capacity_bytes // size, "older objects make room"
