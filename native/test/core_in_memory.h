@@ -41,6 +41,10 @@ class CoreInMemory {
   void act() {
     for (;;) {
       std::vector<node::Action> actions = core->takeActions();
+      if (actions.empty()) {
+        core->endTurn();
+        actions = core->takeActions();
+      }
       if (actions.empty()) return;
       for (node::Action& action : actions) {
         if (const auto* frames = std::get_if<node::SendFrames>(&action)) {

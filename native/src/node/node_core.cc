@@ -72,10 +72,9 @@ void NodeCore::tick(uint64_t nowMs) {
   masters_.tick(nowMs);
 }
 
-std::vector<Action> NodeCore::takeActions() {
+void NodeCore::endTurn() {
   masters_.sendChanges();
   masters_.continueSnapshots();
-  return context_.outbox.take();
 }
 
 CoreSnapshot NodeCore::snapshot() const {

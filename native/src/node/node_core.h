@@ -24,8 +24,9 @@ struct CoreSnapshot {
 /// A storage node without sockets, clock and threads: what happened goes in, actions come out. The same core runs under
 /// the epoll shell, in unit tests and in the simulation.
 ///
-/// Every input may add actions; the shell takes them after each input, or after several, and does them in order. Times
-/// are milliseconds that never go back; tick() is due every kTickMs.
+/// Every input may add actions; the shell takes them after each input and does them in order. endTurn() is due before
+/// the shell waits: changes of the directory are gathered until then, so that a batch of small writes is one frame to the
+/// masters. Times are milliseconds that never go back; tick() is due every kTickMs.
 class NodeCore {
  public:
   static constexpr uint64_t kTickMs = 50;
@@ -48,7 +49,10 @@ class NodeCore {
   void closed(uint64_t nowMs, ConnectionId id);
   void tick(uint64_t nowMs);
 
-  [[nodiscard]] std::vector<Action> takeActions();
+  /// Changes go to the masters, snapshots go on.
+  void endTurn();
+
+  [[nodiscard]] std::vector<Action> takeActions() { return context_.outbox.take(); }
   [[nodiscard]] CoreSnapshot snapshot() const;
 
  private:

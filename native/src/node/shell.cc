@@ -64,6 +64,7 @@ void Shell::turn() {
     if (Connection* connection = find(id)) work(*connection);
   }
   if (nowMs_ >= nextTickMs_) tick();
+  core_.endTurn();
   act();
   finishTurn();
 }
@@ -146,6 +147,7 @@ void Shell::finishTurn() {
     for (const ConnectionId id : touched) {
       if (Connection* connection = find(id)) settle(*connection);
     }
+    core_.endTurn();
     act();
   }
 }

@@ -13,7 +13,7 @@ namespace kvpool::wire {
 namespace {
 
 /// Room a receive call finds at least; small enough for thousands of connections, large enough for batches.
-constexpr size_t kReceiveBlockBytes = size_t{16} << 10;
+constexpr size_t kReceiveBlockBytes = size_t{64} << 10;
 
 uint32_t load32(const uint8_t* at) {
   uint32_t value = 0;

@@ -74,6 +74,12 @@ struct kv_sim_node {
   node::Action current;
   std::string problem;
   bool cut = false;
+
+  void take() {
+    for (node::Action& action : core->takeActions()) {
+      actions.push_back(std::move(action));
+    }
+  }
 };
 
 namespace {
@@ -242,9 +248,10 @@ int32_t kv_sim_node_tick(kv_sim_node* node, uint64_t now_ms) {
 int32_t kv_sim_node_next(kv_sim_node* node, kv_sim_action* out) {
   *out = kv_sim_action{};
   return live(node, [&] {
+    if (node->actions.empty()) node->take();
     if (node->actions.empty()) {
-      for (node::Action& action : node->core->takeActions())
-        node->actions.push_back(std::move(action));
+      node->core->endTurn();
+      node->take();
     }
     if (node->actions.empty()) return;
     node->current = std::move(node->actions.front());

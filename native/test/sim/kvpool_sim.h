@@ -109,7 +109,8 @@ typedef struct kv_sim_action {
   const void* data; /* valid until the next call of this function */
 } kv_sim_action;
 
-/* The next action in order; kind KV_SIM_NONE when there is none. */
+/* The next action in order. KV_SIM_NONE when there is none, and then the turn is over: changes of the directory that no
+ * message had to wait for were gathered and handed out just before. */
 KV_SIM_API int32_t kv_sim_node_next(kv_sim_node* node, kv_sim_action* out);
 
 #ifdef __cplusplus

@@ -24,7 +24,7 @@ class RecoveryTest : public ::testing::Test {
 };
 
 TEST_F(RecoveryTest, EveryFlippedByteOfARecordDropsThatRecordOnly) {
-  const std::vector<uint8_t> whole = segment.memory;
+  const test::SegmentBytes whole = segment.memory;
   for (size_t byte = 0; byte < sizeof(DirectoryRecord); ++byte) {
     segment.memory = whole;
     segment.memory[recordOffset(extents[1].slot) + byte] ^= 0x40;
@@ -38,7 +38,7 @@ TEST_F(RecoveryTest, EveryFlippedByteOfARecordDropsThatRecordOnly) {
 }
 
 TEST_F(RecoveryTest, AWholeRecordThatCannotBeIsDropped) {
-  const std::vector<uint8_t> whole = segment.memory;
+  const test::SegmentBytes whole = segment.memory;
   const uint64_t dataEnd = segment.geometry.dataOffset + segment.geometry.dataBytes;
   const std::vector<std::pair<const char*, std::function<void(DirectoryRecord&)>>> damages = {
       {"unknown state", [](DirectoryRecord& r) { r.state = 3; }},
@@ -114,7 +114,7 @@ TEST_F(RecoveryTest, RandomDamageNeverRestoresWrongBytes) {
   const uint64_t seed = test::seed(6);
   SCOPED_TRACE(test::seedTrace(seed));
   test::Dice dice(seed);
-  const std::vector<uint8_t> whole = segment.memory;
+  const test::SegmentBytes whole = segment.memory;
   for (int round = 0; round < 200; ++round) {
     segment.memory = whole;
     for (uint64_t i = 0; i < 1 + dice.below(30); ++i) {

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The node core fed with any sequence of inputs a shell may give: connections that come and go, frames of any bytes or
+// well-formed ones with small random fields, payloads right and wrong, time. The core must neither fail nor lose track
+// of its bytes: with every connection closed and every object freed nothing is allocated.
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core_in_memory.h"
+
+namespace {
+
+using namespace kvpool;
+
+void require(bool ok) {
+  if (!ok) std::abort();
+}
+
+/// Small numbers out of the input.
+class Input {
+ public:
+  Input(const uint8_t* data, size_t size) : data_(data), size_(size) {}
+  [[nodiscard]] bool empty() const { return at_ >= size_; }
+  uint8_t byte() { return at_ < size_ ? data_[at_++] : uint8_t{0}; }
+  wire::Bytes bytes(size_t count) {
+    wire::Bytes out;
+    while (out.size() < count && !empty())
+      out.push_back(byte());
+    return out;
+  }
+
+ private:
+  const uint8_t* data_;
+  size_t size_;
+  size_t at_ = 0;
+};
+
+class Player {
+ public:
+  Player() : node_(2, false, 4) {}
+
+  void play(Input& input) {
+    while (!input.empty())
+      step(input);
+    finish();
+  }
+
+ private:
+  enum class Kind { Client, Master };
+  struct Peer {
+    Kind kind;
+    bool wantsPayload = false;
+    bool wantsMapping = false;
+    size_t sending = 0;
+  };
+
+  void step(Input& input) {
+    const uint8_t what = input.byte();
+    const node::ConnectionId id = 1 + (what >> 5);
+    const auto peer = peers_.find(id);
+    if (peer == peers_.end()) return connect(id, what);
+    Peer& known = peer->second;
+    if (known.wantsPayload && what % 8 != 7) {
+      known.wantsPayload = false;
+      node_.core->payloadReceived(id, what & 16, 0);
+    } else if (known.wantsMapping && what % 8 != 7) {
+      known.wantsMapping = false;
+      node_.core->stagingMapped(id, (what & 16) != 0 ? Status() : Status(KV_INVALID_ARGUMENT, "refused"));
+    } else {
+      other(id, known, what % 8, input);
+    }
+    act();
+  }
+
+  void connect(node::ConnectionId id, uint8_t what) {
+    const bool isMaster = (what & 1) != 0;
+    if (isMaster) {
+      const size_t master = (what >> 1) & 1;
+      if (busyMasters_.contains(master)) return;
+      busyMasters_.insert(master);
+      masterOf_[id] = master;
+      peers_.emplace(id, Peer{Kind::Master});
+      node_.core->dialled(node_.nowMs, id, master, "master");
+      if ((what & 4) != 0) frame(id, [](wire::Bytes& out) { wire::appendWelcome(out, test::masterWelcome()); });
+    } else {
+      peers_.emplace(id, Peer{Kind::Client});
+      node_.core->accepted(node_.nowMs, id, (what & 2) != 0, "client");
+      if ((what & 4) != 0) frame(id, [](wire::Bytes& out) { wire::appendHello(out, test::clientHello()); });
+    }
+    act();
+  }
+
+  void other(node::ConnectionId id, Peer& peer, uint8_t what, Input& input) {
+    const Authority authority{input.byte() % 4U, input.byte() % 2U};
+    const ObjectId object{authority.epoch, input.byte() % 8U};
+    const ExtentRef extent{0, input.byte() % 8U, input.byte()};
+    switch (what) {
+      case 0:
+        return node_.core->frame(node_.nowMs, id, input.bytes(input.byte()));
+      case 1:
+        return frame(id, [&](wire::Bytes& out) { test::appendFence(out, 1, authority, input.byte()); });
+      case 2:
+        return frame(id, [&](wire::Bytes& out) { test::appendFree(out, 1, authority, {{extent, object}}); });
+      case 3:
+        return frame(id, [&](wire::Bytes& out) {
+          const std::string key(input.byte() % 70, 'k');
+          test::appendWrite(out, {1, authority, object, uint64_t{input.byte()} << (input.byte() % 40),
+                                  input.byte() % 3 == 0, input.byte(), 0, key});
+        });
+      case 4:
+        return frame(id, [&](wire::Bytes& out) { test::appendRead(out, {1, extent, object, input.byte()}); });
+      case 5:
+        return frame(id, [&](wire::Bytes& out) { test::appendShmAttach(out, 1, input.byte()); });
+      case 6:
+        if (peer.sending > 0) {
+          --peer.sending;
+          return node_.core->payloadSent(id);
+        }
+        node_.nowMs += input.byte() * 20U;
+        return node_.core->tick(node_.nowMs);
+      default:
+        return close(id);
+    }
+  }
+
+  template <typename Append>
+  void frame(node::ConnectionId id, Append append) {
+    wire::Bytes out;
+    append(out);
+    node_.core->frame(node_.nowMs, id, wire::Body(out).subspan(wire::kFrameHeaderBytes));
+  }
+
+  void close(node::ConnectionId id) {
+    node_.core->closed(node_.nowMs, id);
+    if (masterOf_.contains(id)) busyMasters_.erase(masterOf_.extract(id).mapped());
+    peers_.erase(id);
+  }
+
+  void act() {
+    node_.act();
+    for (const node::Action& action : node_.others) {
+      if (const auto* receive = std::get_if<node::ReceivePayload>(&action)) {
+        inside(receive->offset, receive->length);
+        peers_.at(receive->connection).wantsPayload = true;
+      } else if (const auto* copy = std::get_if<node::CopyStaging>(&action)) {
+        inside(copy->offset, copy->length);
+        require(copy->stagingOffset + copy->length <= 255);
+        peers_.at(copy->connection).wantsPayload = true;
+      } else if (const auto* send = std::get_if<node::SendPayload>(&action)) {
+        inside(send->offset, send->length);
+        ++peers_.at(send->connection).sending;
+      } else if (const auto* map = std::get_if<node::MapStaging>(&action)) {
+        peers_.at(map->connection).wantsMapping = true;
+      }
+    }
+    node_.others.clear();
+    for (const auto& [id, reason] : node_.closeReasons) {
+      if (peers_.contains(id)) close(id);
+    }
+    node_.closeReasons.clear();
+  }
+
+  void inside(uint64_t offset, uint64_t length) const {
+    const store::Geometry& geometry = node_.segment.geometry;
+    require(rangeInside(offset, length, geometry.dataOffset, geometry.dataOffset + geometry.dataBytes));
+  }
+
+  void finish() {
+    while (!peers_.empty())
+      close(peers_.begin()->first);
+    store::Directory& directory = *node_.segment.directory;
+    for (uint32_t number = 0; number < directory.slotsTouched(); ++number) {
+      const store::Slot slot = directory.slot(number);
+      if (slot.state == store::SlotState::Free) continue;
+      require(slot.state == store::SlotState::Committed);
+      require(directory.free({0, number, slot.generation}, slot.objectId));
+    }
+    require(directory.usedBytes() == 0 && directory.quarantinedBytes() == 0 && directory.objects() == 0);
+  }
+
+  test::CoreInMemory node_;
+  std::map<node::ConnectionId, Peer> peers_;
+  std::map<node::ConnectionId, size_t> masterOf_;
+  std::set<size_t> busyMasters_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  Input input(data, size);
+  Player player;
+  player.play(input);
+  return 0;
+}
