@@ -55,6 +55,11 @@ public final class CommandRunner {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return ExitCode.FAILURE;
+        } catch (RuntimeException | Error e) {
+            // Caught so that the process ends with a code; threads of the command may still run.
+            console.err().println(name + ": a defect of kvpool, please report it:");
+            e.printStackTrace(console.err());
+            return ExitCode.FAILURE;
         }
     }
 

@@ -91,6 +91,15 @@ class CommandRunnerTest {
     }
 
     @Test
+    void aDefectIsExitCodeOneWithItsTrace() {
+        assertThat(run(Map.of("KVPOOL_PORT", "13"), "serve")).isEqualTo(ExitCode.FAILURE);
+        assertThat(err())
+                .contains("kvpool serve: a defect of kvpool")
+                .contains("unlucky")
+                .contains("Serve.run");
+    }
+
+    @Test
     void ignoredServiceVariablesAreMentioned() {
         assertThat(run(Map.of("KVPOOL_PORT", "tcp://10.0.0.1:50051"), "serve")).isEqualTo(ExitCode.OK);
         assertThat(out()).isEqualTo("port 50051 fast false\n");
@@ -135,6 +144,9 @@ class CommandRunnerTest {
 
         @Override
         public int run(Settings settings, Console console) {
+            if (settings.get(PORT) == 13) {
+                throw new IllegalStateException("unlucky");
+            }
             console.out().print("port " + settings.get(PORT) + " fast " + settings.get(FAST) + "\n");
             return ExitCode.OK;
         }

@@ -4,6 +4,8 @@ package dev.kvpool.dataplane.local;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvpool.dataplane.Kvpool;
+import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.SettingsReader;
 import dev.kvpool.dataplane.config.UsageException;
@@ -69,6 +71,19 @@ class LocalPlanTest {
                 .containsEntry("--data-dir", dir.resolve("node-1").toString())
                 .containsEntry("--segment-size", Long.toString(64L << 20))
                 .containsEntry("--port", "50062");
+    }
+
+    @Test
+    void everyFlagOfAChildIsASettingOfItsCommand() throws Exception {
+        for (ChildSpec child : children(Map.of("masters", "2", "storage-nodes", "2"))) {
+            List<String> known = Kvpool.COMMANDS.stream()
+                    .filter(command -> command.name().equals(child.arguments().getFirst()))
+                    .flatMap(command -> command.settings().stream())
+                    .map(Setting::flag)
+                    .toList();
+
+            assertThat(known).containsAll(flags(child).keySet());
+        }
     }
 
     @Test

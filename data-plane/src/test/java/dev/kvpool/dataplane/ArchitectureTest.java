@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Who may use what in this module; design rules that a review would forget. */
+class ArchitectureTest {
+    private static final String ROOT = "dev.kvpool.dataplane.";
+    private static final JavaClasses CLASSES = new ClassFileImporter()
+            .withImportOption(new ImportOption.DoNotIncludeTests())
+            .importPackages("dev.kvpool.dataplane");
+
+    @Test
+    void masterAndNodeDoNotSeeEachOther() {
+        never(ROOT + "master..", ROOT + "node..");
+        never(ROOT + "node..", ROOT + "master..");
+        never(ROOT + "node..", ROOT + "election..");
+        never(ROOT + "node..", ROOT + "wire..");
+    }
+
+    @Test
+    void whatAllCommandsShareKnowsNoneOfThem() {
+        for (String shared : Set.of("config..", "http..", "machine..", "version..")) {
+            for (String command : Set.of("master..", "node..", "local..", "admin..")) {
+                never(ROOT + shared, ROOT + command);
+            }
+        }
+    }
+
+    @Test
+    void theMastersCoreIsFreeOfInputOutputClockAndThreads() {
+        never(
+                ROOT + "master.core..",
+                "java.io..",
+                "java.nio.file..",
+                "java.nio.channels..",
+                "java.net..",
+                "java.util.concurrent..",
+                "org.slf4j..",
+                "io.netty..",
+                "io.fabric8..");
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + "master.core..")
+                .should()
+                .dependOnClassesThat(named(Clock.class, Instant.class, Thread.class))
+                .check(CLASSES);
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + "master.core..")
+                .should()
+                .callMethod(System.class, "nanoTime")
+                .orShould()
+                .callMethod(System.class, "currentTimeMillis")
+                .check(CLASSES);
+    }
+
+    @Test
+    void onlyTheElectionKnowsKubernetes() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(ROOT + "election..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage("io.fabric8..")
+                .check(CLASSES);
+    }
+
+    @Test
+    void nobodyReachesTheLibraryPastItsTypedInterface() {
+        never("dev.kvpool.dataplane..", "com.sun.jna..", "dev.kvpool.nativelib.jna..");
+    }
+
+    private static void never(String from, String... to) {
+        noClasses()
+                .that()
+                .resideInAPackage(from)
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(to)
+                .check(CLASSES);
+    }
+
+    private static DescribedPredicate<JavaClass> named(Class<?>... types) {
+        return DescribedPredicate.describe(
+                "one of " + Set.of(types),
+                type -> Set.of(types).stream().anyMatch(wanted -> type.isEquivalentTo(wanted)));
+    }
+}
