@@ -46,7 +46,7 @@ trap report_failure EXIT
 keep_logs() {
   local namespace pod
   mkdir -p "$RUN/logs"
-  kubectl get pods --all-namespaces --selector app.kubernetes.io/name=kvpool --no-headers \
+  kubectl get pods --all-namespaces --selector app.kubernetes.io/part-of=kvpool --no-headers \
     --output custom-columns=N:.metadata.namespace,P:.metadata.name |
     while read -r namespace pod; do
       kubectl logs --namespace "$namespace" "$pod" --all-containers --tail 1000 >"$RUN/logs/$pod.log" 2>&1

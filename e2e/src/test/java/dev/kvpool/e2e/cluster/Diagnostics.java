@@ -35,7 +35,7 @@ final class Diagnostics {
                 "--all-namespaces",
                 "--output=yaml",
                 "--selector=kvpool.dev/pool");
-        kubectl("describe.txt", "describe", "pods", "--all-namespaces", "--selector=app.kubernetes.io/name=kvpool");
+        kubectl("describe.txt", "describe", "pods", "--all-namespaces", "--selector=app.kubernetes.io/part-of=kvpool");
         Files.writeString(folder.resolve("cluster.log"), cluster.logs());
         for (Pod pod : pods()) {
             logs(pod);
@@ -47,7 +47,7 @@ final class Diagnostics {
         return cluster.client()
                 .pods()
                 .inAnyNamespace()
-                .withLabel("app.kubernetes.io/name", "kvpool")
+                .withLabel("app.kubernetes.io/part-of", "kvpool")
                 .list()
                 .getItems();
     }
