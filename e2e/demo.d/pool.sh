@@ -7,7 +7,8 @@ await_ready() {
   local end=$((SECONDS + READY_LIMIT)) before='' now
   until [[ $before == Ready* ]]; do
     now=$(kubectl get kvp "$POOL" --output jsonpath='{.status.phase}: {.status.message}')
-    [ "$now" = "$before" ] || say "$now"
+    # Before the operator has seen the pool there is neither.
+    [ "$now" = "$before" ] || [ "$now" = ': ' ] || say "$now"
     before=$now
     [ $SECONDS -lt $end ] || die "pool $POOL was not Ready within $READY_LIMIT s: $now"
     [[ $before == Ready* ]] || sleep 1
