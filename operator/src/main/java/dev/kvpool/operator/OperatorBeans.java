@@ -5,6 +5,7 @@ import dev.kvpool.operator.event.EventRecorder;
 import dev.kvpool.operator.master.HttpMasterClient;
 import dev.kvpool.operator.master.MasterClient;
 import dev.kvpool.operator.pool.OperatorSettings;
+import dev.kvpool.operator.pool.PollInterval;
 import dev.kvpool.operator.pool.PoolNames;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.api.config.LeaderElectionConfiguration;
@@ -30,6 +31,12 @@ public class OperatorBeans {
     @Singleton
     OperatorSettings settings(OperatorConfig config) {
         return new OperatorSettings(config.image(), config.version());
+    }
+
+    @Produces
+    @Singleton
+    PollInterval pollInterval() {
+        return PollInterval.DEFAULT;
     }
 
     @Produces

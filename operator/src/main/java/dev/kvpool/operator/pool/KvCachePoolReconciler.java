@@ -17,7 +17,6 @@ import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
 import jakarta.enterprise.context.ApplicationScoped;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -32,23 +31,23 @@ import java.util.concurrent.TimeUnit;
         maxReconciliationInterval = @MaxReconciliationInterval(interval = 5, timeUnit = TimeUnit.MINUTES))
 @GradualRetry(maxAttempts = Integer.MAX_VALUE, initialInterval = 1_000, intervalMultiplier = 2, maxInterval = 30_000)
 public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
-    /** How often the data plane is asked. Kubernetes objects are watched, not polled. */
-    static final Duration POLL_INTERVAL = Duration.ofSeconds(10);
-
-    /** While a pool is not as it shall be, people wait for it. */
-    static final Duration HURRIED_POLL_INTERVAL = Duration.ofSeconds(2);
-
     private final PoolObserver observer;
     private final PoolPlanner planner;
     private final PoolStatus status;
     private final EventRecorder events;
+    private final PollInterval interval;
 
     public KvCachePoolReconciler(
-            MasterClient masters, OperatorSettings settings, EventRecorder events, InstantSource clock) {
+            MasterClient masters,
+            OperatorSettings settings,
+            EventRecorder events,
+            InstantSource clock,
+            PollInterval interval) {
         this.observer = new PoolObserver(masters);
         this.planner = new PoolPlanner(settings);
         this.status = new PoolStatus(settings, clock);
         this.events = events;
+        this.interval = interval;
     }
 
     @Override
@@ -64,7 +63,7 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
         Outcome outcome = PoolExecutor.execute(plan, seen, context);
         KvCachePoolStatus next = status.next(seen, problems, plan, outcome);
         PoolNotices.of(seen.status(), next, outcome).forEach(notice -> events.publish(pool, notice));
-        return write(pool, seen.status(), next).rescheduleAfter(pollInterval(next));
+        return write(pool, seen.status(), next).rescheduleAfter(interval.of(next.phase()));
     }
 
     private static UpdateControl<KvCachePool> write(KvCachePool pool, KvCachePoolStatus old, KvCachePoolStatus next) {
@@ -79,12 +78,5 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
                 .build());
         patch.setStatus(next);
         return UpdateControl.patchStatus(patch);
-    }
-
-    private static Duration pollInterval(KvCachePoolStatus status) {
-        return switch (status.phase()) {
-            case STARTING, UNAVAILABLE, DEGRADED -> HURRIED_POLL_INTERVAL;
-            case READY, WAITING, PAUSED, INVALID -> POLL_INTERVAL;
-        };
     }
 }

@@ -7,6 +7,7 @@ import dev.kvpool.operator.engine.TransferEngineReconciler;
 import dev.kvpool.operator.event.EventRecorder;
 import dev.kvpool.operator.pool.KvCachePoolReconciler;
 import dev.kvpool.operator.pool.OperatorSettings;
+import dev.kvpool.operator.pool.PollInterval;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.InstantSource;
@@ -21,6 +22,10 @@ final class OperatorUnderTest implements AutoCloseable {
     private final Operator operator;
 
     OperatorUnderTest(String namespace) {
+        this(namespace, PollInterval.DEFAULT);
+    }
+
+    OperatorUnderTest(String namespace, PollInterval interval) {
         this.namespace = namespace;
         ApiServer.shared().createNamespace(namespace);
         client = ApiServer.shared().client();
@@ -28,7 +33,7 @@ final class OperatorUnderTest implements AutoCloseable {
                 configuration -> configuration.withKubernetesClient(client).withCloseClientOnStop(false));
         InstantSource clock = InstantSource.system();
         operator.register(
-                new KvCachePoolReconciler(masters, SETTINGS, new EventRecorder(client, clock, "test"), clock),
+                new KvCachePoolReconciler(masters, SETTINGS, new EventRecorder(client, clock, "test"), clock, interval),
                 configuration -> configuration.settingNamespace(namespace));
         operator.register(
                 new TransferEngineReconciler(clock), configuration -> configuration.settingNamespace(namespace));

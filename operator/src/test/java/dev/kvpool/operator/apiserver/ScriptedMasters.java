@@ -8,10 +8,18 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** Masters that answer what a test wrote down for them, and nothing otherwise. */
 public final class ScriptedMasters implements MasterClient {
     private final Map<String, PoolReport> reports = new ConcurrentHashMap<>();
+
+    private final AtomicLong questions = new AtomicLong();
+
+    /** How often the operator asked. */
+    public long questions() {
+        return questions.get();
+    }
 
     /** From now on the master in this pod says this. */
     public void say(String pod, PoolReport report) {
@@ -25,6 +33,7 @@ public final class ScriptedMasters implements MasterClient {
 
     @Override
     public Map<String, MasterAnswer> ask(Map<String, String> addresses) {
+        questions.incrementAndGet();
         Map<String, MasterAnswer> answers = new LinkedHashMap<>();
         addresses.keySet().forEach(pod -> {
             PoolReport report = reports.get(pod);

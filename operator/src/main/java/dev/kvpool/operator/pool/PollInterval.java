@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import dev.kvpool.api.v1alpha1.PoolPhase;
+import java.time.Duration;
+
+/**
+ * How often a pool's data plane is asked. Kubernetes objects are watched, not polled.
+ *
+ * @param calm for a pool that is as it shall be
+ * @param hurried for a pool that people wait for
+ */
+public record PollInterval(Duration calm, Duration hurried) {
+    public static final PollInterval DEFAULT = new PollInterval(Duration.ofSeconds(10), Duration.ofSeconds(2));
+
+    Duration of(PoolPhase phase) {
+        return switch (phase) {
+            case STARTING, UNAVAILABLE, DEGRADED -> hurried;
+            case READY, WAITING, PAUSED, INVALID -> calm;
+        };
+    }
+}
