@@ -46,7 +46,7 @@ class PoolDeletionIT {
         Set<String> before = inventory();
         Pool pool = new Samples(cluster).applyDemo(NAMESPACE);
         pool.awaitReady();
-        assertThat(inventory()).contains("leases.coordination.k8s.io/" + pool.name() + "-master");
+        assertThat(inventory()).contains("lease.coordination.k8s.io/" + pool.name() + "-master");
 
         new Samples(cluster).deleteDemo(NAMESPACE);
 

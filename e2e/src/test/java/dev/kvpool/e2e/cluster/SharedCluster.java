@@ -28,7 +28,16 @@ final class SharedCluster
     @Override
     public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
         Cluster cluster = cluster(context);
-        return parameter.getParameter().getType() == Cluster.class ? cluster : operator(context, cluster);
+        if (parameter.getParameter().getType() == Cluster.class) {
+            return cluster;
+        }
+        try {
+            return operator(context, cluster);
+        } catch (RuntimeException e) {
+            // No test has begun, so JUnit would not report the failure to the methods below.
+            diagnose(context);
+            throw e;
+        }
     }
 
     @Override
@@ -62,15 +71,17 @@ final class SharedCluster
         return store(context).computeIfAbsent(Operator.class, type -> Operator.install(cluster), Operator.class);
     }
 
-    private static void diagnose(ExtensionContext context) throws IOException {
+    private static void diagnose(ExtensionContext context) {
         Cluster cluster = store(context).get(Cluster.class, Cluster.class);
         if (cluster != null) {
             String scenario = context.getRequiredTestClass().getSimpleName() + "."
                     + context.getTestMethod().map(method -> method.getName()).orElse("before");
-            LOG.error(
-                    "{} failed; the state of the cluster is in {}",
-                    scenario,
-                    new Diagnostics(cluster, scenario).write());
+            try {
+                LOG.error("{} failed; cluster's state is in {}", scenario, new Diagnostics(cluster, scenario).write());
+            } catch (IOException e) {
+                // The scenario's own failure is what matters.
+                LOG.error("{} failed; cannot write the cluster's state", scenario, e);
+            }
         }
     }
 }
