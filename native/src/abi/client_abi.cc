@@ -50,8 +50,8 @@ std::string bootId() {
 Result<std::string> nameOr(const char* given, const std::string& standard, const char* what) {
   std::string name = given == nullptr || *given == '\0' ? standard : given;
   if (name.size() > kvpool::wire::kNameBytesMax || !kvpool::isUtf8(name)) {
-    return {KV_INVALID_ARGUMENT, std::string(what) + " must be at most " + std::to_string(kvpool::wire::kNameBytesMax) +
-                                     " bytes of UTF-8"};
+    return {KV_INVALID_ARGUMENT,
+            std::string(what) + " must be at most " + std::to_string(kvpool::wire::kNameBytesMax) + " bytes of UTF-8"};
   }
   return name;
 }
@@ -74,7 +74,8 @@ Result<ClientSettings> settingsFrom(const kv_client_params& params) {
 
   const uint32_t protocols = orDefault(params.protocols, kProtocols);
   ClientSettings settings;
-  for (const auto& master : masters.value()) settings.config.masters.push_back(kvpool::net::toString(master));
+  for (const auto& master : masters.value())
+    settings.config.masters.push_back(kvpool::net::toString(master));
   settings.config.me.role = kvpool::wire::Role::Client;
   settings.config.me.incarnation = kvpool::randomNumber();
   settings.config.me.name = std::move(name.value());
@@ -141,7 +142,8 @@ int32_t kv_client_create(const kv_client_params* params, kv_client** out, char* 
     *out = nullptr;
     const auto read = kvpool::abi::readParams(params);
     if (!read) {
-      return report({KV_INVALID_ARGUMENT, "params is NULL or its struct_size does not fit this library"}, err, err_size);
+      return report({KV_INVALID_ARGUMENT, "params is NULL or its struct_size does not fit this library"}, err,
+                    err_size);
     }
     auto settings = settingsFrom(*read);
     if (!settings.ok()) return report(settings.status(), err, err_size);
@@ -204,8 +206,7 @@ int32_t kv_client_remove_all(kv_client* client, uint32_t force, uint32_t timeout
   return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
     if (client == nullptr || force > 1) return KV_INVALID_ARGUMENT;
     if (!client->isOurs()) return KV_CLOSED;
-    const auto removed =
-        client->client->removeAll(force == 1, orDefault(timeout_ms, kvpool::client::kBatchTimeoutMs));
+    const auto removed = client->client->removeAll(force == 1, orDefault(timeout_ms, kvpool::client::kBatchTimeoutMs));
     if (!removed.ok()) return removed.status().code();  // the client explains the cause already
     if (removed_out != nullptr) *removed_out = removed.value();
     return KV_OK;

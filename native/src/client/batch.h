@@ -77,11 +77,11 @@ struct Line {
 struct Batch {
   Submission asked;
   std::vector<Line> lines;
-  uint32_t open = 0;                ///< lines without a status
-  std::deque<uint32_t> toAsk;       ///< lines whose next step is a grant, lookup, exists or remove
-  std::deque<uint32_t> toPublish;   ///< Put
-  Time publishSince = 0;            ///< when the first of toPublish came
-  uint32_t writing = 0;             ///< Put: lines with bytes on the way
+  uint32_t open = 0;               ///< lines without a status
+  std::deque<uint32_t> toAsk;      ///< lines whose next step is a grant, lookup, exists or remove
+  std::deque<uint32_t> toPublish;  ///< Put
+  Time publishSince = 0;           ///< when the first of toPublish came
+  uint32_t writing = 0;            ///< Put: lines with bytes on the way
 
   [[nodiscard]] std::string_view key(uint32_t line) const { return lines[line].op.key; }
 };

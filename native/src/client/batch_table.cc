@@ -22,7 +22,8 @@ void BatchTable::admit(Submission submission) {
   batch.asked = std::move(submission);
   batch.lines.resize(batch.asked.lines.size());
   batch.open = static_cast<uint32_t>(batch.lines.size());
-  for (size_t i = 0; i < batch.lines.size(); ++i) batch.lines[i].op = batch.asked.lines[i];
+  for (size_t i = 0; i < batch.lines.size(); ++i)
+    batch.lines[i].op = batch.asked.lines[i];
   batch.asked.lines.clear();
   chainEqualKeys(batch);
 }
@@ -42,7 +43,8 @@ void BatchTable::chainEqualKeys(Batch& batch) {
     }
     first.push_back(i);
   }
-  for (uint32_t line : first) begin(batch, line);
+  for (uint32_t line : first)
+    begin(batch, line);
 }
 
 void BatchTable::begin(Batch& batch, uint32_t line) {
@@ -119,7 +121,8 @@ void BatchTable::sweep() {
     }
     FinishBatch finished{batch.asked.id, {}};
     finished.lines.reserve(batch.lines.size());
-    for (const Line& line : batch.lines) finished.lines.push_back(line.result);
+    for (const Line& line : batch.lines)
+      finished.lines.push_back(line.result);
     context_.act(std::move(finished));
     entry = batches_.erase(entry);
   }

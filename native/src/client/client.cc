@@ -72,8 +72,8 @@ Result<uint64_t> Client::submit(OpCode op, kv_op* table, uint32_t count, const O
   const std::lock_guard lock(mutex_);
   if (count > settings_.queueOpsMax - opsInFlight_) {
     return {KV_QUEUE_FULL, std::to_string(opsInFlight_) + " operations are in flight or not waited for, and " +
-                               std::to_string(count) + " more exceed queue_ops_max = " +
-                               std::to_string(settings_.queueOpsMax)};
+                               std::to_string(count) +
+                               " more exceed queue_ops_max = " + std::to_string(settings_.queueOpsMax)};
   }
   opsInFlight_ += count;
   submission.id = ++lastBatch_;

@@ -69,9 +69,9 @@ class Client : private ClientShell::Listener {
   std::map<uint64_t, Pending> pending_;
   uint64_t lastBatch_ = 0;
   uint64_t opsInFlight_ = 0;
-  std::string refusal_;          // latest sentence of our own, newer than the core's
-  std::string refusalAfter_;     // the core's explanation when it was said
-  ClientShell shell_;            // last: its thread uses all of the above
+  std::string refusal_;       // latest sentence of our own, newer than the core's
+  std::string refusalAfter_;  // the core's explanation when it was said
+  ClientShell shell_;         // last: its thread uses all of the above
 };
 
 }  // namespace kvpool::client

@@ -5,47 +5,6 @@
 #include <utility>
 
 namespace kvpool::client {
-namespace {
-
-/// What every reply to a call begins with.
-struct ReplyHead {
-  uint64_t request = 0;
-  int32_t status = 0;
-  size_t lines = 0;
-  uint64_t epoch = 0;  // 0 when the reply does not tell
-};
-
-std::optional<ReplyHead> headOf(const Reply& reply) {
-  if (const auto* grant = std::get_if<GrantReply>(&reply)) {
-    return ReplyHead{grant->request, grant->status, grant->grants.size(), grant->authority.epoch};
-  }
-  if (const auto* lookup = std::get_if<LookupReply>(&reply)) {
-    return ReplyHead{lookup->request, lookup->status, lookup->objects.size(), lookup->authority.epoch};
-  }
-  if (const auto* keys = std::get_if<KeysReply>(&reply)) {
-    return ReplyHead{keys->request, keys->status, keys->results.size(), 0};
-  }
-  if (const auto* all = std::get_if<RemoveAllReply>(&reply)) return ReplyHead{all->request, all->status, 1, 0};
-  return std::nullopt;
-}
-
-bool kindFits(const LeaderCalls::Call& call, const Reply& reply) {
-  if (call.step == LeaderCalls::Step::Publish) return std::holds_alternative<KeysReply>(reply);
-  switch (call.op) {
-    case OpCode::Put:
-      return std::holds_alternative<GrantReply>(reply);
-    case OpCode::Get:
-      return std::holds_alternative<LookupReply>(reply);
-    case OpCode::Exists:
-    case OpCode::Remove:
-      return std::holds_alternative<KeysReply>(reply);
-    case OpCode::RemoveAll:
-      return std::holds_alternative<RemoveAllReply>(reply);
-  }
-  return false;
-}
-
-}  // namespace
 
 ClientCore::ClientCore(Config config)
     : context_(std::move(config)),
@@ -157,7 +116,8 @@ void ClientCore::tick(Time now) {
 
 void ClientCore::shutDown(Time now) {
   context_.now = now;
-  for (auto& [id, batch] : batches_.all()) endBatch(batch, KV_CLOSED);
+  for (auto& [id, batch] : batches_.all())
+    endBatch(batch, KV_CLOSED);
   batches_.sweep();
   links_.closeAll();
   search_.closeAll();
@@ -191,7 +151,8 @@ void ClientCore::followLeader() {
   const std::optional<ConnectionId> serving = search_.leader();
   if (serving == leader_) return;
   leader_ = serving;
-  for (const LeaderCalls::Call& call : calls_.takeAll()) lost(call);
+  for (const LeaderCalls::Call& call : calls_.takeAll())
+    lost(call);
 }
 
 void ClientCore::lost(const LeaderCalls::Call& call) {
@@ -227,7 +188,12 @@ void ClientCore::expire() {
   for (auto& [id, batch] : batches_.all()) {
     if (context_.now < batch.asked.deadline) continue;
     const Status leader = readiness();
-    if (!leader.ok()) context_.explain(leader.text());
+    if (!leader.ok()) {
+      context_.explain(leader.text());
+    } else if (context_.explanation().empty()) {
+      context_.explain("time ran out with " + std::to_string(batch.open) + " of " + std::to_string(batch.lines.size()) +
+                       " keys not done");
+    }
     endBatch(batch, leader.code());
   }
 }
@@ -250,7 +216,7 @@ void ClientCore::answer(ConnectionId connection, const Reply& reply) {
   const std::optional<LeaderCalls::Call> call = calls_.take(head->request);
   if (!call) return search_.drop(connection, Status(KV_PROTOCOL, "answered a request that was not asked"));
   if (head->status != KV_OK) return refused(*call, head->status);
-  if (!kindFits(*call, reply) || head->lines != call->lines.size()) {
+  if (!fits(*call, reply) || head->lines != call->lines.size()) {
     search_.drop(connection, Status(KV_PROTOCOL, "answered " + std::to_string(call->lines.size()) + " keys with " +
                                                      std::to_string(head->lines) + " results"));
     return lost(*call);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/client_shell.h"
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -24,7 +27,14 @@ Time ClientShell::now() {
 }
 
 void ClientShell::start() {
+  // The process' signals are for its own threads, above all when that process is a JVM or a Python interpreter.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_setname_np(thread_.native_handle(), "kvpool-client");
 }
 
 void ClientShell::stop() {

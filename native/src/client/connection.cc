@@ -122,8 +122,6 @@ void Connection::receive() {
   for (int step = 0; step < kStepsPerEvent && !closed_; ++step) {
     const bool direct = incoming_ && incoming_->length - incoming_->received >= kDirectBytesMin;
     const bool more = direct ? receivePayload() : receiveSome();
-    if (closed_) return;
-    listener_.bytesMoved(id_);
     if (!more) return;
   }
 }
@@ -144,6 +142,7 @@ bool Connection::receiveSome() {
     if (error != EAGAIN && error != EWOULDBLOCK && error != EINTR) end("receiving failed: " + errorText(error));
     return false;
   }
+  listener_.bytesMoved(id_);
   decoder_.received(static_cast<size_t>(received.count));
   parse();
   return static_cast<size_t>(received.count) == room.size();
@@ -163,6 +162,7 @@ bool Connection::receivePayload() {
   }
   if (incoming.destination != nullptr) incoming.crc = crc32c(into, static_cast<size_t>(count), incoming.crc);
   incoming.received += static_cast<uint64_t>(count);
+  listener_.bytesMoved(id_);
   return true;
 }
 

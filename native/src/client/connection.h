@@ -32,8 +32,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     virtual void payloadReceived(ConnectionId id, TransferId transfer, uint32_t computedCrc, uint32_t sentCrc) = 0;
   };
 
-  Connection(net::EventLoop& loop, Listener& listener, ConnectionId id)
-      : loop_(loop), listener_(listener), id_(id) {}
+  Connection(net::EventLoop& loop, Listener& listener, ConnectionId id) : loop_(loop), listener_(listener), id_(id) {}
   ~Connection() { close(); }
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;

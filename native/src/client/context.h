@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the client core share: settings, the time of the current input, numbers to give out, and the actions
-// collected for the shell.
+// What the parts of the client core share: settings, the time of the current input, numbers to give out, and the
+// actions collected for the shell.
 #pragma once
 
 #include <algorithm>

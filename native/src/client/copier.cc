@@ -34,8 +34,8 @@ bool Copier::stepIn(Job& job, const CopyToStaging& copy, uint64_t& budget) {
   const uint64_t part = std::min(copy.length - job.done, budget);
   if (part > 0) {
     const StagingMemory& staging = *attachments_.at(job.connection).staging;
-    job.crc = crc32cCopy(staging.at(copy.stagingOffset + job.done),
-                         static_cast<const uint8_t*>(copy.source) + job.done, part, job.crc);
+    job.crc = crc32cCopy(staging.at(copy.stagingOffset + job.done), static_cast<const uint8_t*>(copy.source) + job.done,
+                         part, job.crc);
   }
   job.done += part;
   budget -= part;

@@ -16,7 +16,8 @@ bool isUnreachable(int32_t status) {
 
 void GetFlow::located(Batch& batch, std::span<const uint32_t> lines, const LookupReply& reply, const PoolId& pool) {
   links_.learn(reply.nodes);
-  for (size_t i = 0; i < lines.size(); ++i) locatedLine(batch, lines[i], reply.objects[i], reply, pool);
+  for (size_t i = 0; i < lines.size(); ++i)
+    locatedLine(batch, lines[i], reply.objects[i], reply, pool);
 }
 
 void GetFlow::locatedLine(Batch& batch, uint32_t line, const Located& object, const LookupReply& reply,
@@ -36,8 +37,8 @@ void GetFlow::locatedLine(Batch& batch, uint32_t line, const Located& object, co
     get.copies.push_back({reply.nodes[replica.node].incarnation, replica.extent, replica.offset});
   }
   // Readers of one object spread over its copies; one on this machine beats them all.
-  std::rotate(get.copies.begin(),
-              get.copies.begin() + static_cast<std::ptrdiff_t>(context_.random(get.copies.size())), get.copies.end());
+  std::rotate(get.copies.begin(), get.copies.begin() + static_cast<std::ptrdiff_t>(context_.random(get.copies.size())),
+              get.copies.end());
   std::stable_partition(get.copies.begin(), get.copies.end(),
                         [&](const GetState::Copy& copy) { return !links_.isLocal(copy.node); });
   batch.lines[line].result.length = object.payloadLength;

@@ -106,8 +106,7 @@ bool Lane::beginOne(const Transfer& transfer) {
     context_.act(SendPayload{connection_, transfer.id, transfer.data, transfer.length});
   } else {
     moving.step = Step::AwaitingReply;
-    context_.act(
-        SendFrame{connection_, readRequest(transfer.id, transfer.extent, transfer.object, transfer.length)});
+    context_.act(SendFrame{connection_, readRequest(transfer.id, transfer.extent, transfer.object, transfer.length)});
   }
   return true;
 }
@@ -158,8 +157,8 @@ void Lane::payloadSent(TransferId id) {
 
 void Lane::readable(const ReadReply& reply) {
   Moving* moving = find(reply.request);
-  const bool asked = moving != nullptr && moving->transfer.direction == Direction::Read &&
-                     moving->step == Step::AwaitingReply;
+  const bool asked =
+      moving != nullptr && moving->transfer.direction == Direction::Read && moving->step == Step::AwaitingReply;
   if (!asked) return fail(Status(KV_PROTOCOL, "answered a read that was not asked for"));
   if (reply.status != KV_OK) return finish(reply.request, reply.status);
   if (reply.payloadLength != moving->transfer.length) {
@@ -274,13 +273,11 @@ void Lane::end(Status why) {
 void Lane::tick() {
   if (stage_ == Stage::Down) return;
   if (stage_ != Stage::Ready && context_.now - since_ >= context_.config.connectTimeoutMs) {
-    return fail(Status(KV_CONNECT_FAILED,
-                       "not connected within " + std::to_string(context_.config.connectTimeoutMs) + " ms"));
+    return fail(
+        Status(KV_CONNECT_FAILED, "not connected within " + std::to_string(context_.config.connectTimeoutMs) + " ms"));
   }
-  if (stage_ == Stage::Ready && !moving_.empty() &&
-      context_.now - lastProgress_ >= context_.config.transferTimeoutMs) {
-    fail(Status(KV_TRANSFER_FAILED,
-                "no progress within " + std::to_string(context_.config.transferTimeoutMs) + " ms"));
+  if (stage_ == Stage::Ready && !moving_.empty() && context_.now - lastProgress_ >= context_.config.transferTimeoutMs) {
+    fail(Status(KV_TRANSFER_FAILED, "no progress within " + std::to_string(context_.config.transferTimeoutMs) + " ms"));
   }
 }
 

@@ -55,14 +55,16 @@ wire::Bytes LeaderCalls::encode(const Batch& batch, Step step, uint64_t request,
   if (step == Step::Publish) {
     std::vector<PublishLine> objects;
     objects.reserve(lines.size());
-    for (uint32_t line : lines) objects.push_back(PutFlow::publishLine(batch, line));
+    for (uint32_t line : lines)
+      objects.push_back(PutFlow::publishLine(batch, line));
     return publishRequest(request, objects);
   }
   if (batch.asked.op == OpCode::Put) return encodeGrant(batch, request, lines);
   if (batch.asked.op == OpCode::RemoveAll) return removeAllRequest(request, batch.asked.force);
   std::vector<std::string_view> keys;
   keys.reserve(lines.size());
-  for (uint32_t line : lines) keys.push_back(batch.key(line));
+  for (uint32_t line : lines)
+    keys.push_back(batch.key(line));
   if (batch.asked.op == OpCode::Get) return lookupRequest(request, keys);
   if (batch.asked.op == OpCode::Exists) return existsRequest(request, keys);
   return removeRequest(request, batch.asked.force, keys);
@@ -71,7 +73,8 @@ wire::Bytes LeaderCalls::encode(const Batch& batch, Step step, uint64_t request,
 wire::Bytes LeaderCalls::encodeGrant(const Batch& batch, uint64_t request, const std::vector<uint32_t>& lines) const {
   std::vector<GrantLine> wanted;
   wanted.reserve(lines.size());
-  for (uint32_t line : lines) wanted.push_back({batch.key(line), batch.lines[line].op.length});
+  for (uint32_t line : lines)
+    wanted.push_back({batch.key(line), batch.lines[line].op.length});
   const Time left = std::clamp<Time>(batch.asked.deadline - context_.now, 1, INT32_MAX);
   return grantRequest(request, batch.asked.replicas, static_cast<uint32_t>(left), wanted, batch.asked.preferredNode);
 }
@@ -84,9 +87,40 @@ std::optional<LeaderCalls::Call> LeaderCalls::take(uint64_t request) {
 
 std::vector<LeaderCalls::Call> LeaderCalls::takeAll() {
   std::vector<Call> all;
-  for (auto& [request, call] : calls_) all.push_back(std::move(call));
+  for (auto& [request, call] : calls_)
+    all.push_back(std::move(call));
   calls_.clear();
   return all;
+}
+
+std::optional<ReplyHead> headOf(const Reply& reply) {
+  if (const auto* grant = std::get_if<GrantReply>(&reply)) {
+    return ReplyHead{grant->request, grant->status, grant->grants.size(), grant->authority.epoch};
+  }
+  if (const auto* lookup = std::get_if<LookupReply>(&reply)) {
+    return ReplyHead{lookup->request, lookup->status, lookup->objects.size(), lookup->authority.epoch};
+  }
+  if (const auto* keys = std::get_if<KeysReply>(&reply)) {
+    return ReplyHead{keys->request, keys->status, keys->results.size(), 0};
+  }
+  if (const auto* all = std::get_if<RemoveAllReply>(&reply)) return ReplyHead{all->request, all->status, 1, 0};
+  return std::nullopt;
+}
+
+bool fits(const LeaderCalls::Call& call, const Reply& reply) {
+  if (call.step == LeaderCalls::Step::Publish) return std::holds_alternative<KeysReply>(reply);
+  switch (call.op) {
+    case OpCode::Put:
+      return std::holds_alternative<GrantReply>(reply);
+    case OpCode::Get:
+      return std::holds_alternative<LookupReply>(reply);
+    case OpCode::Exists:
+    case OpCode::Remove:
+      return std::holds_alternative<KeysReply>(reply);
+    case OpCode::RemoveAll:
+      return std::holds_alternative<RemoveAllReply>(reply);
+  }
+  return false;
 }
 
 }  // namespace kvpool::client

@@ -47,4 +47,16 @@ class LeaderCalls {
   std::map<uint64_t, Call> calls_;
 };
 
+/// What every reply to a call begins with.
+struct ReplyHead {
+  uint64_t request = 0;
+  int32_t status = 0;
+  size_t lines = 0;
+  uint64_t epoch = 0;  ///< 0 when the reply does not tell
+};
+/// Nothing when the message is no reply of a leader.
+std::optional<ReplyHead> headOf(const Reply& reply);
+/// Whether the reply is of the kind the call waits for.
+bool fits(const LeaderCalls::Call& call, const Reply& reply);
+
 }  // namespace kvpool::client

@@ -216,11 +216,11 @@ void LeaderSearch::watch(Master& master) {
     return drop(master.connection,
                 Status(KV_CONNECT_FAILED, what + std::to_string(context_.config.connectTimeoutMs) + " ms"));
   }
-  const bool welcomed = master.stage == Stage::Asked || master.stage == Stage::Resting || master.stage == Stage::Serving;
+  const bool welcomed =
+      master.stage == Stage::Asked || master.stage == Stage::Resting || master.stage == Stage::Serving;
   if (!welcomed) return;
   if (context_.now - master.lastHeard >= kSilenceMs) {
-    return drop(master.connection,
-                Status(KV_CONNECT_FAILED, "silent for " + std::to_string(kSilenceMs) + " ms"));
+    return drop(master.connection, Status(KV_CONNECT_FAILED, "silent for " + std::to_string(kSilenceMs) + " ms"));
   }
   if (context_.now - master.lastSent >= kHeartbeatMs) {
     wire::Bytes frame;
@@ -231,7 +231,8 @@ void LeaderSearch::watch(Master& master) {
 }
 
 void LeaderSearch::tick() {
-  for (Master& master : masters_) watch(master);
+  for (Master& master : masters_)
+    watch(master);
   if (leader()) return;
   for (Master& master : masters_) {
     if (context_.now < master.nextTry) continue;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the serving leader among the masters and notices when it is gone.
 //
-// While no leader is known every master is dialled at once and asked with an ExistsRequest without keys, which a serving
-// leader answers KV_OK; the others are asked again after a backoff. Once one serves, the connections to the others end.
+// While no leader is known every master is dialled at once and asked with an ExistsRequest without keys, which a
+// serving leader answers KV_OK; the others are asked again after a backoff. Once one serves, the connections to the
+// others end.
 #pragma once
 
 #include <optional>
@@ -52,15 +53,15 @@ class LeaderSearch {
     std::string address;
     Stage stage = Stage::Away;
     ConnectionId connection = 0;
-    uint64_t question = 0;   // request id of the question in flight
-    Time since = 0;          // start of the stage
-    Time nextTry = 0;        // Away: dial, Resting: ask
+    uint64_t question = 0;  // request id of the question in flight
+    Time since = 0;         // start of the stage
+    Time nextTry = 0;       // Away: dial, Resting: ask
     Time lastHeard = 0;
     Time lastSent = 0;
     uint32_t attempts = 0;
-    Status why;              // of the last failure
-    std::string name;        // what it calls itself
-    wire::Hello hello;       // as sent
+    Status why;         // of the last failure
+    std::string name;   // what it calls itself
+    wire::Hello hello;  // as sent
   };
 
   Master* find(ConnectionId connection);

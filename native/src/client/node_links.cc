@@ -106,7 +106,8 @@ void NodeLinks::startTcp(Link& link, const Transfer& transfer, const PoolId& poo
 void NodeLinks::rescueStranded(const PoolId& pool) {
   for (auto& [incarnation, link] : links_) {
     if (!link.shm) continue;
-    for (const Transfer& transfer : link.shm->takeStranded()) startTcp(link, transfer, pool);
+    for (const Transfer& transfer : link.shm->takeStranded())
+      startTcp(link, transfer, pool);
   }
 }
 
@@ -135,7 +136,8 @@ void NodeLinks::tick() {
 
 void NodeLinks::closeAll() {
   const Status why(KV_CLOSED, "the client is closed");
-  for (auto& [incarnation, link] : links_) closeLanes(link, why);
+  for (auto& [incarnation, link] : links_)
+    closeLanes(link, why);
 }
 
 }  // namespace kvpool::client

@@ -33,11 +33,11 @@ class OutQueue {
     wire::Bytes frame;  // a frame, or
     TransferId transfer = 0;
     const uint8_t* data = nullptr;
-    uint64_t length = 0;     // of the payload, or of the frame
-    uint64_t checked = 0;    // payload bytes that are in the checksum
+    uint64_t length = 0;   // of the payload, or of the frame
+    uint64_t checked = 0;  // payload bytes that are in the checksum
     uint32_t crc = 0;
     std::array<uint8_t, sizeof(uint32_t)> trailer{};
-    uint64_t sent = 0;       // of length, and for a payload its trailer
+    uint64_t sent = 0;  // of length, and for a payload its trailer
 
     [[nodiscard]] bool isPayload() const { return frame.empty(); }
     [[nodiscard]] uint64_t total() const { return isPayload() ? length + trailer.size() : length; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// put: grant -> write to every target in parallel -> publish. A line is KV_OK only when the leader said that the key has
-// a published object: ours (publish answered KV_OK) or another's (the first put wins).
+// put: grant -> write to every target in parallel -> publish. A line is KV_OK only when the leader said that the key
+// has a published object: ours (publish answered KV_OK) or another's (the first put wins).
 #pragma once
 
 #include <span>

@@ -24,13 +24,27 @@ namespace sbe = wire::sbe;
 using wire::Malformed;
 using wire::Reader;
 
-constexpr auto kNodes = [](auto& message) -> auto& { return message.nodes(); };
-constexpr auto kObjects = [](auto& message) -> auto& { return message.objects(); };
-constexpr auto kGrants = [](auto& message) -> auto& { return message.grants(); };
-constexpr auto kResults = [](auto& message) -> auto& { return message.results(); };
-constexpr auto kTargets = [](auto& entry) -> auto& { return entry.targets(); };
-constexpr auto kReplicas = [](auto& entry) -> auto& { return entry.replicas(); };
-constexpr auto kSegments = [](auto& message) -> auto& { return message.segments(); };
+constexpr auto kNodes = [](auto& message) -> auto& {
+  return message.nodes();
+};
+constexpr auto kObjects = [](auto& message) -> auto& {
+  return message.objects();
+};
+constexpr auto kGrants = [](auto& message) -> auto& {
+  return message.grants();
+};
+constexpr auto kResults = [](auto& message) -> auto& {
+  return message.results();
+};
+constexpr auto kTargets = [](auto& entry) -> auto& {
+  return entry.targets();
+};
+constexpr auto kReplicas = [](auto& entry) -> auto& {
+  return entry.replicas();
+};
+constexpr auto kSegments = [](auto& message) -> auto& {
+  return message.segments();
+};
 
 std::string text(std::string_view bytes) {
   if (!isUtf8(bytes)) throw Malformed("text is not UTF-8");
@@ -70,7 +84,8 @@ GrantReply readGrantReply(wire::Body body) {
     grant.status = group.status();
     grant.object = wire::toObjectId(group.objectId());
     auto& targets = reader.groupIn(group, kTargets, wire::kRequestKeysMax);
-    while (targets.hasNext()) grant.targets.push_back(nodeIndex(targets.next().node(), reply.nodes.size()));
+    while (targets.hasNext())
+      grant.targets.push_back(nodeIndex(targets.next().node(), reply.nodes.size()));
     if (grant.status == KV_OK && grant.targets.empty()) throw Malformed("a grant names no node");
   }
   return reply;
@@ -78,8 +93,8 @@ GrantReply readGrantReply(wire::Body body) {
 
 LookupReply readLookupReply(wire::Body body) {
   Reader<sbe::LookupReply> reader(body);
-  LookupReply reply{reader->requestId(), reader->status(), wire::toAuthority(reader->authority()), reader->leaseMs(),
-                    {}, {}};
+  LookupReply reply{
+      reader->requestId(), reader->status(), wire::toAuthority(reader->authority()), reader->leaseMs(), {}, {}};
   reply.nodes = readNodes(reader);
   auto& group = reader.group(kObjects, wire::kRequestKeysMax);
   reply.objects.reserve(group.count());
@@ -93,8 +108,8 @@ LookupReply readLookupReply(wire::Body body) {
     auto& replicas = reader.groupIn(group, kReplicas, wire::kRequestKeysMax);
     while (replicas.hasNext()) {
       replicas.next();
-      object.replicas.push_back({nodeIndex(replicas.node(), reply.nodes.size()),
-                                 wire::toExtentRef(replicas.extent()), replicas.offset()});
+      object.replicas.push_back(
+          {nodeIndex(replicas.node(), reply.nodes.size()), wire::toExtentRef(replicas.extent()), replicas.offset()});
     }
     if (object.status == KV_OK && object.replicas.empty()) throw Malformed("an object has no replica");
   }

@@ -47,11 +47,13 @@ sbe::PutOutcome::Value toWire(PutOutcome outcome) {
 template <typename Message>
 wire::Bytes keysRequest(std::span<const std::string_view> keys, auto fill) {
   size_t room = groupRoom(keys.size(), Message::Keys::sbeBlockLength());
-  for (std::string_view key : keys) room += textRoom(key.size());
+  for (std::string_view key : keys)
+    room += textRoom(key.size());
   return frameOf<Message>(room, [&](Message& message) {
     fill(message);
     auto& group = message.keysCount(static_cast<uint16_t>(keys.size()));
-    for (std::string_view key : keys) group.next().putKey(key.data(), static_cast<uint32_t>(key.size()));
+    for (std::string_view key : keys)
+      group.next().putKey(key.data(), static_cast<uint32_t>(key.size()));
   });
 }
 
@@ -70,7 +72,8 @@ wire::Bytes write(uint64_t request, const WriteLine& line, sbe::WriteSource::Val
 wire::Bytes grantRequest(uint64_t request, uint32_t replicas, uint32_t deadlineMs, std::span<const GrantLine> lines,
                          std::string_view preferredNode) {
   size_t room = groupRoom(lines.size(), sbe::GrantRequest::Keys::sbeBlockLength()) + textRoom(preferredNode.size());
-  for (const GrantLine& line : lines) room += textRoom(line.key.size());
+  for (const GrantLine& line : lines)
+    room += textRoom(line.key.size());
   return frameOf<sbe::GrantRequest>(room, [&](sbe::GrantRequest& message) {
     message.requestId(request).replicas(static_cast<uint8_t>(replicas)).deadlineMs(deadlineMs);
     auto& keys = message.keysCount(static_cast<uint16_t>(lines.size()));
@@ -96,7 +99,8 @@ wire::Bytes publishRequest(uint64_t request, std::span<const PublishLine> lines)
       put(object.objectId(), line.object);
       object.outcome(toWire(line.outcome));
       auto& replicas = object.replicasCount(static_cast<uint16_t>(line.committed.size()));
-      for (uint64_t incarnation : line.committed) replicas.next().incarnation(incarnation);
+      for (uint64_t incarnation : line.committed)
+        replicas.next().incarnation(incarnation);
       object.putKey(line.key.data(), static_cast<uint32_t>(line.key.size()));
     }
   });

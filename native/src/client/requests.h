@@ -53,6 +53,8 @@ wire::Bytes readRequest(uint64_t request, const ExtentRef& extent, const ObjectI
 wire::Bytes shmAttach(uint64_t request, uint64_t stagingBytes);
 
 /// Bytes a key adds to a request, with everything that stands next to it: what the request's bound counts.
-constexpr size_t requestBytes(std::string_view key) { return key.size() + 64; }
+constexpr size_t requestBytes(std::string_view key) {
+  return key.size() + 64;
+}
 
 }  // namespace kvpool::client

@@ -30,7 +30,7 @@ std::optional<uint32_t> readableSlots(const uint8_t* bytes, uint64_t fileBytes) 
 }  // namespace
 
 Result<std::unique_ptr<SegmentView>> SegmentView::map(const Fd& descriptor, uint64_t fileBytes) {
-  struct stat info{};
+  struct stat info {};
   if (::fstat(descriptor.get(), &info) != 0) return systemError("fstat of a segment file", errno);
   if (info.st_size < 0 || static_cast<uint64_t>(info.st_size) < fileBytes || fileBytes < store::kSegmentBytesMin) {
     return {KV_SEGMENT_FOREIGN, "a segment file is smaller than the node said"};

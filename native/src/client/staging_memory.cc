@@ -19,8 +19,7 @@ Result<std::unique_ptr<StagingMemory>> StagingMemory::create(uint64_t bytes) {
   }
   void* mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.get(), 0);
   if (mapped == MAP_FAILED) return systemError("mapping staging memory", errno);
-  return std::unique_ptr<StagingMemory>(
-      new StagingMemory(std::move(descriptor), static_cast<uint8_t*>(mapped), bytes));
+  return std::unique_ptr<StagingMemory>(new StagingMemory(std::move(descriptor), static_cast<uint8_t*>(mapped), bytes));
 }
 
 StagingMemory::~StagingMemory() {

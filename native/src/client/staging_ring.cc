@@ -34,7 +34,8 @@ void StagingRing::release(uint64_t offset) {
   for (Block& block : blocks_) {
     if (block.offset == offset) block.released = true;
   }
-  while (!blocks_.empty() && blocks_.front().released) blocks_.pop_front();
+  while (!blocks_.empty() && blocks_.front().released)
+    blocks_.pop_front();
 }
 
 }  // namespace kvpool::client

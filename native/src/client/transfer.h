@@ -25,10 +25,10 @@ struct Transfer {
   void* data = nullptr;  ///< Read: destination, Write: source, never written through
   uint64_t length = 0;
   ObjectId object;
-  Authority authority;   ///< Write
-  ExtentRef extent;      ///< Read
-  uint64_t offset = 0;   ///< Read: of the payload in the segment file
-  uint32_t crc = 0;      ///< Read: what the leader says the payload's checksum is
+  Authority authority;  ///< Write
+  ExtentRef extent;     ///< Read
+  uint64_t offset = 0;  ///< Read: of the payload in the segment file
+  uint32_t crc = 0;     ///< Read: what the leader says the payload's checksum is
 
   [[nodiscard]] WriteLine writeLine() const { return {key, authority, object, length}; }
 };

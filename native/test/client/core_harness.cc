@@ -121,8 +121,8 @@ void CoreHarness::deliver(ConnectionId connection, const wire::Bytes& frame) {
 void CoreHarness::welcome(ConnectionId connection, wire::Role role, uint64_t incarnation, PoolId pool) {
   (void)expectBody(connection);  // the Hello
   wire::Welcome welcome;
-  welcome.self = {role, pool, incarnation, wire::kWireVersions, wire::kLayoutVersions, wire::kAbiVersions, "peer",
-                  "0.1.0"};
+  welcome.self = {role,   pool,   incarnation, wire::kWireVersions, wire::kLayoutVersions, wire::kAbiVersions,
+                  "peer", "0.1.0"};
   welcome.wireChosen = 1;
   wire::Bytes frame;
   wire::appendWelcome(frame, welcome);
@@ -195,7 +195,8 @@ void CoreHarness::replyGrant(ConnectionId leader, const GrantRequest& request, i
     client::Grant& grant = reply.grants.emplace_back();
     grant.status = status;
     grant.object = {object.epoch, object.counter + i};
-    for (uint16_t node = 0; status == KV_OK && node < nodes.size(); ++node) grant.targets.push_back(node);
+    for (uint16_t node = 0; status == KV_OK && node < nodes.size(); ++node)
+      grant.targets.push_back(node);
   }
   deliver(leader, grantReply(reply, request.deadlineMs));
 }
@@ -219,14 +220,16 @@ void CoreHarness::replyLookup(ConnectionId leader, const KeysRequest& request, c
     object.object = {1, 1 + i};
     object.payloadLength = value.size();
     object.payloadCrc = crc32c(value);
-    for (uint16_t node = 0; node < nodes.size(); ++node) object.replicas.push_back({node, {0, 7, 9}, 4096});
+    for (uint16_t node = 0; node < nodes.size(); ++node)
+      object.replicas.push_back({node, {0, 7, 9}, 4096});
   }
   deliver(leader, lookupReply(reply));
 }
 
 void CoreHarness::replyLookupStatus(ConnectionId leader, const KeysRequest& request, int32_t status) {
   client::LookupReply reply{request.request, KV_OK, {1, 5}, 0, {}, {}};
-  for (size_t i = 0; i < request.keys.size(); ++i) reply.objects.emplace_back().status = status;
+  for (size_t i = 0; i < request.keys.size(); ++i)
+    reply.objects.emplace_back().status = status;
   deliver(leader, lookupReply(reply));
 }
 

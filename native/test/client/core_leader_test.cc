@@ -99,7 +99,8 @@ TEST(CoreLeader, HeartbeatsKeepAnIdleConnection) {
   }
   EXPECT_FALSE(h.closes(leader));
   size_t sent = 0;
-  while (const auto frame = h.next<client::SendFrame>()) sent += frame->connection == leader ? 1u : 0u;
+  while (const auto frame = h.next<client::SendFrame>())
+    sent += frame->connection == leader ? 1u : 0u;
   EXPECT_GE(sent, 30u);
 }
 

@@ -36,9 +36,11 @@ TEST(CorePut, ManyKeysShareTheRoundTrips) {
   const auto leader = h.lead();
   std::string value = "v";
   std::vector<std::string> keys;
-  for (int i = 0; i < 32; ++i) keys.push_back("key-" + std::to_string(i));
+  for (int i = 0; i < 32; ++i)
+    keys.push_back("key-" + std::to_string(i));
   std::vector<client::Operation> lines;
-  for (const std::string& key : keys) lines.push_back({key, value.data(), 1, KV_OK});
+  for (const std::string& key : keys)
+    lines.push_back({key, value.data(), 1, KV_OK});
   const uint64_t batch = h.submit(OpCode::Put, lines);
 
   const auto grant = h.expectGrant(leader);
@@ -46,8 +48,10 @@ TEST(CorePut, ManyKeysShareTheRoundTrips) {
   h.replyGrant(leader, grant, KV_OK, {nodeAddress(1)});
   const auto node = h.acceptNode(1);
   std::vector<uint64_t> writes;
-  for (int i = 0; i < 32; ++i) writes.push_back(h.expectWrite(node).request);  // all before any answer
-  for (uint64_t write : writes) h.replyWrite(node, write, KV_OK);
+  for (int i = 0; i < 32; ++i)
+    writes.push_back(h.expectWrite(node).request);  // all before any answer
+  for (uint64_t write : writes)
+    h.replyWrite(node, write, KV_OK);
   const auto publish = h.expectPublish(leader);
   EXPECT_EQ(publish.objects.size(), 32u);
   h.replyPublish(leader, publish, KV_OK);
@@ -59,10 +63,13 @@ TEST(CorePut, RequestsStayWithinTheirBoundOfKeysAndBytes) {
   CoreHarness h;
   const auto leader = h.lead();
   std::vector<std::string> keys;
-  for (int i = 0; i < 1500; ++i) keys.push_back("key-" + std::to_string(i));
-  for (int i = 0; i < 300; ++i) keys.push_back(std::to_string(i) + std::string(4000, 'x'));
+  for (int i = 0; i < 1500; ++i)
+    keys.push_back("key-" + std::to_string(i));
+  for (int i = 0; i < 300; ++i)
+    keys.push_back(std::to_string(i) + std::string(4000, 'x'));
   std::vector<client::Operation> lines;
-  for (const std::string& key : keys) lines.push_back({key, nullptr, 0, KV_OK});
+  for (const std::string& key : keys)
+    lines.push_back({key, nullptr, 0, KV_OK});
   h.submit(OpCode::Put, lines);
   size_t total = 0;
   size_t requests = 0;
@@ -284,10 +291,10 @@ TEST(CorePut, WrongKeysEndAtOnceAndDoNotHoldUpTheOthers) {
   const auto leader = h.lead();
   const std::string tooLong(KV_KEY_BYTES_MAX + 1, 'k');
   const uint64_t batch = h.submit(OpCode::Put, {{"", nullptr, 0, KV_OK},
-                                               {tooLong, nullptr, 0, KV_OK},
-                                               {"\xff\xfe", nullptr, 0, KV_OK},
-                                               {"good", nullptr, 0, KV_OK},
-                                               {"other", nullptr, 0, KV_NOT_REGISTERED}});
+                                                {tooLong, nullptr, 0, KV_OK},
+                                                {"\xff\xfe", nullptr, 0, KV_OK},
+                                                {"good", nullptr, 0, KV_OK},
+                                                {"other", nullptr, 0, KV_NOT_REGISTERED}});
   const auto grant = h.expectGrant(leader);
   ASSERT_EQ(grant.keys.size(), 1u);
   h.replyGrant(leader, grant, KV_EXISTS, {});

@@ -116,12 +116,14 @@ TEST(CoreShm, AFullStagingMemoryMakesWritesWait) {
   char byte = 0;
   std::vector<client::Operation> lines;
   const std::vector<std::string> keys{"a", "b", "c", "d", "e"};
-  for (const std::string& key : keys) lines.push_back({key, &byte, client::kStagingObjectBytes, KV_OK});
+  for (const std::string& key : keys)
+    lines.push_back({key, &byte, client::kStagingObjectBytes, KV_OK});
   h.submit(OpCode::Put, lines);
   h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1, true)});
   const auto lane = attach(h);
   std::vector<TransferId> copies;
-  while (const auto copy = h.next<client::CopyToStaging>()) copies.push_back(copy->transfer);
+  while (const auto copy = h.next<client::CopyToStaging>())
+    copies.push_back(copy->transfer);
   ASSERT_EQ(copies.size(), 4u);
   h.core.copiedToStaging(h.now, lane, copies[0], 0);
   const wire::Bytes body = h.expectBody(lane);

@@ -31,20 +31,21 @@ void MasterModel::setRole(MasterRole role) {
   published_.clear();
   for (auto& [connection, node] : nodes_) {
     node.fenced = false;
-    for (const auto& [slot, record] : node.slots) publishHighest(record);
+    for (const auto& [slot, record] : node.slots)
+      publishHighest(record);
   }
   raiseEpoch(authority_.epoch);
 }
 
 size_t MasterModel::readyNodes() const {
-  return static_cast<size_t>(std::count_if(nodes_.begin(), nodes_.end(), [](const auto& entry) {
-    return entry.second.caughtUp && entry.second.fenced;
-  }));
+  return static_cast<size_t>(std::count_if(
+      nodes_.begin(), nodes_.end(), [](const auto& entry) { return entry.second.caughtUp && entry.second.fenced; }));
 }
 
 void MasterModel::closed(uint64_t connection) {
   if (const auto node = nodes_.find(connection); node != nodes_.end()) {
-    for (const auto& [slot, record] : node->second.slots) forget(connection, record);
+    for (const auto& [slot, record] : node->second.slots)
+      forget(connection, record);
     nodes_.erase(node);
   }
   clients_.erase(connection);
@@ -80,8 +81,10 @@ void MasterModel::tick(Time now) {
   lastHeartbeat_ = now;
   wire::Bytes frame;
   wire::appendHeartbeat(frame);
-  for (const auto& [connection, node] : nodes_) send(connection, frame);
-  for (uint64_t connection : clients_) send(connection, frame);
+  for (const auto& [connection, node] : nodes_)
+    send(connection, frame);
+  for (uint64_t connection : clients_)
+    send(connection, frame);
 }
 
 void MasterModel::refuse(uint64_t connection, wire::Refused refused) {

@@ -77,7 +77,8 @@ void MasterModel::grant(uint64_t connection, const GrantRequest& request) {
       client::Grant given = grantOne(request, wanted, order);
       const size_t copies = std::min<size_t>(std::max(request.replicas, 1u), order.size());
       if (given.status == KV_OK) {
-        for (size_t i = 0; i < copies; ++i) given.targets.push_back(indexOf.at(order[i]));
+        for (size_t i = 0; i < copies; ++i)
+          given.targets.push_back(indexOf.at(order[i]));
       }
       reply.grants.push_back(std::move(given));
     }
@@ -195,7 +196,8 @@ int32_t MasterModel::removeOne(const std::string& key, bool force,
   const Copies held = copies(key);
   if (held.empty()) return KV_UNAVAILABLE;
   if (isLeased(key) && !force) return KV_HAS_LEASE;
-  for (const auto& [at, record] : held) freed[at].push_back({record.extent, record.object});
+  for (const auto& [at, record] : held)
+    freed[at].push_back({record.extent, record.object});
   published_.erase(key);
   return KV_OK;
 }
@@ -216,7 +218,8 @@ void MasterModel::removeAll(uint64_t connection, const KeysRequest& request) {
   std::map<uint64_t, std::vector<FreedExtent>> freed;
   if (pending.reply.status == KV_OK) {
     std::vector<std::string> keys;
-    for (const auto& [key, object] : published_) keys.push_back(key);
+    for (const auto& [key, object] : published_)
+      keys.push_back(key);
     for (const std::string& key : keys) {
       if (removeOne(key, request.force, freed) == KV_OK) ++pending.removed;
     }
@@ -238,7 +241,8 @@ void MasterModel::awaitFrees(PendingRemove pending, const std::map<uint64_t, std
 }
 
 void MasterModel::freeAcked(uint64_t request) {
-  for (PendingRemove& pending : removes_) pending.acksMissing.erase(request);
+  for (PendingRemove& pending : removes_)
+    pending.acksMissing.erase(request);
   settleRemoves();
 }
 

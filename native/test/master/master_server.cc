@@ -41,7 +41,8 @@ void MasterServer::stop() {
 }
 
 void MasterServer::dropConnections() {
-  while (!connections_.empty()) close(connections_.begin()->first);
+  while (!connections_.empty())
+    close(connections_.begin()->first);
 }
 
 void MasterServer::acceptAll() {
@@ -74,7 +75,8 @@ bool MasterServer::receive(uint64_t id, Connection& connection) {
   if (count == 0) return false;
   connection.decoder.received(static_cast<size_t>(count));
   try {
-    while (const auto body = connection.decoder.next()) model_.frame(now(), id, *body);
+    while (const auto body = connection.decoder.next())
+      model_.frame(now(), id, *body);
   } catch (const std::runtime_error&) {
     return false;
   }

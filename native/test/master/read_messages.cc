@@ -18,7 +18,9 @@ namespace {
 namespace sbe = wire::sbe;
 using wire::Reader;
 
-constexpr auto kKeys = [](auto& message) -> auto& { return message.keys(); };
+constexpr auto kKeys = [](auto& message) -> auto& {
+  return message.keys();
+};
 
 template <typename Message>
 KeysRequest readKeys(wire::Body body) {
@@ -46,7 +48,8 @@ NodeInfo readNodeInfo(wire::Body body) {
   NodeInfo info;
   info.seen = wire::toAuthority(reader->seen());
   auto& segments = reader.group([](auto& message) -> auto& { return message.segments(); });
-  while (segments.hasNext()) info.capacityBytes += segments.next().capacityBytes();
+  while (segments.hasNext())
+    info.capacityBytes += segments.next().capacityBytes();
   info.tcp = reader.bytes();
   info.shm = reader.bytes();
   return info;
@@ -70,9 +73,13 @@ DirectoryRecords readDirectoryRecords(wire::Body body) {
   return records;
 }
 
-Ack readFenceAck(wire::Body body) { return readAck<sbe::FenceAck>(body); }
+Ack readFenceAck(wire::Body body) {
+  return readAck<sbe::FenceAck>(body);
+}
 
-Ack readFreeAck(wire::Body body) { return readAck<sbe::FreeAck>(body); }
+Ack readFreeAck(wire::Body body) {
+  return readAck<sbe::FreeAck>(body);
+}
 
 GrantRequest readGrantRequest(wire::Body body) {
   Reader<sbe::GrantRequest> reader(body);
@@ -93,24 +100,33 @@ GrantRequest readGrantRequest(wire::Body body) {
 PublishRequest readPublishRequest(wire::Body body) {
   Reader<sbe::PublishRequest> reader(body);
   PublishRequest request{reader->requestId(), {}};
-  auto& objects = reader.group([](auto& message) -> auto& { return message.objects(); }, wire::kRequestKeysMax);
+  auto& objects = reader.group(
+      [](auto& message) -> auto& { return message.objects(); }, wire::kRequestKeysMax);
   while (objects.hasNext()) {
     objects.next();
     PublishedObject& object = request.objects.emplace_back();
     object.object = wire::toObjectId(objects.objectId());
     object.written = objects.outcome() == sbe::PutOutcome::WRITTEN;
-    auto& replicas = reader.groupIn(objects, [](auto& entry) -> auto& { return entry.replicas(); });
-    while (replicas.hasNext()) object.committed.push_back(replicas.next().incarnation());
+    auto& replicas = reader.groupIn(
+        objects, [](auto& entry) -> auto& { return entry.replicas(); });
+    while (replicas.hasNext())
+      object.committed.push_back(replicas.next().incarnation());
     object.key = reader.bytes(objects, wire::kTextBytesMax);
   }
   return request;
 }
 
-KeysRequest readLookupRequest(wire::Body body) { return readKeys<sbe::LookupRequest>(body); }
+KeysRequest readLookupRequest(wire::Body body) {
+  return readKeys<sbe::LookupRequest>(body);
+}
 
-KeysRequest readExistsRequest(wire::Body body) { return readKeys<sbe::ExistsRequest>(body); }
+KeysRequest readExistsRequest(wire::Body body) {
+  return readKeys<sbe::ExistsRequest>(body);
+}
 
-KeysRequest readRemoveRequest(wire::Body body) { return readKeys<sbe::RemoveRequest>(body); }
+KeysRequest readRemoveRequest(wire::Body body) {
+  return readKeys<sbe::RemoveRequest>(body);
+}
 
 KeysRequest readRemoveAllRequest(wire::Body body) {
   Reader<sbe::RemoveAllRequest> reader(body);

@@ -27,7 +27,8 @@ wire::Bytes frameOf(size_t variableRoom, Fill fill) {
 
 size_t nodesRoom(const std::vector<client::NodeAddress>& nodes) {
   size_t room = groupRoom(nodes.size(), sizeof(uint64_t));
-  for (const auto& node : nodes) room += textRoom(node.id.size()) + textRoom(node.tcp.size()) + textRoom(node.shm.size());
+  for (const auto& node : nodes)
+    room += textRoom(node.id.size()) + textRoom(node.tcp.size()) + textRoom(node.shm.size());
   return room;
 }
 
@@ -76,7 +77,8 @@ wire::Bytes free(uint64_t request, const Authority& authority, std::span<const F
 wire::Bytes grantReply(const client::GrantReply& reply, uint32_t deadlineMs) {
   using Grants = sbe::GrantReply::Grants;
   size_t room = nodesRoom(reply.nodes) + groupRoom(reply.grants.size(), Grants::sbeBlockLength());
-  for (const auto& grant : reply.grants) room += groupRoom(grant.targets.size(), Grants::Targets::sbeBlockLength());
+  for (const auto& grant : reply.grants)
+    room += groupRoom(grant.targets.size(), Grants::Targets::sbeBlockLength());
   return frameOf<sbe::GrantReply>(room, [&](sbe::GrantReply& message) {
     message.requestId(reply.request).status(reply.status).deadlineMs(deadlineMs);
     put(message.authority(), reply.authority);
@@ -86,7 +88,8 @@ wire::Bytes grantReply(const client::GrantReply& reply, uint32_t deadlineMs) {
       grants.next().status(grant.status);
       put(grants.objectId(), grant.object);
       auto& targets = grants.targetsCount(static_cast<uint16_t>(grant.targets.size()));
-      for (uint16_t target : grant.targets) targets.next().node(target);
+      for (uint16_t target : grant.targets)
+        targets.next().node(target);
     }
   });
 }
@@ -114,11 +117,17 @@ wire::Bytes lookupReply(const client::LookupReply& reply) {
   });
 }
 
-wire::Bytes publishReply(const client::KeysReply& reply) { return keysReply<sbe::PublishReply>(reply); }
+wire::Bytes publishReply(const client::KeysReply& reply) {
+  return keysReply<sbe::PublishReply>(reply);
+}
 
-wire::Bytes existsReply(const client::KeysReply& reply) { return keysReply<sbe::ExistsReply>(reply); }
+wire::Bytes existsReply(const client::KeysReply& reply) {
+  return keysReply<sbe::ExistsReply>(reply);
+}
 
-wire::Bytes removeReply(const client::KeysReply& reply) { return keysReply<sbe::RemoveReply>(reply); }
+wire::Bytes removeReply(const client::KeysReply& reply) {
+  return keysReply<sbe::RemoveReply>(reply);
+}
 
 wire::Bytes removeAllReply(const client::RemoveAllReply& reply) {
   return frameOf<sbe::RemoveAllReply>(0, [&](sbe::RemoveAllReply& message) {

@@ -58,7 +58,8 @@ class PoolModel {
     }
     faults_ = {};
     network_.runUntil(network_.now() + 3000);  // dials, snapshots, fences
-    for (const auto& client : clients_) EXPECT_TRUE(awaitBatches(*client)) << "a batch never ended";
+    for (const auto& client : clients_)
+      EXPECT_TRUE(awaitBatches(*client)) << "a batch never ended";
   }
 
   void readBackAcknowledged() {
@@ -66,8 +67,8 @@ class PoolModel {
       const uint64_t before = ledger_.reads;
       clients_[0]->get({key}, 10000);
       EXPECT_TRUE(awaitBatches(*clients_[0]));
-      EXPECT_EQ(ledger_.reads, before + 1) << key << " was acknowledged and cannot be read: "
-                                           << clients_[0]->core().explanation();
+      EXPECT_EQ(ledger_.reads, before + 1)
+          << key << " was acknowledged and cannot be read: " << clients_[0]->core().explanation();
     }
   }
 
@@ -75,7 +76,8 @@ class PoolModel {
 
  private:
   bool awaitBatches(const SimClient& client) {
-    for (int i = 0; i < 1000 && client.running() > 0; ++i) network_.runUntil(network_.now() + 20);
+    for (int i = 0; i < 1000 && client.running() > 0; ++i)
+      network_.runUntil(network_.now() + 20);
     return client.running() == 0;
   }
 
@@ -139,13 +141,21 @@ void runModel(uint64_t fallback, Faults faults) {
 
 class Model : public testing::TestWithParam<uint64_t> {};
 
-TEST_P(Model, WithoutFaultsEveryReaderSeesTheSameValue) { runModel(GetParam(), {}); }
+TEST_P(Model, WithoutFaultsEveryReaderSeesTheSameValue) {
+  runModel(GetParam(), {});
+}
 
-TEST_P(Model, SurvivesCutConnections) { runModel(GetParam(), {true, false, false}); }
+TEST_P(Model, SurvivesCutConnections) {
+  runModel(GetParam(), {true, false, false});
+}
 
-TEST_P(Model, SurvivesLeaderChanges) { runModel(GetParam(), {true, true, false}); }
+TEST_P(Model, SurvivesLeaderChanges) {
+  runModel(GetParam(), {true, true, false});
+}
 
-TEST_P(Model, SurvivesCrashingNodes) { runModel(GetParam(), {true, true, true}); }
+TEST_P(Model, SurvivesCrashingNodes) {
+  runModel(GetParam(), {true, true, true});
+}
 
 INSTANTIATE_TEST_SUITE_P(Seeds, Model, testing::Range<uint64_t>(1, 9));
 

@@ -91,7 +91,8 @@ void Network::end(uint64_t number, int told, const std::string& reason) {
   if (found == lines_.end()) return;
   const Line line = found->second;
   lines_.erase(found);
-  for (const Side& side : line.sides) ends_.erase({side.endpoint, side.connection});
+  for (const Side& side : line.sides)
+    ends_.erase({side.endpoint, side.connection});
   line.sides[told].endpoint->closed(line.sides[told].connection, reason);
 }
 
@@ -103,7 +104,8 @@ void Network::vanish(Endpoint& side) {
       if (line.sides[i].endpoint == &side) gone.emplace_back(number, i);
     }
   }
-  for (const auto& [number, i] : gone) end(number, 1 - i, "connection reset");
+  for (const auto& [number, i] : gone)
+    end(number, 1 - i, "connection reset");
 }
 
 void Network::cutOne() {

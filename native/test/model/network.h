@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network in simulated time: connections are pairs of ordered queues with random delays, and can be cut at any moment.
-// The same seed gives the same run.
+// A network in simulated time: connections are pairs of ordered queues with random delays, and can be cut at any
+// moment. The same seed gives the same run.
 #pragma once
 
 #include <cstdint>

@@ -93,7 +93,8 @@ void SimClient::finish(const client::FinishBatch& finished) {
     }
   }
   // From here on the memory is the caller's again: what is still read from it is visibly wrong.
-  for (std::string& memory : caller.memory) std::fill(memory.begin(), memory.end(), kSpoiled);
+  for (std::string& memory : caller.memory)
+    std::fill(memory.begin(), memory.end(), kSpoiled);
   auto spoiled = std::make_shared<std::unique_ptr<Caller>>(std::move(found->second));
   batches_.erase(found);
   network_.after(200, [spoiled] {

@@ -31,7 +31,7 @@ void SimNode::start() {
   directory_.emplace(segment_.mapping.bytes(), segment_.geometry, *state_, gate_);
   directory_->recover();
   node::CoreConfig config;
-  config.self = {wire::Role::Node,      pool_, dice_.next() | 1, wire::kWireVersions, wire::kLayoutVersions,
+  config.self = {wire::Role::Node,   pool_, dice_.next() | 1, wire::kWireVersions, wire::kLayoutVersions,
                  wire::kAbiVersions, id_,   "0.1.0"};
   config.masters = masters_.size();
   config.tcp = address();

@@ -55,7 +55,8 @@ TEST_P(Pool, BatchesKeepTheirLinesApart) {
     gets.push_back(line(keys[i], memory[i].data(), memory[i].size()));
   }
   run(client_.get(), KV_OP_PUT, puts);
-  for (const kv_op& op : puts) ASSERT_EQ(op.status, KV_OK) << explain(client_.get());
+  for (const kv_op& op : puts)
+    ASSERT_EQ(op.status, KV_OK) << explain(client_.get());
   run(client_.get(), KV_OP_GET, gets);
   for (size_t i = 0; i < keys.size(); ++i) {
     ASSERT_EQ(gets[i].status, KV_OK);
@@ -95,7 +96,8 @@ TEST_P(Pool, AFullPoolSaysSoAndServesOn) {
   const std::string value = pattern(1, 8 << 20);
   ASSERT_EQ(put(client_.get(), "a", value), KV_OK);
   int32_t status = KV_OK;
-  for (int i = 0; i < 4 && status == KV_OK; ++i) status = put(client_.get(), "b" + std::to_string(i), value);
+  for (int i = 0; i < 4 && status == KV_OK; ++i)
+    status = put(client_.get(), "b" + std::to_string(i), value);
   EXPECT_EQ(status, KV_NO_SPACE);
   EXPECT_EQ(put(client_.get(), "c", std::string(64 << 20, 'x')), KV_TOO_LARGE);
   EXPECT_TRUE(get(client_.get(), "a", 8 << 20).value == value);
@@ -145,7 +147,8 @@ TEST_P(Pool, ManyThreadsShareAClient) {
       }
     });
   }
-  for (std::thread& thread : threads) thread.join();
+  for (std::thread& thread : threads)
+    thread.join();
 }
 
 }  // namespace
