@@ -111,10 +111,12 @@ void SimNode::arrived(uint64_t connection, const Parcel& parcel) {
 }
 
 void SimNode::act() {
+  core_->endTurn();
   for (auto actions = core_->takeActions(); !actions.empty(); actions = core_->takeActions()) {
     for (const node::Action& action : actions) {
       std::visit([this](const auto& wanted) { perform(wanted); }, action);
     }
+    core_->endTurn();
   }
 }
 
