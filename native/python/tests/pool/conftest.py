@@ -47,7 +47,9 @@ def free_ports(count: int) -> int:
 class LocalPool:
     """A running `kvpool local`, ended with close()."""
 
-    def __init__(self, masters: int = 1, nodes: int = 2, segment_bytes: int = SEGMENT_BYTES) -> None:
+    def __init__(
+        self, masters: int = 1, nodes: int = 2, segment_bytes: int = SEGMENT_BYTES, restart: bool = False
+    ) -> None:
         first = free_ports(2 * masters + 2 * nodes)
         # The command refuses variables of its prefix that are no settings, such as the one that names it here.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("KVPOOL_")}
@@ -59,6 +61,7 @@ class LocalPool:
                 *("--master-port", str(first), "--admin-port", str(first + masters)),
                 *("--node-port", str(first + 2 * masters), "--node-admin-port", str(first + 2 * masters + nodes)),
                 *("--object-lease", f"{OBJECT_LEASE_SECONDS}s"),
+                *(["--restart"] if restart else []),
             ],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -109,6 +112,11 @@ class LocalPool:
 
     def kill(self, name: str) -> None:
         os.kill(self.pids[name], signal.SIGKILL)
+
+    def kill_and_await_restart(self, name: str) -> None:
+        pid = self.pids[name]
+        self.kill(name)
+        eventually(lambda: self.pids[name] != pid, f"{name} is started again")
 
     def close(self) -> None:
         self._process.terminate()

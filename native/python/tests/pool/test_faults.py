@@ -61,3 +61,21 @@ def test_a_storage_node_is_killed() -> None:
         store.close()
     finally:
         pool.close()
+
+
+def test_whichever_process_dies_comes_back_with_everything() -> None:
+    pool = LocalPool(masters=2, restart=True)
+    try:
+        store = open_store(pool)
+        keys = [f"k/{i}" for i in range(COUNT)]
+        assert store.put_batch(keys, [value_of(key) for key in keys]) == 0
+        for name in ("node-0", "master-1", "node-1", "master-0"):
+            pool.kill_and_await_restart(name)
+            assert store.put(f"after {name}", b"v") == 0
+            eventually(
+                lambda: store.get_batch(keys) == [value_of(key) for key in keys], f"all is there after {name} died"
+            )
+            assert store.get(f"after {name}") == b"v"
+        store.close()
+    finally:
+        pool.close()
