@@ -5,8 +5,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-export KVPOOL_CACHE ?= $(HOME)/.cache/kvpool
-export KUBE_API_TEST_DIR ?= $(KVPOOL_CACHE)/kubeapitest
+export KVDEV_CACHE ?= $(HOME)/.cache/kvpool
+export KUBE_API_TEST_DIR ?= $(KVDEV_CACHE)/kubeapitest
 JOBS ?= $(shell nproc)
 MVN = JAVA_HOME="$$(.ci/java-home)" mvn -B -ntp
 CLUSTER = e2e/cluster/cluster
@@ -75,7 +75,7 @@ apiserver: ## kube-apiserver and etcd for the operator's tests
 prerequisites: ## Install what is missing (Debian, root), else say what to install
 	.ci/prerequisites --install
 
-clean: ## Remove what builds made (not the caches in KVPOOL_CACHE)
+clean: ## Remove what builds made (not the caches in KVDEV_CACHE)
 	rm -rf dist .run {crds,native,data-plane,operator,e2e}/target native/build native/python/target
 
 help: ## This list

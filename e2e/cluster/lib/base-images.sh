@@ -17,8 +17,8 @@ JAVA_MODULES+=,jdk.crypto.ec,jdk.httpserver,jdk.jcmd,jdk.jfr,jdk.management,jdk.
 
 provide_base_images() {
   require_engine
-  provide_base KVPOOL_BASE_JRE "$PUBLIC_JRE" own_jre build_jre
-  provide_base KVPOOL_BASE_PYTHON "$PUBLIC_PYTHON" own_python build_python
+  provide_base KVDEV_BASE_JRE "$PUBLIC_JRE" own_jre build_jre
+  provide_base KVDEV_BASE_PYTHON "$PUBLIC_PYTHON" own_python build_python
 }
 
 # provide_base NAME PUBLIC OWN BUILD: prints NAME=IMAGE; an image named by the environment variable NAME is taken as it is.

@@ -18,12 +18,12 @@ pull() {
 # Prints the reference of the image to use, after making sure that it is in the engine.
 provide_image() {
   require_engine
-  if [ -z "${KVPOOL_CLUSTER_IMAGE:-}" ]; then
+  if [ -z "${KVDEV_CLUSTER_IMAGE:-}" ]; then
     provide_public_or_own "$K3S_IMAGE" "kvpool-cluster:$(substitute_hash)" build_substitute
     return
   fi
-  pull "$KVPOOL_CLUSTER_IMAGE" || die "KVPOOL_CLUSTER_IMAGE=$KVPOOL_CLUSTER_IMAGE is not here and cannot be pulled"
-  echo "$KVPOOL_CLUSTER_IMAGE"
+  pull "$KVDEV_CLUSTER_IMAGE" || die "KVDEV_CLUSTER_IMAGE=$KVDEV_CLUSTER_IMAGE is not here and cannot be pulled"
+  echo "$KVDEV_CLUSTER_IMAGE"
 }
 
 # provide_public_or_own PUBLIC OWN BUILD: prints the one that is at hand. A public image is preferred, but once an own one

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Starts, stops and fills a cluster. NAME and NODES are set by the command line.
 
-START_LIMIT_SECONDS=${KVPOOL_CLUSTER_START_LIMIT_SECONDS:-180}
+START_LIMIT_SECONDS=${KVDEV_CLUSTER_START_LIMIT_SECONDS:-180}
 
 # The first node's container has the control plane; the others are named after it with a number from 2 on.
 container() { echo "kvpool-cluster-$NAME"; }

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2034 # what is set here is used by the other files
 # Versions, places and names. Versions of Go modules are in programs/go.mod.
 
-CACHE=${KVPOOL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kvpool}
+CACHE=${KVDEV_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/kvpool}
 STATE=$REPO/.run/cluster
 
 # Where it can be pulled, this is the cluster: same Kubernetes minor version as the substitute.
@@ -11,7 +11,7 @@ K3S_IMAGE=rancher/k3s:v1.33.5-k3s1
 PUBLIC_JRE=eclipse-temurin:25-jre
 PUBLIC_PYTHON=python:3.11-slim
 # A pull that takes longer than this counts as "cannot be pulled". Without a registry it fails within a second.
-PULL_LIMIT_SECONDS=${KVPOOL_PULL_LIMIT_SECONDS:-180}
+PULL_LIMIT_SECONDS=${KVDEV_PULL_LIMIT_SECONDS:-180}
 
 HELM_VERSION=v3.18.6
 DEBIAN_SUITE=bookworm

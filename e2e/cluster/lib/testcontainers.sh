@@ -6,8 +6,8 @@ print_testcontainers_env() {
   local image privileged=true
   image=$(provide_image)
   engine_gives_privileges "$image" || privileged=false
-  echo "export KVPOOL_CLUSTER_IMAGE=$image"
-  echo "export KVPOOL_CLUSTER_PRIVILEGED=$privileged"
+  echo "export KVDEV_CLUSTER_IMAGE=$image"
+  echo "export KVDEV_CLUSTER_PRIVILEGED=$privileged"
   [[ $image == kvpool-cluster:* ]] || return 0
   # Without a registry Testcontainers can pull neither its clean-up container nor its tiny image, and it would try for
   # minutes. Inside a container it would ask a tiny container for the way to the host; here that way is localhost.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""These tests run against real pools: `kvpool local` of the command that KVPOOL_BIN names."""
+"""These tests run against real pools: `kvpool local` of the command that KVDEV_BIN names."""
 
 import json
 import os
@@ -55,7 +55,7 @@ class LocalPool:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("KVPOOL_")}
         self._process = subprocess.Popen(
             [
-                os.environ["KVPOOL_BIN"],
+                os.environ["KVDEV_BIN"],
                 "local",
                 *("--masters", str(masters), "--storage-nodes", str(nodes), "--segment-size", str(segment_bytes)),
                 *("--master-port", str(first), "--admin-port", str(first + masters)),
