@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.election;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvpool.dataplane.wire.message.Authority;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Each trap of leadership by Lease, with injected clocks and a Lease in memory. */
+class ElectionTest {
+    private final MemoryLeaseStore store = new MemoryLeaseStore();
+    private long nowMs = 50_000;
+    private long knownEpoch;
+
+    /** A master as far as the election is concerned. */
+    private final class Master implements ElectionListener {
+        final MemoryLeaseStore.Access access = store.access();
+        final List<Authority> terms = new ArrayList<>();
+        final Elector elector;
+        long validUntilMs;
+        boolean leading;
+        String reason = "";
+
+        Master(String name, long nonce) {
+            this(name, nonce, Duration.ZERO);
+        }
+
+        /** @param skew how far its wall clock is off */
+        Master(String name, long nonce, Duration skew) {
+            InstantSource wallClock = () -> Instant.ofEpochMilli(nowMs).plus(skew);
+            elector = new Elector(
+                    new Candidate(name, nonce),
+                    ElectionTimes.DEFAULT,
+                    access,
+                    () -> nowMs,
+                    wallClock,
+                    () -> knownEpoch,
+                    this);
+        }
+
+        Master round() {
+            elector.round(0, false);
+            return this;
+        }
+
+        long epoch() {
+            return terms.getLast().epoch();
+        }
+
+        boolean serves() {
+            return leading && nowMs < validUntilMs;
+        }
+
+        @Override
+        public void leading(Authority authority, long untilMs) {
+            terms.add(authority);
+            validUntilMs = untilMs;
+            leading = true;
+        }
+
+        @Override
+        public void renewed(long untilMs) {
+            validUntilMs = untilMs;
+        }
+
+        @Override
+        public void standingBy(String why) {
+            leading = false;
+            reason = why;
+        }
+
+        @Override
+        public void observed(LeaseRecord lease) {}
+
+        @Override
+        public void failed(String why) {
+            reason = why;
+        }
+    }
+
+    @Test
+    void theFirstTakesAnAbsentLeaseAtOnceAndTheSecondStandsBy() {
+        Master first = new Master("a", 1).round();
+        Master second = new Master("b", 2).round();
+
+        assertThat(first.terms).containsExactly(new Authority(1, 1));
+        assertThat(first.validUntilMs).isEqualTo(nowMs + 3_000);
+        assertThat(second.leading).isFalse();
+        assertThat(second.reason).isEqualTo("another master leads");
+    }
+
+    @Test
+    void aReleasedLeaseIsTakenAtOnceWithTheNextEpoch() {
+        Master first = new Master("a", 1).round();
+        Master second = new Master("b", 2).round();
+
+        first.elector.round(0, true);
+        second.round();
+
+        assertThat(first.leading).isFalse();
+        assertThat(second.epoch()).isEqualTo(2);
+        assertThat(store.lease().orElseThrow().holderName()).isEqualTo("b");
+    }
+
+    @Test
+    void aLeaseThatIsNotRenewedIsTakenAfterItsDurationAndNotBefore() {
+        Master first = new Master("a", 1).round();
+        Master second = new Master("b", 2).round();
+        first.access.cut(true);
+
+        nowMs += 4_999;
+        second.round();
+        assertThat(second.leading).isFalse();
+
+        nowMs += 1;
+        second.round();
+        assertThat(second.epoch()).isEqualTo(2);
+    }
+
+    @Test
+    void theOldLeaderStopsBeforeANewOneMayBegin() {
+        Master first = new Master("a", 1).round();
+        Master second = new Master("b", 2).round();
+        first.access.cut(true);
+
+        boolean bothServe = false;
+        while (!second.leading) {
+            nowMs += 500;
+            first.round();
+            second.round();
+            bothServe |= first.serves() && second.serves();
+        }
+
+        assertThat(bothServe).isFalse();
+        assertThat(first.leading).isFalse();
+        assertThat(first.reason).isEqualTo("the test cut the line");
+    }
+
+    @Test
+    void eachRenewalIsAChangeThatTheOthersSee() {
+        Master first = new Master("a", 1).round();
+        Master second = new Master("b", 2).round();
+
+        for (int second20 = 0; second20 < 20; second20++) {
+            nowMs += 1_000;
+            first.round();
+            second.round();
+        }
+
+        assertThat(second.leading).isFalse();
+        assertThat(first.terms).hasSize(1);
+        assertThat(first.validUntilMs).isEqualTo(nowMs + 3_000);
+    }
+
+    @Test
+    void aMasterRestartedUnderTheSameNameIsSomebodyElse() {
+        new Master("a", 1).round();
+        Master reborn = new Master("a", 2).round();
+        assertThat(reborn.leading).isFalse();
+
+        nowMs += 5_000;
+        reborn.round();
+
+        assertThat(reborn.terms).containsExactly(new Authority(2, 2));
+    }
+
+    @Test
+    void aDeletedLeaseDoesNotSendTheEpochBackwards() {
+        knownEpoch = 41;
+        Master first = new Master("a", 1).round();
+        assertThat(first.epoch()).isEqualTo(42);
+        knownEpoch = 42;
+
+        store.delete();
+        Master second = new Master("b", 2).round();
+        first.round();
+
+        assertThat(second.epoch()).isEqualTo(43);
+        assertThat(first.leading).isFalse();
+    }
+
+    @Test
+    void aLeaderWhoseLeaseIsDeletedTakesItAgainWithAHigherEpoch() {
+        Master first = new Master("a", 1).round();
+
+        store.delete();
+        nowMs += 1_000;
+        first.round();
+
+        assertThat(first.terms).containsExactly(new Authority(1, 1), new Authority(2, 1));
+    }
+
+    @Test
+    void anEpochThatSomebodySetBackIsRaisedAboveOurs() {
+        knownEpoch = 9;
+        Master first = new Master("a", 1).round();
+
+        store.edit(it -> new LeaseRecord(it.holder(), 5, it.acquireTime(), it.renewTime(), 3));
+        first.round();
+
+        assertThat(first.terms).containsExactly(new Authority(10, 1), new Authority(11, 1));
+        assertThat(store.lease().orElseThrow().transitions()).isEqualTo(11);
+    }
+
+    @Test
+    void wallClocksThatAreWrongDecideNothing() {
+        Master future = new Master("a", 1, Duration.ofDays(400)).round();
+        Master past = new Master("b", 2, Duration.ofDays(-400)).round();
+
+        nowMs += 1_000;
+        future.round();
+        past.round();
+        assertThat(future.leading).isTrue();
+        assertThat(past.leading).isFalse();
+
+        future.access.cut(true);
+        nowMs += 5_000;
+        past.round();
+        assertThat(past.leading).isTrue();
+
+        Master behind = new Master("c", 3, Duration.ofDays(800)).round();
+        assertThat(behind.leading).isFalse();
+    }
+
+    @Test
+    void aStolenLeaseEndsTheLeadershipAtOnce() {
+        Master first = new Master("a", 1).round();
+
+        store.edit(it -> new LeaseRecord("thief_1", 5, it.acquireTime(), it.renewTime(), it.transitions()));
+        nowMs += 1_000;
+        first.round();
+
+        assertThat(first.leading).isFalse();
+        assertThat(first.reason).isEqualTo("the Lease is no longer ours");
+    }
+
+    @Test
+    void ofTwoThatWriteAtTheSameTimeOneWins() {
+        Master first = new Master("a", 1).round();
+        Master second = new Master("b", 2).round();
+        Master third = new Master("c", 3).round();
+        first.access.cut(true);
+        nowMs += 5_000;
+
+        second.round();
+        third.round();
+
+        assertThat(second.leading).isTrue();
+        assertThat(third.leading).isFalse();
+    }
+
+    @Test
+    void aWriteWhoseAnswerWasLostIsNoLeadershipYet() {
+        Master first = new Master("a", 1);
+        first.access.loseAnswers(true);
+        first.round();
+        assertThat(first.leading).isFalse();
+
+        first.access.loseAnswers(false);
+        first.round();
+
+        assertThat(first.terms).containsExactly(new Authority(2, 1));
+    }
+
+    @Test
+    void aRaisedEpochIsAboveWhatWasAskedAndKeepsTheHolder() {
+        Master first = new Master("a", 1).round();
+
+        boolean granted = first.elector.round(17, false);
+
+        assertThat(granted).isTrue();
+        assertThat(first.terms).containsExactly(new Authority(1, 1), new Authority(18, 1));
+        assertThat(first.elector.round(17, false)).isTrue();
+        assertThat(first.terms).hasSize(2);
+    }
+
+    @Test
+    void aRaiseThatCannotBeWrittenStaysWished() {
+        Master first = new Master("a", 1).round();
+        first.access.cut(true);
+
+        assertThat(first.elector.round(17, false)).isFalse();
+
+        first.access.cut(false);
+        assertThat(first.elector.round(17, false)).isTrue();
+        assertThat(first.epoch()).isEqualTo(18);
+    }
+
+    @Test
+    void aLeaseThatClaimsToLastForEverIsBelievedForAMinute() {
+        Master first = new Master("a", 1).round();
+        store.edit(it -> new LeaseRecord("gone_1", Integer.MAX_VALUE, it.acquireTime(), it.renewTime(), 1));
+        first.round();
+
+        nowMs += 59_999;
+        assertThat(first.round().leading).isFalse();
+        nowMs += 1;
+        assertThat(first.round().leading).isTrue();
+    }
+
+    @Test
+    void releasingWhatIsNotOursChangesNothing() {
+        new Master("a", 1).round();
+        Master second = new Master("b", 2).round();
+
+        second.elector.round(0, true);
+
+        assertThat(store.lease().orElseThrow().holderName()).isEqualTo("a");
+    }
+
+    @Test
+    void timesThatDoNotFitAreRefused() {
+        assertThatThrownBy(() -> new ElectionTimes(3_000, 5_000, 1_000))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("0 < retry period < renew deadline < lease duration");
+    }
+}
