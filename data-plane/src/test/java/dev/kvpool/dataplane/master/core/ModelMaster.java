@@ -78,7 +78,7 @@ final class ModelMaster {
     }
 
     void standBy() {
-        core.standBy("the test says so", world.nowMs());
+        core.standBy("the election says so", world.nowMs());
         perform();
     }
 

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.election.Candidate;
+import dev.kvpool.dataplane.election.ElectionListener;
+import dev.kvpool.dataplane.election.ElectionTimes;
+import dev.kvpool.dataplane.election.Elector;
+import dev.kvpool.dataplane.election.LeaseRecord;
+import dev.kvpool.dataplane.election.MemoryLeaseStore;
+import dev.kvpool.dataplane.wire.message.Authority;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The real election of one master in the simulated world; each life of the master is a new candidate. */
+final class ModelElection implements ElectionListener {
+    private static final ElectionTimes TIMES = ElectionTimes.DEFAULT;
+
+    private final World world;
+    private final ModelMaster master;
+    private final String name;
+    private final MemoryLeaseStore.Access access;
+    private final List<Authority> terms = new ArrayList<>();
+    private Elector elector;
+    private long raiseAbove;
+
+    ModelElection(World world, ModelMaster master, String name, MemoryLeaseStore store) {
+        this.world = world;
+        this.master = master;
+        this.name = name;
+        this.access = store.access();
+        rebirth();
+        master.onRaise(above -> raiseAbove = Math.max(raiseAbove, above));
+        world.every(TIMES.retryPeriodMs(), this::round);
+    }
+
+    MemoryLeaseStore.Access access() {
+        return access;
+    }
+
+    /** Every authority this master ever had. */
+    List<Authority> terms() {
+        return terms;
+    }
+
+    void rebirth() {
+        raiseAbove = 0;
+        Candidate candidate = new Candidate(name, world.random.nextLong());
+        elector = new Elector(
+                candidate,
+                TIMES,
+                access,
+                world::nowMs,
+                () -> Instant.EPOCH,
+                () -> master.status().highestEpoch(),
+                this);
+    }
+
+    private void round() {
+        if (master.isUp() && elector.round(raiseAbove, false)) {
+            raiseAbove = 0;
+        }
+    }
+
+    @Override
+    public void leading(Authority authority, long validUntilMs) {
+        terms.add(authority);
+        master.lead(authority, validUntilMs - world.nowMs());
+    }
+
+    @Override
+    public void renewed(long validUntilMs) {
+        master.renew(validUntilMs - world.nowMs());
+    }
+
+    @Override
+    public void standingBy(String reason) {
+        master.standBy();
+    }
+
+    @Override
+    public void observed(LeaseRecord lease) {}
+
+    @Override
+    public void failed(String reason) {}
+}
