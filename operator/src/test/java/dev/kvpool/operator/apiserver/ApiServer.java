@@ -91,10 +91,11 @@ public final class ApiServer {
     }
 
     private static boolean established(CustomResourceDefinition crd) {
-        return crd != null
-                && crd.getStatus() != null
-                && crd.getStatus().getConditions().stream()
-                        .anyMatch(c -> "Established".equals(c.getType()) && "True".equals(c.getStatus()));
+        if (crd == null || crd.getStatus() == null || crd.getStatus().getConditions() == null) {
+            return false;
+        }
+        return crd.getStatus().getConditions().stream()
+                .anyMatch(c -> "Established".equals(c.getType()) && "True".equals(c.getStatus()));
     }
 
     /** The directory of the API server's binaries; a missing one is a failure, never a skipped test. */

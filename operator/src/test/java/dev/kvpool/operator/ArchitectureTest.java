@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import java.util.Set;
+
+/** The module rules of the design, and what keeps planning apart from doing. */
+@AnalyzeClasses(packages = "dev.kvpool", importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+    private static final String OPERATOR = "dev.kvpool.operator..";
+
+    /** Classes that look at the world or change it. All others decide, and decide only. */
+    private static final Set<String> DOERS = Set.of(
+            "HealthCheck",
+            "OperatorBeans",
+            "OperatorConfig",
+            "HttpMasterClient",
+            "EventRecorder",
+            "PoolObserver",
+            "PoolExecutor",
+            "PoolEventSources",
+            "KvCachePoolReconciler",
+            "TransferEngineReconciler");
+
+    private static final DescribedPredicate<JavaClass> DECIDES = DescribedPredicate.describe(
+            "decide only",
+            type -> type.getPackageName().startsWith("dev.kvpool.operator") && !DOERS.contains(outer(type)));
+
+    @ArchTest
+    static final ArchRule decisionsUseNoClockNoInputNoOutputNoLog = noClasses()
+            .that(DECIDES)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(
+                    "java.io..",
+                    "java.nio..",
+                    "java.net..",
+                    "java.util.concurrent..",
+                    "java.util.logging..",
+                    "org.jboss.logging..",
+                    "org.slf4j..",
+                    "io.javaoperatorsdk..",
+                    "io.fabric8.kubernetes.client.dsl..",
+                    "io.fabric8.kubernetes.client.http..",
+                    "io.fabric8.kubernetes.client.informers..",
+                    "io.quarkus..",
+                    "jakarta..")
+            .orShould()
+            .dependOnClassesThat()
+            .areAssignableTo(io.fabric8.kubernetes.client.Client.class)
+            .orShould()
+            .callMethod(System.class, "currentTimeMillis")
+            .orShould()
+            .callMethod(System.class, "nanoTime")
+            .orShould()
+            .callMethod(java.time.Instant.class, "now")
+            .orShould()
+            .dependOnClassesThat()
+            .areAssignableTo(java.util.Random.class);
+
+    @ArchTest
+    static final ArchRule childrenAreBuiltFromTheBlueprintAlone = noClasses()
+            .that()
+            .resideInAPackage("dev.kvpool.operator.pool.child")
+            .should()
+            .dependOnClassesThat()
+            .haveSimpleNameStartingWith("PoolObservation")
+            .orShould()
+            .dependOnClassesThat()
+            .haveSimpleName("PoolPlan");
+
+    @ArchTest
+    static final ArchRule theDataPlaneIsReachedByHttpOnly = noClasses()
+            .that()
+            .resideInAPackage(OPERATOR)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(
+                    "dev.kvpool.dataplane..", "dev.kvpool.nativelib..", "dev.kvpool.wire..", "com.sun.jna..");
+
+    @ArchTest
+    static final ArchRule theApiKnowsNobody = noClasses()
+            .that()
+            .resideInAPackage("dev.kvpool.api..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(OPERATOR, "io.quarkus..", "io.javaoperatorsdk..");
+
+    @ArchTest
+    static final ArchRule httpIsBehindTheMasterClient = noClasses()
+            .that()
+            .resideInAPackage(OPERATOR)
+            .and()
+            .doNotHaveSimpleName("HttpMasterClient")
+            .and()
+            .doNotHaveSimpleName("HealthCheck")
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage("java.net.http");
+
+    @ArchTest
+    static final ArchRule nothingHasANameThatSaysNothing = noClasses()
+            .should()
+            .haveNameMatching("(?i).*(util|utils|common|helper|helpers|manager)(\\$.*)?$")
+            .orShould()
+            .resideInAnyPackage("..util..", "..utils..", "..common..", "..helper..", "..manager..");
+
+    private static String outer(JavaClass type) {
+        return type.getEnclosingClass().map(ArchitectureTest::outer).orElse(type.getSimpleName());
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Whatever a master answers, or does not, becomes a report or a sentence. */
+class HttpMasterClientTest {
+    private static final String HOST = "127.0.0.1";
+
+    private HttpServer server;
+    private ExecutorService threads;
+    private final CountDownLatch end = new CountDownLatch(1);
+
+    @BeforeEach
+    void start() throws IOException {
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        threads = Executors.newCachedThreadPool();
+        server.setExecutor(threads);
+        server.start();
+    }
+
+    @AfterEach
+    void stop() {
+        end.countDown();
+        server.stop(0);
+        threads.close();
+    }
+
+    @Test
+    void aReportIsRead() {
+        answer(200, """
+                {"poolId":"p","name":"demo-master-0","role":"leader","state":"serving","epoch":7,"news":{"unknown":1},
+                 "version":{"product":"0.1.0","wire":{"min":1,"max":1}},
+                 "capacityBytes":1024,"usedBytes":12,"objects":3,"nodes":[
+                   {"id":"demo-default-0","state":"ready","reason":"","transient":false,"usedBytes":12,"objects":3,
+                    "product":"0.1.0","protocols":["tcp","shm"],"address":"10.0.0.1:50061"},
+                   {"id":"x","state":"refused","reason":"wire 2 does not fit 1","transient":true}]}
+                """);
+
+        MasterAnswer answer = ask();
+
+        assertThat(answer).isInstanceOfSatisfying(MasterAnswer.Report.class, said -> {
+            assertThat(said.report().leads()).isTrue();
+            assertThat(said.report().version().product()).isEqualTo("0.1.0");
+            assertThat(said.report().nodes()).hasSize(2);
+            assertThat(said.report().nodes().getFirst().ready()).isTrue();
+            assertThat(said.report().nodes().getLast().refused()).isTrue();
+            assertThat(said.report().nodes().getLast().isTransient()).isTrue();
+            assertThat(said.report().nodes().getLast().protocols()).isEmpty();
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "503 | {}           | it answered with HTTP status 503",
+                "200 | hello        | its answer is not a pool report",
+                "200 | [1, 2]       | its answer is not a pool report",
+                "200 | {\"epoch\":  | its answer is not a pool report",
+                "200 | {\"epoch\": \"many\"} | its answer is not a pool report",
+            })
+    void aBadAnswerIsNamed(int status, String body, String sentence) {
+        answer(status, body);
+
+        assertThat(ask())
+                .isInstanceOfSatisfying(
+                        MasterAnswer.Silent.class,
+                        silent -> assertThat(silent.reason()).contains(sentence));
+    }
+
+    @Test
+    void anEndlessAnswerIsCutOff() {
+        server.createContext("/", exchange -> {
+            exchange.sendResponseHeaders(200, 0);
+            byte[] blanks = " ".repeat(1 << 16).getBytes(StandardCharsets.UTF_8);
+            try (OutputStream body = exchange.getResponseBody()) {
+                while (end.getCount() > 0) {
+                    body.write(blanks);
+                }
+            } catch (IOException closed) {
+                exchange.close();
+            }
+        });
+
+        assertThat(ask()).isEqualTo(new MasterAnswer.Silent("its answer is longer than 4194304 bytes"));
+    }
+
+    @Test
+    void aHangingMasterDoesNotHoldUpTheOthers() {
+        server.createContext("/", exchange -> {
+            try {
+                end.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            exchange.close();
+        });
+
+        Map<String, MasterAnswer> answers =
+                new HttpMasterClient(server.getAddress().getPort()).ask(Map.of("hangs", HOST, "hangs-too", HOST));
+
+        assertThat(answers).containsOnlyKeys("hangs", "hangs-too");
+        assertThat(answers.values()).allSatisfy(answer -> assertThat(answer).isInstanceOf(MasterAnswer.Silent.class));
+    }
+
+    @Test
+    void aClosedPortIsNamed() {
+        int port = server.getAddress().getPort();
+        server.stop(0);
+
+        assertThat(new HttpMasterClient(port).ask(Map.of("demo-master-0", HOST)).get("demo-master-0"))
+                .isInstanceOfSatisfying(
+                        MasterAnswer.Silent.class,
+                        silent -> assertThat(silent.reason()).startsWith("the connection failed"));
+    }
+
+    private void answer(int status, String body) {
+        server.createContext("/api/v1/pool", exchange -> {
+            byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(status, bytes.length);
+            try (OutputStream out = exchange.getResponseBody()) {
+                out.write(bytes);
+            }
+        });
+    }
+
+    private MasterAnswer ask() {
+        return new HttpMasterClient(server.getAddress().getPort())
+                .ask(Map.of("demo-master-0", HOST))
+                .get("demo-master-0");
+    }
+}
