@@ -48,11 +48,6 @@ final class NodeProcess implements AutoCloseable {
         return process;
     }
 
-    /** The port at which clients are served. */
-    int port() {
-        return node.stats().listenPort();
-    }
-
     int adminPort() {
         return admin.port();
     }
