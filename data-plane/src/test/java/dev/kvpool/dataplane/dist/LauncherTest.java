@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.dist;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The script bin/kvpool with a Java that only prints how it was called. */
+class LauncherTest {
+    private static final Path SCRIPT = Path.of("src/main/dist/bin/kvpool");
+
+    @TempDir
+    Path dir;
+
+    private Path kvpool;
+
+    private record Result(int code, List<String> lines) {}
+
+    @BeforeEach
+    void install() throws IOException {
+        kvpool = dir.resolve("opt/bin/kvpool");
+        Files.createDirectories(kvpool.getParent());
+        Files.copy(SCRIPT, kvpool);
+        makeExecutable(kvpool);
+        Files.createDirectories(dir.resolve("opt/lib"));
+        Files.createFile(dir.resolve("opt/lib/kvpool.jar"));
+    }
+
+    @Test
+    void becomesTheJavaOfJavaHomeAndPassesArgumentsAsTheyAre() throws Exception {
+        Result result = run(kvpool, javaHome("25.0.1"), "version", "--json", "two words", "");
+
+        assertThat(result.code()).isEqualTo(7);
+        assertThat(result.lines())
+                .contains("--enable-native-access=ALL-UNNAMED", "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED")
+                .endsWith("-jar", real("opt/lib/kvpool.jar"), "version", "--json", "two words", "");
+    }
+
+    @Test
+    void nativeLibrariesAreTakenFromItsOwnDirectory() throws Exception {
+        String lib = real("opt/lib");
+
+        assertThat(run(kvpool, javaHome("25"), "node").lines())
+                .contains("-Djna.nounpack=true")
+                .anyMatch(line -> line.startsWith("-Djna.library.path=" + lib + "/native/linux-"))
+                .anyMatch(line -> line.startsWith("-Djna.boot.library.path=" + lib + "/native/"));
+    }
+
+    @Test
+    void worksThroughSymbolicLinksFromAnyDirectory() throws Exception {
+        Path absolute = Files.createSymbolicLink(dir.resolve("absolute"), kvpool);
+        Path relative = Files.createSymbolicLink(dir.resolve("relative"), Path.of("opt/bin/kvpool"));
+        Path chain = Files.createSymbolicLink(dir.resolve("chain"), Path.of("relative"));
+
+        for (Path link : List.of(absolute, relative, chain)) {
+            assertThat(run(link, javaHome("25"), "version").lines()).contains(real("opt/lib/kvpool.jar"));
+        }
+    }
+
+    @Test
+    void eachRoleHasItsMemory() throws Exception {
+        assertThat(run(kvpool, javaHome("25"), "node").lines()).contains("-Xmx64m");
+        assertThat(run(kvpool, javaHome("25"), "master").lines())
+                .contains("-XX:MaxRAMPercentage=60")
+                .noneMatch(line -> line.startsWith("-Xmx"));
+    }
+
+    @Test
+    void moreOptionsComeAfterItsOwnSoThatTheyWin() throws Exception {
+        Map<String, String> environment =
+                Map.of("JAVA_HOME", javaHome("25").get("JAVA_HOME"), "JAVA_OPTS", "-Xmx1g -Da=b");
+
+        List<String> lines = run(kvpool, environment, "node").lines();
+
+        assertThat(lines).contains("-Da=b");
+        assertThat(lines.indexOf("-Xmx1g")).isGreaterThan(lines.indexOf("-Xmx64m"));
+    }
+
+    @Test
+    void anOlderJavaHomeIsPassedOver() throws Exception {
+        Map<String, String> old = javaHome("17.0.9");
+        Path onPath = fakeJava(dir.resolve("newer"), "25.0.1").resolve("bin");
+        Map<String, String> environment =
+                Map.of("JAVA_HOME", old.get("JAVA_HOME"), "PATH", onPath + ":" + System.getenv("PATH"));
+
+        assertThat(run(kvpool, environment, "version").lines().getFirst()).isEqualTo("java 25.0.1");
+    }
+
+    @Test
+    void aMissingJarIsTold() throws Exception {
+        Files.delete(dir.resolve("opt/lib/kvpool.jar"));
+
+        Result result = run(kvpool, javaHome("25"), "version");
+
+        assertThat(result.code()).isEqualTo(1);
+        assertThat(result.lines()).singleElement().asString().contains("kvpool.jar is missing");
+    }
+
+    private Map<String, String> javaHome(String version) throws IOException {
+        return Map.of(
+                "JAVA_HOME", fakeJava(dir.resolve("java-" + version), version).toString());
+    }
+
+    private static Path fakeJava(Path home, String version) throws IOException {
+        Files.createDirectories(home.resolve("bin"));
+        Files.writeString(home.resolve("release"), "IMPLEMENTOR=\"test\"\nJAVA_VERSION=\"" + version + "\"\n");
+        Path java = home.resolve("bin/java");
+        if (!Files.exists(java)) {
+            Files.writeString(java, "#!/bin/sh\necho 'java " + version + "'\nprintf '%s\\n' \"$@\"\nexit 7\n");
+            makeExecutable(java);
+        }
+        return home;
+    }
+
+    private static Result run(Path script, Map<String, String> environment, String... arguments)
+            throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(script.toString()));
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder =
+                new ProcessBuilder(command).directory(new File("/")).redirectErrorStream(true);
+        builder.environment().remove("JAVA_OPTS");
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return new Result(process.waitFor(), text.lines().toList());
+    }
+
+    private String real(String path) throws IOException {
+        return dir.toRealPath().resolve(path).toString();
+    }
+
+    private static void makeExecutable(Path file) throws IOException {
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+}
