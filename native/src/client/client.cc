@@ -9,6 +9,12 @@ namespace kvpool::client {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+namespace {
+
+const Status kDefunct(KV_INTERNAL, "the client's I/O thread ended because of a defect, see the log; create a new client");
+
+}  // namespace
+
 Client::Client(ClientSettings settings) : settings_(std::move(settings)), shell_(settings_.config, *this) {}
 
 Client::~Client() {
@@ -68,6 +74,7 @@ Submission Client::prepare(OpCode op, const kv_op* table, uint32_t count, const 
 }
 
 Result<uint64_t> Client::submit(OpCode op, kv_op* table, uint32_t count, const Options& options) {
+  if (!shell_.running()) return kDefunct;
   Submission submission = prepare(op, table, count, options);
   const std::lock_guard lock(mutex_);
   if (count > settings_.queueOpsMax - opsInFlight_) {
@@ -120,6 +127,7 @@ int32_t Client::wait(uint64_t batch, uint32_t timeoutMs) {
 }
 
 Result<uint64_t> Client::removeAll(bool force, uint32_t timeoutMs) {
+  if (!shell_.running()) return kDefunct;
   Submission submission;
   submission.op = OpCode::RemoveAll;
   submission.force = force;

@@ -66,6 +66,7 @@ void ClientShell::run() {
   } catch (const std::exception& wrong) {
     log(LogLevel::Error, std::string("the client's I/O thread gives up: ") + wrong.what());
   }
+  running_ = false;
   core_.shutDown(now());
   performAll();
   publishSnapshot();

@@ -47,6 +47,8 @@ class ClientShell : private Connection::Listener, private Copier::Listener {
   // From any thread. The caller bounds what it submits.
   void submit(Submission submission);
   [[nodiscard]] Snapshot snapshot() const;
+  /// False when the thread ended because of a defect; what is submitted then never ends.
+  [[nodiscard]] bool running() const { return running_; }
 
   /// Milliseconds of the clock that deadlines are in.
   static Time now();
@@ -91,6 +93,7 @@ class ClientShell : private Connection::Listener, private Copier::Listener {
   std::vector<ConnectionId> toFlush_;
   Time lastTick_ = 0;
   std::atomic<bool> stopping_ = false;
+  std::atomic<bool> running_ = true;
   std::thread thread_;
 
   mutable std::mutex mutex_;
