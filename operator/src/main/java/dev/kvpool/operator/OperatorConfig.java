@@ -4,7 +4,7 @@ package dev.kvpool.operator;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 
-/** What the operator is told at start, by environment variables such as KVPOOL_IMAGE or KVPOOL_LEADER_ELECTION_NAMESPACE. */
+/** What the operator is told at start, by environment variables: KVPOOL_IMAGE for {@link #image()}, and so on. */
 @ConfigMapping(prefix = "kvpool")
 public interface OperatorConfig {
     /** Image of masters and storage nodes for pools that name none. */

@@ -69,7 +69,7 @@ import io.fabric8.kubernetes.model.annotation.Version;
 @ValidationRule(
         value = "self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
         message =
-                "metadata.name: lower case letters, digits and '-', starting with a letter: Services are named after it")
+                "metadata.name: lower case letters, digits and '-', starting with a letter: Services have the name too")
 public class KvCachePool extends CustomResource<KvCachePoolSpec, KvCachePoolStatus> implements Namespaced {
     public static final String KIND = "KvCachePool";
 

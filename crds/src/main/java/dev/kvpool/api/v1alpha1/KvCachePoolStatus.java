@@ -7,7 +7,7 @@ import io.fabric8.generator.annotation.Size;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
 
-/** What the operator observed of a pool. Values that change all the time are rounded, so that an idle pool costs no write. */
+/** What the operator observed of a pool. Values that change all the time are rounded: a calm pool costs no write. */
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record KvCachePoolStatus(
         @JsonPropertyDescription("Generation of the spec this status was made from.")

@@ -59,7 +59,8 @@ final class EngineStatus {
         if (!missing.isEmpty()) {
             return new Finding(
                     Reason.PROTOCOLS_MISSING,
-                    "Not every ready storage node offers %s. Nodes take changed protocols when they are replaced; see condition SpecApplied of the pools."
+                    ("Not every ready storage node offers %s. Nodes take changed protocols when they are replaced; see"
+                                    + " condition SpecApplied of the pools.")
                             .formatted(String.join(", ", missing)));
         }
         return new Finding(

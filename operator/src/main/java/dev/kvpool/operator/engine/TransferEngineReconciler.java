@@ -29,8 +29,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /**
- * Keeps the status of transfer engines. An engine has no objects of its own: its settings reach the pods through the pools
- * that name it, which are reconciled when it changes.
+ * Keeps the status of transfer engines. An engine has no objects of its own: its settings reach the pods through
+ * the pools that name it, which are reconciled when it changes.
  */
 @ApplicationScoped
 @ControllerConfiguration(

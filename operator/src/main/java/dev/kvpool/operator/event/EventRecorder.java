@@ -13,7 +13,7 @@ import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import org.jboss.logging.Logger;
 
-/** Publishes events. An event that cannot be published is logged and forgotten: the status says the same, for longer. */
+/** Publishes events. One that cannot be published is logged and forgotten: the status says the same, for longer. */
 public final class EventRecorder {
     private static final Logger LOG = Logger.getLogger(EventRecorder.class);
     private static final String CONTROLLER = "kvpool.dev/operator";

@@ -33,6 +33,13 @@ public final class ByteAmount {
         return new Quantity(Long.toString(amount), UNITS.get(unit));
     }
 
+    /** The amount in a sentence: two digits and a unit, so that the sentence stays while little changes. */
+    public static Quantity coarse(long bytes) {
+        Quantity rounded = rounded(bytes);
+        long amount = Rounding.twoDigits(Long.parseLong(rounded.getAmount()));
+        return new Quantity(Long.toString(amount), rounded.getFormat());
+    }
+
     /** The amount for people: exact when that is short, else rounded down to two or more digits. */
     public static Quantity rounded(long bytes) {
         Quantity exact = exact(bytes);

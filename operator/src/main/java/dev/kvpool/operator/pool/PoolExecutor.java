@@ -20,7 +20,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Carries out a plan, by server-side apply under one field manager. An object that already is as planned is not written.
+ * Carries out a plan, by server-side apply under one field manager. An object that is as planned is not written.
  * A failure with one object does not keep the others from being made; it is reported, and the next round tries again.
  */
 final class PoolExecutor {

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Looks at a pool: at its objects through the informers' caches, at its data plane through the masters. Writes nothing. */
+/** Looks at a pool: at its objects in the informers' caches, at its data plane through the masters. Writes nothing. */
 final class PoolObserver {
     private final MasterClient masters;
 

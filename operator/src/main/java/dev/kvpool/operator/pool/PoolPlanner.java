@@ -23,8 +23,8 @@ import java.util.Optional;
 /**
  * Decides what shall be done for a pool, from one observation. Pure: the same observation gives the same plan.
  *
- * <p>With a paused pool, or a spec that cannot be carried out, no object is touched; only the leader label still follows
- * the leader, because a pool must survive the death of a master also then.
+ * <p>With a paused pool, or a spec that cannot be carried out, no object is touched; only the leader label still
+ * follows the leader, because a pool must survive the death of a master also then.
  */
 public final class PoolPlanner {
     private final OperatorSettings settings;

@@ -19,8 +19,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Makes the next status of a pool. Pure: the same observation, plan, outcome and time give the same status, and a pool in
- * which nothing of interest changed gets an equal one, which is not written.
+ * Makes the next status of a pool. Pure: the same observation, plan, outcome and time give the same status, and a
+ * pool in which nothing of interest changed gets an equal one, which is not written.
  */
 public final class PoolStatus {
     private final OperatorSettings settings;

@@ -41,7 +41,8 @@ public final class PoolValidator {
                 .findFirst()
                 .map(child -> new Finding(
                         Reason.OLD_POOL_REMAINS,
-                        "%s %s still belongs to a deleted pool of the same name. The pool is made when Kubernetes has removed it."
+                        ("%s %s still belongs to a deleted pool of the same name. The pool is made when Kubernetes has"
+                                        + " removed it.")
                                 .formatted(child.getKind(), child.getMetadata().getName())));
     }
 
@@ -60,7 +61,8 @@ public final class PoolValidator {
         }
         return Optional.of(new Finding(
                 Reason.TRANSFER_ENGINE_MISSING,
-                "There is no %s %s in namespace %s. Create it, or change or remove spec.transferEngine. Until then the pool stays as it is."
+                ("There is no %s %s in namespace %s. Create it, or change or remove spec.transferEngine. Until then"
+                                + " the pool stays as it is.")
                         .formatted(TransferEngine.KIND, name, seen.names().namespace())));
     }
 
@@ -71,7 +73,8 @@ public final class PoolValidator {
         }
         return Optional.of(new Finding(
                 Reason.MEMORY_LIMIT_TOO_SMALL,
-                "Storage set %s has a memory limit of %s and a segment of %s, which counts against it. Raise the limit or leave it out."
+                ("Storage set %s has a memory limit of %s and a segment of %s, which counts against it. Raise the"
+                                + " limit or leave it out.")
                         .formatted(set.name(), limit, set.capacity())));
     }
 

@@ -150,6 +150,6 @@ final class StoragePlan {
                 .toList();
         long bytes = nodes.stream().mapToLong(PoolReport.Node::usedBytes).sum();
         long objects = nodes.stream().mapToLong(PoolReport.Node::objects).sum();
-        return "about %s in %d objects".formatted(ByteAmount.rounded(bytes), Rounding.twoDigits(objects));
+        return "about %s in %d objects".formatted(ByteAmount.coarse(bytes), Rounding.twoDigits(objects));
     }
 }

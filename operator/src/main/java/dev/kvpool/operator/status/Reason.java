@@ -42,12 +42,12 @@ public enum Reason {
             SPEC_VALID,
             FALSE,
             "OldPoolRemains",
-            "Objects of a deleted pool of the same name are still being removed. The pool is made when they are gone."),
+            "Objects of a deleted pool of the same name are still being removed. Then the pool is made."),
     MEMORY_LIMIT_TOO_SMALL(
             SPEC_VALID,
             FALSE,
             "MemoryLimitTooSmall",
-            "A storage set's memory limit is smaller than its segment, so its pods would be killed while they fill it."),
+            "A storage set's memory limit is smaller than its segment, so its pods would be killed when they fill it."),
     CAPACITY_NOT_IN_PAGES(
             SPEC_VALID,
             FALSE,

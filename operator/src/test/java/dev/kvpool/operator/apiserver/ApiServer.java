@@ -5,7 +5,10 @@ import io.fabric8.kubeapitest.KubeAPIServer;
 import io.fabric8.kubeapitest.KubeAPIServerConfigBuilder;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBinding;
 import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
@@ -16,6 +19,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * A real Kubernetes API server and its etcd, without controllers, shared by all tests of this JVM: it takes seconds to
@@ -24,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 public final class ApiServer {
     private static final List<String> CRD_FILES =
             List.of("kvcachepools.kvpool.dev.yaml", "transferengines.kvpool.dev.yaml");
+    private static final Path MANIFEST = Path.of("..", "manifests", "kvpool.yaml");
     private static final int CRD_TIMEOUT_S = 30;
 
     private static ApiServer shared;
@@ -46,8 +51,12 @@ public final class ApiServer {
         return new KubernetesClientBuilder().withConfig(config).build();
     }
 
-    public Config config() {
-        return config;
+    /** A client with the rights that the chart gives the operator, and no others. */
+    public KubernetesClient operatorClient() {
+        Config restricted = new ConfigBuilder(config)
+                .withImpersonateUsername("system:serviceaccount:kvpool-system:kvpool")
+                .build();
+        return new KubernetesClientBuilder().withConfig(restricted).build();
     }
 
     public void createNamespace(String name) {
@@ -70,6 +79,7 @@ public final class ApiServer {
         Runtime.getRuntime().addShutdownHook(new Thread(server::stop));
         var api = new ApiServer(Config.fromKubeconfig(server.getKubeConfigYaml()));
         api.applyCrds();
+        api.applyRights();
         return api;
     }
 
@@ -83,6 +93,18 @@ public final class ApiServer {
                         .serverSideApply();
                 client.resource(crd).waitUntilCondition(ApiServer::established, CRD_TIMEOUT_S, TimeUnit.SECONDS);
             }
+        }
+    }
+
+    /** The cluster-wide rights as they are in the manifest that is made from the chart. */
+    private void applyRights() {
+        try (KubernetesClient client = client();
+                InputStream manifest = Files.newInputStream(MANIFEST)) {
+            client.load(manifest).items().stream()
+                    .filter(item -> item instanceof ClusterRole || item instanceof ClusterRoleBinding)
+                    .forEach(item -> client.resource(item).serverSideApply());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
@@ -105,7 +127,7 @@ public final class ApiServer {
                 .map(Path::of)
                 .orElse(Path.of(System.getProperty("user.home"), ".cache", "kvpool", "kubeapitest"));
         Path versions = directory.resolve("k8s");
-        try (var entries = Files.isDirectory(versions) ? Files.list(versions) : java.util.stream.Stream.<Path>empty()) {
+        try (var entries = Files.isDirectory(versions) ? Files.list(versions) : Stream.<Path>empty()) {
             if (entries.noneMatch(version -> Files.isExecutable(version.resolve("kube-apiserver")))) {
                 throw new IllegalStateException("no kube-apiserver in " + versions + "/VERSION-linux-ARCH/: run `make"
                         + " apiserver`, or point KUBE_API_TEST_DIR at a directory that holds it");

@@ -12,12 +12,13 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.InstantSource;
 
-/** The operator without Quarkus, watching one namespace of the shared API server, with masters that say what a test wants. */
+/** The operator without Quarkus, with the rights of the chart, and with masters that say what a test wants. */
 final class OperatorUnderTest implements AutoCloseable {
     private static final OperatorSettings SETTINGS = new OperatorSettings("kvpool:0.1.0", "0.1.0");
 
     private final String namespace;
     private final KubernetesClient client;
+    private final KubernetesClient restricted;
     private final ScriptedMasters masters = new ScriptedMasters();
     private final Operator operator;
 
@@ -29,17 +30,20 @@ final class OperatorUnderTest implements AutoCloseable {
         this.namespace = namespace;
         ApiServer.shared().createNamespace(namespace);
         client = ApiServer.shared().client();
+        restricted = ApiServer.shared().operatorClient();
         operator = new Operator(
-                configuration -> configuration.withKubernetesClient(client).withCloseClientOnStop(false));
+                configuration -> configuration.withKubernetesClient(restricted).withCloseClientOnStop(false));
         InstantSource clock = InstantSource.system();
         operator.register(
-                new KvCachePoolReconciler(masters, SETTINGS, new EventRecorder(client, clock, "test"), clock, interval),
+                new KvCachePoolReconciler(
+                        masters, SETTINGS, new EventRecorder(restricted, clock, "test"), clock, interval),
                 configuration -> configuration.settingNamespace(namespace));
         operator.register(
                 new TransferEngineReconciler(clock), configuration -> configuration.settingNamespace(namespace));
         operator.start();
     }
 
+    /** A client that may do everything, for the test. */
     KubernetesClient client() {
         return client;
     }
@@ -88,6 +92,7 @@ final class OperatorUnderTest implements AutoCloseable {
     @Override
     public void close() {
         operator.stop();
+        restricted.close();
         client.close();
     }
 }

@@ -105,7 +105,7 @@ class QuietPoolTest {
                         "{\"metadata\":{\"annotations\":{\"look\":\"%d\"}}}".formatted(value));
     }
 
-    /** Resource versions of all that the operator writes, and the events there are. What the test itself writes is left out. */
+    /** Resource versions of all that the operator writes, and the events there are; not of what the test writes. */
     private static Map<String, String> versions() {
         List<HasMetadata> objects = new ArrayList<>(Children.of(client, NAMESPACE, "calm"));
         objects.removeIf(Lease.class::isInstance);

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Java Operator SDK 5.3.0 to 5.3.4 loses changes of the spec that arrive while the operator writes a status. This races
- * both, many times: a new leader makes the operator write, and a change of the spec follows a moment later. Polling is off, so a lost
- * change stays lost and is seen. With comparableResourceVersions on, this test fails.
+ * both, many times: a new leader makes the operator write, and a change of the spec follows a moment later. Polling is
+ * off, so a lost change stays lost and is seen. With comparableResourceVersions on, this test fails.
  */
 class SpecChangesAreNotLostTest {
     private static final String NAMESPACE = "stress";

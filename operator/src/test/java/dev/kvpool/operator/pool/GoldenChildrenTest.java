@@ -22,7 +22,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Every child of every case, compared as YAML text with a file: golden/CASE/in-pool.yaml (and in-engine.yaml) give
- * golden/CASE/out-KIND-NAME.yaml. A file that nothing produces fails the test. {@code -Dgolden.update=true} writes them.
+ * golden/CASE/out-KIND-NAME.yaml. A file that nothing produces fails the test. {@code -Dgolden.update=true} writes
+ * them.
  */
 class GoldenChildrenTest {
     private static final Path CASES = Path.of("src/test/resources/golden");

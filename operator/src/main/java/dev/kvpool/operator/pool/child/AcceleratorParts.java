@@ -16,8 +16,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What an Ascend accelerator adds to a storage pod. The device plugin, and ascend-docker-runtime where it is used, bring
- * device nodes and the driver; neither brings the configuration files of the host, which the user lists.
+ * What an Ascend accelerator adds to a storage pod. The device plugin, and ascend-docker-runtime where it is used,
+ * bring device nodes and the driver; neither brings the configuration files of the host, which the user lists.
  */
 final class AcceleratorParts {
     private static final String DRIVER = "/usr/local/Ascend/driver";

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.child.PoolConfigMap;
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** What is planned from what is seen; above all: never the loss of bytes that nobody allowed. */
+class PoolPlannerTest {
+    private static final String TWO_NODES = "{storage: [{name: a, capacity: 1Gi, replicas: 2}]}";
+    private static final PoolReport THREE_NODES = PoolSketch.leader(List.of(
+            PoolSketch.node("demo-a-0", "ready", "", 1L << 30, 7),
+            PoolSketch.node("demo-a-1", "ready", "", 1L << 30, 7),
+            PoolSketch.node("demo-a-2", "ready", "", 1L << 30, 1234)));
+
+    @Test
+    void aNewPoolGetsAllItsNodes() {
+        PoolPlan plan = new PoolSketch(TWO_NODES).plan();
+
+        assertThat(replicas(plan)).isEqualTo(Map.of("demo-master", 2, "demo-a", 2));
+        assertThat(expectedNodes(plan)).isEqualTo("demo-a-0\ndemo-a-1\n");
+        assertThat(plan.heldBack()).isEmpty();
+    }
+
+    @Test
+    void growingIsDoneAtOnce() {
+        PoolPlan plan = new PoolSketch(TWO_NODES).set("a", 1).plan();
+
+        assertThat(replicas(plan)).containsEntry("demo-a", 2);
+        assertThat(plan.storageNodes()).isEqualTo(2);
+    }
+
+    @Test
+    void shrinkingIsHeldBackAndSaysWhatWouldBeLost() {
+        PoolPlan plan =
+                new PoolSketch(TWO_NODES).set("a", 3).masters(2, 1, THREE_NODES).plan();
+
+        assertThat(replicas(plan)).containsEntry("demo-a", 3);
+        assertThat(expectedNodes(plan)).isEqualTo("demo-a-0\ndemo-a-1\ndemo-a-2\n");
+        assertThat(plan.storageNodes()).isEqualTo(3);
+        assertThat(plan.heldBack())
+                .containsExactly(
+                        "Storage set a keeps 3 nodes instead of 2: removing demo-a-2 would lose about 1Gi in 1200"
+                                + " objects.");
+    }
+
+    @Test
+    void withoutALeaderNobodyKnowsWhatWouldBeLost() {
+        PoolPlan plan = new PoolSketch(TWO_NODES).set("a", 3).plan();
+
+        assertThat(plan.heldBack())
+                .containsExactly(
+                        "Storage set a keeps 3 nodes instead of 2: removing demo-a-2 would lose what they hold,"
+                                + " which no leader can tell now.");
+    }
+
+    @Test
+    void shrinkingIsDoneWhereTheSpecAllowsTheLoss() {
+        PoolPlan plan = new PoolSketch("{onDataLoss: Replace, storage: [{name: a, capacity: 1Gi, replicas: 2}]}")
+                .set("a", 3)
+                .plan();
+
+        assertThat(replicas(plan)).containsEntry("demo-a", 2);
+        assertThat(plan.heldBack()).isEmpty();
+    }
+
+    @Test
+    void nodesThatNeverRanHaveNothingToLose() {
+        PoolPlan plan = new PoolSketch(TWO_NODES)
+                .set("a", 2)
+                .child(new PoolSketch(TWO_NODES)
+                        .emptySet("b", 1)
+                        .observation()
+                        .children()
+                        .getFirst())
+                .pod(PoolSketch.pod("demo-b-0", PoolLabels.ROLE_STORAGE, "b", false, "new"))
+                .plan();
+
+        assertThat(plan.delete())
+                .extracting(child -> child.getMetadata().getName())
+                .containsExactly("demo-b");
+        assertThat(plan.heldBack()).isEmpty();
+    }
+
+    @Test
+    void aRemovedSetStaysWhileItsNodesHoldBytes() {
+        PoolPlan plan = new PoolSketch(TWO_NODES).set("a", 2).set("b", 1).plan();
+
+        assertThat(plan.delete()).isEmpty();
+        assertThat(expectedNodes(plan)).isEqualTo("demo-a-0\ndemo-a-1\ndemo-b-0\n");
+        assertThat(plan.heldBack())
+                .singleElement()
+                .asString()
+                .contains("Storage set b is no longer in the spec and stays");
+    }
+
+    @Test
+    void aRemovedSetGoesWhereTheSpecAllowsTheLoss() {
+        PoolPlan plan = new PoolSketch("{onDataLoss: Replace, storage: [{name: a, capacity: 1Gi, replicas: 2}]}")
+                .set("a", 2)
+                .set("b", 1)
+                .plan();
+
+        assertThat(plan.delete())
+                .extracting(child -> child.getMetadata().getName())
+                .containsExactly("demo-b");
+        assertThat(expectedNodes(plan)).isEqualTo("demo-a-0\ndemo-a-1\n");
+    }
+
+    @Test
+    void runningPodsWithEarlierSettingsAreLeftAndNamed() {
+        PoolPlan plan = new PoolSketch(TWO_NODES)
+                .set("a", 2)
+                .pod(PoolSketch.pod("demo-a-1", PoolLabels.ROLE_STORAGE, "a", true, "old"))
+                .plan();
+
+        assertThat(plan.emptyPods()).isEmpty();
+        assertThat(plan.heldBack()).singleElement().asString().startsWith("demo-a-1 still runs with earlier settings");
+    }
+
+    @Test
+    void waitingPodsWithEarlierSettingsAreMadeAnew() {
+        PoolPlan plan = new PoolSketch(TWO_NODES)
+                .set("a", 2)
+                .pod(PoolSketch.pod("demo-a-1", PoolLabels.ROLE_STORAGE, "a", false, "old"))
+                .plan();
+
+        assertThat(plan.emptyPods()).extracting(ObservedPod::name).containsExactly("demo-a-1");
+        assertThat(plan.heldBack()).isEmpty();
+    }
+
+    @Test
+    void aPausedPoolKeepsOnlyItsLeaderLabel() {
+        PoolPlan plan = new PoolSketch("{paused: true, storage: [{name: a, capacity: 1Gi}]}")
+                .set("a", 3)
+                .set("b", 1)
+                .masters(2, 1, THREE_NODES)
+                .plan();
+
+        assertThat(plan.apply()).isEmpty();
+        assertThat(plan.delete()).isEmpty();
+        assertThat(plan.leaderPod()).contains("demo-master-0");
+    }
+
+    @Test
+    void aSpecThatCannotBeCarriedOutChangesNothing() {
+        PoolPlan plan = new PoolSketch("{transferEngine: gone, storage: [{name: a, capacity: 1Gi}]}")
+                .set("b", 1)
+                .plan();
+
+        assertThat(plan.apply()).isEmpty();
+        assertThat(plan.delete()).isEmpty();
+    }
+
+    @Test
+    void aHolderThatIsNoMasterOfThisPoolIsNotLabelled() {
+        PoolPlan plan = new PoolSketch(TWO_NODES).lease("somebody-else", 4).plan();
+
+        assertThat(plan.leaderPod()).isEmpty();
+    }
+
+    @Test
+    void theSameObservationGivesTheSamePlan() {
+        PoolSketch sketch = new PoolSketch(TWO_NODES).set("a", 3).set("b", 2).masters(2, 1, THREE_NODES);
+
+        assertThat(sketch.plan()).isEqualTo(sketch.plan());
+    }
+
+    private static Map<String, Integer> replicas(PoolPlan plan) {
+        return plan.apply().stream()
+                .filter(StatefulSet.class::isInstance)
+                .map(StatefulSet.class::cast)
+                .collect(Collectors.toMap(
+                        set -> set.getMetadata().getName(), set -> set.getSpec().getReplicas()));
+    }
+
+    private static String expectedNodes(PoolPlan plan) {
+        HasMetadata map = plan.apply().stream()
+                .filter(child -> child.getMetadata().getName().equals("demo-pool"))
+                .findFirst()
+                .orElseThrow();
+        return ((ConfigMap) map).getData().get(PoolConfigMap.EXPECTED_NODES);
+    }
+}

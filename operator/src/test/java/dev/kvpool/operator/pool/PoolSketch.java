@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.operator.master.MasterAnswer;
+import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.status.Finding;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.api.model.apps.StatefulSetBuilder;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Draws an observation of pool "demo" in a few words, for tables. */
+final class PoolSketch {
+    static final OperatorSettings SETTINGS = new OperatorSettings("registry.example/kvpool:0.1.0", "0.1.0");
+    private static final KubernetesSerialization YAML = new KubernetesSerialization();
+
+    private final KvCachePool pool;
+    private final List<HasMetadata> children = new ArrayList<>();
+    private final List<ObservedPod> pods = new ArrayList<>();
+    private final Map<String, MasterAnswer> answers = new HashMap<>();
+    private Optional<TransferEngine> engine = Optional.empty();
+    private Optional<Leadership> leadership = Optional.empty();
+
+    PoolSketch(String spec) {
+        pool = resource("KvCachePool", spec, KvCachePool.class);
+        pool.getMetadata().setUid("uid");
+        pool.getMetadata().setGeneration(1L);
+    }
+
+    PoolSketch status(KvCachePoolStatus status) {
+        pool.setStatus(status);
+        return this;
+    }
+
+    PoolSketch engine(String spec) {
+        engine = Optional.of(resource("TransferEngine", spec, TransferEngine.class));
+        return this;
+    }
+
+    /** Masters with ready pods, led by the first one, which serves. */
+    PoolSketch masters(int count, long epoch, PoolReport report) {
+        for (int i = 0; i < count; i++) {
+            pods.add(pod("demo-master-" + i, PoolLabels.ROLE_MASTER, "", true, "a"));
+        }
+        return lease("demo-master-0", epoch).says("demo-master-0", report);
+    }
+
+    PoolSketch lease(String pod, long epoch) {
+        leadership = Optional.of(new Leadership(pod, epoch));
+        return this;
+    }
+
+    PoolSketch says(String pod, PoolReport report) {
+        answers.put(pod, new MasterAnswer.Report(report));
+        return this;
+    }
+
+    PoolSketch silent(String pod) {
+        answers.put(pod, new MasterAnswer.Silent("the connection failed"));
+        return this;
+    }
+
+    /** A StatefulSet of storage nodes with running pods, all of the current revision. */
+    PoolSketch set(String name, int replicas) {
+        for (int i = 0; i < replicas; i++) {
+            pods.add(pod("demo-" + name + "-" + i, PoolLabels.ROLE_STORAGE, name, true, "new"));
+        }
+        return emptySet(name, replicas);
+    }
+
+    /** A StatefulSet without pods. */
+    PoolSketch emptySet(String name, int replicas) {
+        children.add(statefulSet(name, replicas));
+        return this;
+    }
+
+    PoolSketch pod(ObservedPod pod) {
+        pods.removeIf(known -> known.name().equals(pod.name()));
+        pods.add(pod);
+        return this;
+    }
+
+    PoolSketch child(HasMetadata child) {
+        children.add(child);
+        return this;
+    }
+
+    PoolObservation observation() {
+        return new PoolObservation(pool, engine, children, pods, leadership, answers);
+    }
+
+    PoolPlan plan() {
+        PoolObservation seen = observation();
+        List<Finding> problems = PoolValidator.validate(seen);
+        return new PoolPlanner(SETTINGS).plan(seen, problems);
+    }
+
+    static ObservedPod pod(String name, String role, String set, boolean started, String revision) {
+        return new ObservedPod(name, "uid-" + name, role, set, "10.0.0.1", started, started, false, revision, "");
+    }
+
+    static PoolReport leader(List<PoolReport.Node> nodes) {
+        long used = nodes.stream().mapToLong(PoolReport.Node::usedBytes).sum();
+        long objects = nodes.stream().mapToLong(PoolReport.Node::objects).sum();
+        return new PoolReport(
+                "uid",
+                "demo-master-0",
+                "leader",
+                "serving",
+                1,
+                new PoolReport.Version("0.1.0"),
+                nodes.size() * (1L << 30),
+                used,
+                objects,
+                nodes);
+    }
+
+    static PoolReport.Node node(String id, String state, String reason, long usedBytes, long objects) {
+        return new PoolReport.Node(id, state, reason, false, usedBytes, objects, "0.1.0", List.of("tcp", "shm"));
+    }
+
+    private static StatefulSet statefulSet(String set, int replicas) {
+        return new StatefulSetBuilder()
+                .withNewMetadata()
+                .withName("demo-" + set)
+                .withNamespace("ns")
+                .withLabels(PoolLabels.ofSet("demo", set))
+                .endMetadata()
+                .withNewSpec()
+                .withReplicas(replicas)
+                .endSpec()
+                .withNewStatus()
+                .withUpdateRevision("new")
+                .endStatus()
+                .build();
+    }
+
+    private static <T> T resource(String kind, String spec, Class<T> type) {
+        return YAML.unmarshal("""
+                apiVersion: kvpool.dev/v1alpha1
+                kind: %s
+                metadata: {name: demo, namespace: ns}
+                spec: %s
+                """.formatted(kind, spec), type);
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tables of the small values: amounts, images, Lease holders, checks of a spec. */
+class PoolValuesTest {
+    @ParameterizedTest
+    @CsvSource({
+        "0, 0",
+        "1, 1",
+        "1023, 1023",
+        "1024, 1Ki",
+        "1048577, 1048577",
+        "1073741824, 1Gi",
+        "1181116006, 1181116006"
+    })
+    void exactAmounts(long bytes, String text) {
+        assertThat(ByteAmount.exact(bytes)).hasToString(text);
+        assertThat(ByteAmount.bytes(ByteAmount.exact(bytes))).isEqualTo(bytes);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0", "99, 99", "12345, 12Ki", "2147418112, 2047Mi", "68719476736, 64Gi", "520093696, 496Mi"})
+    void amountsForPeople(long bytes, String text) {
+        assertThat(ByteAmount.rounded(bytes)).hasToString(text);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0", "12345, 12Ki", "2147418112, 2000Mi", "1073741824, 1Gi"})
+    void amountsInSentences(long bytes, String text) {
+        assertThat(ByteAmount.coarse(bytes)).hasToString(text);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1Gi, 1073741824", "1G, 1000000000", "1.5Ki, 1536", "100Ei, 9223372036854775807"})
+    void bytesOfAQuantity(String quantity, long bytes) {
+        assertThat(ByteAmount.bytes(new Quantity(quantity))).isEqualTo(bytes);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0", "99, 99", "100, 100", "101, 100", "123456, 120000", "9223372036854775807, 9200000000000000000"})
+    void countsAreRoundedToTwoDigits(long count, long rounded) {
+        assertThat(Rounding.twoDigits(count)).isEqualTo(rounded);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "100, 110, 1000, true",
+        "100, 111, 1000, false",
+        "0, 1, 1000, false",
+        "1, 0, 1000, false",
+        "0, 0, 0, true",
+    })
+    void aShownValueStaysWhileLittleChanged(long shown, long actual, long total, boolean calm) {
+        assertThat(Rounding.calm(shown, actual, total)).isEqualTo(calm);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "-",
+            value = {
+                "kvpool:0.1.0, -, -, kvpool:0.1.0, 0.1.0",
+                "kvpool:0.1.0, -, 0.2.0, kvpool:0.2.0, 0.2.0",
+                "host:5000/a/kvpool:0.1.0, -, 0.2.0, host:5000/a/kvpool:0.2.0, 0.2.0",
+                "host:5000/a/kvpool, -, 0.2.0, host:5000/a/kvpool:0.2.0, 0.2.0",
+                "host/kvpool@sha256:0, -, 0.2.0, host/kvpool:0.2.0, 0.2.0",
+                "kvpool:0.1.0, own:x, -, own:x, -",
+                "kvpool:0.1.0, own:x, 0.3.0, own:x, 0.3.0",
+            })
+    void imageAndVersion(String installed, String image, String version, String reference, String expected) {
+        String spec = "{%s %s storage: [{name: a, capacity: 1Gi}]}"
+                .formatted(
+                        image == null ? "" : "image: '" + image + "',",
+                        version == null ? "" : "version: " + version + ",");
+        var pool = new PoolSketch(spec).observation().spec();
+        var settings = new OperatorSettings(installed, "0.1.0");
+
+        assertThat(PoolImage.reference(pool, settings)).isEqualTo(reference);
+        assertThat(PoolImage.version(pool, settings)).isEqualTo(Optional.ofNullable(expected));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "-",
+            value = {
+                "demo-master-0_0123456789abcdef, 7, demo-master-0, 7",
+                "a_b_c, -, a_b, 0",
+                "-, 3, -, 0",
+                "'', 3, -, 0",
+                "nobody, 3, -, 0",
+                "_x, 3, -, 0",
+            })
+    void holderOfALease(String holder, Integer transitions, String pod, long epoch) {
+        var lease = new LeaseBuilder()
+                .withNewSpec()
+                .withHolderIdentity(holder)
+                .withLeaseTransitions(transitions)
+                .endSpec()
+                .build();
+
+        assertThat(Leadership.of(lease)).isEqualTo(Optional.ofNullable(pod).map(name -> new Leadership(name, epoch)));
+        assertThat(Leadership.of(new LeaseBuilder().build())).isEmpty();
+    }
+
+    @Test
+    void aMemoryLimitBelowTheSegmentIsRefused() {
+        assertThat(problems(
+                        new PoolSketch("{storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 1Gi}}}]}")))
+                .containsExactly(new Finding(
+                        Reason.MEMORY_LIMIT_TOO_SMALL,
+                        "Storage set a has a memory limit of 1Gi and a segment of 4Gi, which counts against it. Raise the"
+                                + " limit or leave it out."));
+    }
+
+    @Test
+    void withHugePagesTheSegmentDoesNotCountAgainstTheLimit() {
+        assertThat(problems(new PoolSketch(
+                                "{transferEngine: demo, storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 1Gi}}}]}")
+                        .engine("{memory: {hugePages: 2Mi}}")))
+                .isEmpty();
+    }
+
+    @Test
+    void aCapacityThatIsNotInWholePagesIsRefused() {
+        assertThat(problems(new PoolSketch("{transferEngine: demo, storage: [{name: a, capacity: 1536Mi}]}")
+                        .engine("{memory: {hugePages: 1Gi}}")))
+                .extracting(Finding::message)
+                .containsExactly(
+                        "Storage set a has a capacity of 1536Mi, which is not a whole number of huge pages of 1Gi."
+                                + " Round it.");
+    }
+
+    private static List<Finding> problems(PoolSketch sketch) {
+        return PoolValidator.validate(sketch.observation());
+    }
+}
