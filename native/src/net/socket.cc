@@ -62,6 +62,10 @@ SocketAddress anyIpv6(uint16_t port) {
   return address;
 }
 
+bool ipv6Works() {
+  return listenAt(anyIpv6(0), "::").ok();
+}
+
 Result<sockaddr_un> unixAddress(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -79,11 +83,9 @@ Result<sockaddr_un> unixAddress(const std::string& path) {
 Result<Fd> listenTcp(const std::string& host, uint16_t port) {
   const std::string shown = toString(HostPort{host, port});
   if (host == "::") {
-    Result<Fd> dual = listenAt(anyIpv6(port), shown);
-    if (dual.ok()) return dual;
-    Result<Fd> v4 = listenAt(anyIpv4(port), "0.0.0.0:" + std::to_string(port));
-    if (v4.ok()) return v4;
-    return dual;
+    // Only where IPv6 is off: a port that is taken must not silently become an IPv4-only one.
+    if (ipv6Works()) return listenAt(anyIpv6(port), shown);
+    return listenAt(anyIpv4(port), "0.0.0.0:" + std::to_string(port));
   }
   Result<std::vector<SocketAddress>> addresses = resolve(HostPort{host, port});
   if (!addresses.ok()) return addresses.status();

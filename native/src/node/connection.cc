@@ -13,14 +13,15 @@
 
 namespace kvpool::node {
 
-Connection::Connection(ConnectionId id, Fd socket, bool local, std::string peer, size_t bodyBytesMax,
+Connection::Connection(ConnectionId id, Fd socket, bool local, std::string peer, const Limits& limits,
                        std::span<uint8_t> segment, uint64_t nowMs)
     : id_(id),
       socket_(std::move(socket)),
       local_(local),
       peer_(std::move(peer)),
-      decoder_(bodyBytesMax),
+      decoder_(limits.bodyBytesMax),
       segment_(segment),
+      outputItemsMax_(limits.outputItemsMax),
       nowMs_(nowMs),
       inputProgressMs_(nowMs),
       outputProgressMs_(nowMs) {}

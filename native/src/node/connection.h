@@ -37,12 +37,20 @@ class Connection {
   static constexpr size_t kTurnBytes = size_t{1} << 20;
   /// One recv into a payload: small enough to be in the cache when it is checksummed.
   static constexpr size_t kReceiveBytes = size_t{256} << 10;
-  /// While this much output waits, nothing more is read.
-  static constexpr size_t kOutputItemsMax = 64;
   /// After the last output, how long and how much is read and dropped so that the peer gets it before a reset.
   static constexpr uint64_t kLingerMs = 1000;
 
-  Connection(ConnectionId id, Fd socket, bool local, std::string peer, size_t bodyBytesMax, std::span<uint8_t> segment,
+  struct Limits {
+    size_t bodyBytesMax;
+    /// While this much output waits, nothing more is read: a client that does not take answers gets no more of them.
+    size_t outputItemsMax;
+  };
+  static constexpr Limits kClientLimits{wire::kHelloBodyBytesMax, 64};
+  /// A master is read even while it reads slowly, or its commands and heartbeats would wait behind records; the core
+  /// bounds what it may leave unread.
+  static constexpr Limits kMasterLimits{wire::kFrameBodyBytesMax, SIZE_MAX};
+
+  Connection(ConnectionId id, Fd socket, bool local, std::string peer, const Limits& limits, std::span<uint8_t> segment,
              uint64_t nowMs);
 
   [[nodiscard]] ConnectionId id() const { return id_; }
@@ -102,7 +110,7 @@ class Connection {
   size_t receive(std::span<uint8_t> into);
   void completed(ConnectionEvents& events, uint32_t sentCrc);
   void linger();
-  [[nodiscard]] bool outputFull() const { return output_.size() >= kOutputItemsMax; }
+  [[nodiscard]] bool outputFull() const { return output_.size() >= outputItemsMax_; }
   ssize_t sendSome();
   void drop(ConnectionEvents& events, size_t bytes);
 
@@ -125,6 +133,7 @@ class Connection {
   size_t trailerBytes_ = 0;
 
   std::deque<Output> output_;
+  size_t outputItemsMax_;
   size_t sentOfFront_ = 0;
 
   size_t turnBytes_ = 0;

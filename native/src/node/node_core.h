@@ -25,8 +25,8 @@ struct CoreSnapshot {
 /// the epoll shell, in unit tests and in the simulation.
 ///
 /// Every input may add actions; the shell takes them after each input and does them in order. endTurn() is due before
-/// the shell waits: changes of the directory are gathered until then, so that a batch of small writes is one frame to the
-/// masters. Times are milliseconds that never go back; tick() is due every kTickMs.
+/// the shell waits: changes of the directory are gathered until then, so that a batch of small writes is one frame to
+/// the masters. Times are milliseconds that never go back; tick() is due every kTickMs.
 class NodeCore {
  public:
   static constexpr uint64_t kTickMs = 50;

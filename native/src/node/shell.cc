@@ -34,7 +34,7 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
       dialer_(
           loop, settings.masters, settings.connectTimeoutMs,
           [this](size_t master, Fd socket, const std::string& peer) {
-            const Connection& connection = add(std::move(socket), false, peer, wire::kFrameBodyBytesMax);
+            const Connection& connection = add(std::move(socket), false, peer, Connection::kMasterLimits);
             core_.dialled(nowMs_, connection.id(), master, peer);
           },
           [this](size_t master, const std::string& why) { core_.dialFailed(nowMs_, master, why); }),
@@ -92,7 +92,7 @@ void Shell::acceptAll(int listener, bool local) {
     if (!accepted.value().valid()) return;
     acceptFailed_ = false;
     const std::string peer = local ? "client on the unix socket" : "client " + net::toString(address);
-    const Connection& connection = add(std::move(accepted.value()), local, peer, wire::kHelloBodyBytesMax);
+    const Connection& connection = add(std::move(accepted.value()), local, peer, Connection::kClientLimits);
     core_.accepted(nowMs_, connection.id(), local, peer);
   }
 }
@@ -106,10 +106,10 @@ void Shell::pauseAccepting(bool pause, const std::string& why) {
   if (listeners_.local.valid()) loop_.modify(listeners_.local.get(), events);
 }
 
-Connection& Shell::add(Fd socket, bool local, const std::string& peer, size_t bodyBytesMax) {
+Connection& Shell::add(Fd socket, bool local, const std::string& peer, const Connection::Limits& limits) {
   const ConnectionId id = ++lastId_;
   auto owned =
-      std::make_unique<Connection>(id, std::move(socket), local, peer, bodyBytesMax, segment_.mapping.bytes(), nowMs_);
+      std::make_unique<Connection>(id, std::move(socket), local, peer, limits, segment_.mapping.bytes(), nowMs_);
   Connection& connection = *owned;
   connections_.emplace(id, std::move(owned));
   loop_.add(connection.fd(), EPOLLIN, [this, id](uint32_t events) {

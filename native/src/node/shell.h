@@ -42,7 +42,7 @@ class Shell final : private ConnectionEvents {
   void listen(int listener, bool local);
   void acceptAll(int listener, bool local);
   void pauseAccepting(bool pause, const std::string& why);
-  Connection& add(Fd socket, bool local, const std::string& peer, size_t bodyBytesMax);
+  Connection& add(Fd socket, bool local, const std::string& peer, const Connection::Limits& limits);
   void work(Connection& connection);
   void act();
   void finishTurn();

@@ -419,6 +419,20 @@ TEST_F(ShellTest, ASlowReaderDoesNotHoldUpOthersAndItsFreedBytesStayItsOwn) {
   EXPECT_EQ(payload, large);
 }
 
+TEST_F(ShellTest, AMasterThatReadsSlowlyIsStillObeyed) {
+  const auto node = start(settings());
+  Peer master = master_.accept();
+  FakeMaster::fence(master, kLeader);
+  Peer client = greeted(Peer::tcp(static_cast<uint16_t>(node->stats().listen_port)));
+  // More records than the buffers of the connection take, so that the rest waits in the node.
+  const std::string key(4000, 'k');
+  for (uint64_t i = 1; i <= 3400; ++i) ASSERT_EQ(put(client, i, key, "").status, KV_OK);
+  master.sendFrames([](wire::Bytes& out) { test::appendFence(out, 2, {4, 44}, 0); });
+  eventually([&] { return node->stats().epoch == 4; });
+  EXPECT_EQ(put(client, 3401, key, "").status, KV_STALE_EPOCH);
+  EXPECT_TRUE(test::readFenceAck(FakeMaster::next(master, test::sbe::FenceAck::SBE_TEMPLATE_ID)).accepted);
+}
+
 TEST_F(ShellTest, TheNodeDialsAgainAndTellsEverythingAnew) {
   const auto node = start(settings());
   {
