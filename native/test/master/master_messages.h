@@ -12,7 +12,7 @@
 #include "client/requests.h"
 #include "wire/sbe.h"
 
-namespace kvpool::test {
+namespace kvpool::test::master {
 
 struct NodeInfo {
   Authority seen;
@@ -100,4 +100,8 @@ wire::Bytes existsReply(const client::KeysReply& reply);
 wire::Bytes removeReply(const client::KeysReply& reply);
 wire::Bytes removeAllReply(const client::RemoveAllReply& reply);
 
+}  // namespace kvpool::test::master
+
+namespace kvpool::test {
+using namespace master;  // a name of its own: tests of the node have readers of the same names
 }  // namespace kvpool::test

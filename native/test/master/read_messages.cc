@@ -12,7 +12,7 @@
 #include "kvpool/kvpool.h"
 #include "master/master_messages.h"
 
-namespace kvpool::test {
+namespace kvpool::test::master {
 namespace {
 
 namespace sbe = wire::sbe;
@@ -133,4 +133,4 @@ KeysRequest readRemoveAllRequest(wire::Body body) {
   return {reader->requestId(), reader->forceRaw() != 0, {}};
 }
 
-}  // namespace kvpool::test
+}  // namespace kvpool::test::master

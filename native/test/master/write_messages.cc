@@ -10,7 +10,7 @@
 #include "master/master_messages.h"
 #include "wire/frame.h"
 
-namespace kvpool::test {
+namespace kvpool::test::master {
 namespace {
 
 namespace sbe = wire::sbe;
@@ -135,4 +135,4 @@ wire::Bytes removeAllReply(const client::RemoveAllReply& reply) {
   });
 }
 
-}  // namespace kvpool::test
+}  // namespace kvpool::test::master
