@@ -11,7 +11,8 @@ using std::chrono::steady_clock;
 
 namespace {
 
-const Status kDefunct(KV_INTERNAL, "the client's I/O thread ended because of a defect, see the log; create a new client");
+const Status kDefunct(KV_INTERNAL,
+                      "the client's I/O thread ended because of a defect, see the log; create a new client");
 
 }  // namespace
 

@@ -6,9 +6,9 @@
 #include "kvpool/kvpool.h"
 
 #define SIZE(type) printf("sizeof.%s=%zu\n", #type, sizeof(type))
-#define FIELD(type, field)                                                  \
+#define FIELD(type, field)                                                                              \
   printf("offsetof.%s.%s=%zu\nsizeof.%s.%s=%zu\n", #type, #field, offsetof(type, field), #type, #field, \
-         sizeof(((type *)0)->field))
+         sizeof(((type*)0)->field))
 #define VALUE(name) printf("value.%s=%ld\n", #name, (long)(name))
 
 static void dump_statuses(void) {

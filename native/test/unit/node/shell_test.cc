@@ -426,7 +426,8 @@ TEST_F(ShellTest, AMasterThatReadsSlowlyIsStillObeyed) {
   Peer client = greeted(Peer::tcp(static_cast<uint16_t>(node->stats().listen_port)));
   // More records than the buffers of the connection take, so that the rest waits in the node.
   const std::string key(4000, 'k');
-  for (uint64_t i = 1; i <= 3400; ++i) ASSERT_EQ(put(client, i, key, "").status, KV_OK);
+  for (uint64_t i = 1; i <= 3400; ++i)
+    ASSERT_EQ(put(client, i, key, "").status, KV_OK);
   master.sendFrames([](wire::Bytes& out) { test::appendFence(out, 2, {4, 44}, 0); });
   eventually([&] { return node->stats().epoch == 4; });
   EXPECT_EQ(put(client, 3401, key, "").status, KV_STALE_EPOCH);
