@@ -4,12 +4,10 @@ package dev.kvpool.e2e.cluster;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /**
- * What a run is told, by system properties or by environment variables of the same name in capitals with underscores:
- * {@code e2e/run} passes both.
+ * What a run is told, by system properties; {@code e2e/run} passes what this machine needs.
  *
  * @param repository root of the source tree; the chart, the manifests and the samples are read from there
  * @param diagnostics folder for what is written down when a scenario fails
@@ -51,9 +49,7 @@ public record Settings(
     }
 
     private static Optional<String> property(String name) {
-        String variable = name.toUpperCase(Locale.ROOT).replace('.', '_');
-        return Optional.ofNullable(System.getProperty(name, System.getenv(variable)))
-                .filter(value -> !value.isBlank());
+        return Optional.ofNullable(System.getProperty(name)).filter(value -> !value.isBlank());
     }
 
     private static Path existing(String property, Path path) {

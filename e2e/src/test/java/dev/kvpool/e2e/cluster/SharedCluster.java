@@ -3,6 +3,8 @@ package dev.kvpool.e2e.cluster;
 
 import dev.kvpool.e2e.install.Operator;
 import java.io.IOException;
+import java.lang.reflect.Method;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ExtensionContext.Store;
@@ -28,16 +30,7 @@ final class SharedCluster
     @Override
     public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
         Cluster cluster = cluster(context);
-        if (parameter.getParameter().getType() == Cluster.class) {
-            return cluster;
-        }
-        try {
-            return operator(context, cluster);
-        } catch (RuntimeException e) {
-            // No test has begun, so JUnit would not report the failure to the methods below.
-            diagnose(context);
-            throw e;
-        }
+        return parameter.getParameter().getType() == Cluster.class ? cluster : operator(context, cluster);
     }
 
     @Override
@@ -64,24 +57,40 @@ final class SharedCluster
     }
 
     private static Cluster cluster(ExtensionContext context) {
-        return store(context).computeIfAbsent(Cluster.class, type -> Cluster.open(Settings.read()), Cluster.class);
+        return once(context, Cluster.class, () -> Cluster.open(Settings.read()));
     }
 
     private static Operator operator(ExtensionContext context, Cluster cluster) {
-        return store(context).computeIfAbsent(Operator.class, type -> Operator.install(cluster), Operator.class);
+        return once(context, Operator.class, () -> {
+            try {
+                return Operator.install(cluster);
+            } catch (RuntimeException e) {
+                // No scenario has begun, so JUnit would not report the failure to the methods above.
+                diagnose(cluster, "installation");
+                throw e;
+            }
+        });
+    }
+
+    private static <T> T once(ExtensionContext context, Class<T> type, Supplier<T> maker) {
+        Once<?> made = store(context).computeIfAbsent(type, key -> Once.attempt(maker), Once.class);
+        return type.cast(made.orThrow());
     }
 
     private static void diagnose(ExtensionContext context) {
-        Cluster cluster = store(context).get(Cluster.class, Cluster.class);
-        if (cluster != null) {
-            String scenario = context.getRequiredTestClass().getSimpleName() + "."
-                    + context.getTestMethod().map(method -> method.getName()).orElse("before");
-            try {
-                LOG.error("{} failed; cluster's state is in {}", scenario, new Diagnostics(cluster, scenario).write());
-            } catch (IOException e) {
-                // The scenario's own failure is what matters.
-                LOG.error("{} failed; cannot write the cluster's state", scenario, e);
-            }
+        Once<?> made = store(context).get(Cluster.class, Once.class);
+        if (made != null && made.value() instanceof Cluster cluster) {
+            String method = context.getTestMethod().map(Method::getName).orElse("before");
+            diagnose(cluster, context.getRequiredTestClass().getSimpleName() + "." + method);
+        }
+    }
+
+    private static void diagnose(Cluster cluster, String scenario) {
+        try {
+            LOG.error("{} failed; the cluster's state is in {}", scenario, new Diagnostics(cluster, scenario).write());
+        } catch (IOException e) {
+            // The scenario's own failure is what matters.
+            LOG.error("{} failed; cannot write the cluster's state", scenario, e);
         }
     }
 }
