@@ -77,6 +77,33 @@ class ArchitectureTest {
     }
 
     @Test
+    void messagesAndTheirEncodingKnowNoNetwork() {
+        never(ROOT + "wire.message..", "io.netty..", "java.io..", "java.net..", "org.slf4j..", ROOT + "master..");
+        never(ROOT + "wire.codec..", "io.netty..", "java.io..", "java.net..", "org.slf4j..", ROOT + "master..");
+    }
+
+    @Test
+    void theElectionsDecisionIsFreeOfInputOutputAndThreads() {
+        noClasses()
+                .that()
+                .haveSimpleName("Election")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("java.io..", "java.nio..", "java.util.concurrent..", "org.slf4j..", "io.fabric8..")
+                .check(CLASSES);
+    }
+
+    @Test
+    void noNameSaysNothing() {
+        String empty = "(?i).*(util|utils|common|helper|helpers|manager)";
+        noClasses().should().haveNameMatching(empty).check(CLASSES);
+        noClasses()
+                .should()
+                .resideInAnyPackage("..util..", "..utils..", "..common..", "..helper..", "..manager..")
+                .check(CLASSES);
+    }
+
+    @Test
     void nobodyReachesTheLibraryPastItsTypedInterface() {
         never("dev.kvpool.dataplane..", "com.sun.jna..", "dev.kvpool.nativelib.jna..");
     }

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master;
 
-import dev.kvpool.dataplane.admin.MasterAdmin;
 import dev.kvpool.dataplane.admin.MasterRoutes;
 import dev.kvpool.dataplane.election.Candidate;
-import dev.kvpool.dataplane.election.ElectionListener;
 import dev.kvpool.dataplane.election.Elector;
 import dev.kvpool.dataplane.election.ElectorThread;
-import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.LeaseStore;
 import dev.kvpool.dataplane.http.AdminServer;
 import dev.kvpool.dataplane.master.core.CoreSettings;
@@ -16,11 +13,6 @@ import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.dataplane.metrics.MasterMetrics;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.Handshake;
-import dev.kvpool.dataplane.wire.message.Authority;
-import dev.kvpool.dataplane.wire.message.ClientReply;
-import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
-import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
-import dev.kvpool.dataplane.wire.message.Key;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -30,7 +22,6 @@ import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.InstantSource;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -54,9 +45,9 @@ public final class MasterProcess implements AutoCloseable {
     private final LocalRequests localRequests = new LocalRequests();
     private final ConnectionCounts counts = new ConnectionCounts();
     private final LeaseStore leases;
+    private final LeadershipEvents leadership;
     private final ElectorThread elector;
     private volatile PoolStatus status;
-    private volatile LeaseRecord lease;
     private volatile boolean closing;
     private MasterServer server;
     private AdminServer admin;
@@ -106,6 +97,7 @@ public final class MasterProcess implements AutoCloseable {
         EventLoop eventLoop = group.next();
         loop = new CoreLoop(
                 core, eventLoop, MasterProcess::clockMs, this::raiseEpoch, localRequests::answered, counts, onDefect);
+        leadership = new LeadershipEvents(loop);
         Elector runner = new Elector(
                 new Candidate(config.name(), nonZero(secure)),
                 config.times(),
@@ -113,7 +105,7 @@ public final class MasterProcess implements AutoCloseable {
                 MasterProcess::clockMs,
                 InstantSource.system(),
                 () -> status.highestEpoch(),
-                new LeadershipEvents());
+                leadership);
         elector = new ElectorThread(runner, config.times().retryPeriodMs());
     }
 
@@ -122,7 +114,7 @@ public final class MasterProcess implements AutoCloseable {
         server = MasterServer.listen(
                 eventLoop, config.host(), config.port(), loop, self, counts, MasterProcess::clockMs);
         MasterMetrics metrics = new MasterMetrics(this::status, counts, MasterProcess::clockMs);
-        admin = AdminServer.start(config.host(), config.adminPort(), MasterRoutes.of(new Admin(), metrics));
+        admin = AdminServer.start(config.host(), config.adminPort(), MasterRoutes.of(admin(), metrics));
         every(TICK_MS, () -> loop.apply(core -> core.tick(loop.nowMs())));
         every(STATUS_MS, () -> loop.apply(core -> status = core.status()));
         if (config.expectedNodesFile().isPresent()) {
@@ -158,7 +150,11 @@ public final class MasterProcess implements AutoCloseable {
     /** Stops serving, gives the Lease back so that another master takes over at once, and ends every connection. */
     @Override
     public void close() {
+        if (closing) {
+            return;
+        }
         closing = true;
+        leadership.stop();
         awaitLoop(loop.ask(core -> {
             core.standBy("this master is being stopped", loop.nowMs());
             return true;
@@ -172,6 +168,10 @@ public final class MasterProcess implements AutoCloseable {
             server.close();
         }
         group.shutdownGracefully(0, CLOSE_MS_MAX, TimeUnit.MILLISECONDS).awaitUninterruptibly();
+    }
+
+    private AdminQuestions admin() {
+        return new AdminQuestions(config, self.versions(), loop, localRequests, this::status, leadership::lease);
     }
 
     private static void awaitLoop(CompletableFuture<Boolean> answer) {
@@ -228,95 +228,5 @@ public final class MasterProcess implements AutoCloseable {
 
     private static IoHandlerFactory ioHandler() {
         return Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
-    }
-
-    /** Brings what the elector decides into the core. */
-    private final class LeadershipEvents implements ElectionListener {
-        private String lastFailure = "";
-
-        @Override
-        public void leading(Authority authority, long validUntilMs) {
-            submit(core -> core.lead(authority, validUntilMs, loop.nowMs()));
-        }
-
-        @Override
-        public void renewed(long validUntilMs) {
-            lastFailure = "";
-            submit(core -> core.renewed(validUntilMs));
-        }
-
-        @Override
-        public void standingBy(String reason) {
-            submit(core -> core.standBy(reason, loop.nowMs()));
-        }
-
-        @Override
-        public void observed(LeaseRecord seen) {
-            lease = seen;
-        }
-
-        @Override
-        public void failed(String reason) {
-            if (!reason.equals(lastFailure)) {
-                lastFailure = reason;
-                LOG.warn("leadership: {}", reason);
-            }
-        }
-
-        private void submit(java.util.function.Consumer<MasterCore> input) {
-            if (!closing) {
-                loop.submit(input);
-            }
-        }
-    }
-
-    /** What the admin endpoint may ask. */
-    private final class Admin implements MasterAdmin {
-        @Override
-        public String name() {
-            return config.name();
-        }
-
-        @Override
-        public String poolId() {
-            return config.poolId().toString();
-        }
-
-        @Override
-        public Versions versions() {
-            return self.versions();
-        }
-
-        @Override
-        public PoolStatus status() {
-            return status;
-        }
-
-        @Override
-        public boolean isLeader() {
-            return status.isLeader(clockMs());
-        }
-
-        @Override
-        public Optional<LeaseRecord> lease() {
-            return Optional.ofNullable(lease);
-        }
-
-        @Override
-        public CompletableFuture<List<String>> keys(int limit) {
-            return loop.ask(core -> core.keys(limit));
-        }
-
-        @Override
-        public CompletableFuture<List<String>> holders(String key) {
-            return loop.ask(core -> core.holders(Key.of(key)));
-        }
-
-        @Override
-        public CompletableFuture<RemoveAllReply> removeAll(boolean force) {
-            CompletableFuture<ClientReply> answer = new CompletableFuture<>();
-            loop.submit(core -> localRequests.send(core, loop.nowMs(), id -> new RemoveAllRequest(id, force), answer));
-            return answer.thenApply(RemoveAllReply.class::cast);
-        }
     }
 }

@@ -16,11 +16,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
-import dev.kvpool.wire.RefusalCode;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.random.RandomGenerator;
@@ -33,13 +29,12 @@ import java.util.random.RandomGenerator;
 public final class MasterCore {
     public static final long LOCAL_SESSION = 0;
 
-    private final CoreSettings settings;
     private final Outbox outbox = new Outbox();
     private final Counters counters = new Counters();
     private final Leadership leadership = new Leadership();
     private final Index index = new Index();
     private final Grants grants = new Grants();
-    private final Map<Long, Long> clientsHeardMs = new LinkedHashMap<>();
+    private final Clients clients = new Clients();
     private final Membership membership;
     private final PendingReplies replies;
     private final Frees frees;
@@ -48,15 +43,14 @@ public final class MasterCore {
     private final NodeStream stream;
     private final PublishRequests publishes;
     private final ClientRequests requests;
+    private final Evictor evictor;
+    private final Heartbeats heartbeats;
     private final StatusReport report;
 
     private long lastRequestId;
-    private long lastHeartbeatMs = Long.MIN_VALUE;
-    private long evictionRestsUntilMs = Long.MIN_VALUE;
     private long nowMs;
 
     public MasterCore(CoreSettings settings, Set<String> expectedNodes, RandomGenerator random) {
-        this.settings = settings;
         membership = new Membership(expectedNodes);
         replies = new PendingReplies(outbox);
         frees = new Frees(index, membership, outbox, this::nextRequestId);
@@ -80,6 +74,8 @@ public final class MasterCore {
         ReadRequests reads = new ReadRequests(settings, index, counters);
         RemoveRequests removes = new RemoveRequests(index, grants, frees, replies, counters);
         requests = new ClientRequests(leadership, granting, publishes, reads, removes, replies, outbox);
+        evictor = new Evictor(settings, leadership, membership, index, frees, counters);
+        heartbeats = new Heartbeats(membership, clients, index, outbox);
         report = new StatusReport(leadership, membership, index, grants, takeover, counters);
     }
 
@@ -103,19 +99,14 @@ public final class MasterCore {
         return Optional.empty();
     }
 
-    /** A node did not pass the handshake; kept for the status if it is expected. */
+    /** A node did not pass the handshake; the status shows why if it is expected. */
     public void nodeRefused(String id, String reason) {
         membership.refused(id, reason);
     }
 
     /** A client passed the handshake. Answers why it may not come in, or nothing. */
     public Optional<Objection> clientConnected(long session, long now) {
-        if (clientsHeardMs.size() >= Bounds.CLIENTS_MAX) {
-            return Optional.of(new Objection(
-                    RefusalCode.LIMIT, "this master serves at most " + Bounds.CLIENTS_MAX + " clients at a time"));
-        }
-        clientsHeardMs.put(session, now);
-        return Optional.empty();
+        return clients.connect(session, now);
     }
 
     /** A session ended, by whatever side. Unknown sessions are ignored. */
@@ -124,7 +115,7 @@ public final class MasterCore {
         NodeView node = membership.bySession(session);
         if (node != null) {
             lose(node, reason);
-        } else if (clientsHeardMs.remove(session) != null) {
+        } else if (clients.disconnect(session)) {
             replies.drop(session);
         }
         sendFrees();
@@ -139,7 +130,7 @@ public final class MasterCore {
             if (node != null) {
                 node.heardMs = nowMs;
                 fromNode(node, message);
-            } else if (session == LOCAL_SESSION || clientsHeardMs.replace(session, nowMs) != null) {
+            } else if (session == LOCAL_SESSION || clients.heard(session, nowMs)) {
                 fromClient(session, message);
             }
         } catch (ProtocolViolation e) {
@@ -253,74 +244,16 @@ public final class MasterCore {
     /** To be called every 10 ms or so. */
     public void tick(long now) {
         nowMs = now;
-        if (nowMs - Bounds.HEARTBEAT_MS >= lastHeartbeatMs) {
-            lastHeartbeatMs = nowMs;
-            beat();
+        for (Heartbeats.Silent silent : heartbeats.tick(nowMs)) {
+            outbox.close(silent.session(), silent.reason());
+            closed(silent.session(), silent.reason(), nowMs);
         }
         takeover.serveWhenReady(nowMs);
         publishes.tick(nowMs);
         frees.tick(nowMs);
         replies.expire(nowMs);
-        evict();
+        evictor.tick(nowMs);
         sendFrees();
-    }
-
-    private void beat() {
-        for (NodeView node : new ArrayList<>(membership.all())) {
-            if (!node.isConnected()) {
-                forgetIfGone(node);
-            } else if (nowMs - node.heardMs > Bounds.NODE_SILENCE_MS) {
-                endSilent(node.session, Bounds.NODE_SILENCE_MS);
-            } else {
-                outbox.send(node.session, new Heartbeat());
-            }
-        }
-        for (Map.Entry<Long, Long> client : List.copyOf(clientsHeardMs.entrySet())) {
-            if (nowMs - client.getValue() > Bounds.CLIENT_SILENCE_MS) {
-                endSilent(client.getKey(), Bounds.CLIENT_SILENCE_MS);
-            } else {
-                outbox.send(client.getKey(), new Heartbeat());
-            }
-        }
-    }
-
-    private void endSilent(long session, long limitMs) {
-        String reason = "silent for more than " + limitMs + " ms";
-        outbox.close(session, reason);
-        closed(session, reason, nowMs);
-    }
-
-    /** The memory of a transient node is gone with its process; a node that is not expected any more was scaled in. */
-    private void forgetIfGone(NodeView node) {
-        long patienceMs = node.isTransient ? Bounds.TRANSIENT_AWAY_MS : Bounds.UNEXPECTED_AWAY_MS;
-        boolean expected = membership.expected().contains(node.id) && !node.isTransient;
-        if (!expected && nowMs - node.awaySinceMs > patienceMs) {
-            outbox.report("node %s forgotten with %d objects: away and not expected"
-                    .formatted(node.id, node.replicas.size()));
-            index.dropAll(node);
-            membership.forget(node);
-        }
-    }
-
-    private void evict() {
-        boolean due = leadership.serves(nowMs) && nowMs >= evictionRestsUntilMs;
-        if (!due || !Eviction.isNeeded(membership.all(), settings.highWatermark())) {
-            return;
-        }
-        Eviction.Plan plan = Eviction.plan(
-                membership.all(), index.recency(), settings.highWatermark(), settings.lowWatermark(), nowMs);
-        for (StoredObject victim : plan.victims()) {
-            for (Replica replica : victim.replicas) {
-                counters.add(Count.EVICTED_BYTES, replica.extentBytes);
-            }
-            frees.giveUp(victim, nowMs);
-        }
-        counters.add(Count.EVICTED, plan.victims().size());
-        membership.all().forEach(node -> node.wantedBytes = 0);
-        if (!plan.sufficient()) {
-            counters.add(Count.EVICTIONS_SHORT);
-            evictionRestsUntilMs = nowMs + Bounds.EVICTION_PAUSE_MS;
-        }
     }
 
     // ---- answers ------------------------------------------------------------------------------------------------
@@ -331,7 +264,7 @@ public final class MasterCore {
     }
 
     public PoolStatus status() {
-        return report.now(clientsHeardMs.size());
+        return report.now(clients.count());
     }
 
     /** Keys that can be read here now, at most {@code limit} of them, in no order. */

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master;
+
+import dev.kvpool.dataplane.admin.MasterAdmin;
+import dev.kvpool.dataplane.election.LeaseRecord;
+import dev.kvpool.dataplane.master.core.PoolStatus;
+import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.dataplane.wire.message.ClientReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
+import dev.kvpool.dataplane.wire.message.Key;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+/** Asks the core what the admin endpoint wants to know. */
+final class AdminQuestions implements MasterAdmin {
+    private final MasterConfig config;
+    private final Versions versions;
+    private final CoreLoop loop;
+    private final LocalRequests localRequests;
+    private final Supplier<PoolStatus> status;
+    private final Supplier<Optional<LeaseRecord>> lease;
+
+    AdminQuestions(
+            MasterConfig config,
+            Versions versions,
+            CoreLoop loop,
+            LocalRequests localRequests,
+            Supplier<PoolStatus> status,
+            Supplier<Optional<LeaseRecord>> lease) {
+        this.config = config;
+        this.versions = versions;
+        this.loop = loop;
+        this.localRequests = localRequests;
+        this.status = status;
+        this.lease = lease;
+    }
+
+    @Override
+    public String name() {
+        return config.name();
+    }
+
+    @Override
+    public String poolId() {
+        return config.poolId().toString();
+    }
+
+    @Override
+    public Versions versions() {
+        return versions;
+    }
+
+    @Override
+    public PoolStatus status() {
+        return status.get();
+    }
+
+    @Override
+    public boolean isLeader() {
+        return status.get().isLeader(loop.nowMs());
+    }
+
+    @Override
+    public Optional<LeaseRecord> lease() {
+        return lease.get();
+    }
+
+    @Override
+    public CompletableFuture<List<String>> keys(int limit) {
+        return loop.ask(core -> core.keys(limit));
+    }
+
+    @Override
+    public CompletableFuture<List<String>> holders(String key) {
+        return loop.ask(core -> core.holders(Key.of(key)));
+    }
+
+    @Override
+    public CompletableFuture<RemoveAllReply> removeAll(boolean force) {
+        CompletableFuture<ClientReply> answer = new CompletableFuture<>();
+        loop.submit(core -> localRequests.send(core, loop.nowMs(), id -> new RemoveAllRequest(id, force), answer));
+        return answer.thenApply(RemoveAllReply.class::cast);
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master;
+
+import dev.kvpool.dataplane.election.ElectionListener;
+import dev.kvpool.dataplane.election.LeaseRecord;
+import dev.kvpool.dataplane.master.core.MasterCore;
+import dev.kvpool.dataplane.wire.message.Authority;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Brings what the elector decides into the core. */
+final class LeadershipEvents implements ElectionListener {
+    private static final Logger LOG = LoggerFactory.getLogger(LeadershipEvents.class);
+
+    private final CoreLoop loop;
+    private volatile LeaseRecord lease;
+    private volatile boolean stopped;
+    private String lastFailure = "";
+
+    LeadershipEvents(CoreLoop loop) {
+        this.loop = loop;
+    }
+
+    /** The Lease as it was read last. */
+    Optional<LeaseRecord> lease() {
+        return Optional.ofNullable(lease);
+    }
+
+    /** From now on nothing the elector decides reaches the core. */
+    void stop() {
+        stopped = true;
+    }
+
+    @Override
+    public void leading(Authority authority, long validUntilMs) {
+        submit(core -> core.lead(authority, validUntilMs, loop.nowMs()));
+    }
+
+    @Override
+    public void renewed(long validUntilMs) {
+        lastFailure = "";
+        submit(core -> core.renewed(validUntilMs));
+    }
+
+    @Override
+    public void standingBy(String reason) {
+        submit(core -> core.standBy(reason, loop.nowMs()));
+    }
+
+    @Override
+    public void observed(LeaseRecord seen) {
+        lease = seen;
+    }
+
+    @Override
+    public void failed(String reason) {
+        if (!reason.equals(lastFailure)) {
+            lastFailure = reason;
+            LOG.warn("leadership: {}", reason);
+        }
+    }
+
+    private void submit(Consumer<MasterCore> input) {
+        if (!stopped) {
+            loop.submit(input);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Tells every peer that this master is alive, and notices those that are not. */
+final class Heartbeats {
+    /** A session that has to end, and why. */
+    record Silent(long session, String reason) {
+        Silent(long session, long limitMs) {
+            this(session, "silent for more than " + limitMs + " ms");
+        }
+    }
+
+    private final Membership membership;
+    private final Clients clients;
+    private final Index index;
+    private final Outbox outbox;
+    private long lastMs = Long.MIN_VALUE;
+
+    Heartbeats(Membership membership, Clients clients, Index index, Outbox outbox) {
+        this.membership = membership;
+        this.clients = clients;
+        this.index = index;
+        this.outbox = outbox;
+    }
+
+    /** Beats when it is time; the sessions that were silent for too long. */
+    List<Silent> tick(long nowMs) {
+        List<Silent> silent = new ArrayList<>();
+        if (nowMs - Bounds.HEARTBEAT_MS < lastMs) {
+            return silent;
+        }
+        lastMs = nowMs;
+        for (NodeView node : List.copyOf(membership.all())) {
+            if (!node.isConnected()) {
+                forgetIfGone(node, nowMs);
+            } else if (nowMs - node.heardMs > Bounds.NODE_SILENCE_MS) {
+                silent.add(new Silent(node.session, Bounds.NODE_SILENCE_MS));
+            } else {
+                outbox.send(node.session, new Heartbeat());
+            }
+        }
+        for (Map.Entry<Long, Long> client : clients.heardMs()) {
+            if (nowMs - client.getValue() > Bounds.CLIENT_SILENCE_MS) {
+                silent.add(new Silent(client.getKey(), Bounds.CLIENT_SILENCE_MS));
+            } else {
+                outbox.send(client.getKey(), new Heartbeat());
+            }
+        }
+        return silent;
+    }
+
+    /** The memory of a transient node is gone with its process; a node that is not expected any more was scaled in. */
+    private void forgetIfGone(NodeView node, long nowMs) {
+        long patienceMs = node.isTransient ? Bounds.TRANSIENT_AWAY_MS : Bounds.UNEXPECTED_AWAY_MS;
+        boolean expected = membership.expected().contains(node.id) && !node.isTransient;
+        if (!expected && nowMs - node.awaySinceMs > patienceMs) {
+            outbox.report("node %s forgotten with %d objects: away and not expected"
+                    .formatted(node.id, node.replicas.size()));
+            index.dropAll(node);
+            membership.forget(node);
+        }
+    }
+}

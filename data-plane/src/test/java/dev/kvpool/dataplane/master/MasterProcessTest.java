@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kvpool.dataplane.election.ElectionTimes;
+import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.dataplane.wire.Frame;
+import dev.kvpool.dataplane.wire.PeerSocket;
+import dev.kvpool.dataplane.wire.codec.PeerEncoder;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
+import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+import dev.kvpool.nativelib.VersionRange;
+import dev.kvpool.wire.PutOutcome;
+import dev.kvpool.wire.RefusalCode;
+import dev.kvpool.wire.Role;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Real masters in this process, over real loopback sockets. */
+class MasterProcessTest {
+    private static final UUID POOL = UUID.fromString("5b0c3a52-7d2c-4f0e-9d0e-2f6f1f6f9a01");
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    @TempDir
+    Path directory;
+
+    private MasterProcess master;
+
+    @BeforeEach
+    void start() throws Exception {
+        master = start("m-0");
+    }
+
+    @AfterEach
+    void stop() {
+        master.close();
+    }
+
+    private MasterProcess start(String name) throws IOException, InterruptedException {
+        MasterConfig config = new MasterConfig(
+                POOL,
+                name,
+                "127.0.0.1",
+                0,
+                0,
+                new LeasePlace.Local(directory.resolve("lease")),
+                Set.of("a"),
+                Optional.empty(),
+                10_000,
+                0.9,
+                0.85,
+                1,
+                new ElectionTimes(3_000, 2_000, 100));
+        return MasterProcess.start(config, PeerSocket.VERSIONS, () -> {});
+    }
+
+    @Test
+    void aPutIsFoundAndStaysFoundWhenTheLeaderHandsOver() throws Exception {
+        try (SocketNode node = new SocketNode(POOL, "a").dial(master.port());
+                MasterProcess standby = start("m-1")) {
+            node.dial(standby.port());
+            awaitLeader(master);
+            assertThat(get(standby, "/role").body()).isEqualTo("standby");
+            ObjectId id = put(node, master, "k");
+
+            master.close();
+
+            awaitLeader(standby);
+            try (PeerSocket client = client(standby)) {
+                client.send(new LookupRequest(9, List.of(Key.of("k"), Key.of("none"))));
+                LookupReply reply = client.receive(LookupReply.class);
+                assertThat(reply.status()).isEqualTo(Status.OK);
+                assertThat(reply.authority().epoch()).isEqualTo(2);
+                assertThat(reply.objects().getFirst().objectId()).isEqualTo(id);
+                assertThat(reply.objects().getFirst().payloadLength()).isEqualTo(100);
+                assertThat(reply.objects().get(1).status()).isEqualTo(Status.NOT_FOUND);
+            }
+        }
+    }
+
+    @Test
+    void theAdminEndpointTellsWhatTheMasterKnows() throws Exception {
+        try (SocketNode node = new SocketNode(POOL, "a").dial(master.port())) {
+            awaitLeader(master);
+            put(node, master, "k");
+            await().atMost(PATIENCE).until(() -> pool(master).path("objects").asLong() == 1);
+
+            JsonNode pool = pool(master);
+            assertThat(pool.path("state").asText()).isEqualTo("serving");
+            assertThat(pool.path("leader").path("name").asText()).isEqualTo("m-0");
+            assertThat(pool.path("readyNodes").asInt()).isEqualTo(1);
+            assertThat(pool.path("nodes").path(0).path("incarnation").asText()).isEqualTo("0000000000001267");
+            assertThat(get(master, "/healthz").statusCode()).isEqualTo(200);
+            assertThat(get(master, "/readyz").statusCode()).isEqualTo(200);
+            assertThat(get(master, "/get_all_segments").body()).isEqualTo("a\n");
+            assertThat(get(master, "/get_all_keys").body()).isEqualTo("k\n");
+            assertThat(get(master, "/query_key?key=k").body()).isEqualTo("{\"key\":\"k\",\"nodes\":[\"a\"]}");
+            assertThat(get(master, "/query_key?key=none").statusCode()).isEqualTo(404);
+            assertThat(get(master, "/query_key").statusCode()).isEqualTo(400);
+            assertThat(get(master, "/version").body()).isEqualTo(PeerSocket.VERSIONS.json());
+            assertThat(get(master, "/metrics").body())
+                    .contains("master_key_count 1.0", "kvpool_master_puts_total{reason=\"published\"} 1.0");
+            assertThat(post(master, "/api/v1/remove_all").body()).isEqualTo("{\"removed\":1}");
+            assertThat(node.objects()).isZero();
+        }
+    }
+
+    @Test
+    void otherWireVersionsAreRefusedWithBothNames() throws Exception {
+        Versions future = new Versions("9.0.0", new VersionRange(7, 9), new VersionRange(1, 1), new VersionRange(1, 1));
+
+        Refused refused = refused(new Hello(HandshakeMessage.MAGIC, Role.NODE, POOL, 5, 0, future, "a"));
+
+        assertThat(refused.code()).isEqualTo(RefusalCode.WIRE_VERSION);
+        assertThat(refused.message()).contains("node a", "9.0.0", "7-9", "m-0", "0.1.0");
+        await().atMost(PATIENCE)
+                .until(() -> pool(master)
+                        .path("nodes")
+                        .path(0)
+                        .path("state")
+                        .asText()
+                        .equals("refused"));
+        assertThat(get(master, "/metrics").body())
+                .contains("kvpool_master_connections_refused_total{reason=\"wire_version\"} 1.0");
+    }
+
+    @Test
+    void nodesOfAnotherPoolAndOtherRolesAreRefused() throws Exception {
+        assertThat(refused(PeerSocket.hello(Role.NODE, new UUID(1, 1), "a", 5)).code())
+                .isEqualTo(RefusalCode.POOL_MISMATCH);
+        assertThat(refused(PeerSocket.hello(Role.MASTER, POOL, "m", 5)).code()).isEqualTo(RefusalCode.ROLE);
+    }
+
+    @Test
+    void garbageIsRefusedAndTheMasterGoesOn() throws Exception {
+        byte[] noise = new byte[100_000];
+        new Random(1).nextBytes(noise);
+        byte[] hello = new PeerEncoder().encode(PeerSocket.hello(Role.CLIENT, POOL, "c", 5));
+        List<byte[]> openings = List.of(
+                noise,
+                "GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(java.nio.charset.StandardCharsets.US_ASCII),
+                PeerSocket.frame(hello.length, 12345, hello),
+                PeerSocket.frame(Frame.BODY_BYTES_MAX, 0),
+                PeerSocket.frame(-1, 0),
+                PeerSocket.frame(0, 0),
+                PeerSocket.frame(new PeerEncoder().encode(new LookupRequest(1, List.of()))));
+        for (byte[] opening : openings) {
+            try (PeerSocket socket = new PeerSocket(master.port())) {
+                socket.sendRaw(opening);
+
+                assertThat(socket.receive(Refused.class).code()).isEqualTo(RefusalCode.PROTOCOL);
+                assertThat(socket.receive()).isEmpty();
+            }
+        }
+        try (PeerSocket client = client(master)) {
+            client.send(new LookupRequest(1, List.of(Key.of("k"))));
+            assertThat(client.receive(LookupReply.class).requestId()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void malformedBytesAfterTheWelcomeEndTheConnection() throws Exception {
+        try (PeerSocket client = client(master)) {
+            client.sendRaw(PeerSocket.frame(4, 99, (byte) 1, (byte) 2, (byte) 3, (byte) 4));
+
+            assertThat(client.receive()).isEmpty();
+        }
+        await().atMost(PATIENCE)
+                .until(() -> get(master, "/metrics").body().contains("kvpool_master_protocol_errors_total 1.0"));
+    }
+
+    @Test
+    void aFrameThatIsCutOffHoldsNobodyUp() throws Exception {
+        try (PeerSocket half = new PeerSocket(master.port())) {
+            half.sendRaw((byte) 1, (byte) 2, (byte) 3);
+            try (PeerSocket client = client(master)) {
+                client.send(new LookupRequest(1, List.of(Key.of("k"))));
+                assertThat(client.receive(LookupReply.class).requestId()).isEqualTo(1);
+            }
+        }
+    }
+
+    @Test
+    void aPortInUseIsNamed() {
+        MasterConfig taken = new MasterConfig(
+                POOL,
+                "m-1",
+                "127.0.0.1",
+                master.port(),
+                0,
+                new LeasePlace.Local(directory.resolve("lease")),
+                Set.of(),
+                Optional.empty(),
+                10_000,
+                0.9,
+                0.85,
+                1,
+                ElectionTimes.DEFAULT);
+
+        assertThatThrownBy(() -> MasterProcess.start(taken, PeerSocket.VERSIONS, () -> {}))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("cannot listen on 127.0.0.1 port " + master.port());
+    }
+
+    @Test
+    void theFileOfExpectedNodesIsReadAgainWhenItChanges() throws Exception {
+        Path file = directory.resolve("expected-nodes");
+        Files.writeString(file, "# the pool's nodes\na\n\n");
+        MasterConfig config = new MasterConfig(
+                POOL,
+                "m-1",
+                "127.0.0.1",
+                0,
+                0,
+                new LeasePlace.Local(directory.resolve("lease")),
+                Set.of(),
+                Optional.of(file),
+                10_000,
+                0.9,
+                0.85,
+                1,
+                ElectionTimes.DEFAULT);
+        try (MasterProcess following = MasterProcess.start(config, PeerSocket.VERSIONS, () -> {})) {
+            assertThat(following.status().expectedNodes()).isEqualTo(1);
+
+            Files.writeString(file, "a\nb\nc");
+
+            await().atMost(PATIENCE).until(() -> following.status().expectedNodes() == 3);
+        }
+    }
+
+    // ---- what peers do ------------------------------------------------------------------------------------------
+
+    private static ObjectId put(SocketNode node, MasterProcess leader, String key) throws IOException {
+        try (PeerSocket client = client(leader)) {
+            client.send(new GrantRequest(1, 1, 10_000, List.of(new GrantKey(Key.of(key), 100)), ""));
+            GrantReply grant = client.receive(GrantReply.class);
+            assertThat(grant.status()).isEqualTo(Status.OK);
+            assertThat(grant.nodes().getFirst().incarnation()).isEqualTo(SocketNode.INCARNATION);
+            ObjectId id = grant.grants().getFirst().objectId();
+            node.commit(id, key, 100);
+            client.send(new PublishRequest(
+                    2, List.of(new Put(id, PutOutcome.WRITTEN, List.of(SocketNode.INCARNATION), Key.of(key)))));
+            assertThat(client.receive(PublishReply.class).results()).containsExactly(Status.OK);
+            return id;
+        }
+    }
+
+    private static PeerSocket client(MasterProcess to) throws IOException {
+        PeerSocket socket = new PeerSocket(to.port());
+        socket.send(PeerSocket.hello(Role.CLIENT, HandshakeMessage.ANY_POOL, "client", 5));
+        assertThat(socket.receive(Welcome.class).poolId()).isEqualTo(POOL);
+        return socket;
+    }
+
+    private Refused refused(Hello hello) throws IOException {
+        try (PeerSocket socket = new PeerSocket(master.port())) {
+            socket.send(hello);
+            Refused refused = socket.receive(Refused.class);
+            assertThat(socket.receive()).isEmpty();
+            return refused;
+        }
+    }
+
+    private static void awaitLeader(MasterProcess process) {
+        await().atMost(PATIENCE).until(() -> get(process, "/role").body().equals("leader"));
+    }
+
+    private static JsonNode pool(MasterProcess process) throws IOException, InterruptedException {
+        return new ObjectMapper().readTree(get(process, "/api/v1/pool").body());
+    }
+
+    private static HttpResponse<String> get(MasterProcess process, String path)
+            throws IOException, InterruptedException {
+        return send(HttpRequest.newBuilder(uri(process, path)).build());
+    }
+
+    private static HttpResponse<String> post(MasterProcess process, String path)
+            throws IOException, InterruptedException {
+        return send(HttpRequest.newBuilder(uri(process, path))
+                .POST(BodyPublishers.noBody())
+                .build());
+    }
+
+    private static URI uri(MasterProcess process, String path) {
+        return URI.create("http://127.0.0.1:" + process.adminPort() + path);
+    }
+
+    private static HttpResponse<String> send(HttpRequest request) throws IOException, InterruptedException {
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            return client.send(request, BodyHandlers.ofString());
+        }
+    }
+}

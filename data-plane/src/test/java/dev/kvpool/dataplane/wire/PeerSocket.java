@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.wire;
+
+import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.dataplane.wire.codec.PeerDecoder;
+import dev.kvpool.dataplane.wire.codec.PeerEncoder;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
+import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.nativelib.VersionRange;
+import dev.kvpool.wire.Role;
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.zip.CRC32C;
+
+/** A peer of a master over a plain blocking socket: frames by hand, so that they can also be wrong. */
+public final class PeerSocket implements AutoCloseable {
+    private static final int ANSWER_MS_MAX = 20_000;
+
+    /** What this build speaks, without asking libkvpool. */
+    public static final Versions VERSIONS =
+            new Versions("0.1.0", new VersionRange(1, 1), new VersionRange(1, 1), new VersionRange(1, 1));
+
+    private final Socket socket = new Socket();
+    private final DataInputStream in;
+    private final PeerEncoder encoder = new PeerEncoder();
+
+    public PeerSocket(int port) throws IOException {
+        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), ANSWER_MS_MAX);
+        socket.setSoTimeout(ANSWER_MS_MAX);
+        socket.setTcpNoDelay(true);
+        in = new DataInputStream(socket.getInputStream());
+    }
+
+    public static Hello hello(Role role, UUID pool, String name, long incarnation) {
+        return new Hello(HandshakeMessage.MAGIC, role, pool, incarnation, 0, VERSIONS, name);
+    }
+
+    public synchronized void send(Message message) throws IOException {
+        sendRaw(frame(encoder.encode(message)));
+    }
+
+    public void sendRaw(byte... bytes) throws IOException {
+        socket.getOutputStream().write(bytes);
+        socket.getOutputStream().flush();
+    }
+
+    /** A frame around a body, as it should be. */
+    public static byte[] frame(byte... body) {
+        CRC32C crc = new CRC32C();
+        crc.update(body);
+        return frame(body.length, (int) crc.getValue(), body);
+    }
+
+    public static byte[] frame(int length, int crc, byte... body) {
+        return ByteBuffer.allocate(Frame.HEADER_BYTES + body.length)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(length)
+                .putInt(crc)
+                .put(body)
+                .array();
+    }
+
+    /** The next message that is no heartbeat; empty when the master ended the connection. */
+    public Optional<Message> receive() throws IOException {
+        while (true) {
+            try {
+                byte[] head = new byte[Frame.HEADER_BYTES];
+                in.readFully(head);
+                byte[] body = new byte
+                        [ByteBuffer.wrap(head).order(ByteOrder.LITTLE_ENDIAN).getInt()];
+                in.readFully(body);
+                Message message = new PeerDecoder().decode(body);
+                if (!(message instanceof Heartbeat)) {
+                    return Optional.of(message);
+                }
+            } catch (EOFException | SocketException e) {
+                return Optional.empty();
+            }
+        }
+    }
+
+    /** The next message, which must be of this type. */
+    public <M extends Message> M receive(Class<M> type) throws IOException {
+        Message message = receive().orElseThrow(() -> new AssertionError("the master ended the connection"));
+        if (!type.isInstance(message)) {
+            throw new AssertionError("expected " + type.getSimpleName() + ", got " + message);
+        }
+        return type.cast(message);
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}

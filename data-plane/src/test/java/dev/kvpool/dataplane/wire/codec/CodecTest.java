@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.wire.codec;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientReply.Existence;
+import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.Found;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.NodeRef;
+import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.ReplicaRef;
+import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
+import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
+import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
+import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.FreeAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+import dev.kvpool.nativelib.VersionRange;
+import dev.kvpool.wire.Medium;
+import dev.kvpool.wire.PutOutcome;
+import dev.kvpool.wire.RefusalCode;
+import dev.kvpool.wire.Role;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import org.agrona.ExpandableArrayBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Test;
+
+class CodecTest {
+    private static final Versions VERSIONS =
+            new Versions("1.2.3", new VersionRange(1, 2), new VersionRange(1, 1), new VersionRange(3, 4));
+    private static final UUID POOL = UUID.fromString("5b0c3a52-7d2c-4f0e-9d0e-2f6f1f6f9a01");
+    private static final Authority AUTHORITY = new Authority(7, -8);
+    private static final ObjectId ID = new ObjectId(7, 1L << 40);
+    private static final ExtentRef EXTENT = new ExtentRef(65_535, 0xFFFF_FFFEL, 9);
+    private static final DirectoryRecord RECORD =
+            new DirectoryRecord(true, EXTENT, ID, 4096, 8192, 5000, -1, Key.of("ключ"));
+    private static final DirectoryRecord FREED = new DirectoryRecord(false, EXTENT, ID, 0, 0, 0, 0, Key.of(""));
+    private static final List<NodeRef> NODES =
+            List.of(new NodeRef(1, "a", "[::1]:50061", "boot:/x"), new NodeRef(2, "b", "b:1", ""));
+
+    private static final List<Message> RECEIVED = List.of(
+            new Hello(HandshakeMessage.MAGIC, Role.NODE, POOL, 5, 6, VERSIONS, "node-0"),
+            new Heartbeat(),
+            new NodeInfo(
+                    AUTHORITY,
+                    ID,
+                    10_000,
+                    ID,
+                    true,
+                    List.of(new Segment(0, Medium.DRAM, 1L << 40, 0xFFFF_FFFEL), new Segment(1, Medium.NPU, 5, 6)),
+                    "h:1",
+                    "s"),
+            new SnapshotBegin(4),
+            new SnapshotRecords(List.of(RECORD, RECORD)),
+            new SnapshotRecords(List.of()),
+            new Changes(5, List.of(RECORD, FREED)),
+            new SnapshotEnd(2, 6),
+            new NodeStats(1, 2, 3, 4, 5, 6),
+            new FenceAck(1, true, AUTHORITY, 3, 4),
+            new FreeAck(1, false, AUTHORITY),
+            new GrantRequest(1, 2, 3_000, List.of(new GrantKey(Key.of("k"), 5), new GrantKey(Key.of(""), 0)), "a"),
+            new PublishRequest(
+                    1,
+                    List.of(
+                            new Put(ID, PutOutcome.WRITTEN, List.of(1L, -2L), Key.of("k")),
+                            new Put(ID, PutOutcome.FAILED, List.of(), Key.of("l")))),
+            new LookupRequest(1, List.of(Key.of("k"), Key.of("l"))),
+            new ExistsRequest(1, List.of(Key.of("k"))),
+            new RemoveRequest(1, true, List.of(Key.of("k"))),
+            new RemoveAllRequest(1, false));
+
+    private static final List<Message> SENT = List.of(
+            new Welcome(Role.MASTER, POOL, 5, VERSIONS, 1, "m-0"),
+            new Refused(RefusalCode.WIRE_VERSION, new VersionRange(1, 2), "no: ☂"),
+            new Heartbeat(),
+            new Fence(1, AUTHORITY, 10_000),
+            new Free(1, AUTHORITY, List.of(new Extent(EXTENT, ID), new Extent(ExtentRef.NONE, ObjectId.NONE))),
+            new GrantReply(
+                    1,
+                    Status.OK,
+                    AUTHORITY,
+                    30_000,
+                    NODES,
+                    List.of(
+                            new GrantLine(Status.OK, ID, List.of(0, 1)),
+                            new GrantLine(Status.BUSY, ObjectId.NONE, List.of()))),
+            new PublishReply(1, Status.OK, List.of(Status.OK, Status.EXISTS)),
+            new LookupReply(
+                    1,
+                    Status.OK,
+                    AUTHORITY,
+                    10_000,
+                    NODES,
+                    List.of(
+                            new Found(Status.OK, ID, 5, -1, List.of(new ReplicaRef(1, EXTENT, 4096))),
+                            new Found(Status.NOT_FOUND, ObjectId.NONE, 0, 0, List.of()))),
+            new ExistsReply(1, Status.OK, List.of(new Existence(Status.OK, 5))),
+            new RemoveReply(1, Status.NOT_LEADER, List.of()),
+            new RemoveAllReply(1, Status.OK, 17));
+
+    private final PeerEncoder peerEncoder = new PeerEncoder();
+    private final MessageDecoder decoder = new MessageDecoder();
+
+    @Test
+    void whatPeersSendIsReadAsItWasMeant() throws Exception {
+        for (Message message : RECEIVED) {
+            byte[] body = peerEncoder.encode(message);
+
+            assertThat(decode(body)).isEqualTo(message);
+        }
+    }
+
+    @Test
+    void whatAMasterSendsIsReadAsItWasMeant() {
+        for (Message message : SENT) {
+            ExpandableArrayBuffer buffer = new ExpandableArrayBuffer();
+            int length = new MessageEncoder().encode(message, buffer);
+
+            assertThat(new PeerDecoder().decode(Arrays.copyOf(buffer.byteArray(), length)))
+                    .isEqualTo(message);
+        }
+    }
+
+    @Test
+    void everyTruncationIsMalformedAndNothingElse() {
+        for (Message message : RECEIVED) {
+            byte[] body = peerEncoder.encode(message);
+            for (int length = 0; length < body.length; length++) {
+                byte[] cut = Arrays.copyOf(body, length);
+
+                assertThatThrownBy(() -> decode(cut))
+                        .as("%s cut to %d bytes", message, length)
+                        .isInstanceOf(MalformedMessageException.class);
+            }
+        }
+    }
+
+    @Test
+    void changedBytesAreReadOrRefusedButNeverMore() {
+        Random random = new Random(7);
+        for (int round = 0; round < 20_000; round++) {
+            byte[] body = peerEncoder.encode(RECEIVED.get(random.nextInt(RECEIVED.size())));
+            for (int changes = 0; changes <= random.nextInt(4); changes++) {
+                body[random.nextInt(body.length)] = (byte) random.nextInt(256);
+            }
+
+            Throwable thrown = catchThrowable(() -> decode(body));
+
+            if (thrown != null) {
+                assertThat(thrown).as("round %d", round).isInstanceOf(MalformedMessageException.class);
+            }
+        }
+    }
+
+    @Test
+    void aLengthBeyondTheFrameIsRefusedWithoutReservingIt() {
+        byte[] body = peerEncoder.encode(new LookupRequest(1, List.of(Key.of("k"))));
+        new UnsafeBuffer(body).putInt(body.length - 5, Integer.MAX_VALUE);
+
+        assertThatThrownBy(() -> decode(body)).isInstanceOf(MalformedMessageException.class);
+    }
+
+    @Test
+    void messagesOfAnotherSchemaAndUnknownOnesAreNamed() {
+        byte[] body = peerEncoder.encode(new Heartbeat());
+        UnsafeBuffer view = new UnsafeBuffer(body);
+        view.putShort(2, (short) 999);
+        assertThatThrownBy(() -> decode(body)).hasMessageContaining("template 999");
+
+        view.putShort(4, (short) 1);
+        assertThatThrownBy(() -> decode(body)).hasMessageContaining("schema 1 is not 7205");
+    }
+
+    @Test
+    void aBlockShorterThanItsFieldsIsRefused() {
+        byte[] body = peerEncoder.encode(new SnapshotEnd(1, 2));
+        new UnsafeBuffer(body).putShort(0, (short) 8);
+
+        assertThatThrownBy(() -> decode(body)).hasMessageContaining("block of 8 bytes, less than 16");
+    }
+
+    private Message decode(byte[] body) throws MalformedMessageException {
+        return decoder.decode(new UnsafeBuffer(body), 0, body.length);
+    }
+}

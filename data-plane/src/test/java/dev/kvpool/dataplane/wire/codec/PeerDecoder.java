@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.wire.codec;
+
+import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientReply.Existence;
+import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.Found;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.NodeRef;
+import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.ReplicaRef;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
+import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+import dev.kvpool.nativelib.VersionRange;
+import dev.kvpool.wire.ExistsReplyDecoder;
+import dev.kvpool.wire.ExtentRefDecoder;
+import dev.kvpool.wire.FenceDecoder;
+import dev.kvpool.wire.FreeDecoder;
+import dev.kvpool.wire.GrantReplyDecoder;
+import dev.kvpool.wire.HeartbeatDecoder;
+import dev.kvpool.wire.LookupReplyDecoder;
+import dev.kvpool.wire.MessageHeaderDecoder;
+import dev.kvpool.wire.PublishReplyDecoder;
+import dev.kvpool.wire.RefusedDecoder;
+import dev.kvpool.wire.RemoveAllReplyDecoder;
+import dev.kvpool.wire.RemoveReplyDecoder;
+import dev.kvpool.wire.VersionRangeDecoder;
+import dev.kvpool.wire.WelcomeDecoder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/** Reads what a master sends: the other side of {@link MessageEncoder}, for tests. */
+public final class PeerDecoder {
+    private final MessageHeaderDecoder header = new MessageHeaderDecoder();
+    private UnsafeBuffer body;
+
+    public Message decode(byte[] bytes) {
+        body = new UnsafeBuffer(bytes);
+        header.wrap(body, 0);
+        return switch (header.templateId()) {
+            case WelcomeDecoder.TEMPLATE_ID -> welcome(new WelcomeDecoder().wrapAndApplyHeader(body, 0, header));
+            case RefusedDecoder.TEMPLATE_ID -> refused(new RefusedDecoder().wrapAndApplyHeader(body, 0, header));
+            case HeartbeatDecoder.TEMPLATE_ID -> new Heartbeat();
+            case FenceDecoder.TEMPLATE_ID -> fence(new FenceDecoder().wrapAndApplyHeader(body, 0, header));
+            case FreeDecoder.TEMPLATE_ID -> free(new FreeDecoder().wrapAndApplyHeader(body, 0, header));
+            case GrantReplyDecoder.TEMPLATE_ID -> grant(new GrantReplyDecoder().wrapAndApplyHeader(body, 0, header));
+            case PublishReplyDecoder.TEMPLATE_ID ->
+                publish(new PublishReplyDecoder().wrapAndApplyHeader(body, 0, header));
+            case LookupReplyDecoder.TEMPLATE_ID -> lookup(new LookupReplyDecoder().wrapAndApplyHeader(body, 0, header));
+            case ExistsReplyDecoder.TEMPLATE_ID -> exists(new ExistsReplyDecoder().wrapAndApplyHeader(body, 0, header));
+            case RemoveReplyDecoder.TEMPLATE_ID -> remove(new RemoveReplyDecoder().wrapAndApplyHeader(body, 0, header));
+            case RemoveAllReplyDecoder.TEMPLATE_ID ->
+                removeAll(new RemoveAllReplyDecoder().wrapAndApplyHeader(body, 0, header));
+            default -> throw new AssertionError("a master sent template " + header.templateId());
+        };
+    }
+
+    private static Welcome welcome(WelcomeDecoder it) {
+        UUID pool = new UUID(it.poolId().high(), it.poolId().low());
+        VersionRange wire = range(it.wire());
+        VersionRange layout = range(it.layout());
+        VersionRange abi = range(it.abi());
+        String name = it.name();
+        Versions versions = new Versions(it.product(), wire, layout, abi);
+        return new Welcome(it.role(), pool, it.incarnation(), versions, it.wireChosen(), name);
+    }
+
+    private static Refused refused(RefusedDecoder it) {
+        return new Refused(it.code(), range(it.wire()), it.message());
+    }
+
+    private static VersionRange range(VersionRangeDecoder range) {
+        return new VersionRange(range.min(), range.max());
+    }
+
+    private static Fence fence(FenceDecoder it) {
+        Authority authority =
+                new Authority(it.authority().epoch(), it.authority().nonce());
+        return new Fence(it.requestId(), authority, it.objectLeaseMs());
+    }
+
+    private static Free free(FreeDecoder it) {
+        Authority authority =
+                new Authority(it.authority().epoch(), it.authority().nonce());
+        List<Extent> extents = new ArrayList<>();
+        it.extents()
+                .forEach(extent -> extents.add(new Extent(
+                        extent(extent.extent()),
+                        new ObjectId(
+                                extent.objectId().epoch(), extent.objectId().counter()))));
+        return new Free(it.requestId(), authority, extents);
+    }
+
+    private static GrantReply grant(GrantReplyDecoder it) {
+        Authority authority =
+                new Authority(it.authority().epoch(), it.authority().nonce());
+        List<NodeRef> nodes = new ArrayList<>();
+        it.nodes().forEach(node -> nodes.add(new NodeRef(node.incarnation(), node.nodeId(), node.tcp(), node.shm())));
+        List<GrantLine> grants = new ArrayList<>();
+        it.grants().forEach(line -> {
+            ObjectId id = new ObjectId(line.objectId().epoch(), line.objectId().counter());
+            List<Integer> targets = new ArrayList<>();
+            Status status = Status.of(line.status());
+            line.targets().forEach(target -> targets.add(target.node()));
+            grants.add(new GrantLine(status, id, targets));
+        });
+        return new GrantReply(it.requestId(), Status.of(it.status()), authority, it.deadlineMs(), nodes, grants);
+    }
+
+    private static PublishReply publish(PublishReplyDecoder it) {
+        List<Status> results = new ArrayList<>();
+        it.results().forEach(result -> results.add(Status.of(result.status())));
+        return new PublishReply(it.requestId(), Status.of(it.status()), results);
+    }
+
+    private static LookupReply lookup(LookupReplyDecoder it) {
+        Authority authority =
+                new Authority(it.authority().epoch(), it.authority().nonce());
+        List<NodeRef> nodes = new ArrayList<>();
+        it.nodes().forEach(node -> nodes.add(new NodeRef(node.incarnation(), node.nodeId(), node.tcp(), node.shm())));
+        List<Found> objects = new ArrayList<>();
+        it.objects().forEach(line -> {
+            ObjectId id = new ObjectId(line.objectId().epoch(), line.objectId().counter());
+            Status status = Status.of(line.status());
+            long length = line.payloadLength();
+            int crc = (int) line.payloadCrc();
+            List<ReplicaRef> replicas = new ArrayList<>();
+            line.replicas()
+                    .forEach(replica ->
+                            replicas.add(new ReplicaRef(replica.node(), extent(replica.extent()), replica.offset())));
+            objects.add(new Found(status, id, length, crc, replicas));
+        });
+        return new LookupReply(it.requestId(), Status.of(it.status()), authority, it.leaseMs(), nodes, objects);
+    }
+
+    private static ExistsReply exists(ExistsReplyDecoder it) {
+        List<Existence> results = new ArrayList<>();
+        it.results().forEach(line -> results.add(new Existence(Status.of(line.status()), line.payloadLength())));
+        return new ExistsReply(it.requestId(), Status.of(it.status()), results);
+    }
+
+    private static RemoveReply remove(RemoveReplyDecoder it) {
+        List<Status> results = new ArrayList<>();
+        it.results().forEach(line -> results.add(Status.of(line.status())));
+        return new RemoveReply(it.requestId(), Status.of(it.status()), results);
+    }
+
+    private static RemoveAllReply removeAll(RemoveAllReplyDecoder it) {
+        return new RemoveAllReply(it.requestId(), Status.of(it.status()), it.removed());
+    }
+
+    private static ExtentRef extent(ExtentRefDecoder extent) {
+        return new ExtentRef(extent.segment(), extent.slot(), extent.generation());
+    }
+}
