@@ -13,6 +13,8 @@ import java.util.PriorityQueue;
 
 /** The puts under way: at most one newest grant for a key. */
 final class Grants {
+    private static final int ENDED_KEPT = 1024;
+
     private final Map<ObjectId, Grant> byId = new HashMap<>();
     private final Map<Key, Grant> newest = new HashMap<>();
 
@@ -24,10 +26,14 @@ final class Grants {
     }
 
     boolean isFull() {
-        return byDeadline.size() >= Bounds.GRANTS_MAX;
+        return byId.size() >= Bounds.GRANTS_MAX;
     }
 
     void add(Grant grant) {
+        // One grant that its client has forgotten must not let those behind it, long ended, pile up.
+        if (byDeadline.size() > 2 * byId.size() + ENDED_KEPT) {
+            byDeadline.removeIf(queued -> byId.get(queued.id) != queued);
+        }
         byId.put(grant.id, grant);
         newest.put(grant.key, grant);
         byDeadline.add(grant);
