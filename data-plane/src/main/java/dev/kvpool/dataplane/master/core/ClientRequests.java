@@ -52,7 +52,7 @@ final class ClientRequests {
             return;
         }
         switch (request) {
-            case GrantRequest it -> outbox.send(session, grants.grant(it, nowMs));
+            case GrantRequest it -> outbox.send(session, grants.grant(session, it, nowMs));
             case PublishRequest it -> publishes.publish(session, it, nowMs);
             case LookupRequest it -> outbox.send(session, reads.lookup(it, leadership.authority(), nowMs));
             case ExistsRequest it -> outbox.send(session, reads.exists(it, nowMs));

@@ -13,6 +13,9 @@ final class Grant {
     /** A client that waits for its publish until the named nodes' records have arrived. */
     record PublishWait(PendingReply reply, int line, Set<Long> incarnations, long untilMs) {}
 
+    /** The connection that asked for it. */
+    final long session;
+
     final ObjectId id;
     final Key key;
     final long extentBytes;
@@ -21,7 +24,11 @@ final class Grant {
     final List<PublishWait> waits = new ArrayList<>(1);
     private final Set<NodeView> reserved;
 
-    Grant(ObjectId id, Key key, long extentBytes, List<NodeView> targets, long deadlineMs) {
+    /** Its connection ended. The writer may still finish, but nobody waits for it any more. */
+    boolean abandoned;
+
+    Grant(long session, ObjectId id, Key key, long extentBytes, List<NodeView> targets, long deadlineMs) {
+        this.session = session;
         this.id = id;
         this.key = key;
         this.extentBytes = extentBytes;

@@ -44,12 +44,19 @@ final class GrantRequests {
     }
 
     /** What is the same for every key of a request. */
-    private record Wish(int replicas, String preferredNode, List<NodeView> usable, long nowMs, long deadlineMs) {}
+    private record Wish(
+            long session,
+            int replicas,
+            String preferredNode,
+            List<NodeView> usable,
+            long nowMs,
+            long deadlineMs) {}
 
-    GrantReply grant(GrantRequest request, long nowMs) {
+    GrantReply grant(long session, GrantRequest request, long nowMs) {
         long grantedMs = Math.min(request.deadlineMs(), Bounds.GRANT_MS_MAX);
         int replicas = request.replicas() == 0 ? settings.replicas() : request.replicas();
-        Wish wish = new Wish(replicas, request.preferredNode(), membership.usable(), nowMs, nowMs + grantedMs);
+        Wish wish = new Wish(
+                session, replicas, request.preferredNode(), membership.usable(), nowMs, nowMs + grantedMs);
         NodeTable nodes = new NodeTable();
         List<GrantLine> lines = new ArrayList<>(request.keys().size());
         for (GrantKey key : request.keys()) {
@@ -74,7 +81,8 @@ final class GrantRequests {
             return refused(Status.NO_SPACE);
         }
         endOutlived(asked.key(), wish.nowMs);
-        Grant grant = new Grant(leadership.nextObjectId(), asked.key(), extentBytes, targets, wish.deadlineMs);
+        Grant grant = new Grant(
+                wish.session, leadership.nextObjectId(), asked.key(), extentBytes, targets, wish.deadlineMs);
         grants.add(grant);
         counters.add(Count.GRANTS);
         List<Integer> places = targets.stream().map(nodes::place).toList();
@@ -125,7 +133,7 @@ final class GrantRequests {
         }
     }
 
-    /** A grant past its deadline gives way; what its writer committed, or still will, is a left-over. */
+    /** A grant that is abandoned or past its deadline gives way; what its writer committed, or still will, is a left-over. */
     private void endOutlived(Key key, long nowMs) {
         Grant outlived = grants.ofKey(key);
         if (outlived != null) {

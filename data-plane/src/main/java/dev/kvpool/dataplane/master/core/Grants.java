@@ -44,14 +44,26 @@ final class Grants {
         return byId.get(id);
     }
 
-    /** The newest grant of a key, past its deadline or not; null when there is none. */
+    /** The newest grant of a key, abandoned or past its deadline or not; null when there is none. */
     Grant ofKey(Key key) {
         return newest.get(key);
     }
 
     boolean isBeingPut(Key key, long nowMs) {
         Grant grant = newest.get(key);
-        return grant != null && nowMs < grant.deadlineMs;
+        return grant != null && !grant.abandoned && nowMs < grant.deadlineMs;
+    }
+
+    /**
+     * A client's connection ended: its keys need not wait for deadlines. A client that only lost its connection may still
+     * publish, unless a newer grant took the key's place.
+     */
+    void abandon(long session) {
+        for (Grant grant : byId.values()) {
+            if (grant.session == session) {
+                grant.abandoned = true;
+            }
+        }
     }
 
     void end(Grant grant) {

@@ -117,6 +117,7 @@ public final class MasterCore {
             lose(node, reason);
         } else if (clients.disconnect(session)) {
             replies.drop(session);
+            grants.abandon(session);
         }
         sendFrees();
     }

@@ -55,6 +55,17 @@ class GrantsTest {
     }
 
     @Test
+    void aKeyNeedNotWaitForAClientThatIsGone() {
+        grants.add(grant(1, "k", 1_000));
+        assertThat(grants.isBeingPut(Key.of("k"), 0)).isTrue();
+
+        grants.abandon(2);
+        assertThat(grants.isBeingPut(Key.of("k"), 0)).isTrue();
+        grants.abandon(1);
+        assertThat(grants.isBeingPut(Key.of("k"), 0)).isFalse();
+    }
+
+    @Test
     void theirNumberIsBounded() {
         for (int i = 1; i <= Bounds.GRANTS_MAX; i++) {
             grants.add(grant(i, "k" + i, 100));
@@ -64,6 +75,6 @@ class GrantsTest {
     }
 
     private Grant grant(long counter, String key, long deadlineMs) {
-        return new Grant(new ObjectId(1, counter), Key.of(key), 1000, List.of(node), deadlineMs);
+        return new Grant(1, new ObjectId(1, counter), Key.of(key), 1000, List.of(node), deadlineMs);
     }
 }

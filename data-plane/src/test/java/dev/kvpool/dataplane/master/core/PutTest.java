@@ -69,6 +69,34 @@ class PutTest {
     }
 
     @Test
+    void aKeyIsFreeAgainWhenItsWritersConnectionEnds() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        GrantReply first = pool.grant("k", 100);
+        List<Long> written = pool.write(first, "k", 100);
+
+        pool.disconnect();
+        pool.talkTo(pool.talkedTo());
+
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        assertThat(pool.published(pool.publish(first.grants().getFirst().objectId(), "k", written)))
+                .isEqualTo(Status.EXISTS);
+        assertThat(pool.node("a").directory()).hasSize(1);
+    }
+
+    @Test
+    void aWriterThatOnlyLostItsConnectionMayStillPublish() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        GrantReply grant = pool.grant("k", 100);
+        List<Long> written = pool.write(grant, "k", 100);
+
+        pool.disconnect();
+        pool.talkTo(pool.talkedTo());
+
+        assertThat(pool.published(pool.publish(grant.grants().getFirst().objectId(), "k", written)))
+                .isEqualTo(Status.OK);
+    }
+
+    @Test
     void aFailedPutGivesTheKeyBack() {
         Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
         GrantReply grant = pool.grant("k", 100);

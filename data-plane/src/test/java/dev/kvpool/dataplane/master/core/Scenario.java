@@ -111,6 +111,11 @@ final class Scenario {
         return this;
     }
 
+    void disconnect() {
+        client.end("the client went away");
+        world.run(0);
+    }
+
     ModelMaster talkedTo() {
         return talkedTo;
     }
