@@ -13,9 +13,9 @@ namespace kvpool::client {
 namespace {
 
 /// Received and checksummed in one step; small enough to be in the cache for the checksum.
-constexpr uint64_t kReceiveBytes = 256 * 1024;
+constexpr uint64_t kReceiveBytes = uint64_t{256} * 1024;
 /// Below this much missing, one receive call for the rest and what follows beats sparing the copy.
-constexpr uint64_t kDirectBytesMin = 32 * 1024;
+constexpr uint64_t kDirectBytesMin = uint64_t{32} * 1024;
 /// Steps of one readiness event, so that one fast peer does not starve the others.
 constexpr int kStepsPerEvent = 16;
 
@@ -189,10 +189,7 @@ void Connection::parse() {
 }
 
 void Connection::expectPayload(TransferId transfer, void* destination, uint64_t length) {
-  incoming_.emplace();
-  incoming_->transfer = transfer;
-  incoming_->destination = static_cast<uint8_t*>(destination);
-  incoming_->length = length;
+  incoming_ = Incoming{transfer, static_cast<uint8_t*>(destination), length, 0, 0, {}, 0};
 }
 
 void Connection::takePayload(std::span<const uint8_t> bytes) {

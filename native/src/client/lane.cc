@@ -58,7 +58,7 @@ void Lane::greeted(const Reply& reply) {
   const auto* welcome = std::get_if<wire::Welcome>(&reply);
   if (welcome == nullptr) return fail(Status(KV_PROTOCOL, "the greeting was answered with something else"));
   Status fits = wire::judgeWelcome(*welcome, wire::Role::Node, hello_);
-  if (!fits.ok()) return fail(std::move(fits));
+  if (!fits.ok()) return fail(fits);
   if (transport_ == Transport::Unix) {
     stage_ = Stage::Attaching;
     context_.act(SendStaging{connection_, shmAttach(context_.newRequest(), kStagingBytes), kStagingBytes});
@@ -238,13 +238,13 @@ void Lane::closed(const std::string& reason) {
   end(Status(code, reason));
 }
 
-void Lane::fail(Status why) {
+void Lane::fail(const Status& why) {
   if (stage_ == Stage::Down) return;
   context_.act(Close{connection_});
-  end(std::move(why));
+  end(why);
 }
 
-void Lane::end(Status why) {
+void Lane::end(const Status& why) {
   const bool wasReady = stage_ == Stage::Ready;
   stage_ = Stage::Down;
   why_ = Status(why.code(), "node " + node_ + " at " + address_ + ": " + why.text());

@@ -45,7 +45,7 @@ class Lane {
   /// Takes back the caller's memory from every transfer of this batch; their results will not be told.
   void abandon(BatchId batch);
   /// Closes the connection; every transfer begun fails with this status.
-  void fail(Status why);
+  void fail(const Status& why);
 
  private:
   enum class Stage { Down, Dialing, Greeting, Attaching, Mapping, Ready };
@@ -69,7 +69,7 @@ class Lane {
   void written(const WriteReply& reply);
   void readable(const ReadReply& reply);
   void finish(TransferId id, int32_t status);
-  void end(Status why);
+  void end(const Status& why);
 
   Context& context_;
   std::vector<TransferResult>& results_;

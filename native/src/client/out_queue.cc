@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kPiecesMax = 64;
 /// Bytes of one send call: a piece of a payload should still be in the cache when the kernel copies it.
-constexpr uint64_t kSendBytes = 256 * 1024;
+constexpr uint64_t kSendBytes = uint64_t{256} * 1024;
 
 }  // namespace
 

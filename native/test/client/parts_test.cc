@@ -77,7 +77,7 @@ TEST(StagingMemory, CannotBeResizedByTheOtherSide) {
 
 TEST(MemoryRegistry, KnowsRangesInsideOneRegionOnly) {
   MemoryRegistry registry;
-  char memory[300];
+  char memory[300] = {};
   ASSERT_TRUE(registry.add(memory, 100).ok());
   ASSERT_TRUE(registry.add(memory + 100, 100).ok());
   EXPECT_TRUE(registry.covers(memory, 100));
