@@ -17,14 +17,17 @@ import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+import uuid
 from pathlib import Path
 
 WORKER = Path(__file__).with_name("worker.py")
 SEGMENT_BYTES = 4 << 30
 START_SECONDS = 30
 LOWER_IS_BETTER = "us"
+TCP, SHM = "kvpool tcp", "kvpool shm"
 
 
 def free_port():
@@ -72,14 +75,23 @@ def start_and_wait(command, marker, **options):
 
 
 class Ours:
-    name = "kvpool"
+    """A master and a node as processes of their own; over_tcp keeps the client from using shared memory."""
 
-    def __init__(self, python, binary):
-        self.python, port = python, free_port()
+    def __init__(self, name, python, binary, over_tcp):
+        self.name, self.python, port = name, python, free_port()
         self.master = f"127.0.0.1:{port}"
-        command = [binary, "local", "--storage-nodes", "1", "--segment-size", str(SEGMENT_BYTES)]
-        command += ["--master-port", str(port), "--admin-port", str(free_port())]
-        self.processes = [start_and_wait(command, "ready masters=")]
+        self.directory = tempfile.TemporaryDirectory(dir="/dev/shm", prefix="kvpool-bench-")
+        pool = ["--pool-id", str(uuid.uuid4())]
+        master = [binary, "master", *pool, "--name", "master-0", "--host", "127.0.0.1", "--port", str(port)]
+        master += ["--admin-port", str(free_port()), "--expected-nodes", "node-0"]
+        master += ["--lease", f"file://{self.directory.name}/lease.json"]
+        node = [binary, "node", *pool, "--node-id", "node-0", "--masters", self.master, "--host", "127.0.0.1"]
+        node += ["--port", str(free_port()), "--admin-port", str(free_port()), "--advertise-host", "127.0.0.1"]
+        node += ["--data-dir", self.directory.name, "--segment-size", str(SEGMENT_BYTES)]
+        node += ["--protocols", "tcp" if over_tcp else "shm,tcp"]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.processes = [subprocess.Popen(command, **quiet) for command in (master, node)]
+        time.sleep(START_SECONDS / 4)
 
 
 class Reference:
@@ -107,16 +119,16 @@ def measure(side, round_number):
 
 def report(results, streams):
     print(f"\nraw stream: median {statistics.median(streams):.2f} GB/s ({min(streams):.2f} to {max(streams):.2f})")
-    ours, reference = results.get("kvpool"), results.get("reference")
-    print(f"{'case':22} {'kvpool':>10} {'reference':>10} {'':12} better by")
-    for case, (_, unit) in ours[0].items():
-        mine = statistics.median(run[case][0] for run in ours)
-        if not reference:
-            print(f"{case:22} {mine:10.2f} {'-':>10} {unit:12}")
-            continue
-        theirs = statistics.median(run[case][0] for run in reference)
-        ratio = theirs / mine if unit == LOWER_IS_BETTER else mine / theirs
-        print(f"{case:22} {mine:10.2f} {theirs:10.2f} {unit:12} {ratio:.2f} x")
+    reference = results.get("reference")
+    print(f"{'case':22}{'':12}{TCP:>12}{SHM:>12}{'reference':>12}   better by (tcp, shm)")
+    for case, (_, unit) in results[TCP][0].items():
+        tcp, shm = (statistics.median(run[case][0] for run in results[side]) for side in (TCP, SHM))
+        row = f"{case:22}{unit:12}{tcp:12.2f}{shm:12.2f}"
+        if reference:
+            theirs = statistics.median(run[case][0] for run in reference)
+            ratios = (theirs / ours if unit == LOWER_IS_BETTER else ours / theirs for ours in (tcp, shm))
+            row += f"{theirs:12.2f}   " + ", ".join(f"{ratio:.2f} x" for ratio in ratios)
+        print(row)
 
 
 def main():
@@ -126,7 +138,7 @@ def main():
     parser.add_argument("--reference", help="python with the reference's wheel")
     parser.add_argument("--rounds", type=int, default=6)
     options = parser.parse_args()
-    sides = [Ours(options.ours, options.kvpool)]
+    sides = [Ours(TCP, options.ours, options.kvpool, True), Ours(SHM, options.ours, options.kvpool, False)]
     if options.reference:
         sides.append(Reference(options.reference))
     results, streams = {side.name: [] for side in sides}, []
