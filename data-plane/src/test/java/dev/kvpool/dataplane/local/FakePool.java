@@ -17,6 +17,7 @@ import dev.kvpool.dataplane.http.Response;
 import dev.kvpool.dataplane.http.Route;
 import dev.kvpool.dataplane.node.NodeSettings;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -24,7 +25,8 @@ import java.util.List;
 
 /**
  * A main class with the real {@code local} and with masters and nodes that only pretend, so that looking after processes
- * can be tested without a pool. Master 0 leads. A node whose directory holds the file {@code fail-at-start} fails.
+ * can be tested without a pool. Master 0 leads and counts a node as ready once it has left the file {@code up} in its
+ * directory, beside the Lease. A node whose directory holds the file {@code fail-at-start} fails instead.
  */
 public final class FakePool {
     private static final Format<String> TEXT = new Format<>("TEXT", "a text", text -> text);
@@ -68,11 +70,11 @@ public final class FakePool {
         @Override
         public int run(Settings settings, Console console) throws FailureException, InterruptedException {
             String role = settings.get(NAME).equals("master-0") ? "leader" : "standby";
-            int nodes = settings.get(EXPECTED_NODES).size();
-            String pool = "{\"name\":\"master-0\",\"state\":\"serving\",\"readyNodes\":" + nodes + "}";
+            Path directory = Path.of(URI.create(settings.get(LEASE))).getParent();
+            List<String> nodes = settings.get(EXPECTED_NODES);
             List<Route> routes = List.of(
                     Route.get("/role", request -> Response.text(200, role)),
-                    Route.get("/api/v1/pool", request -> Response.json(200, pool)));
+                    Route.get("/api/v1/pool", request -> Response.json(200, pool(directory, nodes))));
             try (AdminServer admin =
                     AdminServer.start(settings.get(NodeSettings.HOST), settings.get(NodeSettings.ADMIN_PORT), routes)) {
                 console.err().println("admin on " + admin.port());
@@ -81,6 +83,13 @@ public final class FakePool {
                 throw new FailureException(e.getMessage(), e);
             }
             return ExitCode.OK;
+        }
+
+        private static String pool(Path directory, List<String> nodes) {
+            long up = nodes.stream()
+                    .filter(node -> Files.exists(directory.resolve(node).resolve("up")))
+                    .count();
+            return "{\"name\":\"master-0\",\"state\":\"serving\",\"readyNodes\":" + up + "}";
         }
     }
 
@@ -105,6 +114,11 @@ public final class FakePool {
             Path directory = settings.get(NodeSettings.DATA_DIR);
             if (Files.exists(directory.resolve("fail-at-start"))) {
                 throw new FailureException("the segment is on fire");
+            }
+            try {
+                Files.write(directory.resolve("up"), new byte[0]);
+            } catch (IOException e) {
+                throw new FailureException(e.getMessage(), e);
             }
             console.stop().await();
             return ExitCode.OK;
