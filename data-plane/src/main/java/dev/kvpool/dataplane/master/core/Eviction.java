@@ -73,8 +73,8 @@ final class Eviction {
     }
 
     private static boolean helps(StoredObject object, Map<NodeView, Need> needs) {
-        for (Replica replica : object.replicas) {
-            Need need = needs.get(replica.node);
+        for (Replica replica : object.replicas()) {
+            Need need = needs.get(replica.node());
             if (need != null && need.isOpen()) {
                 return true;
             }
@@ -85,10 +85,10 @@ final class Eviction {
     /** Books the extents of a victim and returns how many nodes thereby have what they need. */
     private static int satisfied(StoredObject victim, Map<NodeView, Need> needs) {
         int closed = 0;
-        for (Replica replica : victim.replicas) {
-            Need need = needs.get(replica.node);
+        for (Replica replica : victim.replicas()) {
+            Need need = needs.get(replica.node());
             if (need != null && need.isOpen()) {
-                need.bytes -= replica.extentBytes;
+                need.bytes -= replica.extentBytes();
                 need.slots--;
                 closed += need.isOpen() ? 0 : 1;
             }
@@ -101,10 +101,10 @@ final class Eviction {
     }
 
     private static long bytesHeld(NodeView node) {
-        return node.usedBytes + node.grantedBytes - node.freeingBytes;
+        return node.usedBytes() + node.grantedBytes - node.freeingBytes();
     }
 
     private static long slotsHeld(NodeView node) {
-        return node.replicas.size() + node.grantedSlots - node.freeingSlots;
+        return node.replicaCount() + node.grantedSlots - node.freeingSlots();
     }
 }

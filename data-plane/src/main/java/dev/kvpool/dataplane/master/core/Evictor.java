@@ -36,8 +36,8 @@ final class Evictor {
         Eviction.Plan plan = Eviction.plan(
                 membership.all(), index.recency(), settings.highWatermark(), settings.lowWatermark(), nowMs);
         for (StoredObject victim : plan.victims()) {
-            for (Replica replica : victim.replicas) {
-                counters.add(Count.EVICTED_BYTES, replica.extentBytes);
+            for (Replica replica : victim.replicas()) {
+                counters.add(Count.EVICTED_BYTES, replica.extentBytes());
             }
             frees.giveUp(victim, nowMs);
         }

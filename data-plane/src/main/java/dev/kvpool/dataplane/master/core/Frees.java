@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FreeAck;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -18,7 +19,10 @@ import java.util.function.LongSupplier;
  */
 final class Frees {
     /** One extent to free, and the removal that waits for it, if one does. */
-    record Item(Replica replica, Removal removal) {}
+    record Item(Extent extent, Removal removal) {}
+
+    /** An object that was given up while readers may still rely on it. */
+    private record Quarantined(ObjectId id, long untilMs) {}
 
     /** Somebody who waits until every extent of an object is free. */
     static final class Removal {
@@ -44,8 +48,8 @@ final class Frees {
     private final Membership membership;
     private final Outbox outbox;
     private final LongSupplier requestIds;
-    private final PriorityQueue<StoredObject> quarantine =
-            new PriorityQueue<>(Comparator.comparingLong(object -> object.leaseUntilMs));
+    private final PriorityQueue<Quarantined> quarantine =
+            new PriorityQueue<>(Comparator.comparingLong(Quarantined::untilMs));
 
     Frees(Index index, Membership membership, Outbox outbox, LongSupplier requestIds) {
         this.index = index;
@@ -61,7 +65,7 @@ final class Frees {
     void giveUp(StoredObject object, long nowMs) {
         index.doom(object);
         if (object.isLeased(nowMs)) {
-            quarantine.add(object);
+            quarantine(object);
         } else {
             enqueueAll(object);
         }
@@ -69,8 +73,11 @@ final class Frees {
 
     /** Frees what was given up under a lease that has ended. */
     void tick(long nowMs) {
-        while (!quarantine.isEmpty() && !quarantine.peek().isLeased(nowMs)) {
-            enqueueAll(quarantine.remove());
+        while (!quarantine.isEmpty() && quarantine.peek().untilMs <= nowMs) {
+            StoredObject object = index.object(quarantine.remove().id);
+            if (object != null && object.fate() == StoredObject.Fate.DOOMED) {
+                enqueueAll(object);
+            }
         }
     }
 
@@ -79,8 +86,12 @@ final class Frees {
         quarantine.clear();
     }
 
+    private void quarantine(StoredObject object) {
+        quarantine.add(new Quarantined(object.id(), object.leaseUntilMs()));
+    }
+
     private void enqueueAll(StoredObject object) {
-        for (Replica replica : object.replicas) {
+        for (Replica replica : object.replicas()) {
             enqueue(replica, null);
         }
     }
@@ -88,9 +99,8 @@ final class Frees {
     /** Gives an object up; {@code removal} hears when every extent is free. All its nodes must be usable. */
     void giveUp(StoredObject object, Removal removal) {
         index.doom(object);
-        List<Replica> replicas = new ArrayList<>(object.replicas);
-        removal.open = replicas.size();
-        for (Replica replica : replicas) {
+        removal.open = object.replicaCount();
+        for (Replica replica : object.replicas()) {
             if (!enqueue(replica, removal)) {
                 removal.done(false);
             }
@@ -99,20 +109,21 @@ final class Frees {
 
     /** Frees what a doomed object still has on a node that has just become usable, or has just shown it. */
     void giveUpRest(Replica replica, long nowMs) {
-        if (replica.object.isLeased(nowMs)) {
-            quarantine.add(replica.object);
+        if (replica.object().isLeased(nowMs)) {
+            quarantine(replica.object());
         } else {
             enqueue(replica, null);
         }
     }
 
     private boolean enqueue(Replica replica, Removal removal) {
-        NodeView node = replica.node;
-        if (!node.usable || replica.freeing) {
+        NodeView node = replica.node();
+        if (!node.usable || replica.isFreeing()) {
             return false;
         }
-        node.freeing(replica);
-        node.freesQueued.add(new Item(replica, removal));
+        index.freeing(replica);
+        Extent extent = new Extent(replica.extent(), replica.object().id());
+        node.freesQueued.add(new Item(extent, removal));
         return true;
     }
 
@@ -131,7 +142,7 @@ final class Frees {
         while (!node.freesQueued.isEmpty() && batch.size() < Bounds.FREE_EXTENTS_MAX) {
             Item item = node.freesQueued.remove();
             batch.add(item);
-            extents.add(new Extent(item.replica.extent, item.replica.object.id));
+            extents.add(item.extent);
         }
         long requestId = requestIds.getAsLong();
         node.freesSent.put(requestId, batch);
@@ -159,12 +170,14 @@ final class Frees {
         finish(node, queued);
     }
 
-    private static void finish(NodeView node, List<Item> batch) {
+    private void finish(NodeView node, List<Item> batch) {
         for (Item item : batch) {
-            boolean freed = node.replicas.get(Replica.place(item.replica.extent)) != item.replica;
-            node.noLongerFreeing(item.replica);
+            Replica left = index.replica(node, item.extent.extent());
+            if (left != null) {
+                index.noLongerFreeing(left);
+            }
             if (item.removal != null) {
-                item.removal.done(freed);
+                item.removal.done(left == null);
             }
         }
     }

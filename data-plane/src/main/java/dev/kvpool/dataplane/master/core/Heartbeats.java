@@ -59,8 +59,8 @@ final class Heartbeats {
         long patienceMs = node.isTransient ? Bounds.TRANSIENT_AWAY_MS : Bounds.UNEXPECTED_AWAY_MS;
         boolean expected = membership.expected().contains(node.id) && !node.isTransient;
         if (!expected && nowMs - node.awaySinceMs > patienceMs) {
-            outbox.report("node %s forgotten with %d objects: away and not expected"
-                    .formatted(node.id, node.replicas.size()));
+            outbox.report(
+                    "node %s forgotten with %d objects: away and not expected".formatted(node.id, node.replicaCount()));
             index.dropAll(node);
             membership.forget(node);
         }

@@ -7,8 +7,8 @@ import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * The view of what the nodes hold: objects by id from every node's stream, and by key those the leader has published. The
@@ -35,12 +35,25 @@ final class Index {
         return recency;
     }
 
+    /** Every object, whatever its fate, in no order. */
     Iterable<StoredObject> all() {
         return objects.values();
     }
 
-    Set<Key> publishedKeys() {
-        return published.keySet();
+    /** Every replica a node holds, in no order. */
+    Iterable<Replica> replicasOn(NodeView node) {
+        return node.replicas.all();
+    }
+
+    /** The replica in exactly this extent of a node, or null. */
+    Replica replica(NodeView node, ExtentRef extent) {
+        Replica present = node.replicas.at(extent);
+        return present != null && present.extent().equals(extent) ? present : null;
+    }
+
+    /** Keys of published objects in no order, at most {@code limit} of them. */
+    List<Key> publishedKeys(int limit) {
+        return published.keySet().stream().limit(limit).toList();
     }
 
     int size() {
@@ -64,28 +77,25 @@ final class Index {
      * @return the object, or null when the line was out of date or already known
      */
     StoredObject commit(NodeView node, DirectoryRecord line) {
-        long place = Replica.place(line.extent());
-        Replica present = node.replicas.get(place);
+        Replica present = node.replicas.at(line.extent());
         if (present != null) {
-            boolean confirmed = present.snapshot == node.snapshot;
+            boolean confirmed = present.isConfirmed();
             if (confirmed
                     && Long.compareUnsigned(
-                                    present.extent.generation(), line.extent().generation())
+                                    present.extent().generation(), line.extent().generation())
                             >= 0) {
                 return null;
             }
             if (!confirmed && present.is(line)) {
-                present.snapshot = node.snapshot;
+                present.confirm();
                 return null;
             }
             remove(present);
         }
         StoredObject object = objectOf(line);
-        Replica replica = new Replica(object, node, line.extent(), line.offset(), line.extentBytes());
-        replica.snapshot = node.snapshot;
-        object.replicas.add(replica);
-        node.replicas.put(place, replica);
-        node.usedBytes += replica.extentBytes;
+        Replica replica = new Replica(object, node, line);
+        object.add(replica);
+        node.replicas.add(replica);
         if (node.usable) {
             usableReplicas(object, +1);
         }
@@ -98,39 +108,37 @@ final class Index {
      */
     private StoredObject objectOf(DirectoryRecord line) {
         StoredObject known = objects.get(line.objectId());
+        if (known != null && known.agreesWith(line)) {
+            return known;
+        }
         StoredObject told = new StoredObject(line.objectId(), line.key(), line.payloadLength(), line.payloadCrc());
         if (known == null) {
-            objects.put(told.id, told);
-            return told;
+            objects.put(told.id(), told);
+        } else {
+            told.fate(StoredObject.Fate.DOOMED);
         }
-        boolean same = known.payloadLength == told.payloadLength
-                && known.payloadCrc == told.payloadCrc
-                && known.key.equals(told.key);
-        if (!same) {
-            told.fate = StoredObject.Fate.DOOMED;
-        }
-        return same ? known : told;
+        return told;
     }
 
     /** A node says that it freed an extent. */
     void freed(NodeView node, ExtentRef extent) {
-        Replica present = node.replicas.get(Replica.place(extent));
-        if (present != null && Long.compareUnsigned(present.extent.generation(), extent.generation()) <= 0) {
+        Replica present = node.replicas.at(extent);
+        if (present != null && Long.compareUnsigned(present.extent().generation(), extent.generation()) <= 0) {
             remove(present);
         }
     }
 
     /** Forgets what the node's latest snapshot did not hold. */
     void dropUnconfirmed(NodeView node) {
-        for (Replica replica : new ArrayList<>(node.replicas.values())) {
-            if (replica.snapshot != node.snapshot) {
+        for (Replica replica : copyOf(node.replicas.all())) {
+            if (!replica.isConfirmed()) {
                 remove(replica);
             }
         }
     }
 
     void dropAll(NodeView node) {
-        for (Replica replica : new ArrayList<>(node.replicas.values())) {
+        for (Replica replica : copyOf(node.replicas.all())) {
             remove(replica);
         }
     }
@@ -141,18 +149,28 @@ final class Index {
             return;
         }
         node.usable = usable;
-        for (Replica replica : node.replicas.values()) {
-            usableReplicas(replica.object, usable ? +1 : -1);
+        for (Replica replica : node.replicas.all()) {
+            usableReplicas(replica.object(), usable ? +1 : -1);
         }
+    }
+
+    /** The node was, or is about to be, told to free a replica: its bytes count as gone for eviction and placement. */
+    void freeing(Replica replica) {
+        replica.node().replicas.freeing(replica);
+    }
+
+    /** The node has not freed the replica, or cannot be asked any more. */
+    void noLongerFreeing(Replica replica) {
+        replica.node().replicas.noLongerFreeing(replica);
     }
 
     /** Makes an object readable under its key, which must have no published object. */
     void publish(StoredObject object) {
-        StoredObject before = published.put(object.key, object);
-        if (before != null || object.fate == StoredObject.Fate.PUBLISHED) {
-            throw new IllegalStateException("key of " + object.id + " is already published");
+        StoredObject before = published.put(object.key(), object);
+        if (before != null || object.fate() == StoredObject.Fate.PUBLISHED) {
+            throw new IllegalStateException("key of " + object.id() + " is already published");
         }
-        object.fate = StoredObject.Fate.PUBLISHED;
+        object.fate(StoredObject.Fate.PUBLISHED);
         recency.append(object);
         if (!object.isAvailable()) {
             unavailable++;
@@ -161,7 +179,7 @@ final class Index {
 
     void doom(StoredObject object) {
         unpublish(object);
-        object.fate = StoredObject.Fate.DOOMED;
+        object.fate(StoredObject.Fate.DOOMED);
     }
 
     /** A new leadership decides everything anew. */
@@ -170,42 +188,46 @@ final class Index {
         recency.clear();
         unavailable = 0;
         for (StoredObject object : objects.values()) {
-            object.fate = StoredObject.Fate.UNSETTLED;
+            object.fate(StoredObject.Fate.UNSETTLED);
         }
     }
 
     private void unpublish(StoredObject object) {
-        if (object.fate != StoredObject.Fate.PUBLISHED) {
+        if (object.fate() != StoredObject.Fate.PUBLISHED) {
             return;
         }
-        published.remove(object.key);
+        published.remove(object.key());
         recency.remove(object);
         if (!object.isAvailable()) {
             unavailable--;
         }
-        object.fate = StoredObject.Fate.UNSETTLED;
+        object.fate(StoredObject.Fate.UNSETTLED);
     }
 
     private void remove(Replica replica) {
-        NodeView node = replica.node;
-        StoredObject object = replica.object;
-        node.replicas.remove(Replica.place(replica.extent));
-        node.usedBytes -= replica.extentBytes;
-        node.noLongerFreeing(replica);
+        NodeView node = replica.node();
+        StoredObject object = replica.object();
+        node.replicas.remove(replica);
         if (node.usable) {
             usableReplicas(object, -1);
         }
-        object.replicas.remove(replica);
-        if (object.replicas.isEmpty()) {
+        object.remove(replica);
+        if (object.replicaCount() == 0) {
             unpublish(object);
-            objects.remove(object.id, object);
+            objects.remove(object.id(), object);
         }
+    }
+
+    private static List<Replica> copyOf(Iterable<Replica> replicas) {
+        List<Replica> copy = new ArrayList<>();
+        replicas.forEach(copy::add);
+        return copy;
     }
 
     private void usableReplicas(StoredObject object, int change) {
         boolean before = object.isAvailable();
-        object.usableReplicas += change;
-        if (object.fate == StoredObject.Fate.PUBLISHED && before != object.isAvailable()) {
+        object.countUsable(change);
+        if (object.fate() == StoredObject.Fate.PUBLISHED && before != object.isAvailable()) {
             unavailable += before ? 1 : -1;
         }
     }

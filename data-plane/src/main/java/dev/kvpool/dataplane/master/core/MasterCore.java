@@ -16,6 +16,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -180,8 +181,8 @@ public final class MasterCore {
                                 .formatted(
                                         node.id,
                                         node.peer.incarnation(),
-                                        node.replicas.size(),
-                                        node.usedBytes,
+                                        node.replicaCount(),
+                                        node.usedBytes(),
                                         node.capacityBytes,
                                         nowMs - node.connectedMs));
                 takeover.admit(node, nowMs);
@@ -270,19 +271,21 @@ public final class MasterCore {
 
     /** Keys that can be read here now, at most {@code limit} of them, in no order. */
     public List<String> keys(int limit) {
-        return index.publishedKeys().stream().limit(limit).map(Key::toString).toList();
+        return index.publishedKeys(limit).stream().map(Key::toString).toList();
     }
 
     /** The nodes that hold the published object of a key; empty when there is none. Leases nothing. */
     public List<String> holders(Key key) {
+        List<String> holders = new ArrayList<>();
         StoredObject object = index.published(key);
-        return object == null
-                ? List.of()
-                : object.replicas.stream().map(replica -> replica.node.id).toList();
+        if (object != null) {
+            object.replicas().forEach(replica -> holders.add(replica.node().id));
+        }
+        return holders;
     }
 
     private void lose(NodeView node, String reason) {
-        outbox.report("node %s away with %d objects: %s".formatted(node.id, node.replicas.size(), reason));
+        outbox.report("node %s away with %d objects: %s".formatted(node.id, node.replicaCount(), reason));
         frees.abandon(node);
         index.setUsable(node, false);
         membership.disconnect(node, reason, nowMs);

@@ -11,7 +11,6 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.agrona.collections.Long2ObjectHashMap;
 
 /** What a master knows of one storage node; it outlives the node's connections. */
 final class NodeView implements Placement.Candidate {
@@ -19,8 +18,8 @@ final class NodeView implements Placement.Candidate {
 
     final String id;
 
-    /** Replicas by {@link Replica#place}. Iterators are not cached: walks over one map may nest. */
-    final Long2ObjectHashMap<Replica> replicas = new Long2ObjectHashMap<>(16, 0.65f, false);
+    /** Reached through the {@link Index} by everybody else. */
+    final NodeReplicas replicas = new NodeReplicas();
 
     /** Frees not yet sent, and those sent by request id; kept by {@link Frees}. */
     final Deque<Frees.Item> freesQueued = new ArrayDeque<>();
@@ -62,11 +61,8 @@ final class NodeView implements Placement.Candidate {
     long capacityBytes;
     long capacitySlots;
     long segmentBytesMax;
-    long usedBytes;
     long grantedBytes;
     long grantedSlots;
-    long freeingBytes;
-    long freeingSlots;
 
     /** Bytes that must become free although the node is below its watermark: a writer found no room. */
     long wantedBytes;
@@ -136,6 +132,25 @@ final class NodeView implements Placement.Candidate {
         return false;
     }
 
+    /** Extents the node is known to hold, those about to be freed included. */
+    long replicaCount() {
+        return replicas.count();
+    }
+
+    /** Bytes of those extents. */
+    long usedBytes() {
+        return replicas.bytes();
+    }
+
+    /** Bytes and directory slots the node was, or is about to be, told to free. */
+    long freeingBytes() {
+        return replicas.freeingBytes();
+    }
+
+    long freeingSlots() {
+        return replicas.freeingSlots();
+    }
+
     @Override
     public String id() {
         return id;
@@ -143,30 +158,16 @@ final class NodeView implements Placement.Candidate {
 
     @Override
     public long freeBytes() {
-        return capacityBytes - usedBytes - grantedBytes;
+        return capacityBytes - usedBytes() - grantedBytes;
     }
 
     @Override
     public long freeSlots() {
-        return capacitySlots - replicas.size() - grantedSlots;
+        return capacitySlots - replicaCount() - grantedSlots;
     }
 
     void want(long bytes) {
         wantedBytes = Math.min(capacityBytes, wantedBytes + bytes);
-    }
-
-    void freeing(Replica replica) {
-        replica.freeing = true;
-        freeingBytes += replica.extentBytes;
-        freeingSlots++;
-    }
-
-    void noLongerFreeing(Replica replica) {
-        if (replica.freeing) {
-            replica.freeing = false;
-            freeingBytes -= replica.extentBytes;
-            freeingSlots--;
-        }
     }
 
     NodeRef reference() {

@@ -57,7 +57,7 @@ final class PublishRequests {
 
     private void publish(PendingReply reply, int line, Put put, long nowMs) {
         StoredObject present = index.published(put.key());
-        if (present != null && present.id.equals(put.objectId())) {
+        if (present != null && present.id().equals(put.objectId())) {
             reply.decide(line, Status.OK);
             return;
         }
@@ -87,7 +87,7 @@ final class PublishRequests {
 
     /** The grant ended: another object has the key, or the epoch or the deadline has passed. */
     private static Status withoutGrant(StoredObject present, Put put) {
-        return present != null && present.id.isNewerThan(put.objectId()) ? Status.EXISTS : Status.STALE_EPOCH;
+        return present != null && present.id().isNewerThan(put.objectId()) ? Status.EXISTS : Status.STALE_EPOCH;
     }
 
     private void giveBack(Grant grant, Count outcome, long nowMs) {
@@ -98,8 +98,8 @@ final class PublishRequests {
 
     /** A node shows an object of this epoch. */
     void committed(NodeView node, StoredObject object, long nowMs) {
-        Grant grant = grants.byId(object.id);
-        if (grant != null && grant.key.equals(object.key)) {
+        Grant grant = grants.byId(object.id());
+        if (grant != null && object.hasKey(grant.key)) {
             grant.release(node);
             check(grant, nowMs);
         }
@@ -132,7 +132,7 @@ final class PublishRequests {
 
     private void check(Grant grant, long nowMs) {
         StoredObject object = index.object(grant.id);
-        boolean seen = object != null && object.fate == StoredObject.Fate.UNSETTLED && object.isAvailable();
+        boolean seen = object != null && object.fate() == StoredObject.Fate.UNSETTLED && object.isAvailable();
         for (PublishWait wait : List.copyOf(grant.waits)) {
             if (nowMs < wait.untilMs() && isAwaited(wait, object)) {
                 continue;

@@ -56,13 +56,13 @@ final class ReadRequests {
         }
         counters.add(Count.LOOKUP_HITS);
         lease(object, nowMs);
-        List<ReplicaRef> replicas = new ArrayList<>(object.usableReplicas);
-        for (Replica replica : object.replicas) {
-            if (replica.node.usable) {
-                replicas.add(new ReplicaRef(nodes.place(replica.node), replica.extent, replica.offset));
+        List<ReplicaRef> replicas = new ArrayList<>(object.usableReplicas());
+        for (Replica replica : object.replicas()) {
+            if (replica.node().usable) {
+                replicas.add(new ReplicaRef(nodes.place(replica.node()), replica.extent(), replica.offset()));
             }
         }
-        return new Found(Status.OK, object.id, object.payloadLength, object.payloadCrc, replicas);
+        return new Found(Status.OK, object.id(), object.payloadLength(), object.payloadCrc(), replicas);
     }
 
     ExistsReply exists(ExistsRequest request, long nowMs) {
@@ -81,7 +81,7 @@ final class ReadRequests {
         }
         counters.add(Count.EXISTS_HITS);
         lease(object, nowMs);
-        return new Existence(Status.OK, object.payloadLength);
+        return new Existence(Status.OK, object.payloadLength());
     }
 
     private void lease(StoredObject object, long nowMs) {

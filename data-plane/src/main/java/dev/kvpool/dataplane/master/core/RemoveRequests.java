@@ -51,7 +51,7 @@ final class RemoveRequests {
     void removeAll(long session, RemoveAllRequest request, long nowMs) {
         List<StoredObject> victims = new ArrayList<>();
         for (StoredObject object : index.recency()) {
-            if (objection(object.key, object, request.force(), nowMs) == Status.OK) {
+            if (objection(object.key(), object, request.force(), nowMs) == Status.OK) {
                 victims.add(object);
             }
         }
@@ -83,7 +83,7 @@ final class RemoveRequests {
             return Status.HAS_LEASE;
         }
         // A node away could not be told, and would bring the object back.
-        return object.usableReplicas == object.replicas.size() ? Status.OK : Status.UNAVAILABLE;
+        return object.usableReplicas() == object.replicaCount() ? Status.OK : Status.UNAVAILABLE;
     }
 
     private void giveUp(StoredObject object, PendingReply reply, int line) {

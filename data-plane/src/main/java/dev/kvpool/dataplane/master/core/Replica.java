@@ -4,33 +4,74 @@ package dev.kvpool.dataplane.master.core;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
 
-/** An object's bytes on one node. */
+/**
+ * An object's bytes on one node. Good for the turn it was asked for in: whoever comes back to it later keeps the node and the
+ * extent and asks {@link Index#replica}. Two of them are compared with equals, never with ==.
+ */
 final class Replica {
-    final StoredObject object;
-    final NodeView node;
-    final ExtentRef extent;
-    final long offset;
-    final long extentBytes;
+    private final StoredObject object;
+    private final NodeView node;
+    private final ExtentRef extent;
+    private final long offset;
+    private final long extentBytes;
 
     /** Number of the last snapshot that held it. */
-    int snapshot;
+    private int snapshot;
 
-    /** The node was or is about to be told to free it. */
-    boolean freeing;
+    private boolean freeing;
 
-    Replica(StoredObject object, NodeView node, ExtentRef extent, long offset, long extentBytes) {
+    Replica(StoredObject object, NodeView node, DirectoryRecord line) {
         this.object = object;
         this.node = node;
-        this.extent = extent;
-        this.offset = offset;
-        this.extentBytes = extentBytes;
+        this.extent = line.extent();
+        this.offset = line.offset();
+        this.extentBytes = line.extentBytes();
+        this.snapshot = node.snapshot;
+    }
+
+    StoredObject object() {
+        return object;
+    }
+
+    NodeView node() {
+        return node;
+    }
+
+    ExtentRef extent() {
+        return extent;
+    }
+
+    /** Where the payload starts in the segment. */
+    long offset() {
+        return offset;
+    }
+
+    /** Bytes allocated on the node, key and padding included. */
+    long extentBytes() {
+        return extentBytes;
+    }
+
+    /** The node was, or is about to be, told to free it; see {@link Index#freeing}. */
+    boolean isFreeing() {
+        return freeing;
     }
 
     boolean is(DirectoryRecord line) {
-        return extent.equals(line.extent()) && object.id.equals(line.objectId()) && offset == line.offset();
+        return extent.equals(line.extent()) && object.id().equals(line.objectId()) && offset == line.offset();
     }
 
-    static long place(ExtentRef extent) {
-        return ((long) extent.segment() << 32) | extent.slot();
+    // ---- changed by the Index alone -----------------------------------------------------------------------------
+
+    /** The latest snapshot of the node, or a change after it, held this replica. */
+    boolean isConfirmed() {
+        return snapshot == node.snapshot;
+    }
+
+    void confirm() {
+        snapshot = node.snapshot;
+    }
+
+    void freeing(boolean now) {
+        freeing = now;
     }
 }

@@ -40,9 +40,9 @@ final class Settlement {
 
     /** A node has become usable: what it shows counts, and what it missed is freed. */
     void settle(NodeView node, long nowMs) {
-        for (Replica replica : node.replicas.values()) {
-            settle(replica.object, nowMs);
-            if (replica.object.fate == StoredObject.Fate.DOOMED) {
+        for (Replica replica : index.replicasOn(node)) {
+            settle(replica.object(), nowMs);
+            if (replica.object().fate()() == StoredObject.Fate.DOOMED) {
                 frees.giveUpRest(replica, nowMs);
             }
         }
@@ -50,18 +50,18 @@ final class Settlement {
 
     /** Frees what a node has only now shown of an object that was given up before. */
     void giveUpIfDoomed(StoredObject object, NodeView node, long nowMs) {
-        for (Replica replica : object.replicas) {
-            if (replica.node == node && object.fate == StoredObject.Fate.DOOMED) {
+        for (Replica replica : object.replicas()) {
+            if (replica.node() == node && object.fate() == StoredObject.Fate.DOOMED) {
                 frees.giveUpRest(replica, nowMs);
             }
         }
     }
 
     void settle(StoredObject object, long nowMs) {
-        if (object.fate != StoredObject.Fate.UNSETTLED) {
+        if (object.fate() != StoredObject.Fate.UNSETTLED) {
             return;
         }
-        int age = Long.compareUnsigned(object.id.epoch(), leadership.authority().epoch());
+        int age = Long.compareUnsigned(object.id().epoch(), leadership.authority().epoch());
         if (age > 0) {
             // Of a leader after us: we are deposed and about to hear of it.
             return;
@@ -74,8 +74,8 @@ final class Settlement {
     }
 
     private void settleOwn(StoredObject object, long nowMs) {
-        Grant grant = grants.byId(object.id);
-        if (grant == null || !grant.key.equals(object.key)) {
+        Grant grant = grants.byId(object.id());
+        if (grant == null || !object.hasKey(grant.key)) {
             frees.giveUp(object, nowMs);
             counters.add(Count.LEFT_OVERS);
         }
@@ -84,8 +84,8 @@ final class Settlement {
     private void settleRecovered(StoredObject object, long nowMs) {
         // Before anything else: the one that loses may have been promised to readers as well.
         object.lease(leasedUntilMs);
-        StoredObject holder = index.published(object.key);
-        if (holder != null && holder.id.isNewerThan(object.id)) {
+        StoredObject holder = index.published(object.key());
+        if (holder != null && holder.id().isNewerThan(object.id())) {
             frees.giveUp(object, nowMs);
             counters.add(Count.SUPERSEDED);
             return;
@@ -99,7 +99,7 @@ final class Settlement {
 
     /** Publishes what this epoch granted. The grant must be the newest of its key, so nothing newer can be there. */
     void publishGranted(StoredObject object, long nowMs) {
-        StoredObject before = index.published(object.key);
+        StoredObject before = index.published(object.key());
         if (before != null) {
             frees.giveUp(before, nowMs);
             counters.add(Count.SUPERSEDED);
@@ -110,7 +110,7 @@ final class Settlement {
     /** Gives up what a grant that ended without a publish has left behind, if anything has arrived yet. */
     void giveUpLeftOver(ObjectId id, long nowMs) {
         StoredObject object = index.object(id);
-        if (object != null && object.fate == StoredObject.Fate.UNSETTLED) {
+        if (object != null && object.fate() == StoredObject.Fate.UNSETTLED) {
             frees.giveUp(object, nowMs);
             counters.add(Count.LEFT_OVERS);
         }

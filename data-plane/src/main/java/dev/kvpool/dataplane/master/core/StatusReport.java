@@ -43,7 +43,7 @@ final class StatusReport {
             if (isReady(node)) {
                 ready += membership.expected().contains(node.id) ? 1 : 0;
                 capacity += node.capacityBytes;
-                used += node.usedBytes;
+                used += node.usedBytes();
             }
         }
         for (String id : membership.expected()) {
@@ -118,8 +118,8 @@ final class StatusReport {
                 reason,
                 node.isTransient,
                 node.capacityBytes,
-                node.usedBytes,
-                node.replicas.size(),
+                node.usedBytes(),
+                node.replicaCount(),
                 node.peer.incarnation(),
                 node.peer.product(),
                 protocols(node),

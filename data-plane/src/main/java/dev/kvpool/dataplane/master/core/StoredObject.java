@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One object as the streams of the nodes show it. */
+/**
+ * One object as the streams of the nodes show it. Good for the turn it was asked for in: whoever comes back to an object
+ * later keeps its id and asks the {@link Index} again. Two of them are compared with equals, never with ==.
+ */
 final class StoredObject {
     /** What the leader has decided about an object. */
     enum Fate {
@@ -18,17 +22,14 @@ final class StoredObject {
         DOOMED
     }
 
-    final ObjectId id;
-    final Key key;
-    final long payloadLength;
-    final int payloadCrc;
-    final List<Replica> replicas = new ArrayList<>(1);
-
-    Fate fate = Fate.UNSETTLED;
-    long leaseUntilMs = Long.MIN_VALUE;
-
-    /** Replicas on usable nodes; kept by {@link Index}. */
-    int usableReplicas;
+    private final ObjectId id;
+    private final Key key;
+    private final long payloadLength;
+    private final int payloadCrc;
+    private final List<Replica> replicas = new ArrayList<>(1);
+    private Fate fate = Fate.UNSETTLED;
+    private long leaseUntilMs = Long.MIN_VALUE;
+    private int usableReplicas;
 
     /** Neighbours in {@link Recency}. */
     StoredObject colder;
@@ -42,8 +43,60 @@ final class StoredObject {
         this.payloadCrc = payloadCrc;
     }
 
+    ObjectId id() {
+        return id;
+    }
+
+    Key key() {
+        return key;
+    }
+
+    boolean hasKey(Key other) {
+        return key.equals(other);
+    }
+
+    long payloadLength() {
+        return payloadLength;
+    }
+
+    int payloadCrc() {
+        return payloadCrc;
+    }
+
+    Fate fate() {
+        return fate;
+    }
+
+    /** The extents that hold it, on usable nodes and others; must not change while it is walked. */
+    Iterable<Replica> replicas() {
+        return replicas;
+    }
+
+    int replicaCount() {
+        return replicas.size();
+    }
+
+    /** How many of its replicas lie on usable nodes. */
+    int usableReplicas() {
+        return usableReplicas;
+    }
+
     boolean isAvailable() {
         return usableReplicas > 0;
+    }
+
+    boolean isOn(NodeView node) {
+        for (Replica replica : replicas) {
+            if (replica.node() == node) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** When the last lease ends; {@link Long#MIN_VALUE} when there never was one. */
+    long leaseUntilMs() {
+        return leaseUntilMs;
     }
 
     boolean isLeased(long nowMs) {
@@ -54,12 +107,26 @@ final class StoredObject {
         leaseUntilMs = Math.max(leaseUntilMs, untilMs);
     }
 
-    boolean isOn(NodeView node) {
-        for (Replica replica : replicas) {
-            if (replica.node == node) {
-                return true;
-            }
-        }
-        return false;
+    /** Whether a line of a directory tells of the same content under the same key. */
+    boolean agreesWith(DirectoryRecord line) {
+        return payloadLength == line.payloadLength() && payloadCrc == line.payloadCrc() && hasKey(line.key());
+    }
+
+    // ---- changed by the Index alone -----------------------------------------------------------------------------
+
+    void fate(Fate decided) {
+        fate = decided;
+    }
+
+    void add(Replica replica) {
+        replicas.add(replica);
+    }
+
+    void remove(Replica replica) {
+        replicas.remove(replica);
+    }
+
+    void countUsable(int change) {
+        usableReplicas += change;
     }
 }
