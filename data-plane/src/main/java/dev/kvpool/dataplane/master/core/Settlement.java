@@ -42,7 +42,7 @@ final class Settlement {
     void settle(NodeView node, long nowMs) {
         for (Replica replica : index.replicasOn(node)) {
             settle(replica.object(), nowMs);
-            if (replica.object().fate()() == StoredObject.Fate.DOOMED) {
+            if (replica.object().fate() == StoredObject.Fate.DOOMED) {
                 frees.giveUpRest(replica, nowMs);
             }
         }
@@ -61,7 +61,8 @@ final class Settlement {
         if (object.fate() != StoredObject.Fate.UNSETTLED) {
             return;
         }
-        int age = Long.compareUnsigned(object.id().epoch(), leadership.authority().epoch());
+        int age =
+                Long.compareUnsigned(object.id().epoch(), leadership.authority().epoch());
         if (age > 0) {
             // Of a leader after us: we are deposed and about to hear of it.
             return;
