@@ -111,10 +111,10 @@ class CoreInMemory {
     }
     return endWrite(client, value);
   }
-  FreeAck free(node::ConnectionId master, const Authority& authority,
-               const std::vector<node::FreeRequest::Entry>& entries) {
+  CommandAck free(node::ConnectionId master, const Authority& authority,
+                  const std::vector<node::FreeRequest::Entry>& entries) {
     frame(master, [&](wire::Bytes& out) { appendFree(out, 1, authority, entries); });
-    return readFreeAck(last(master, sbe::FreeAck::SBE_TEMPLATE_ID));
+    return readCommandAck(last(master, sbe::CommandAck::SBE_TEMPLATE_ID));
   }
 
   std::deque<wire::Bytes>& inbox(node::ConnectionId connection) { return inboxes_[connection]; }

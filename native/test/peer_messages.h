@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "dev_kvpool_wire/CommandAck.h"
 #include "dev_kvpool_wire/DirectoryRecords.h"
 #include "dev_kvpool_wire/Fence.h"
 #include "dev_kvpool_wire/FenceAck.h"
 #include "dev_kvpool_wire/Free.h"
-#include "dev_kvpool_wire/FreeAck.h"
 #include "dev_kvpool_wire/NodeInfo.h"
 #include "dev_kvpool_wire/NodeStats.h"
 #include "dev_kvpool_wire/ReadReply.h"
@@ -123,13 +123,13 @@ inline node::FenceAck readFenceAck(wire::Body body) {
           reader->incarnation(), reader->sequence()};
 }
 
-struct FreeAck {
+struct CommandAck {
   uint64_t requestId = 0;
   bool accepted = false;
   Authority seen;
 };
-inline FreeAck readFreeAck(wire::Body body) {
-  wire::Reader<sbe::FreeAck> reader(body);
+inline CommandAck readCommandAck(wire::Body body) {
+  wire::Reader<sbe::CommandAck> reader(body);
   return {reader->requestId(), reader->accepted() == sbe::Flag::YES, wire::toAuthority(reader->seen())};
 }
 

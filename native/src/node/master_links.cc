@@ -132,7 +132,7 @@ void MasterLinks::free(Link& link, const FreeRequest& request) {
   }
   sendChanges();
   wire::Bytes out;
-  appendFreeAck(out, request.requestId, accepted, context_.obedience.seen());
+  appendCommandAck(out, request.requestId, accepted, context_.obedience.seen(), KV_OK);
   send(link, std::move(out));
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/messages.h"
 
+#include "dev_kvpool_wire/CommandAck.h"
 #include "dev_kvpool_wire/Fence.h"
 #include "dev_kvpool_wire/FenceAck.h"
 #include "dev_kvpool_wire/Free.h"
-#include "dev_kvpool_wire/FreeAck.h"
 #include "dev_kvpool_wire/NodeInfo.h"
 #include "dev_kvpool_wire/NodeStats.h"
 #include "dev_kvpool_wire/ReadReply.h"
@@ -38,15 +38,15 @@ constexpr size_t kKeyBytesOnWireMax = 65535;
 }  // namespace
 
 void appendNodeInfo(wire::Bytes& out, const NodeInfo& info) {
-  const size_t room =
-      groupRoom(1, sbe::NodeInfo::Segments::sbeBlockLength()) + textRoom(info.tcp.size()) + textRoom(info.shm.size());
+  const size_t room = groupRoom(1, sbe::NodeInfo::Segments::sbeBlockLength()) + textRoom(info.tcp.size()) +
+                      textRoom(info.shm.size()) + textRoom(info.zone.size());
   appendFrame<sbe::NodeInfo>(out, room, [&](sbe::NodeInfo& m) {
     m.objectLeaseMaxMs(info.objectLeaseMaxMs).isTransient(flag(info.isTransient));
     put(m.seen(), info.seen);
     put(m.purgeId(), info.purgeId);
     put(m.highestObject(), info.highestObject);
     m.segmentsCount(1).next().segment(0).medium(sbe::Medium::DRAM).capacityBytes(info.capacityBytes).slots(info.slots);
-    m.putTcp(info.tcp).putShm(info.shm);
+    m.putTcp(info.tcp).putShm(info.shm).putZone(info.zone);
   });
 }
 
@@ -95,9 +95,9 @@ FreeRequest readFree(wire::Body body) {
   return request;
 }
 
-void appendFreeAck(wire::Bytes& out, uint64_t requestId, bool accepted, const Authority& seen) {
-  appendFrame<sbe::FreeAck>(out, 0, [&](sbe::FreeAck& m) {
-    m.requestId(requestId).accepted(flag(accepted));
+void appendCommandAck(wire::Bytes& out, uint64_t requestId, bool accepted, const Authority& seen, int32_t status) {
+  appendFrame<sbe::CommandAck>(out, 0, [&](sbe::CommandAck& m) {
+    m.requestId(requestId).accepted(flag(accepted)).status(status);
     put(m.seen(), seen);
   });
 }

@@ -22,6 +22,7 @@ struct NodeInfo {
   uint32_t slots = 0;
   std::string tcp;
   std::string shm;
+  std::string zone;
 };
 void appendNodeInfo(wire::Bytes& out, const NodeInfo& info);
 
@@ -64,7 +65,7 @@ struct FreeRequest {
   std::vector<Entry> entries;
 };
 FreeRequest readFree(wire::Body body);
-void appendFreeAck(wire::Bytes& out, uint64_t requestId, bool accepted, const Authority& seen);
+void appendCommandAck(wire::Bytes& out, uint64_t requestId, bool accepted, const Authority& seen, int32_t status);
 
 struct WriteRequest {
   uint64_t requestId = 0;

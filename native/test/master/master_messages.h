@@ -78,7 +78,7 @@ struct KeysRequest {
 NodeInfo readNodeInfo(wire::Body body);
 DirectoryRecords readDirectoryRecords(wire::Body body);
 Ack readFenceAck(wire::Body body);
-Ack readFreeAck(wire::Body body);
+Ack readCommandAck(wire::Body body);
 GrantRequest readGrantRequest(wire::Body body);
 PublishRequest readPublishRequest(wire::Body body);
 KeysRequest readLookupRequest(wire::Body body);

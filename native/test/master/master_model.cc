@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "dev_kvpool_wire/CommandAck.h"
 #include "dev_kvpool_wire/DirectoryRecords.h"
 #include "dev_kvpool_wire/FenceAck.h"
-#include "dev_kvpool_wire/FreeAck.h"
 #include "dev_kvpool_wire/NodeInfo.h"
 #include "dev_kvpool_wire/SnapshotEnd.h"
 
@@ -127,8 +127,8 @@ void MasterModel::nodeFrame(uint64_t connection, Node& node, wire::Body body) {
     case sbe::FenceAck::sbeTemplateId():
       fenceAcked(connection, node, readFenceAck(body));
       break;
-    case sbe::FreeAck::sbeTemplateId():
-      freeAcked(readFreeAck(body).request);
+    case sbe::CommandAck::sbeTemplateId():
+      commandAcked(readCommandAck(body).request);
       break;
     default:
       break;  // snapshot begin, stats, heartbeat

@@ -108,7 +108,7 @@ class MasterModel {
   void removeAll(uint64_t connection, const KeysRequest& request);
   int32_t removeOne(const std::string& key, bool force, std::map<uint64_t, std::vector<FreedExtent>>& freed);
   void awaitFrees(PendingRemove pending, const std::map<uint64_t, std::vector<FreedExtent>>& freed);
-  void freeAcked(uint64_t request);
+  void commandAcked(uint64_t request);
   void settleRemoves();
   void finishRemove(const PendingRemove& pending);
 

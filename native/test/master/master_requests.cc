@@ -240,7 +240,7 @@ void MasterModel::awaitFrees(PendingRemove pending, const std::map<uint64_t, std
   settleRemoves();
 }
 
-void MasterModel::freeAcked(uint64_t request) {
+void MasterModel::commandAcked(uint64_t request) {
   for (PendingRemove& pending : removes_)
     pending.acksMissing.erase(request);
   settleRemoves();

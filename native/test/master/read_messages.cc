@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "dev_kvpool_wire/CommandAck.h"
 #include "dev_kvpool_wire/DirectoryRecords.h"
 #include "dev_kvpool_wire/ExistsRequest.h"
 #include "dev_kvpool_wire/FenceAck.h"
-#include "dev_kvpool_wire/FreeAck.h"
 #include "dev_kvpool_wire/GrantRequest.h"
 #include "dev_kvpool_wire/LookupRequest.h"
 #include "dev_kvpool_wire/NodeInfo.h"
@@ -77,8 +77,8 @@ Ack readFenceAck(wire::Body body) {
   return readAck<sbe::FenceAck>(body);
 }
 
-Ack readFreeAck(wire::Body body) {
-  return readAck<sbe::FreeAck>(body);
+Ack readCommandAck(wire::Body body) {
+  return readAck<sbe::CommandAck>(body);
 }
 
 GrantRequest readGrantRequest(wire::Body body) {

@@ -63,7 +63,7 @@ TEST(MasterStream, EveryMasterHearsEveryChangeWithItsNumber) {
     EXPECT_TRUE(heard[1].records.front().key.empty());
   }
   const std::vector<uint16_t> types = node.types(kMaster);
-  EXPECT_EQ(types.back(), test::sbe::FreeAck::SBE_TEMPLATE_ID) << "the answer comes behind the records";
+  EXPECT_EQ(types.back(), test::sbe::CommandAck::SBE_TEMPLATE_ID) << "the answer comes behind the records";
 }
 
 TEST(MasterStream, TheFenceAnswerStandsBehindEarlierCommits) {

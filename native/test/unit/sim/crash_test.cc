@@ -142,7 +142,7 @@ class Life {
   void hear(uint16_t type, wire::Body body) {
     if (type == test::sbe::WriteReply::SBE_TEMPLATE_ID) lastWrite = test::readWriteReply(body);
     if (type == test::sbe::FenceAck::SBE_TEMPLATE_ID) lastFence = test::readFenceAck(body);
-    if (type == test::sbe::FreeAck::SBE_TEMPLATE_ID) freeAcknowledged = test::readFreeAck(body).accepted;
+    if (type == test::sbe::CommandAck::SBE_TEMPLATE_ID) freeAcknowledged = test::readCommandAck(body).accepted;
     if (type == test::sbe::NodeInfo::SBE_TEMPLATE_ID) info = test::readNodeInfo(body);
     if (type != test::sbe::DirectoryRecords::SBE_TEMPLATE_ID) return;
     const test::Records heard = test::readRecords(body);

@@ -268,7 +268,7 @@ class MasterProcessTest {
 
     private static ObjectId put(SocketNode node, MasterProcess leader, String key) throws IOException {
         try (PeerSocket client = client(leader)) {
-            client.send(new GrantRequest(1, 1, 10_000, List.of(new GrantKey(Key.of(key), 100)), ""));
+            client.send(new GrantRequest(1, 1, 10_000, false, List.of(new GrantKey(Key.of(key), 100)), ""));
             GrantReply grant = client.receive(GrantReply.class);
             assertThat(grant.status()).isEqualTo(Status.OK);
             assertThat(grant.nodes().getFirst().incarnation()).isEqualTo(SocketNode.INCARNATION);

@@ -13,14 +13,16 @@ import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
+import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
-import dev.kvpool.dataplane.wire.message.NodeMessage.FreeAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.Medium;
 import dev.kvpool.wire.Role;
 import java.io.IOException;
@@ -53,7 +55,17 @@ final class SocketNode implements AutoCloseable {
         socket.send(PeerSocket.hello(Role.NODE, pool, id, INCARNATION));
         socket.receive(Welcome.class);
         Segment segment = new Segment(0, Medium.DRAM, CAPACITY, 1000);
-        socket.send(new NodeInfo(seen, ObjectId.NONE, 0, ObjectId.NONE, false, List.of(segment), "127.0.0.1:1", ""));
+        socket.send(new NodeInfo(
+                seen,
+                ObjectId.NONE,
+                0,
+                ObjectId.NONE,
+                false,
+                Restored.NOTHING,
+                List.of(segment),
+                "127.0.0.1:1",
+                "",
+                ""));
         socket.send(new SnapshotBegin(sequence));
         socket.send(new SnapshotRecords(List.copyOf(directory.values())));
         socket.send(new SnapshotEnd(directory.size(), sequence));
@@ -66,8 +78,8 @@ final class SocketNode implements AutoCloseable {
     /** What a write of a client does to the directory. */
     synchronized void commit(ObjectId objectId, String key, long payloadLength) {
         long slot = directory.size() + 1L;
-        DirectoryRecord record = new DirectoryRecord(
-                true, new ExtentRef(0, slot, slot), objectId, slot * 4096, 4096, payloadLength, 1, Key.of(key));
+        DirectoryRecord record = DirectoryRecord.committed(
+                new ExtentRef(0, slot, slot), objectId, slot * 4096, 4096, payloadLength, 1, Key.of(key));
         directory.put(slot, record);
         change(record);
     }
@@ -110,9 +122,9 @@ final class SocketNode implements AutoCloseable {
         } else if (command instanceof Free free) {
             for (Extent extent : free.extents()) {
                 DirectoryRecord gone = directory.remove(extent.extent().slot());
-                change(new DirectoryRecord(false, gone.extent(), gone.objectId(), 0, 0, 0, 0, Key.of("")));
+                change(DirectoryRecord.freed(gone.extent(), gone.objectId()));
             }
-            socket.send(new FreeAck(free.requestId(), true, seen));
+            socket.send(new CommandAck(free.requestId(), true, seen, Status.OK));
         }
     }
 

@@ -4,7 +4,7 @@ package dev.kvpool.dataplane.master.core;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
-import dev.kvpool.dataplane.wire.message.NodeMessage.FreeAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -153,7 +153,7 @@ final class Frees {
      * The records of what was freed came before this answer, so a replica still known now was not freed. An answer nobody
      * waits for belongs to a term that has ended.
      */
-    void answered(NodeView node, FreeAck ack) {
+    void answered(NodeView node, CommandAck ack) {
         List<Item> batch = node.freesSent.remove(ack.requestId());
         if (batch != null) {
             finish(node, batch);

@@ -9,8 +9,9 @@ import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeMessage;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
+import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
-import dev.kvpool.dataplane.wire.message.NodeMessage.FreeAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
@@ -188,8 +189,10 @@ public final class MasterCore {
                 takeover.admit(node, nowMs);
             }
             case NodeStats it -> node.stats = it;
+            // Who leads is decided outside of the core.
+            case LeaderGone it -> {}
             case FenceAck it -> takeover.fenceAnswered(node, it, nowMs);
-            case FreeAck it -> {
+            case CommandAck it -> {
                 frees.answered(node, it);
                 if (!it.accepted() && leadership.leads()) {
                     node.seen = it.seen();

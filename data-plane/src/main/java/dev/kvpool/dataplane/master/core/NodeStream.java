@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
+import dev.kvpool.wire.RecordState;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.function.BiConsumer;
@@ -62,7 +63,7 @@ final class NodeStream {
     void snapshot(NodeView node, SnapshotRecords part) throws ProtocolViolation {
         require(node.inSnapshot, "records of a snapshot outside of one");
         for (DirectoryRecord line : part.records()) {
-            require(line.committed(), "a snapshot holds committed records only");
+            require(line.state() == RecordState.COMMITTED, "a snapshot holds committed records only");
             commit(node, line);
         }
         node.snapshotLines += part.records().size();
@@ -76,7 +77,7 @@ final class NodeStream {
                         + Long.toUnsignedString(node.nextSequence));
         for (DirectoryRecord line : changes.records()) {
             node.nextSequence++;
-            if (line.committed()) {
+            if (line.state() == RecordState.COMMITTED) {
                 commit(node, line);
             } else {
                 index.freed(node, line.extent());

@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.master.core.Counters.Count;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.List;
@@ -112,7 +113,7 @@ final class Takeover {
         }
         if (!raising) {
             node.fenceRequest = requestIds.getAsLong();
-            outbox.send(node.session, new Fence(node.fenceRequest, ours, settings.objectLeaseMs()));
+            outbox.send(node.session, new Fence(node.fenceRequest, ours, settings.objectLeaseMs(), ObjectId.NONE));
         }
     }
 

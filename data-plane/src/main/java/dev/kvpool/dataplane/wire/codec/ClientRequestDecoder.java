@@ -40,12 +40,13 @@ final class ClientRequestDecoder {
         long requestId = grant.requestId();
         int replicas = grant.replicas();
         long deadlineMs = grant.deadlineMs();
+        boolean replace = grant.replace() == Flag.YES;
         List<GrantKey> keys = new ArrayList<>();
         for (GrantRequestDecoder.KeysDecoder key : grant.keys()) {
             long payloadLength = key.payloadLength();
             keys.add(new GrantKey(data.key(key::wrapKey), payloadLength));
         }
-        return new GrantRequest(requestId, replicas, deadlineMs, keys, data.text(grant::wrapPreferredNode));
+        return new GrantRequest(requestId, replicas, deadlineMs, replace, keys, data.text(grant::wrapPreferredNode));
     }
 
     ClientRequest publish(DirectBuffer body, MessageHeaderDecoder header) {

@@ -2,13 +2,14 @@
 package dev.kvpool.dataplane.wire.codec;
 
 import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.wire.CommandAckDecoder;
 import dev.kvpool.wire.DirectoryRecordsDecoder;
 import dev.kvpool.wire.ExistsRequestDecoder;
 import dev.kvpool.wire.FenceAckDecoder;
-import dev.kvpool.wire.FreeAckDecoder;
 import dev.kvpool.wire.GrantRequestDecoder;
 import dev.kvpool.wire.HeartbeatDecoder;
 import dev.kvpool.wire.HelloDecoder;
+import dev.kvpool.wire.LeaderGoneDecoder;
 import dev.kvpool.wire.LookupRequestDecoder;
 import dev.kvpool.wire.MessageHeaderDecoder;
 import dev.kvpool.wire.NodeInfoDecoder;
@@ -67,7 +68,8 @@ public final class MessageDecoder {
             case SnapshotEndDecoder.TEMPLATE_ID -> nodes.snapshotEnd(body, sized(SnapshotEndDecoder.BLOCK_LENGTH));
             case NodeStatsDecoder.TEMPLATE_ID -> nodes.stats(body, sized(NodeStatsDecoder.BLOCK_LENGTH));
             case FenceAckDecoder.TEMPLATE_ID -> nodes.fenceAck(body, sized(FenceAckDecoder.BLOCK_LENGTH));
-            case FreeAckDecoder.TEMPLATE_ID -> nodes.freeAck(body, sized(FreeAckDecoder.BLOCK_LENGTH));
+            case CommandAckDecoder.TEMPLATE_ID -> nodes.commandAck(body, sized(CommandAckDecoder.BLOCK_LENGTH));
+            case LeaderGoneDecoder.TEMPLATE_ID -> nodes.leaderGone(body, sized(LeaderGoneDecoder.BLOCK_LENGTH));
             case GrantRequestDecoder.TEMPLATE_ID -> clients.grant(body, sized(GrantRequestDecoder.BLOCK_LENGTH));
             case PublishRequestDecoder.TEMPLATE_ID -> clients.publish(body, sized(PublishRequestDecoder.BLOCK_LENGTH));
             case LookupRequestDecoder.TEMPLATE_ID -> clients.lookup(body, sized(LookupRequestDecoder.BLOCK_LENGTH));

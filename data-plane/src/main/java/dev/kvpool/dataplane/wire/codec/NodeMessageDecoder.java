@@ -6,25 +6,33 @@ import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.NodeMessage;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
+import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
-import dev.kvpool.dataplane.wire.message.NodeMessage.FreeAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
+import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.AuthorityDecoder;
+import dev.kvpool.wire.CommandAckDecoder;
+import dev.kvpool.wire.Departure;
 import dev.kvpool.wire.DirectoryRecordsDecoder;
 import dev.kvpool.wire.ExtentRefDecoder;
 import dev.kvpool.wire.FenceAckDecoder;
 import dev.kvpool.wire.Flag;
-import dev.kvpool.wire.FreeAckDecoder;
+import dev.kvpool.wire.LeaderGoneDecoder;
 import dev.kvpool.wire.MessageHeaderDecoder;
 import dev.kvpool.wire.NodeInfoDecoder;
 import dev.kvpool.wire.NodeStatsDecoder;
 import dev.kvpool.wire.ObjectIdDecoder;
+import dev.kvpool.wire.PinsDecoder;
+import dev.kvpool.wire.RecordState;
 import dev.kvpool.wire.SnapshotBeginDecoder;
 import dev.kvpool.wire.SnapshotEndDecoder;
 import java.util.ArrayList;
@@ -39,7 +47,8 @@ final class NodeMessageDecoder {
     private final SnapshotEndDecoder snapshotEnd = new SnapshotEndDecoder();
     private final NodeStatsDecoder stats = new NodeStatsDecoder();
     private final FenceAckDecoder fenceAck = new FenceAckDecoder();
-    private final FreeAckDecoder freeAck = new FreeAckDecoder();
+    private final CommandAckDecoder commandAck = new CommandAckDecoder();
+    private final LeaderGoneDecoder leaderGone = new LeaderGoneDecoder();
     private final VarData data = new VarData();
 
     NodeMessage info(DirectBuffer body, MessageHeaderDecoder header) {
@@ -47,21 +56,25 @@ final class NodeMessageDecoder {
         Authority seen = authority(info.seen());
         ObjectId purge = objectId(info.purgeId());
         ObjectId highest = objectId(info.highestObject());
+        Restored restored = new Restored(info.restored(), info.restoredHash(), info.dropped());
         List<Segment> segments = new ArrayList<>();
         for (NodeInfoDecoder.SegmentsDecoder segment : info.segments()) {
             segments.add(new Segment(segment.segment(), segment.medium(), segment.capacityBytes(), segment.slots()));
         }
         String tcp = data.text(info::wrapTcp);
         String shm = data.text(info::wrapShm);
+        String zone = data.text(info::wrapZone);
         return new NodeInfo(
                 seen,
                 purge,
                 info.objectLeaseMaxMs(),
                 highest,
                 info.isTransient() == Flag.YES,
+                restored,
                 List.copyOf(segments),
                 tcp,
-                shm);
+                shm,
+                zone);
     }
 
     NodeMessage snapshotBegin(DirectBuffer body, MessageHeaderDecoder header) {
@@ -74,19 +87,18 @@ final class NodeMessageDecoder {
         long sequence = records.sequence();
         List<DirectoryRecord> lines = new ArrayList<>();
         for (DirectoryRecordsDecoder.RecordsDecoder line : records.records()) {
-            boolean committed = switch (line.state()) {
-                case COMMITTED -> true;
-                case FREED -> false;
-                case NULL_VAL -> throw new IllegalArgumentException("record without a state");
-            };
+            if (line.state() == RecordState.NULL_VAL) {
+                throw new IllegalArgumentException("record without a state");
+            }
             lines.add(new DirectoryRecord(
-                    committed,
+                    line.state(),
                     extent(line.extent()),
                     objectId(line.objectId()),
                     line.offset(),
                     line.extentBytes(),
                     line.payloadLength(),
                     (int) line.payloadCrc(),
+                    retention(line.pins(), line.softPinMs(), line.group()),
                     data.key(line::wrapKey)));
         }
         return switch (records.kind()) {
@@ -109,7 +121,10 @@ final class NodeMessageDecoder {
                 stats.largestFreeBytes(),
                 stats.slotsUsed(),
                 stats.objects(),
-                stats.draining());
+                stats.draining(),
+                stats.idsHash(),
+                stats.damaged(),
+                stats.scrubRounds());
     }
 
     NodeMessage fenceAck(DirectBuffer body, MessageHeaderDecoder header) {
@@ -122,9 +137,26 @@ final class NodeMessageDecoder {
                 fenceAck.sequence());
     }
 
-    NodeMessage freeAck(DirectBuffer body, MessageHeaderDecoder header) {
-        freeAck.wrapAndApplyHeader(body, 0, header);
-        return new FreeAck(freeAck.requestId(), freeAck.accepted() == Flag.YES, authority(freeAck.seen()));
+    NodeMessage commandAck(DirectBuffer body, MessageHeaderDecoder header) {
+        commandAck.wrapAndApplyHeader(body, 0, header);
+        return new CommandAck(
+                commandAck.requestId(),
+                commandAck.accepted() == Flag.YES,
+                authority(commandAck.seen()),
+                Status.of(commandAck.status()));
+    }
+
+    NodeMessage leaderGone(DirectBuffer body, MessageHeaderDecoder header) {
+        leaderGone.wrapAndApplyHeader(body, 0, header);
+        if (leaderGone.departure() == Departure.NULL_VAL) {
+            throw new IllegalArgumentException("departure without a cause");
+        }
+        return new LeaderGone(
+                authority(leaderGone.authority()), leaderGone.departure(), data.text(leaderGone::wrapAddress));
+    }
+
+    private static Retention retention(PinsDecoder pins, long softPinMs, long group) {
+        return Retention.of(pins.soft(), pins.hard(), softPinMs, group);
     }
 
     private static Authority authority(AuthorityDecoder authority) {

@@ -17,9 +17,11 @@ public sealed interface ClientRequest extends Message {
      *
      * @param replicas 0 = the pool's default
      * @param deadlineMs time the client has left for the put
+     * @param replace an existing object gives way to this one when it is published
      * @param preferredNode node id tried first; empty = none
      */
-    record GrantRequest(long requestId, int replicas, long deadlineMs, List<GrantKey> keys, String preferredNode)
+    record GrantRequest(
+            long requestId, int replicas, long deadlineMs, boolean replace, List<GrantKey> keys, String preferredNode)
             implements ClientRequest {}
 
     /** What became of a granted put; {@code incarnations} are those of the nodes that committed it. */

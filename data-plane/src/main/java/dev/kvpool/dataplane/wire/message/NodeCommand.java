@@ -5,10 +5,44 @@ import java.util.List;
 
 /** What a leader asks of a storage node. */
 public sealed interface NodeCommand extends Message {
-    record Fence(long requestId, Authority authority, long objectLeaseMs) implements NodeCommand {}
+    /** Asks for obedience; objects with an id below {@code purgeId} are gone. */
+    record Fence(long requestId, Authority authority, long objectLeaseMs, ObjectId purgeId) implements NodeCommand {}
 
     /** An extent to free if it still holds this object. */
     record Extent(ExtentRef extent, ObjectId objectId) {}
 
     record Free(long requestId, Authority authority, List<Extent> extents) implements NodeCommand {}
+
+    /** Everything with a lower id is gone, now and whenever it turns up. */
+    record Purge(long requestId, Authority authority, ObjectId purgeId) implements NodeCommand {}
+
+    /** Objects of {@code key} up to {@code objectId} are removed. */
+    record Tombstone(ObjectId objectId, Key key) {}
+
+    /** Asks to keep tombstones, all or none, until they are freed like extents; at most {@value #TOMBSTONES_MAX}. */
+    record Bury(long requestId, Authority authority, List<Tombstone> tombstones) implements NodeCommand {
+        public static final int TOMBSTONES_MAX = 256;
+    }
+
+    /**
+     * Asks a node to read an object from another one and to commit it under the same id.
+     *
+     * @param sourceIncarnation of the node that holds it
+     * @param sourceTcp data endpoint of that node
+     */
+    record Copy(
+            long requestId,
+            Authority authority,
+            ObjectId objectId,
+            long payloadLength,
+            int payloadCrc,
+            Retention retention,
+            long sourceIncarnation,
+            ExtentRef sourceExtent,
+            Key key,
+            String sourceTcp)
+            implements NodeCommand {}
+
+    /** The leader gave its Lease back; the node tells the other masters. */
+    record LeaderLeaves(Authority authority) implements NodeCommand {}
 }

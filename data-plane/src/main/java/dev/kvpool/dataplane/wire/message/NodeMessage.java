@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.wire.message;
 
+import dev.kvpool.nativelib.Status;
+import dev.kvpool.wire.Departure;
 import dev.kvpool.wire.Medium;
 import java.util.List;
 
@@ -10,6 +12,16 @@ public sealed interface NodeMessage extends Message {
     record Segment(int segment, Medium medium, long capacityBytes, long slots) {}
 
     /**
+     * What a life of a node found in its segments when it began.
+     *
+     * @param idsHash order-free hash of the ids of {@code objects}, as in {@link NodeStats}
+     * @param dropped records that were torn, overlapping or out of range
+     */
+    record Restored(long objects, long idsHash, long dropped) {
+        public static final Restored NOTHING = new Restored(0, 0, 0);
+    }
+
+    /**
      * First message after Welcome.
      *
      * @param seen highest authority obeyed so far
@@ -17,6 +29,7 @@ public sealed interface NodeMessage extends Message {
      * @param highestObject highest object id in the directory
      * @param tcp HOST:PORT of the data endpoint
      * @param shm BOOTID:PATH of the unix socket, empty when off
+     * @param zone failure domain, empty when unknown
      */
     record NodeInfo(
             Authority seen,
@@ -24,9 +37,11 @@ public sealed interface NodeMessage extends Message {
             long objectLeaseMaxMs,
             ObjectId highestObject,
             boolean isTransient,
+            Restored restored,
             List<Segment> segments,
             String tcp,
-            String shm)
+            String shm,
+            String zone)
             implements NodeMessage {}
 
     /** The snapshot begins; the next delta has {@code sequence} + 1. */
@@ -41,15 +56,40 @@ public sealed interface NodeMessage extends Message {
     /** The snapshot is complete; it held {@code count} records. */
     record SnapshotEnd(long count, long sequence) implements NodeMessage {}
 
-    /** How full the node is, every 500 ms; doubles as a sign of life. */
+    /**
+     * How full and how well the node is, every 500 ms; doubles as a sign of life.
+     *
+     * @param idsHash order-free hash of the ids of all committed objects
+     * @param damaged objects of this life dropped because their bytes no longer matched their checksum
+     */
     record NodeStats(
-            long sequence, long usedBytes, long largestFreeBytes, long slotsUsed, long objects, long drainingBytes)
+            long sequence,
+            long usedBytes,
+            long largestFreeBytes,
+            long slotsUsed,
+            long objects,
+            long drainingBytes,
+            long idsHash,
+            long damaged,
+            long scrubRounds)
             implements NodeMessage {}
+
+    /**
+     * The holder of this authority, the highest the node obeys, is gone.
+     *
+     * @param address HOST:PORT where the node knew it
+     */
+    record LeaderGone(Authority authority, Departure departure, String address) implements NodeMessage {}
 
     /** Stands in the stream behind every commit that the fence allowed. */
     record FenceAck(long requestId, boolean accepted, Authority seen, long incarnation, long sequence)
             implements NodeMessage {}
 
-    /** Stands in the stream behind the records of what was freed. */
-    record FreeAck(long requestId, boolean accepted, Authority seen) implements NodeMessage {}
+    /**
+     * Stands in the stream behind the records that a command led to.
+     *
+     * @param accepted false: the authority is stale, and nothing was done
+     * @param status OK, or why an accepted command was not carried out
+     */
+    record CommandAck(long requestId, boolean accepted, Authority seen, Status status) implements NodeMessage {}
 }

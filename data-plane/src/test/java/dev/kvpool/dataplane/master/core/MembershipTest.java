@@ -13,6 +13,7 @@ import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
@@ -168,12 +169,12 @@ class MembershipTest {
     void recordsOutOfRangeEndTheConnection() {
         DirectoryRecord good = record(1, 1);
         List<DirectoryRecord> bad = List.of(
-                new DirectoryRecord(true, new ExtentRef(3, 1, 1), good.objectId(), 0, 128, 64, 0, good.key()),
-                new DirectoryRecord(true, good.extent(), good.objectId(), 0, 128, -1, 0, good.key()),
-                new DirectoryRecord(true, good.extent(), good.objectId(), 0, 64, 128, 0, good.key()),
-                new DirectoryRecord(true, good.extent(), good.objectId(), -64, 128, 64, 0, good.key()),
-                new DirectoryRecord(true, good.extent(), good.objectId(), 0, 2 * MIB, 64, 0, good.key()),
-                new DirectoryRecord(true, good.extent(), good.objectId(), 0, 128, 64, 0, Key.of("")));
+                DirectoryRecord.committed(new ExtentRef(3, 1, 1), good.objectId(), 0, 128, 64, 0, good.key()),
+                DirectoryRecord.committed(good.extent(), good.objectId(), 0, 128, -1, 0, good.key()),
+                DirectoryRecord.committed(good.extent(), good.objectId(), 0, 64, 128, 0, good.key()),
+                DirectoryRecord.committed(good.extent(), good.objectId(), -64, 128, 64, 0, good.key()),
+                DirectoryRecord.committed(good.extent(), good.objectId(), 0, 2 * MIB, 64, 0, good.key()),
+                DirectoryRecord.committed(good.extent(), good.objectId(), 0, 128, 64, 0, Key.of("")));
         for (DirectoryRecord record : bad) {
             streaming();
 
@@ -259,13 +260,15 @@ class MembershipTest {
                 0,
                 ObjectId.NONE,
                 false,
+                Restored.NOTHING,
                 List.of(new Segment(0, Medium.DRAM, MIB, 100)),
                 "a:50061",
+                "",
                 "");
     }
 
     private static DirectoryRecord record(long slot, long generation) {
-        return new DirectoryRecord(
-                true, new ExtentRef(0, slot, generation), new ObjectId(1, slot), 0, 128, 64, 0, Key.of("k" + slot));
+        return DirectoryRecord.committed(
+                new ExtentRef(0, slot, generation), new ObjectId(1, slot), 0, 128, 64, 0, Key.of("k" + slot));
     }
 }

@@ -64,7 +64,7 @@ final class ModelClient {
         }
         Runnable again = () -> world.in(50 + world.random.nextInt(200), () -> put(key, value, untilMs));
         call(
-                id -> new GrantRequest(id, 0, leftMs, List.of(new GrantKey(key, PAYLOAD_BYTES)), ""),
+                id -> new GrantRequest(id, 0, leftMs, false, List.of(new GrantKey(key, PAYLOAD_BYTES)), ""),
                 reply -> granted(key, value, (GrantReply) reply, again),
                 again);
     }

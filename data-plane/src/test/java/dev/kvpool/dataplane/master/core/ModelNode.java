@@ -11,9 +11,10 @@ import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
+import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
-import dev.kvpool.dataplane.wire.message.NodeMessage.FreeAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
@@ -31,7 +32,6 @@ import java.util.function.Consumer;
 /** A storage node as the contract says it behaves: directory, stream, obedience. It outlives its process. */
 final class ModelNode {
     private static final int SNAPSHOT_PART = 3;
-    private static final Key NO_KEY = Key.of(new byte[0]);
 
     /** A connection to a master and how far its snapshot is. */
     private static final class Stream {
@@ -143,8 +143,7 @@ final class ModelNode {
         }
         generations++;
         long slot = freeSlot();
-        DirectoryRecord record = new DirectoryRecord(
-                true,
+        DirectoryRecord record = DirectoryRecord.committed(
                 new ExtentRef(0, slot, generations),
                 objectId,
                 slot * 4096,
@@ -188,7 +187,16 @@ final class ModelNode {
         }
         Segment segment = new Segment(0, Medium.DRAM, capacityBytes, 1024);
         stream.link.toMaster(new NodeInfo(
-                seen, ObjectId.NONE, objectLeaseMaxMs, highest, isTransient, List.of(segment), id + ":50061", ""));
+                seen,
+                ObjectId.NONE,
+                objectLeaseMaxMs,
+                highest,
+                isTransient,
+                Restored.NOTHING,
+                List.of(segment),
+                id + ":50061",
+                "",
+                ""));
         stream.link.toMaster(new SnapshotBegin(sequence));
         stream.begun = true;
         sendPart(stream, 0);
@@ -262,7 +270,7 @@ final class ModelNode {
         if (accepted) {
             free.extents().forEach(this::free);
         }
-        stream.link.toMaster(new FreeAck(free.requestId(), accepted, seen));
+        stream.link.toMaster(new CommandAck(free.requestId(), accepted, seen, Status.OK));
     }
 
     private void free(Extent extent) {
@@ -273,7 +281,7 @@ final class ModelNode {
         if (same) {
             directory.remove(extent.extent().slot());
             onFree.accept(record);
-            change(new DirectoryRecord(false, record.extent(), record.objectId(), 0, 0, 0, 0, NO_KEY));
+            change(DirectoryRecord.freed(record.extent(), record.objectId()));
         }
     }
 }

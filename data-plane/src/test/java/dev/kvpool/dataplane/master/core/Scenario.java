@@ -158,8 +158,8 @@ final class Scenario {
     }
 
     GrantReply grant(String key, long payloadLength, long deadlineMs) {
-        GrantRequest request =
-                new GrantRequest(nextRequest(), 0, deadlineMs, List.of(new GrantKey(Key.of(key), payloadLength)), "");
+        GrantRequest request = new GrantRequest(
+                nextRequest(), 0, deadlineMs, false, List.of(new GrantKey(Key.of(key), payloadLength)), "");
         send(request);
         return reply(request.requestId(), GrantReply.class);
     }

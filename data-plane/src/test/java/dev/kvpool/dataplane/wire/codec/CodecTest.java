@@ -35,23 +35,33 @@ import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Bury;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Copy;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
+import dev.kvpool.dataplane.wire.message.NodeCommand.LeaderLeaves;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Purge;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Tombstone;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
+import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
-import dev.kvpool.dataplane.wire.message.NodeMessage.FreeAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.nativelib.VersionRange;
+import dev.kvpool.wire.Departure;
 import dev.kvpool.wire.Medium;
 import dev.kvpool.wire.PutOutcome;
+import dev.kvpool.wire.RecordState;
 import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
 import java.util.Arrays;
@@ -70,8 +80,13 @@ class CodecTest {
     private static final ObjectId ID = new ObjectId(7, 1L << 40);
     private static final ExtentRef EXTENT = new ExtentRef(65_535, 0xFFFF_FFFEL, 9);
     private static final DirectoryRecord RECORD =
-            new DirectoryRecord(true, EXTENT, ID, 4096, 8192, 5000, -1, Key.of("ключ"));
-    private static final DirectoryRecord FREED = new DirectoryRecord(false, EXTENT, ID, 0, 0, 0, 0, Key.of(""));
+            DirectoryRecord.committed(EXTENT, ID, 4096, 8192, 5000, -1, Key.of("ключ"));
+    private static final Retention KEPT = new Retention(true, false, 1_800_000, -5);
+    private static final DirectoryRecord PINNED =
+            new DirectoryRecord(RecordState.COMMITTED, EXTENT, ID, 4096, 8192, 5000, -1, KEPT, Key.of("k"));
+    private static final DirectoryRecord TOMBSTONE =
+            new DirectoryRecord(RecordState.TOMBSTONE, EXTENT, ID, 0, 64, 0, 0, Retention.NONE, Key.of("gone"));
+    private static final DirectoryRecord FREED = DirectoryRecord.freed(EXTENT, ID);
     private static final List<NodeRef> NODES =
             List.of(new NodeRef(1, "a", "[::1]:50061", "boot:/x"), new NodeRef(2, "b", "b:1", ""));
 
@@ -84,18 +99,22 @@ class CodecTest {
                     10_000,
                     ID,
                     true,
+                    new Restored(3, -4, 5),
                     List.of(new Segment(0, Medium.DRAM, 1L << 40, 0xFFFF_FFFEL), new Segment(1, Medium.NPU, 5, 6)),
                     "h:1",
-                    "s"),
+                    "s",
+                    "zone-1"),
             new SnapshotBegin(4),
-            new SnapshotRecords(List.of(RECORD, RECORD)),
+            new SnapshotRecords(List.of(RECORD, PINNED, TOMBSTONE)),
             new SnapshotRecords(List.of()),
             new Changes(5, List.of(RECORD, FREED)),
             new SnapshotEnd(2, 6),
-            new NodeStats(1, 2, 3, 4, 5, 6),
+            new NodeStats(1, 2, 3, 4, 5, 6, -7, 8, 9),
+            new LeaderGone(AUTHORITY, Departure.CRASHED, "m-0:50051"),
             new FenceAck(1, true, AUTHORITY, 3, 4),
-            new FreeAck(1, false, AUTHORITY),
-            new GrantRequest(1, 2, 3_000, List.of(new GrantKey(Key.of("k"), 5), new GrantKey(Key.of(""), 0)), "a"),
+            new CommandAck(1, false, AUTHORITY, Status.NO_SPACE),
+            new GrantRequest(
+                    1, 2, 3_000, true, List.of(new GrantKey(Key.of("k"), 5), new GrantKey(Key.of(""), 0)), "a"),
             new PublishRequest(
                     1,
                     List.of(
@@ -110,7 +129,11 @@ class CodecTest {
             new Welcome(Role.MASTER, POOL, 5, VERSIONS, 1, "m-0"),
             new Refused(RefusalCode.WIRE_VERSION, new VersionRange(1, 2), "no: ☂"),
             new Heartbeat(),
-            new Fence(1, AUTHORITY, 10_000),
+            new Fence(1, AUTHORITY, 10_000, ID),
+            new Purge(1, AUTHORITY, ID),
+            new Bury(1, AUTHORITY, List.of(new Tombstone(ID, Key.of("gone")), new Tombstone(ID, Key.of("ключ")))),
+            new Copy(1, AUTHORITY, ID, 5000, -1, KEPT, -6, EXTENT, Key.of("k"), "n:50061"),
+            new LeaderLeaves(AUTHORITY),
             new Free(1, AUTHORITY, List.of(new Extent(EXTENT, ID), new Extent(ExtentRef.NONE, ObjectId.NONE))),
             new GrantReply(
                     1,

@@ -18,22 +18,35 @@ import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
+import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Bury;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Copy;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
+import dev.kvpool.dataplane.wire.message.NodeCommand.LeaderLeaves;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Purge;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Tombstone;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.nativelib.VersionRange;
+import dev.kvpool.wire.AuthorityDecoder;
+import dev.kvpool.wire.BuryDecoder;
+import dev.kvpool.wire.CopyDecoder;
 import dev.kvpool.wire.ExistsReplyDecoder;
 import dev.kvpool.wire.ExtentRefDecoder;
 import dev.kvpool.wire.FenceDecoder;
 import dev.kvpool.wire.FreeDecoder;
 import dev.kvpool.wire.GrantReplyDecoder;
 import dev.kvpool.wire.HeartbeatDecoder;
+import dev.kvpool.wire.LeaderLeavesDecoder;
 import dev.kvpool.wire.LookupReplyDecoder;
 import dev.kvpool.wire.MessageHeaderDecoder;
+import dev.kvpool.wire.ObjectIdDecoder;
 import dev.kvpool.wire.PublishReplyDecoder;
+import dev.kvpool.wire.PurgeDecoder;
 import dev.kvpool.wire.RefusedDecoder;
 import dev.kvpool.wire.RemoveAllReplyDecoder;
 import dev.kvpool.wire.RemoveReplyDecoder;
@@ -57,6 +70,13 @@ public final class PeerDecoder {
             case RefusedDecoder.TEMPLATE_ID -> refused(new RefusedDecoder().wrapAndApplyHeader(body, 0, header));
             case HeartbeatDecoder.TEMPLATE_ID -> new Heartbeat();
             case FenceDecoder.TEMPLATE_ID -> fence(new FenceDecoder().wrapAndApplyHeader(body, 0, header));
+            case PurgeDecoder.TEMPLATE_ID -> purge(new PurgeDecoder().wrapAndApplyHeader(body, 0, header));
+            case BuryDecoder.TEMPLATE_ID -> bury(new BuryDecoder().wrapAndApplyHeader(body, 0, header));
+            case CopyDecoder.TEMPLATE_ID -> copy(new CopyDecoder().wrapAndApplyHeader(body, 0, header));
+            case LeaderLeavesDecoder.TEMPLATE_ID ->
+                new LeaderLeaves(authority(new LeaderLeavesDecoder()
+                        .wrapAndApplyHeader(body, 0, header)
+                        .authority()));
             case FreeDecoder.TEMPLATE_ID -> free(new FreeDecoder().wrapAndApplyHeader(body, 0, header));
             case GrantReplyDecoder.TEMPLATE_ID -> grant(new GrantReplyDecoder().wrapAndApplyHeader(body, 0, header));
             case PublishReplyDecoder.TEMPLATE_ID ->
@@ -91,7 +111,7 @@ public final class PeerDecoder {
     private static Fence fence(FenceDecoder it) {
         Authority authority =
                 new Authority(it.authority().epoch(), it.authority().nonce());
-        return new Fence(it.requestId(), authority, it.objectLeaseMs());
+        return new Fence(it.requestId(), authority, it.objectLeaseMs(), id(it.purgeId()));
     }
 
     private static Free free(FreeDecoder it) {
@@ -162,6 +182,47 @@ public final class PeerDecoder {
 
     private static RemoveAllReply removeAll(RemoveAllReplyDecoder it) {
         return new RemoveAllReply(it.requestId(), Status.of(it.status()), it.removed());
+    }
+
+    private static Purge purge(PurgeDecoder it) {
+        return new Purge(it.requestId(), authority(it.authority()), id(it.purgeId()));
+    }
+
+    private static Bury bury(BuryDecoder it) {
+        Authority authority = authority(it.authority());
+        List<Tombstone> tombstones = new ArrayList<>();
+        for (BuryDecoder.TombstonesDecoder line : it.tombstones()) {
+            ObjectId id = id(line.objectId());
+            byte[] key = new byte[line.keyLength()];
+            line.getKey(key, 0, key.length);
+            tombstones.add(new Tombstone(id, Key.of(key)));
+        }
+        return new Bury(it.requestId(), authority, tombstones);
+    }
+
+    private static Copy copy(CopyDecoder it) {
+        Retention retention = Retention.of(it.pins().soft(), it.pins().hard(), it.softPinMs(), it.group());
+        byte[] key = new byte[it.keyLength()];
+        it.getKey(key, 0, key.length);
+        return new Copy(
+                it.requestId(),
+                authority(it.authority()),
+                id(it.objectId()),
+                it.payloadLength(),
+                (int) it.payloadCrc(),
+                retention,
+                it.sourceIncarnation(),
+                extent(it.sourceExtent()),
+                Key.of(key),
+                it.sourceTcp());
+    }
+
+    private static Authority authority(AuthorityDecoder authority) {
+        return new Authority(authority.epoch(), authority.nonce());
+    }
+
+    private static ObjectId id(ObjectIdDecoder id) {
+        return new ObjectId(id.epoch(), id.counter());
     }
 
     private static ExtentRef extent(ExtentRefDecoder extent) {

@@ -14,8 +14,9 @@ import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
+import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
-import dev.kvpool.dataplane.wire.message.NodeMessage.FreeAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
@@ -23,13 +24,15 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.wire.AuthorityEncoder;
+import dev.kvpool.wire.CommandAckEncoder;
 import dev.kvpool.wire.DirectoryRecordsEncoder;
 import dev.kvpool.wire.ExistsRequestEncoder;
 import dev.kvpool.wire.FenceAckEncoder;
 import dev.kvpool.wire.Flag;
-import dev.kvpool.wire.FreeAckEncoder;
 import dev.kvpool.wire.GrantRequestEncoder;
+import dev.kvpool.wire.LeaderGoneEncoder;
 import dev.kvpool.wire.LookupRequestEncoder;
 import dev.kvpool.wire.MessageHeaderEncoder;
 import dev.kvpool.wire.NodeInfoEncoder;
@@ -37,7 +40,6 @@ import dev.kvpool.wire.NodeStatsEncoder;
 import dev.kvpool.wire.ObjectIdEncoder;
 import dev.kvpool.wire.PublishRequestEncoder;
 import dev.kvpool.wire.RecordKind;
-import dev.kvpool.wire.RecordState;
 import dev.kvpool.wire.RemoveAllRequestEncoder;
 import dev.kvpool.wire.RemoveRequestEncoder;
 import dev.kvpool.wire.SnapshotBeginEncoder;
@@ -69,7 +71,8 @@ public final class PeerEncoder {
                         .limit();
             case NodeStats it -> stats(it);
             case FenceAck it -> fenceAck(it);
-            case FreeAck it -> freeAck(it);
+            case CommandAck it -> commandAck(it);
+            case LeaderGone it -> leaderGone(it);
             case GrantRequest it -> grant(it);
             case PublishRequest it -> publish(it);
             case LookupRequest it -> lookup(it);
@@ -94,7 +97,10 @@ public final class PeerEncoder {
         id(info.purgeId(), it.purgeId());
         info.objectLeaseMaxMs(it.objectLeaseMaxMs());
         id(info.highestObject(), it.highestObject());
-        info.isTransient(flag(it.isTransient()));
+        info.isTransient(flag(it.isTransient()))
+                .restored(it.restored().objects())
+                .restoredHash(it.restored().idsHash())
+                .dropped(it.restored().dropped());
         NodeInfoEncoder.SegmentsEncoder segments =
                 info.segmentsCount(it.segments().size());
         for (Segment segment : it.segments()) {
@@ -104,7 +110,7 @@ public final class PeerEncoder {
                     .capacityBytes(segment.capacityBytes())
                     .slots(segment.slots());
         }
-        return info.tcp(it.tcp()).shm(it.shm()).limit();
+        return info.tcp(it.tcp()).shm(it.shm()).zone(it.zone()).limit();
     }
 
     private int records(RecordKind kind, long sequence, List<DirectoryRecord> lines) {
@@ -114,16 +120,20 @@ public final class PeerEncoder {
                 .sequence(sequence);
         DirectoryRecordsEncoder.RecordsEncoder records = encoder.recordsCount(lines.size());
         for (DirectoryRecord line : lines) {
-            records.next().state(line.committed() ? RecordState.COMMITTED : RecordState.FREED);
+            records.next().state(line.state());
             records.extent()
                     .segment(line.extent().segment())
                     .slot(line.extent().slot())
                     .generation(line.extent().generation());
             id(records.objectId(), line.objectId());
+            Retention retention = line.retention();
+            records.pins().clear().soft(retention.soft()).hard(retention.hard());
             records.offset(line.offset())
                     .extentBytes(line.extentBytes())
                     .payloadLength(line.payloadLength())
                     .payloadCrc(Integer.toUnsignedLong(line.payloadCrc()))
+                    .softPinMs(retention.softMs())
+                    .group(retention.group())
                     .putKey(line.key().bytes(), 0, line.key().length());
         }
         return encoder.limit();
@@ -138,6 +148,9 @@ public final class PeerEncoder {
                 .slotsUsed(it.slotsUsed())
                 .objects(it.objects())
                 .draining(it.drainingBytes())
+                .idsHash(it.idsHash())
+                .damaged(it.damaged())
+                .scrubRounds(it.scrubRounds())
                 .limit();
     }
 
@@ -148,11 +161,17 @@ public final class PeerEncoder {
         return ack.incarnation(it.incarnation()).sequence(it.sequence()).limit();
     }
 
-    private int freeAck(FreeAck it) {
-        FreeAckEncoder ack = new FreeAckEncoder().wrapAndApplyHeader(buffer, 0, header);
+    private int commandAck(CommandAck it) {
+        CommandAckEncoder ack = new CommandAckEncoder().wrapAndApplyHeader(buffer, 0, header);
         ack.requestId(it.requestId()).accepted(flag(it.accepted()));
         authority(ack.seen(), it.seen());
-        return ack.limit();
+        return ack.status(it.status().code()).limit();
+    }
+
+    private int leaderGone(LeaderGone it) {
+        LeaderGoneEncoder gone = new LeaderGoneEncoder().wrapAndApplyHeader(buffer, 0, header);
+        authority(gone.authority(), it.authority());
+        return gone.departure(it.departure()).address(it.address()).limit();
     }
 
     private int grant(GrantRequest it) {
@@ -160,7 +179,8 @@ public final class PeerEncoder {
                 .wrapAndApplyHeader(buffer, 0, header)
                 .requestId(it.requestId())
                 .replicas((short) it.replicas())
-                .deadlineMs(it.deadlineMs());
+                .deadlineMs(it.deadlineMs())
+                .replace(flag(it.replace()));
         GrantRequestEncoder.KeysEncoder keys = grant.keysCount(it.keys().size());
         for (GrantKey key : it.keys()) {
             keys.next()
