@@ -31,6 +31,8 @@ class CoreInMemory {
     config.self.product = "0.1.0";
     config.isTransient = transient;
     config.masters = masters;
+    for (size_t master = 0; master < masters; ++master)
+      config.masterAddresses.push_back("master-" + std::to_string(master) + ":50051");
     config.tcp = "10.0.0.1:50061";
     config.shm = transient ? "" : "boot:/shm.sock";
     config.clientConnectionsMax = clientsMax;
@@ -76,9 +78,9 @@ class CoreInMemory {
   }
 
   /// Dialled and welcomed; messages up to the snapshot's end are in inbox(connection).
-  void connectMaster(node::ConnectionId connection, size_t master = 0) {
+  void connectMaster(node::ConnectionId connection, size_t master = 0, uint64_t incarnation = 7) {
     core->dialled(nowMs, connection, master, "master-" + std::to_string(master));
-    frame(connection, [](wire::Bytes& out) { wire::appendWelcome(out, masterWelcome()); });
+    frame(connection, [&](wire::Bytes& out) { wire::appendWelcome(out, masterWelcome(kPool, incarnation)); });
   }
   void connectClient(node::ConnectionId connection, bool local = false) {
     core->accepted(nowMs, connection, local, "client");

@@ -11,6 +11,8 @@
 #include "dev_kvpool_wire/Fence.h"
 #include "dev_kvpool_wire/FenceAck.h"
 #include "dev_kvpool_wire/Free.h"
+#include "dev_kvpool_wire/LeaderGone.h"
+#include "dev_kvpool_wire/LeaderLeaves.h"
 #include "dev_kvpool_wire/NodeInfo.h"
 #include "dev_kvpool_wire/NodeStats.h"
 #include "dev_kvpool_wire/ReadReply.h"
@@ -42,11 +44,11 @@ inline wire::Hello clientHello(uint64_t nodeIncarnation = 0, PoolId pool = kPool
   return hello;
 }
 
-inline wire::Welcome masterWelcome(PoolId pool = kPool) {
+inline wire::Welcome masterWelcome(PoolId pool = kPool, uint64_t incarnation = 7) {
   wire::Welcome welcome;
   welcome.self.role = wire::Role::Master;
   welcome.self.poolId = pool;
-  welcome.self.incarnation = 7;
+  welcome.self.incarnation = incarnation;
   welcome.self.name = "master-0";
   welcome.self.product = "0.1.0";
   welcome.wireChosen = 1;
@@ -131,6 +133,23 @@ struct CommandAck {
 inline CommandAck readCommandAck(wire::Body body) {
   wire::Reader<sbe::CommandAck> reader(body);
   return {reader->requestId(), reader->accepted() == sbe::Flag::YES, wire::toAuthority(reader->seen())};
+}
+
+inline void appendLeaderLeaves(wire::Bytes& out, const Authority& authority) {
+  wire::appendFrame<sbe::LeaderLeaves>(out, 0, [&](sbe::LeaderLeaves& m) { wire::put(m.authority(), authority); });
+}
+
+struct LeaderGone {
+  Authority authority;
+  node::Departure departure = node::Departure::Crashed;
+  std::string address;
+  friend bool operator==(const LeaderGone&, const LeaderGone&) = default;
+};
+inline LeaderGone readLeaderGone(wire::Body body) {
+  wire::Reader<sbe::LeaderGone> reader(body);
+  const bool left = reader->departure() == sbe::Departure::LEFT;
+  return {wire::toAuthority(reader->authority()), left ? node::Departure::Left : node::Departure::Crashed,
+          std::string(reader.bytes())};
 }
 
 inline node::NodeInfo readNodeInfo(wire::Body body) {

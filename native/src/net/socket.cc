@@ -139,12 +139,13 @@ Result<Fd> acceptOne(int listener, SocketAddress* peer) {
   return fd;
 }
 
-Result<Fd> startConnect(const SocketAddress& address) {
+Result<Fd> startConnect(const SocketAddress& address, int* errorNumber) {
   Fd fd(::socket(address.storage.ss_family, kStreamFlags, 0));
   if (!fd.valid()) return systemError("socket for " + toString(address), errno);
   tuneTcp(fd.get());
   const auto* generic = reinterpret_cast<const sockaddr*>(&address.storage);
   if (::connect(fd.get(), generic, address.length) != 0 && errno != EINPROGRESS) {
+    if (errorNumber != nullptr) *errorNumber = errno;
     return Status(KV_CONNECT_FAILED, systemError("cannot connect to " + toString(address), errno).text());
   }
   return fd;

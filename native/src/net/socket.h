@@ -22,8 +22,9 @@ uint16_t boundPort(int fd);
 /// The next waiting connection; an invalid Fd when none waits or it was reset meanwhile. KV_IO names exhausted limits.
 Result<Fd> acceptOne(int listener, SocketAddress* peer);
 
-/// Begins to connect. The socket becomes writable when connectOutcome() can tell.
-Result<Fd> startConnect(const SocketAddress& address);
+/// Begins to connect. The socket becomes writable when connectOutcome() can tell. When it fails at once, as a refusal
+/// on loopback may, `errorNumber` gets the errno.
+Result<Fd> startConnect(const SocketAddress& address, int* errorNumber = nullptr);
 /// 0, or the errno of the failed connect.
 int connectOutcome(int fd);
 /// Unix sockets connect at once or not at all.

@@ -74,7 +74,7 @@ struct Close {
   std::string reason;
 };
 
-/// Connect to master number `master`. Answered by dialled(connection, master) or dialFailed(master, why).
+/// Connect to master number `master`. Answered by dialled(connection, master) or dialFailed(master, refused, why).
 struct Dial {
   size_t master;
 };

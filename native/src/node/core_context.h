@@ -19,8 +19,9 @@ struct CoreConfig {
   wire::Identity self;  // poolId is zero in a transient node until a master has told it
   bool isTransient = false;
   size_t masters = 0;
-  std::string tcp;  // HOST:PORT clients are told
-  std::string shm;  // BOOTID:PATH clients are told; empty when shm is off
+  std::vector<std::string> masterAddresses;  // HOST:PORT of each, as told to other masters
+  std::string tcp;                           // HOST:PORT clients are told
+  std::string shm;                           // BOOTID:PATH clients are told; empty when shm is off
   size_t clientConnectionsMax = 4096;
   uint64_t randomSeed = 0;  // for the jitter of redials
 };

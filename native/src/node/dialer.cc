@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/dialer.h"
 
+#include <cerrno>
+
 #include "net/socket.h"
 
 namespace kvpool::node {
@@ -34,17 +36,20 @@ void Dialer::dial(size_t master, uint64_t nowMs) {
 void Dialer::resolved(size_t master, uint64_t number, const Result<std::vector<net::SocketAddress>>& found) {
   Attempt& attempt = attempts_[master];
   if (!attempt.active || attempt.number != number) return;
-  if (!found.ok()) return fail(master, found.status().text());
+  if (!found.ok()) return fail(master, false, found.status().text());
   attempt.addresses = found.value();
   attempt.next = 0;
+  attempt.refused = !attempt.addresses.empty();
   tryNext(master);
 }
 
 void Dialer::tryNext(size_t master) {
   Attempt& attempt = attempts_[master];
   while (attempt.next < attempt.addresses.size()) {
-    Result<Fd> started = net::startConnect(attempt.addresses[attempt.next++]);
+    int error = 0;
+    Result<Fd> started = net::startConnect(attempt.addresses[attempt.next++], &error);
     if (!started.ok()) {
+      attempt.refused = attempt.refused && error == ECONNREFUSED;
       attempt.lastError = started.status().text();
       continue;
     }
@@ -52,7 +57,7 @@ void Dialer::tryNext(size_t master) {
     loop_.add(attempt.socket.get(), EPOLLOUT, [this, master](uint32_t) { writable(master); });
     return;
   }
-  fail(master, attempt.lastError);
+  fail(master, attempt.refused, attempt.lastError);
 }
 
 void Dialer::writable(size_t master) {
@@ -62,6 +67,7 @@ void Dialer::writable(size_t master) {
   const int error = net::connectOutcome(attempt.socket.get());
   loop_.remove(attempt.socket.get());
   if (error != 0) {
+    attempt.refused = attempt.refused && error == ECONNREFUSED;
     attempt.lastError = systemError("cannot connect to " + peer, error).text();
     attempt.socket.reset();
     return tryNext(master);
@@ -74,19 +80,19 @@ void Dialer::tick(uint64_t nowMs) {
   for (size_t master = 0; master < attempts_.size(); ++master) {
     const Attempt& attempt = attempts_[master];
     if (!attempt.active || nowMs < attempt.untilMs) continue;
-    fail(master,
+    fail(master, false,
          "no connection to " + net::toString(masters_[master]) + " within " + std::to_string(timeoutMs_) + " ms");
   }
 }
 
-void Dialer::fail(size_t master, const std::string& why) {
+void Dialer::fail(size_t master, bool refused, const std::string& why) {
   Attempt& attempt = attempts_[master];
   if (attempt.socket.valid()) {
     loop_.remove(attempt.socket.get());
     attempt.socket.reset();
   }
   attempt.active = false;
-  failed_(master, why);
+  failed_(master, refused, why);
 }
 
 }  // namespace kvpool::node

@@ -17,7 +17,8 @@ namespace kvpool::node {
 class Dialer {
  public:
   using Connected = std::function<void(size_t master, Fd socket, const std::string& peer)>;
-  using Failed = std::function<void(size_t master, const std::string& why)>;
+  /// `refused`: every address answered that nobody listens.
+  using Failed = std::function<void(size_t master, bool refused, const std::string& why)>;
 
   Dialer(net::EventLoop& loop, std::vector<net::HostPort> masters, uint64_t timeoutMs, Connected connected,
          Failed failed);
@@ -37,12 +38,13 @@ class Dialer {
     std::vector<net::SocketAddress> addresses;
     size_t next = 0;
     Fd socket;
+    bool refused = true;  // so far, by every address that was tried
     std::string lastError;
   };
   void resolved(size_t master, uint64_t attempt, const Result<std::vector<net::SocketAddress>>& found);
   void tryNext(size_t master);
   void writable(size_t master);
-  void fail(size_t master, const std::string& why);
+  void fail(size_t master, bool refused, const std::string& why);
 
   net::EventLoop& loop_;
   net::Resolver resolver_;

@@ -7,6 +7,7 @@
 #include "dev_kvpool_wire/Fence.h"
 #include "dev_kvpool_wire/Free.h"
 #include "dev_kvpool_wire/Heartbeat.h"
+#include "dev_kvpool_wire/LeaderLeaves.h"
 #include "dev_kvpool_wire/Refused.h"
 
 namespace kvpool::node {
@@ -14,7 +15,10 @@ namespace kvpool::node {
 namespace sbe = wire::sbe;
 
 MasterLinks::MasterLinks(CoreContext& context)
-    : context_(context), links_(context.config.masters), randomState_(context.config.randomSeed) {}
+    : context_(context),
+      links_(context.config.masters),
+      watch_(context.config.masters),
+      randomState_(context.config.randomSeed) {}
 
 uint32_t MasterLinks::connected() const {
   return static_cast<uint32_t>(
@@ -48,8 +52,9 @@ void MasterLinks::dialled(uint64_t nowMs, ConnectionId id, size_t master, const 
   send(link, std::move(out));
 }
 
-void MasterLinks::dialFailed(uint64_t nowMs, size_t master, const std::string& why) {
+void MasterLinks::dialFailed(uint64_t nowMs, size_t master, bool refused, const std::string& why) {
   redialLater(nowMs, links_.at(master), why);
+  if (watch_.dialFailed(master, refused)) tellLeaderGone();
 }
 
 void MasterLinks::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
@@ -65,6 +70,8 @@ void MasterLinks::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
       return fence(link, readFence(body));
     case sbe::Free::SBE_TEMPLATE_ID:
       return free(link, readFree(body));
+    case sbe::LeaderLeaves::SBE_TEMPLATE_ID:
+      return leaderLeaves(link, readLeaderLeaves(body));
     default:
       throw wire::Malformed("message " + std::to_string(type) + " is not for a node");
   }
@@ -86,6 +93,7 @@ void MasterLinks::greet(Link& link, wire::Body body) {
   context_.outbox.note(LogLevel::Info, "connected to master " + welcome.self.name + " at " + link.peer);
   link.redialMs = kRedialMsMin;
   link.lastProblem.clear();
+  if (watch_.welcomed(numberOf(link), welcome.self.incarnation)) tellLeaderGone();
   beginStream(link);
 }
 
@@ -110,11 +118,17 @@ void MasterLinks::beginStream(Link& link) {
   appendNodeInfo(out, info);
   appendSnapshotBegin(out, context_.stream.sequence());
   send(link, std::move(out));
+  const auto verdict = watch_.verdict(context_.obedience.seen());
+  if (verdict) tellLeaderGone(link, *verdict);
 }
 
 void MasterLinks::fence(Link& link, const Fence& request) {
   const bool accepted = context_.obedience.fence(request.authority, request.objectLeaseMs);
-  if (!accepted) ++context_.stats.staleRefusals;
+  if (accepted) {
+    watch_.fenced(numberOf(link), request.authority);
+  } else {
+    ++context_.stats.staleRefusals;
+  }
   sendChanges();
   wire::Bytes out;
   appendFenceAck(out, {request.requestId, accepted, context_.obedience.seen(), context_.config.self.incarnation,
@@ -149,17 +163,45 @@ void MasterLinks::sent(ConnectionId id, uint64_t bytes) {
 }
 
 void MasterLinks::closed(uint64_t nowMs, ConnectionId id) {
-  redialLater(nowMs, at(id), "connection closed");
+  Link& link = at(id);
+  const bool byPeer = link.state != State::Closing;
+  redialLater(nowMs, link, "connection closed");
+  if (watch_.lost(numberOf(link), byPeer, context_.obedience.seen())) dial(link);
+}
+
+void MasterLinks::dial(Link& link) {
+  link.state = State::Dialing;
+  context_.outbox.add(Dial{numberOf(link)});
+}
+
+void MasterLinks::leaderLeaves(const Link& link, const Authority& authority) {
+  if (watch_.leaves(numberOf(link), authority, context_.obedience.seen())) tellLeaderGone();
+}
+
+/// Tells every master that streams; one that streams later hears it then.
+void MasterLinks::tellLeaderGone() {
+  const auto verdict = watch_.verdict(context_.obedience.seen());
+  if (!verdict) return;
+  for (Link& link : links_) {
+    if (link.state == State::Streaming) tellLeaderGone(link, *verdict);
+  }
+}
+
+void MasterLinks::tellLeaderGone(Link& link, const LeaderWatch::Verdict& verdict) {
+  // A leader that leaves knows; behind the address of one that crashed there is another process now.
+  if (verdict.departure == Departure::Left && verdict.master == numberOf(link)) return;
+  const std::vector<std::string>& addresses = context_.config.masterAddresses;
+  wire::Bytes out;
+  appendLeaderGone(out, {verdict.authority, verdict.departure,
+                         verdict.master < addresses.size() ? std::string_view(addresses[verdict.master]) : ""});
+  send(link, std::move(out));
 }
 
 void MasterLinks::tick(uint64_t nowMs) {
-  for (size_t master = 0; master < links_.size(); ++master) {
-    Link& link = links_[master];
+  for (Link& link : links_) {
     switch (link.state) {
       case State::Waiting:
-        if (nowMs < link.dialAtMs) break;
-        link.state = State::Dialing;
-        context_.outbox.add(Dial{master});
+        if (nowMs >= link.dialAtMs) dial(link);
         break;
       case State::Greeting:
       case State::Streaming:

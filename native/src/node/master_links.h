@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "node/core_context.h"
+#include "node/leader_watch.h"
 #include "node/messages.h"
 
 namespace kvpool::node {
@@ -28,7 +29,8 @@ class MasterLinks {
   [[nodiscard]] uint32_t connected() const;
 
   void dialled(uint64_t nowMs, ConnectionId id, size_t master, const std::string& peer);
-  void dialFailed(uint64_t nowMs, size_t master, const std::string& why);
+  /// `refused`: somebody is there and says that nobody listens; not a time-out.
+  void dialFailed(uint64_t nowMs, size_t master, bool refused, const std::string& why);
   /// Throws std::runtime_error for what is not the protocol.
   void frame(uint64_t nowMs, ConnectionId id, wire::Body body);
   void malformed(ConnectionId id, const std::string& what);
@@ -57,12 +59,17 @@ class MasterLinks {
   };
 
   [[nodiscard]] const Link* find(ConnectionId id) const;
+  [[nodiscard]] size_t numberOf(const Link& link) const { return static_cast<size_t>(&link - links_.data()); }
   Link& at(ConnectionId id);
   void greet(Link& link, wire::Body body);
   void beginStream(Link& link);
   void continueSnapshot(Link& link);
   void fence(Link& link, const Fence& request);
   void free(Link& link, const FreeRequest& request);
+  void leaderLeaves(const Link& link, const Authority& authority);
+  void dial(Link& link);
+  void tellLeaderGone();
+  void tellLeaderGone(Link& link, const LeaderWatch::Verdict& verdict);
   void send(Link& link, Frames frames);
   void send(Link& link, wire::Bytes frames) { send(link, std::make_shared<const wire::Bytes>(std::move(frames))); }
   void close(Link& link, const std::string& reason);
@@ -71,6 +78,7 @@ class MasterLinks {
 
   CoreContext& context_;
   std::vector<Link> links_;
+  LeaderWatch watch_;
   uint64_t randomState_;
 };
 

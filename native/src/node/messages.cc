@@ -5,6 +5,8 @@
 #include "dev_kvpool_wire/Fence.h"
 #include "dev_kvpool_wire/FenceAck.h"
 #include "dev_kvpool_wire/Free.h"
+#include "dev_kvpool_wire/LeaderGone.h"
+#include "dev_kvpool_wire/LeaderLeaves.h"
 #include "dev_kvpool_wire/NodeInfo.h"
 #include "dev_kvpool_wire/NodeStats.h"
 #include "dev_kvpool_wire/ReadReply.h"
@@ -100,6 +102,20 @@ void appendCommandAck(wire::Bytes& out, uint64_t requestId, bool accepted, const
     m.requestId(requestId).accepted(flag(accepted)).status(status);
     put(m.seen(), seen);
   });
+}
+
+void appendLeaderGone(wire::Bytes& out, const LeaderGone& gone) {
+  const auto departure = gone.departure == Departure::Left ? sbe::Departure::LEFT : sbe::Departure::CRASHED;
+  appendFrame<sbe::LeaderGone>(out, textRoom(gone.address.size()), [&](sbe::LeaderGone& m) {
+    m.departure(departure);
+    put(m.authority(), gone.authority);
+    m.putAddress(gone.address);
+  });
+}
+
+Authority readLeaderLeaves(wire::Body body) {
+  wire::Reader<sbe::LeaderLeaves> reader(body);
+  return wire::toAuthority(reader->authority());
 }
 
 WriteRequest readWriteRequest(wire::Body body) {

@@ -67,6 +67,17 @@ struct FreeRequest {
 FreeRequest readFree(wire::Body body);
 void appendCommandAck(wire::Bytes& out, uint64_t requestId, bool accepted, const Authority& seen, int32_t status);
 
+/// Why a leader is gone; numbers of the schema.
+enum class Departure : uint8_t { Crashed = 1, Left = 2 };
+struct LeaderGone {
+  Authority authority;
+  Departure departure = Departure::Crashed;
+  std::string_view address;  // HOST:PORT where this node knew it
+};
+void appendLeaderGone(wire::Bytes& out, const LeaderGone& gone);
+/// The authority that was given back.
+Authority readLeaderLeaves(wire::Body body);
+
 struct WriteRequest {
   uint64_t requestId = 0;
   Authority authority;

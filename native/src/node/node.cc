@@ -107,6 +107,8 @@ CoreConfig Node::coreConfig(const NodeSettings& settings) const {
                  wire::kLayoutVersions, wire::kAbiVersions, settings.nodeId, settings.product};
   config.isTransient = settings.isTransient();
   config.masters = settings.masters.size();
+  for (const net::HostPort& master : settings.masters)
+    config.masterAddresses.push_back(net::toString(master));
   config.tcp = net::toString(net::HostPort{settings.advertiseHost, port_});
   config.shm = socketPath_.empty() ? "" : bootId() + ":" + socketPath_;
   config.randomSeed = incarnation_;

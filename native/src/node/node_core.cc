@@ -19,8 +19,8 @@ void NodeCore::dialled(uint64_t nowMs, ConnectionId id, size_t master, const std
   masters_.dialled(nowMs, id, master, peer);
 }
 
-void NodeCore::dialFailed(uint64_t nowMs, size_t master, const std::string& why) {
-  masters_.dialFailed(nowMs, master, why);
+void NodeCore::dialFailed(uint64_t nowMs, size_t master, bool refused, const std::string& why) {
+  masters_.dialFailed(nowMs, master, refused, why);
 }
 
 void NodeCore::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {

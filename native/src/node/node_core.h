@@ -36,7 +36,8 @@ class NodeCore {
 
   void accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer);
   void dialled(uint64_t nowMs, ConnectionId id, size_t master, const std::string& peer);
-  void dialFailed(uint64_t nowMs, size_t master, const std::string& why);
+  /// `refused`: every address of it answered that nobody listens.
+  void dialFailed(uint64_t nowMs, size_t master, bool refused, const std::string& why);
   void frame(uint64_t nowMs, ConnectionId id, wire::Body body);
   /// The connection's bytes are not frames; the shell reads no more of them.
   void malformed(ConnectionId id, const std::string& what);

@@ -37,7 +37,9 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
             const Connection& connection = add(std::move(socket), false, peer, Connection::kMasterLimits);
             core_.dialled(nowMs_, connection.id(), master, peer);
           },
-          [this](size_t master, const std::string& why) { core_.dialFailed(nowMs_, master, why); }),
+          [this](size_t master, bool refused, const std::string& why) {
+            core_.dialFailed(nowMs_, master, refused, why);
+          }),
       nowMs_(monotonicMs()) {
   listen(listeners_.tcp.get(), false);
   if (listeners_.local.valid()) listen(listeners_.local.get(), true);

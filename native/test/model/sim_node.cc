@@ -80,7 +80,7 @@ void SimNode::closed(uint64_t connection, const std::string& reason) {
   expected_.erase(connection);
   // A dial that never connected is known by its master's number only.
   if (const auto dial = dials_.find(connection); dial != dials_.end() && reason.starts_with("nobody")) {
-    core_->dialFailed(now(), dial->second, reason);
+    core_->dialFailed(now(), dial->second, true, reason);
     dials_.erase(dial);
   } else {
     core_->closed(now(), connection);

@@ -54,6 +54,8 @@ node::CoreConfig configOf(const kv_sim_params& params) {
   config.self.product = KVPOOL_PRODUCT_VERSION;
   config.isTransient = params.transient != 0;
   config.masters = params.masters;
+  for (uint32_t master = 0; master < params.masters; ++master)
+    config.masterAddresses.push_back("master-" + std::to_string(master) + ":0");
   config.tcp = params.tcp;
   config.shm = "simulated-boot:/shm.sock";
   config.randomSeed = params.random_seed;
@@ -208,8 +210,9 @@ int32_t kv_sim_node_dialled(kv_sim_node* node, uint64_t now_ms, uint64_t connect
   return live(node, [&] { node->core->dialled(now_ms, connection, master, "master " + std::to_string(master)); });
 }
 
-int32_t kv_sim_node_dial_failed(kv_sim_node* node, uint64_t now_ms, uint32_t master) {
-  return live(node, [&] { node->core->dialFailed(now_ms, master, "refused"); });
+int32_t kv_sim_node_dial_failed(kv_sim_node* node, uint64_t now_ms, uint32_t master, uint32_t refused) {
+  return live(node,
+              [&] { node->core->dialFailed(now_ms, master, refused != 0, refused != 0 ? "refused" : "no answer"); });
 }
 
 int32_t kv_sim_node_frame(kv_sim_node* node, uint64_t now_ms, uint64_t connection, const void* body, uint32_t length) {

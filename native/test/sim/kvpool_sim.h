@@ -34,7 +34,7 @@ typedef struct kv_sim_params {
   const char* tcp; /* HOST:PORT told to masters */
   uint64_t incarnation;
   uint64_t random_seed;
-  uint32_t masters;
+  uint32_t masters;                /* LeaderGone names number N as "master-N:0" */
   uint32_t client_connections_max; /* 0: the default */
 } kv_sim_params;
 
@@ -68,7 +68,8 @@ KV_SIM_API int32_t kv_sim_node_recovery(const kv_sim_node* node, kv_sim_recovery
 
 KV_SIM_API int32_t kv_sim_node_accepted(kv_sim_node* node, uint64_t now_ms, uint64_t connection, uint32_t local);
 KV_SIM_API int32_t kv_sim_node_dialled(kv_sim_node* node, uint64_t now_ms, uint64_t connection, uint32_t master);
-KV_SIM_API int32_t kv_sim_node_dial_failed(kv_sim_node* node, uint64_t now_ms, uint32_t master);
+/* refused: 1 when the address answered that nobody listens, 0 for time-outs and everything else. */
+KV_SIM_API int32_t kv_sim_node_dial_failed(kv_sim_node* node, uint64_t now_ms, uint32_t master, uint32_t refused);
 /* `body` is a frame without its length and checksum. */
 KV_SIM_API int32_t kv_sim_node_frame(kv_sim_node* node, uint64_t now_ms, uint64_t connection, const void* body,
                                      uint32_t length);

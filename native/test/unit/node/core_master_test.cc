@@ -177,7 +177,7 @@ TEST(MasterStream, RedialsForEverAndSlower) {
   uint64_t waitedMs = 0;
   for (int attempt = 0; attempt < 8; ++attempt) {
     node.dials.clear();
-    node.core->dialFailed(node.nowMs, 0, "refused");
+    node.core->dialFailed(node.nowMs, 0, true, "refused");
     waitedMs = 0;
     while (node.dials.empty()) {
       node.tick(10);
