@@ -111,7 +111,7 @@ final class Index {
         if (known != null && known.agreesWith(line)) {
             return known;
         }
-        StoredObject told = new StoredObject(line.objectId(), line.key(), line.payloadLength(), line.payloadCrc());
+        StoredObject told = new StoredObject(line);
         if (known == null) {
             objects.put(told.id(), told);
         } else {

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master.core;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -26,6 +27,7 @@ final class StoredObject {
     private final Key key;
     private final long payloadLength;
     private final int payloadCrc;
+    private final Retention retention;
     private final List<Replica> replicas = new ArrayList<>(1);
     private Fate fate = Fate.UNSETTLED;
     private long leaseUntilMs = Long.MIN_VALUE;
@@ -36,11 +38,13 @@ final class StoredObject {
 
     StoredObject warmer;
 
-    StoredObject(ObjectId id, Key key, long payloadLength, int payloadCrc) {
-        this.id = id;
-        this.key = key;
-        this.payloadLength = payloadLength;
-        this.payloadCrc = payloadCrc;
+    /** Told of by a line of a directory. */
+    StoredObject(DirectoryRecord line) {
+        this.id = line.objectId();
+        this.key = line.key();
+        this.payloadLength = line.payloadLength();
+        this.payloadCrc = line.payloadCrc();
+        this.retention = line.retention();
     }
 
     ObjectId id() {
@@ -61,6 +65,11 @@ final class StoredObject {
 
     int payloadCrc() {
         return payloadCrc;
+    }
+
+    /** What keeps it from being evicted, as its put said. */
+    Retention retention() {
+        return retention;
     }
 
     Fate fate() {
