@@ -40,7 +40,8 @@ class ArchitectureTest {
             .dependOnClassesThat()
             .resideInAnyPackage(
                     "java.io..",
-                    "java.nio..",
+                    "java.nio.channels..",
+                    "java.nio.file..",
                     "java.net..",
                     "java.util.concurrent..",
                     "java.util.logging..",

@@ -11,10 +11,19 @@ import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
 import io.fabric8.kubernetes.api.model.Quantity;
 
-/** A set of equal storage nodes. */
+/** A set of equal storage nodes: a fixed number of them, or one on every matching node of the cluster. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
+@ValidationRule(
+        value = "!(has(self.replicas) && has(self.perNode))",
+        message = "replicas and perNode exclude each other: give a number of storage nodes, or one on every matching"
+                + " node")
+@ValidationRule(
+        value = "!has(self.perNode) || !has(self.scheduling) || !has(self.scheduling.nodeSelector)",
+        message = "with perNode the nodes are chosen by perNode.nodeSelector: leave scheduling.nodeSelector out")
 public record StorageSetSpec(
-        @JsonPropertyDescription("Name of the set, unique in the pool. Its pods are named POOL-SET-0, POOL-SET-1, ...")
+        @JsonPropertyDescription(
+                "Name of the set, unique in the pool. With replicas its storage nodes are named POOL-SET-0, POOL-SET-1,"
+                        + " ..., with perNode SET.NODE.")
         @Required
         @ValidationRule(
                 value = "self.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
@@ -27,8 +36,13 @@ public record StorageSetSpec(
                         + " choose another set name")
         String name,
 
-        @JsonPropertyDescription("How many storage nodes the set has.") @Default("1") @Min(1) @Max(256)
+        @JsonPropertyDescription("How many storage nodes the set has. Default without perNode: 1.") @Min(1) @Max(256)
         Integer replicas,
+
+        @JsonPropertyDescription(
+                "Instead of replicas: one storage node on every matching node of the cluster. A node that stops"
+                        + " matching keeps its storage node while that holds bytes, unless onDataLoss is Replace.")
+        PerNodeSpec perNode,
 
         @JsonPropertyDescription("Size of the segment of each storage node, for example 64Gi.")
         @Required
@@ -59,7 +73,7 @@ public record StorageSetSpec(
     public static final int REPLICAS_DEFAULT = 1;
 
     public StorageSetSpec {
-        replicas = replicas == null ? REPLICAS_DEFAULT : replicas;
+        replicas = replicas == null && perNode == null ? Integer.valueOf(REPLICAS_DEFAULT) : replicas;
         medium = medium == null ? Medium.DRAM : medium;
         volume = volume == null ? new VolumeSpec(null) : volume;
         resources = resources == null ? ResourceSpec.EMPTY : resources;

@@ -21,7 +21,11 @@ import java.util.Optional;
  * @param started false while none of its containers has ever run, so that its memory is empty
  * @param ready as the kubelet says
  * @param leaderLabel true when it is labelled as the leader
+ * @param leaving true when it is being deleted
+ * @param node name of the node of the cluster it is on; empty while it is on none
+ * @param perNode true for a storage pod of a perNode set
  * @param revision revision of the template it was made from
+ * @param settings digest of the settings it was made with; empty for pods that carry none
  * @param trouble why it is not ready, as the end of a sentence; empty when nothing is known
  */
 public record ObservedPod(
@@ -33,7 +37,11 @@ public record ObservedPod(
         boolean started,
         boolean ready,
         boolean leaderLabel,
+        boolean leaving,
+        String node,
+        boolean perNode,
         String revision,
+        String settings,
         String trouble) {
 
     private static final String REVISION = "controller-revision-hash";
@@ -51,13 +59,33 @@ public record ObservedPod(
                 started(status),
                 pod.getMetadata().getDeletionTimestamp() == null && conditionIs(status, "Ready", "True"),
                 "true".equals(labels.get(PoolLabels.LEADER)),
+                pod.getMetadata().getDeletionTimestamp() != null,
+                nodeName(pod),
+                isOfDaemonSet(pod),
                 labels.getOrDefault(REVISION, ""),
+                Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
+                        .getOrDefault(PoolLabels.SETTINGS, ""),
                 trouble(pod, status));
+    }
+
+    /** Id of the storage node in it. */
+    public String nodeId() {
+        return perNode ? PoolNames.perNodeId(set, node) : name;
     }
 
     /** The number at the end of the name. */
     public int ordinal() {
         return Integer.parseInt(name.substring(name.lastIndexOf('-') + 1));
+    }
+
+    private static String nodeName(Pod pod) {
+        return pod.getSpec() == null
+                ? ""
+                : Objects.requireNonNullElse(pod.getSpec().getNodeName(), "");
+    }
+
+    private static boolean isOfDaemonSet(Pod pod) {
+        return pod.getMetadata().getOwnerReferences().stream().anyMatch(owner -> "DaemonSet".equals(owner.getKind()));
     }
 
     private static boolean started(PodStatus status) {

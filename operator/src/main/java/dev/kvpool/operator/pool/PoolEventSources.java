@@ -5,9 +5,11 @@ import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.ServiceAccount;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.api.model.rbac.Role;
@@ -26,8 +28,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What makes a pool be looked at again: a change of one of its objects, its pods, its Lease's holder or its transfer
- * engine.
+ * What makes a pool be looked at again: a change of one of its objects, its pods, its Lease's holder, its transfer
+ * engine or, with perNode sets, the nodes of the cluster.
  *
  * <p>Objects are found by label, not by owner: retained ones have none. Java Operator SDK 5.3.0 to 5.3.4 loses changes
  * of others that arrive during a write of its own when it compares resource versions, so that is off everywhere.
@@ -41,7 +43,8 @@ final class PoolEventSources {
             Lease.class,
             ConfigMap.class,
             Service.class,
-            StatefulSet.class);
+            StatefulSet.class,
+            DaemonSet.class);
 
     private PoolEventSources() {}
 
@@ -61,6 +64,7 @@ final class PoolEventSources {
                         .withOnUpdateFilter(PoolEventSources::concernsPool)
                         .build(),
                 context));
+        sources.add(nodes(context));
         sources.add(engines(context));
         return sources;
     }
@@ -72,6 +76,22 @@ final class PoolEventSources {
                 .withSecondaryToPrimaryMapper(child -> Set.of(new ResourceID(
                         child.getMetadata().getLabels().get(PoolLabels.POOL),
                         child.getMetadata().getNamespace())));
+    }
+
+    /** Nodes come, go, and change labels and taints; only pools with perNode sets mind at once. */
+    private static EventSource<?, KvCachePool> nodes(EventSourceContext<KvCachePool> context) {
+        return new InformerEventSource<>(
+                InformerEventSourceConfiguration.from(Node.class, KvCachePool.class)
+                        .withComparableResourceVersion(false)
+                        .withWatchAllNamespaces()
+                        .withSecondaryToPrimaryMapper(node -> context.getPrimaryCache()
+                                .list(PoolObserver::isSpreadOverNodes)
+                                .map(ResourceID::fromResource)
+                                .collect(Collectors.toSet()))
+                        .withOnUpdateFilter(
+                                (now, before) -> !ObservedNode.of(now).equals(ObservedNode.of(before)))
+                        .build(),
+                context);
     }
 
     private static EventSource<?, KvCachePool> engines(EventSourceContext<KvCachePool> context) {

@@ -38,7 +38,7 @@ final class PoolExecutor {
         PoolExecutor executor = new PoolExecutor(seen, context);
         plan.apply().forEach(child -> executor.attempt(child, () -> executor.apply(child)));
         plan.delete().forEach(child -> executor.attempt(child, () -> executor.delete(child)));
-        plan.emptyPods().forEach(executor::deletePod);
+        plan.replacePods().forEach(executor::deletePod);
         seen.pods(PoolLabels.ROLE_MASTER).forEach(pod -> executor.label(pod, plan.leaderPod()));
         return new Outcome(executor.changes, executor.failures);
     }

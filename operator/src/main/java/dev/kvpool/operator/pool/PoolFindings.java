@@ -95,6 +95,9 @@ final class PoolFindings {
                             + " Set spec.onDataLoss to Replace to accept that, delete single pods, or take the change"
                             + " back.");
         }
+        if (!plan.leftOut().isEmpty()) {
+            return new Finding(Reason.NODE_LEFT_OUT, String.join(" ", plan.leftOut()));
+        }
         return new Finding(Reason.APPLIED, "The pool's objects are as the spec wants them.");
     }
 
@@ -132,6 +135,12 @@ final class PoolFindings {
     }
 
     private Finding storage() {
+        if (plan.storageNodes() == 0) {
+            return new Finding(
+                    Reason.NO_NODE_SELECTED,
+                    "The pool has no storage node: no node of the cluster has the labels that perNode asks for and"
+                            + " only taints that are tolerated.");
+        }
         Optional<PoolReport> report = seen.leaderReport();
         if (report.isEmpty()) {
             return new Finding(

@@ -18,6 +18,9 @@ public final class PoolLabels {
     /** Annotation of every child: the pool's identity, which outlives the custom resource under Retain. */
     public static final String POOL_ID = "kvpool.dev/pool-id";
 
+    /** Annotation of the pods of perNode sets: digest of the settings a pod was made with. */
+    public static final String SETTINGS = "kvpool.dev/settings";
+
     /** Selects all children of all pools. */
     public static final String ALL_CHILDREN = MANAGED_BY + "=" + OPERATOR + "," + POOL;
 
@@ -45,6 +48,13 @@ public final class PoolLabels {
     /** Labels of an object of one storage set. */
     public static Map<String, String> ofSet(String pool, String set) {
         Map<String, String> labels = ofRole(pool, ROLE_STORAGE);
+        labels.put(SET, set);
+        return labels;
+    }
+
+    /** Selects the pods of a storage set. */
+    public static Map<String, String> selectSet(String pool, String set) {
+        Map<String, String> labels = selectRole(pool, ROLE_STORAGE);
         labels.put(SET, set);
         return labels;
     }

@@ -55,6 +55,14 @@ public record PoolNames(String pool, String namespace) {
                 .toList();
     }
 
+    /**
+     * Id of the storage node of a perNode set on a node of the cluster. Names of sets and pods have no dot, so that it
+     * is no other node's id.
+     */
+    public static String perNodeId(String set, String node) {
+        return set + "." + node;
+    }
+
     /** HOST:PORT of each master, by names that stay when pods are replaced. */
     public List<String> masterAddresses(int replicas) {
         return IntStream.range(0, replicas)

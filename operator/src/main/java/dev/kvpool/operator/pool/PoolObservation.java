@@ -8,7 +8,6 @@ import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -22,6 +21,7 @@ import java.util.Optional;
  * @param children its objects, as far as the operator makes them
  * @param pods its pods
  * @param leadership who holds the Lease
+ * @param nodes nodes of the cluster that concern it: all of them when a set has perNode, else those with its pods
  * @param answers what each master that has an address said, by pod name
  */
 public record PoolObservation(
@@ -29,12 +29,14 @@ public record PoolObservation(
         Optional<TransferEngine> engine,
         List<HasMetadata> children,
         List<ObservedPod> pods,
+        List<ObservedNode> nodes,
         Optional<Leadership> leadership,
         Map<String, MasterAnswer> answers) {
 
     public PoolObservation {
         children = List.copyOf(children);
         pods = List.copyOf(pods);
+        nodes = List.copyOf(nodes);
         answers = Map.copyOf(answers);
     }
 
@@ -54,17 +56,29 @@ public record PoolObservation(
         return pods.stream().filter(pod -> pod.role().equals(role)).toList();
     }
 
-    public List<ObservedPod> podsOfSet(String set) {
-        return pods.stream().filter(pod -> pod.set().equals(set)).toList();
+    /**
+     * The pods of a storage set.
+     *
+     * @param perNode which of the two forms a set can have; both can exist while it changes from one to the other
+     */
+    public List<ObservedPod> podsOfSet(String set, boolean perNode) {
+        return pods.stream()
+                .filter(pod -> pod.set().equals(set) && pod.perNode() == perNode)
+                .toList();
     }
 
-    /** The StatefulSets of storage sets, also of sets that are no longer in the spec. */
-    public List<StatefulSet> storageSets() {
+    /** The StatefulSets or DaemonSets of storage sets, also of sets that are no longer in the spec. */
+    public <W extends HasMetadata> List<W> storageWorkloads(Class<W> kind) {
         return children.stream()
-                .filter(StatefulSet.class::isInstance)
-                .map(StatefulSet.class::cast)
+                .filter(kind::isInstance)
+                .map(kind::cast)
                 .filter(set -> set.getMetadata().getLabels().containsKey(PoolLabels.SET))
                 .toList();
+    }
+
+    /** Name of the storage set that a workload is of. */
+    public static String setName(HasMetadata workload) {
+        return workload.getMetadata().getLabels().get(PoolLabels.SET);
     }
 
     /** What the leader says, when it leads, serves and answers. */

@@ -6,15 +6,19 @@ import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.MasterClient;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** Looks at a pool: at its objects in the informers' caches, at its data plane through the masters. Writes nothing. */
 final class PoolObserver {
@@ -35,7 +39,31 @@ final class PoolObserver {
                 .map(ObservedPod::of)
                 .sorted(Comparator.comparing(ObservedPod::name))
                 .toList();
-        return new PoolObservation(pool, engine(pool, context), children, pods, leadership(pool, children), ask(pods));
+        return new PoolObservation(
+                pool,
+                engine(pool, context),
+                children,
+                pods,
+                nodes(pool, pods, context),
+                leadership(pool, children),
+                ask(pods));
+    }
+
+    /** True when a set of the pool has a storage node on every matching node of the cluster. */
+    static boolean isSpreadOverNodes(KvCachePool pool) {
+        return pool.getSpec().storage().stream().anyMatch(set -> set.perNode() != null);
+    }
+
+    /** Looked up in the whole cache: a node is no part of a pool. */
+    private static List<ObservedNode> nodes(KvCachePool pool, List<ObservedPod> pods, Context<KvCachePool> context) {
+        var nodes = (InformerEventSource<Node, KvCachePool>)
+                context.eventSourceRetriever().getEventSourceFor(Node.class);
+        Set<String> withPods = pods.stream().map(ObservedPod::node).collect(Collectors.toSet());
+        boolean all = isSpreadOverNodes(pool);
+        return nodes.list(node -> all || withPods.contains(node.getMetadata().getName()))
+                .map(ObservedNode::of)
+                .sorted(Comparator.comparing(ObservedNode::name))
+                .toList();
     }
 
     private static Optional<TransferEngine> engine(KvCachePool pool, Context<KvCachePool> context) {

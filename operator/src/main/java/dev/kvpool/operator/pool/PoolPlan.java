@@ -10,23 +10,27 @@ import java.util.Optional;
  *
  * @param apply objects that shall exist, in the order they are made
  * @param delete objects that shall go
- * @param emptyPods storage pods that never ran and wait with outdated settings; they are deleted to be made anew
+ * @param replacePods storage pods with outdated settings that are deleted to be made anew: they never ran, or the spec
+ *     allows to lose what they hold
  * @param leaderPod the pod that shall carry the leader label, alone; empty to take the label from all
  * @param storageNodes how many storage nodes the pool shall have now
  * @param heldBack sentences about parts of the spec that are not carried out, because they would lose bytes
+ * @param leftOut sentences about nodes of the cluster that a perNode set selects and that get no storage node
  */
 public record PoolPlan(
         List<HasMetadata> apply,
         List<HasMetadata> delete,
-        List<ObservedPod> emptyPods,
+        List<ObservedPod> replacePods,
         Optional<String> leaderPod,
         int storageNodes,
-        List<String> heldBack) {
+        List<String> heldBack,
+        List<String> leftOut) {
 
     public PoolPlan {
         apply = List.copyOf(apply);
         delete = List.copyOf(delete);
-        emptyPods = List.copyOf(emptyPods);
+        replacePods = List.copyOf(replacePods);
         heldBack = List.copyOf(heldBack);
+        leftOut = List.copyOf(leftOut);
     }
 }

@@ -12,6 +12,7 @@ import dev.kvpool.operator.pool.child.MasterServiceAccount;
 import dev.kvpool.operator.pool.child.MasterStatefulSet;
 import dev.kvpool.operator.pool.child.PoolConfigMap;
 import dev.kvpool.operator.pool.child.PoolService;
+import dev.kvpool.operator.pool.child.StorageDaemonSet;
 import dev.kvpool.operator.pool.child.StorageStatefulSet;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -47,15 +48,17 @@ public final class PoolPlanner {
                     List.of(),
                     leaderPod(seen),
                     storage.expectedNodes().size(),
+                    List.of(),
                     List.of());
         }
         return new PoolPlan(
                 children(blueprint(seen, storage), storage),
-                List.copyOf(storage.delete()),
-                storage.emptyPods(),
+                storage.delete(),
+                storage.replace(),
                 leaderPod(seen),
                 storage.expectedNodes().size(),
-                storage.heldBack());
+                storage.heldBack(),
+                storage.leftOut());
     }
 
     private PoolBlueprint blueprint(PoolObservation seen, StoragePlan storage) {
@@ -94,7 +97,10 @@ public final class PoolPlanner {
                 PoolService.storage(pool),
                 MasterStatefulSet.of(pool)));
         for (StorageSetSpec set : pool.spec().storage()) {
-            children.add(StorageStatefulSet.of(pool, set, storage.replicas(set)));
+            children.add(
+                    set.perNode() == null
+                            ? StorageStatefulSet.of(pool, set, storage.replicas(set))
+                            : StorageDaemonSet.of(pool, set, storage.placement(set)));
         }
         return children;
     }

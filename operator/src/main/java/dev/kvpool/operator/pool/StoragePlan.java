@@ -3,44 +3,55 @@ package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
-import dev.kvpool.operator.master.PoolReport;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
-/**
- * How many storage nodes each set has now. Growing is always done. Shrinking ends the memory of pods, and is done only
- * where the spec allows that or the pods never ran. Pure.
- */
+/** Which storage nodes there are now: those of the spec's sets, and those of removed sets that hold bytes. Pure. */
 final class StoragePlan {
     private final PoolObservation seen;
-    private final boolean mayLoseBytes;
-    private final Map<String, Integer> replicas = new LinkedHashMap<>();
+    private final Map<String, NumberedSet> numbered = new LinkedHashMap<>();
+    private final Map<String, PerNodeSet> perNode = new LinkedHashMap<>();
     private final List<String> expectedNodes = new ArrayList<>();
-    private final List<StatefulSet> delete = new ArrayList<>();
-    private final List<ObservedPod> emptyPods = new ArrayList<>();
+    private final List<HasMetadata> delete = new ArrayList<>();
+    private final List<ObservedPod> replace = new ArrayList<>();
     private final List<String> heldBack = new ArrayList<>();
+    private final List<String> leftOut = new ArrayList<>();
 
     private StoragePlan(PoolObservation seen) {
         this.seen = seen;
-        this.mayLoseBytes = seen.spec().onDataLoss() == DataLossPolicy.REPLACE;
     }
 
     static StoragePlan of(PoolObservation seen) {
         StoragePlan plan = new StoragePlan(seen);
         for (StorageSetSpec set : seen.spec().storage()) {
-            plan.size(set);
+            if (set.perNode() == null) {
+                plan.add(set, NumberedSet.of(set, seen));
+            } else {
+                plan.add(set, PerNodeSet.of(set, seen));
+            }
         }
-        plan.removedSets();
+        seen.storageWorkloads(StatefulSet.class).stream()
+                .filter(set -> !plan.numbered.containsKey(PoolObservation.setName(set)))
+                .forEach(set -> plan.removed(set, plan.podIds(set)));
+        seen.storageWorkloads(DaemonSet.class).stream()
+                .filter(set -> !plan.perNode.containsKey(PoolObservation.setName(set)))
+                .forEach(set -> plan.removed(set, plan.runningIds(set)));
         return plan;
     }
 
-    /** Nodes of a set of the spec. */
+    /** Nodes of a set of the spec that has a number of them. */
     int replicas(StorageSetSpec set) {
-        return replicas.get(set.name());
+        return numbered.get(set.name()).replicas();
+    }
+
+    /** Where the nodes of a perNode set of the spec may be. */
+    NodePlacement placement(StorageSetSpec set) {
+        return perNode.get(set.name()).placement();
     }
 
     /** Ids of all nodes that shall exist now. */
@@ -48,108 +59,80 @@ final class StoragePlan {
         return List.copyOf(expectedNodes);
     }
 
-    List<StatefulSet> delete() {
+    /** StatefulSets and DaemonSets that shall go. */
+    List<HasMetadata> delete() {
         return List.copyOf(delete);
     }
 
-    List<ObservedPod> emptyPods() {
-        return List.copyOf(emptyPods);
+    /** Pods to delete, so that they are made anew with the current settings. */
+    List<ObservedPod> replace() {
+        return List.copyOf(replace);
     }
 
+    /** Sentences about what is not done, because it would lose bytes. */
     List<String> heldBack() {
         return List.copyOf(heldBack);
     }
 
-    private void size(StorageSetSpec set) {
-        Optional<StatefulSet> current = current(set.name());
-        int have = current.map(StoragePlan::replicasOf).orElse(0);
-        int want = set.replicas();
-        List<ObservedPod> losing = seen.podsOfSet(set.name()).stream()
-                .filter(pod -> pod.ordinal() >= want && pod.ordinal() < have && pod.started())
-                .toList();
-        int planned = want;
-        if (have > want && !losing.isEmpty() && !mayLoseBytes) {
-            planned = have;
-            heldBack.add("Storage set %s keeps %d nodes instead of %d: removing %s would lose %s."
-                    .formatted(set.name(), have, want, names(losing), loss(losing)));
-        }
-        replicas.put(set.name(), planned);
-        expectedNodes.addAll(seen.names().storagePods(set, planned));
-        current.ifPresent(this::outdatedPods);
+    /** Sentences about nodes of the cluster that a perNode set selects and that get no storage node. */
+    List<String> leftOut() {
+        return List.copyOf(leftOut);
     }
 
-    /** Pods made from an older template than the StatefulSet has now. */
-    private void outdatedPods(StatefulSet set) {
-        String revision = set.getStatus() == null ? null : set.getStatus().getUpdateRevision();
-        if (revision == null || mayLoseBytes) {
+    private void add(StorageSetSpec set, NumberedSet decided) {
+        numbered.put(set.name(), decided);
+        expectedNodes.addAll(decided.nodeIds());
+        replace.addAll(decided.replace());
+        heldBack.addAll(decided.heldBack());
+    }
+
+    private void add(StorageSetSpec set, PerNodeSet decided) {
+        perNode.put(set.name(), decided);
+        expectedNodes.addAll(decided.nodeIds());
+        replace.addAll(decided.replace());
+        heldBack.addAll(decided.heldBack());
+        leftOut.addAll(decided.leftOut());
+    }
+
+    private void removed(HasMetadata workload, List<String> ids) {
+        List<ObservedPod> losing = running(workload);
+        if (losing.isEmpty() || seen.spec().onDataLoss() == DataLossPolicy.REPLACE) {
+            delete.add(workload);
             return;
         }
-        List<ObservedPod> outdated = seen.podsOfSet(setName(set)).stream()
-                .filter(pod -> !pod.revision().equals(revision))
+        expectedNodes.addAll(ids);
+        heldBack.add("Storage set %s is no longer in the spec%s and stays: removing %s would lose %s."
+                .formatted(
+                        PoolObservation.setName(workload),
+                        inAnotherForm(workload),
+                        BytesAtStake.names(losing),
+                        new BytesAtStake(seen.leaderReport()).of(losing)));
+    }
+
+    /** A set may come back under its name with perNode instead of replicas, or the other way round. */
+    private String inAnotherForm(HasMetadata workload) {
+        String name = PoolObservation.setName(workload);
+        if (workload instanceof StatefulSet) {
+            return perNode.containsKey(name) ? " with replicas" : "";
+        }
+        return numbered.containsKey(name) ? " with perNode" : "";
+    }
+
+    private List<String> podIds(StatefulSet set) {
+        List<String> ids = new ArrayList<>();
+        for (int ordinal = 0; ordinal < NumberedSet.replicasOf(set); ordinal++) {
+            ids.add(seen.names().storagePod(PoolObservation.setName(set), ordinal));
+        }
+        return ids;
+    }
+
+    private List<String> runningIds(DaemonSet set) {
+        return running(set).stream().map(ObservedPod::nodeId).toList();
+    }
+
+    private List<ObservedPod> running(HasMetadata workload) {
+        return seen.podsOfSet(PoolObservation.setName(workload), workload instanceof DaemonSet).stream()
+                .filter(ObservedPod::started)
                 .toList();
-        outdated.stream().filter(pod -> !pod.started()).forEach(emptyPods::add);
-        List<ObservedPod> losing =
-                outdated.stream().filter(ObservedPod::started).toList();
-        if (!losing.isEmpty()) {
-            heldBack.add("%s still %s with earlier settings: replacing %s would lose %s."
-                    .formatted(
-                            names(losing),
-                            losing.size() == 1 ? "runs" : "run",
-                            losing.size() == 1 ? "it" : "them",
-                            loss(losing)));
-        }
-    }
-
-    private void removedSets() {
-        for (StatefulSet set : seen.storageSets()) {
-            String name = setName(set);
-            if (replicas.containsKey(name)) {
-                continue;
-            }
-            List<ObservedPod> losing =
-                    seen.podsOfSet(name).stream().filter(ObservedPod::started).toList();
-            if (losing.isEmpty() || mayLoseBytes) {
-                delete.add(set);
-                continue;
-            }
-            for (int ordinal = 0; ordinal < replicasOf(set); ordinal++) {
-                expectedNodes.add(seen.names().storagePod(name, ordinal));
-            }
-            heldBack.add("Storage set %s is no longer in the spec and stays: removing %s would lose %s."
-                    .formatted(name, names(losing), loss(losing)));
-        }
-    }
-
-    private Optional<StatefulSet> current(String set) {
-        return seen.storageSets().stream()
-                .filter(candidate -> setName(candidate).equals(set))
-                .findFirst();
-    }
-
-    private static String setName(StatefulSet set) {
-        return set.getMetadata().getLabels().get(PoolLabels.SET);
-    }
-
-    private static int replicasOf(StatefulSet set) {
-        return set.getSpec().getReplicas() == null ? 0 : set.getSpec().getReplicas();
-    }
-
-    private static String names(List<ObservedPod> pods) {
-        return NameList.of(pods.stream().map(ObservedPod::name).sorted().toList());
-    }
-
-    /** What the given nodes hold, rounded, so that the sentence stays the same while little changes. */
-    private String loss(List<ObservedPod> pods) {
-        List<String> names = pods.stream().map(ObservedPod::name).toList();
-        Optional<PoolReport> report = seen.leaderReport();
-        if (report.isEmpty()) {
-            return "what they hold, which no leader can tell now";
-        }
-        List<PoolReport.Node> nodes = report.get().nodes().stream()
-                .filter(node -> names.contains(node.id()))
-                .toList();
-        long bytes = nodes.stream().mapToLong(PoolReport.Node::usedBytes).sum();
-        long objects = nodes.stream().mapToLong(PoolReport.Node::objects).sum();
-        return "about %s in %d objects".formatted(ByteAmount.coarse(bytes), Rounding.twoDigits(objects));
     }
 }

@@ -63,6 +63,11 @@ public enum Reason {
             "WouldLoseBytes",
             "A part of the spec is held back, because carrying it out would lose cached bytes. It is carried out when"
                     + " spec.onDataLoss is Replace, or for a pod when you delete that pod."),
+    NODE_LEFT_OUT(
+            SPEC_APPLIED,
+            FALSE,
+            "NodeLeftOut",
+            "A node that perNode selects gets no storage node; the message says why. Everything else is carried out."),
     NAME_TAKEN(
             SPEC_APPLIED,
             FALSE,
@@ -90,6 +95,11 @@ public enum Reason {
     ALL_NODES_READY(STORAGE_READY, TRUE, "AllNodesReady", "Every storage node is ready."),
     NODES_NOT_READY(
             STORAGE_READY, FALSE, "NodesNotReady", "Storage nodes are not ready; the message says which and why."),
+    NO_NODE_SELECTED(
+            STORAGE_READY,
+            FALSE,
+            "NoNodeSelected",
+            "The pool has no storage node: no node of the cluster matches perNode. One that does gets a storage node."),
     STORAGE_NOT_OBSERVED(
             STORAGE_READY, UNKNOWN, "StorageNotObserved", "No leader could be asked about the storage nodes."),
 

@@ -2,12 +2,19 @@
 package dev.kvpool.operator.apiserver;
 
 import dev.kvpool.operator.pool.PoolLabels;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.util.List;
+import java.util.Map;
 
 /** Does by hand what controllers, kubelets and masters do on a real cluster; the test API server has none of them. */
 final class ClusterActor {
@@ -27,8 +34,53 @@ final class ClusterActor {
                 .withName(statefulSet)
                 .get();
         for (int ordinal = 0; ordinal < set.getSpec().getReplicas(); ordinal++) {
-            runPod(set, statefulSet + "-" + ordinal, "10.0.0." + (ordinal + 1));
+            String name = statefulSet + "-" + ordinal;
+            runPod(pod(set, set.getSpec().getTemplate(), name), "10.0.0." + (ordinal + 1));
         }
+    }
+
+    /** Makes the running, ready pod of a DaemonSet on a node of the cluster. */
+    void runPodOn(String daemonSet, String node) {
+        DaemonSet set = client.apps()
+                .daemonSets()
+                .inNamespace(namespace)
+                .withName(daemonSet)
+                .get();
+        Pod pod = pod(set, set.getSpec().getTemplate(), daemonSet + "-" + node);
+        pod.getMetadata()
+                .setOwnerReferences(List.of(new OwnerReferenceBuilder()
+                        .withApiVersion("apps/v1")
+                        .withKind("DaemonSet")
+                        .withName(daemonSet)
+                        .withUid(set.getMetadata().getUid())
+                        .withController(true)
+                        .build()));
+        pod.getSpec().setNodeName(node);
+        runPod(pod, "10.0.1.1");
+    }
+
+    /** A node joins the cluster and is ready, so that it loses the taint the API server gave it. */
+    void addNode(String name, Map<String, String> labels) {
+        client.resource(new NodeBuilder()
+                        .withNewMetadata()
+                        .withName(name)
+                        .withLabels(labels)
+                        .endMetadata()
+                        .build())
+                .create();
+        client.nodes().withName(name).patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\":{\"taints\":null}}");
+    }
+
+    void label(String node, String label, String value) {
+        client.nodes()
+                .withName(node)
+                .patch(
+                        PatchContext.of(PatchType.JSON_MERGE),
+                        "{\"metadata\":{\"labels\":{\"%s\":\"%s\"}}}".formatted(label, value));
+    }
+
+    void removePod(String name) {
+        client.pods().inNamespace(namespace).withName(name).withGracePeriod(0).delete();
     }
 
     /** What a master does when it takes the Lease. */
@@ -47,18 +99,23 @@ final class ClusterActor {
         return "true".equals(actual.getMetadata().getLabels().get(PoolLabels.LEADER));
     }
 
-    private void runPod(StatefulSet set, String name, String ip) {
+    private static Pod pod(HasMetadata set, PodTemplateSpec template, String name) {
+        return new PodBuilder()
+                .withNewMetadata()
+                .withName(name)
+                .withNamespace(set.getMetadata().getNamespace())
+                .withLabels(template.getMetadata().getLabels())
+                .withAnnotations(template.getMetadata().getAnnotations())
+                .endMetadata()
+                .withSpec(template.getSpec())
+                .build();
+    }
+
+    private void runPod(Pod pod, String ip) {
+        String name = pod.getMetadata().getName();
         if (client.pods().inNamespace(namespace).withName(name).get() != null) {
             return;
         }
-        Pod pod = new PodBuilder()
-                .withNewMetadata()
-                .withName(name)
-                .withNamespace(namespace)
-                .withLabels(set.getSpec().getTemplate().getMetadata().getLabels())
-                .endMetadata()
-                .withSpec(set.getSpec().getTemplate().getSpec())
-                .build();
         client.resource(pod).create();
         client.pods()
                 .inNamespace(namespace)

@@ -30,7 +30,7 @@ class QuietPoolTest {
     private static final Duration POLL = Duration.ofMillis(50);
     private static final int LOOKS = 40;
     private static final long MIB = 1L << 20;
-    private static final List<String> NODES = List.of("calm-default-0", "calm-default-1");
+    private static final List<String> NODES = List.of("calm-default-0", "calm-default-1", "spread.quiet-1");
 
     private static OperatorUnderTest operator;
     private static KubernetesClient client;
@@ -42,21 +42,27 @@ class QuietPoolTest {
         client = operator.client();
         cluster = new ClusterActor(client, NAMESPACE);
         operator.applyEngine("engine", "{}");
-        operator.applyPool("calm", "{transferEngine: engine, storage: [{name: default, capacity: 1Gi, replicas: 2}]}");
-        await().atMost(LIMIT).until(() -> Children.of(client, NAMESPACE, "calm").size() == 11);
+        cluster.addNode("quiet-1", Map.of("quiet", "yes"));
+        operator.applyPool("calm", """
+                {transferEngine: engine, storage: [
+                  {name: default, capacity: 1Gi, replicas: 2},
+                  {name: spread, capacity: 1Gi, perNode: {nodeSelector: {quiet: "yes"}}}]}""");
+        await().atMost(LIMIT).until(() -> Children.of(client, NAMESPACE, "calm").size() == 12);
         cluster.runPodsOf("calm-master");
         cluster.runPodsOf("calm-default");
+        cluster.runPodOn("calm-spread", "quiet-1");
         used(500 * MIB);
         cluster.takeLease("calm-master", "calm-master-0", 1);
         await().atMost(LIMIT).untilAsserted(() -> {
             assertThat(operator.pool("calm").getStatus().phase()).isEqualTo(PoolPhase.READY);
-            assertThat(operator.engine("engine").getStatus().nodes().summary()).isEqualTo("2/2");
+            assertThat(operator.engine("engine").getStatus().nodes().summary()).isEqualTo("3/3");
             assertThat(cluster.isLabelledLeader("calm-master-0")).isTrue();
         });
     }
 
     @AfterAll
     static void stop() {
+        client.nodes().withName("quiet-1").delete();
         operator.close();
     }
 
@@ -70,6 +76,7 @@ class QuietPoolTest {
             renewLease(look);
             used(500 * MIB + look * MIB / 16);
             touchPod(look);
+            cluster.label("quiet-1", "look", Integer.toString(look));
             look(1);
         }
 

@@ -18,7 +18,7 @@ class RightsTest {
         return Stream.of(
                 client -> client.secrets().inNamespace("default").list(),
                 client -> client.namespaces().list(),
-                client -> client.nodes().list(),
+                client -> client.nodes().withName("any").delete(),
                 client -> client.configMaps()
                         .inNamespace("default")
                         .withName("any")

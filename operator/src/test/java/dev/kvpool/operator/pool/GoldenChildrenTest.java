@@ -7,6 +7,7 @@ import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.NodeList;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -21,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every child of every case, compared as YAML text with a file: golden/CASE/in-pool.yaml (and in-engine.yaml) give
+ * Every child of every case, compared as YAML text with a file: golden/CASE/in-pool.yaml (and in-engine.yaml, in-nodes.yaml) give
  * golden/CASE/out-KIND-NAME.yaml. A file that nothing produces fails the test. {@code -Dgolden.update=true} writes
  * them.
  */
@@ -60,7 +61,22 @@ class GoldenChildrenTest {
         Optional<TransferEngine> engine = Files.exists(engineFile)
                 ? Optional.of(YAML.unmarshal(Files.readString(engineFile), TransferEngine.class))
                 : Optional.empty();
-        return new PoolObservation(pool, engine, List.of(), List.of(), Optional.empty(), Map.of());
+        return new PoolObservation(
+                pool,
+                engine,
+                List.of(),
+                List.of(),
+                nodes(directory.resolve("in-nodes.yaml")),
+                Optional.empty(),
+                Map.of());
+    }
+
+    private static List<ObservedNode> nodes(Path file) throws IOException {
+        return Files.exists(file)
+                ? YAML.unmarshal(Files.readString(file), NodeList.class).getItems().stream()
+                        .map(ObservedNode::of)
+                        .toList()
+                : List.of();
     }
 
     private static Map<String, String> files(PoolPlan plan) {

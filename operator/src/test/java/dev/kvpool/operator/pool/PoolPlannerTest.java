@@ -122,7 +122,7 @@ class PoolPlannerTest {
                 .pod(PoolSketch.pod("demo-a-1", PoolLabels.ROLE_STORAGE, "a", true, "old"))
                 .plan();
 
-        assertThat(plan.emptyPods()).isEmpty();
+        assertThat(plan.replacePods()).isEmpty();
         assertThat(plan.heldBack()).singleElement().asString().startsWith("demo-a-1 still runs with earlier settings");
     }
 
@@ -133,7 +133,7 @@ class PoolPlannerTest {
                 .pod(PoolSketch.pod("demo-a-1", PoolLabels.ROLE_STORAGE, "a", false, "old"))
                 .plan();
 
-        assertThat(plan.emptyPods()).extracting(ObservedPod::name).containsExactly("demo-a-1");
+        assertThat(plan.replacePods()).extracting(ObservedPod::name).containsExactly("demo-a-1");
         assertThat(plan.heldBack()).isEmpty();
     }
 

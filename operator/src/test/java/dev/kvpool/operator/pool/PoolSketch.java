@@ -8,6 +8,8 @@ import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Taint;
+import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSetBuilder;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
@@ -25,6 +27,7 @@ final class PoolSketch {
     private final KvCachePool pool;
     private final List<HasMetadata> children = new ArrayList<>();
     private final List<ObservedPod> pods = new ArrayList<>();
+    private final List<ObservedNode> nodes = new ArrayList<>();
     private final Map<String, MasterAnswer> answers = new HashMap<>();
     private Optional<TransferEngine> engine = Optional.empty();
     private Optional<Leadership> leadership = Optional.empty();
@@ -88,13 +91,60 @@ final class PoolSketch {
         return this;
     }
 
+    /** A node of the cluster. */
+    PoolSketch node(String name, Map<String, String> labels, Taint... taints) {
+        nodes.add(new ObservedNode(name, labels, List.of(taints)));
+        return this;
+    }
+
+    /** A DaemonSet of a perNode set, with a running pod on each of the named nodes, all with its settings. */
+    PoolSketch daemonSet(String set, String... onNodes) {
+        children.add(new DaemonSetBuilder()
+                .withNewMetadata()
+                .withName("demo-" + set)
+                .withNamespace("ns")
+                .withLabels(PoolLabels.ofSet("demo", set))
+                .endMetadata()
+                .withNewSpec()
+                .withNewTemplate()
+                .withNewMetadata()
+                .addToAnnotations(PoolLabels.SETTINGS, "new")
+                .endMetadata()
+                .endTemplate()
+                .endSpec()
+                .build());
+        for (String node : onNodes) {
+            pods.add(perNodePod(set, node, true, "new"));
+        }
+        return this;
+    }
+
+    static ObservedPod perNodePod(String set, String node, boolean started, String settings) {
+        String name = "demo-" + set + "-" + node;
+        return new ObservedPod(
+                name,
+                "uid-" + name,
+                PoolLabels.ROLE_STORAGE,
+                set,
+                "10.0.0.1",
+                started,
+                started,
+                false,
+                false,
+                node,
+                true,
+                "",
+                settings,
+                "");
+    }
+
     PoolSketch child(HasMetadata child) {
         children.add(child);
         return this;
     }
 
     PoolObservation observation() {
-        return new PoolObservation(pool, engine, children, pods, leadership, answers);
+        return new PoolObservation(pool, engine, children, pods, nodes, leadership, answers);
     }
 
     PoolPlan plan() {
@@ -104,7 +154,40 @@ final class PoolSketch {
     }
 
     static ObservedPod pod(String name, String role, String set, boolean started, String revision) {
-        return new ObservedPod(name, "uid-" + name, role, set, "10.0.0.1", started, started, false, revision, "");
+        return new ObservedPod(
+                name,
+                "uid-" + name,
+                role,
+                set,
+                "10.0.0.1",
+                started,
+                started,
+                false,
+                false,
+                "worker",
+                false,
+                revision,
+                "",
+                "");
+    }
+
+    /** The same pod, on its way up or broken. */
+    static ObservedPod notReady(ObservedPod pod) {
+        return new ObservedPod(
+                pod.name(),
+                pod.uid(),
+                pod.role(),
+                pod.set(),
+                pod.ip(),
+                pod.started(),
+                false,
+                pod.leaderLabel(),
+                pod.leaving(),
+                pod.node(),
+                pod.perNode(),
+                pod.revision(),
+                pod.settings(),
+                pod.trouble());
     }
 
     static PoolReport leader(List<PoolReport.Node> nodes) {

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import dev.kvpool.api.v1alpha1.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/**
+ * What is done now about a storage set with a storage node on every matching node of the cluster. Pure.
+ *
+ * <p>The masters expect a storage node on each matching node, and on each other one as long as a storage pod runs there:
+ * an id leaves the list when its bytes are gone. Nodes with running pods are named in the DaemonSet, so that a label
+ * taken from a node ends no storage node by itself.
+ *
+ * @param nodeIds ids of the storage nodes the masters shall expect
+ * @param placement where the set's pods may be
+ * @param replace pods to delete, so that they are made anew with the current settings
+ * @param heldBack sentences about what is not done, because it would lose bytes
+ * @param leftOut sentences about matching nodes that get no storage node
+ */
+record PerNodeSet(
+        List<String> nodeIds,
+        NodePlacement placement,
+        List<ObservedPod> replace,
+        List<String> heldBack,
+        List<String> leftOut) {
+
+    /** As long as the wire's node ids may be. */
+    private static final int ID_BYTES_MAX = 253;
+
+    static PerNodeSet of(StorageSetSpec set, PoolObservation seen) {
+        return new Decision(set, seen).decide();
+    }
+
+    private static final class Decision {
+        private final StorageSetSpec set;
+        private final PoolObservation seen;
+        private final NodeFit fit;
+        private final boolean mayLoseBytes;
+        private final BytesAtStake stake;
+        private final List<ObservedPod> pods;
+
+        /** Pods that have run, by the node they are on. */
+        private final Map<String, ObservedPod> running;
+
+        private final Map<String, ObservedNode> nodes;
+
+        Decision(StorageSetSpec set, PoolObservation seen) {
+            this.set = set;
+            this.seen = seen;
+            this.fit = new NodeFit(set);
+            this.mayLoseBytes = seen.spec().onDataLoss() == DataLossPolicy.REPLACE;
+            this.stake = new BytesAtStake(seen.leaderReport());
+            this.pods = seen.podsOfSet(set.name(), true);
+            this.running = pods.stream()
+                    .filter(pod -> pod.started() && !pod.node().isEmpty())
+                    .collect(Collectors.toMap(ObservedPod::node, Function.identity(), (a, b) -> a, TreeMap::new));
+            this.nodes = seen.nodes().stream()
+                    .collect(Collectors.toMap(ObservedNode::name, Function.identity(), (a, b) -> a, TreeMap::new));
+        }
+
+        PerNodeSet decide() {
+            Set<String> matching = nodes.values().stream()
+                    .filter(this::matches)
+                    .map(ObservedNode::name)
+                    .collect(Collectors.toCollection(TreeSet::new));
+            List<String> tooLong = matching.stream()
+                    .filter(node -> id(node).getBytes(StandardCharsets.UTF_8).length > ID_BYTES_MAX)
+                    .toList();
+            tooLong.forEach(matching::remove);
+            Set<String> expected = new TreeSet<>(matching);
+            running.keySet().stream().filter(node -> !mayGo(node)).forEach(expected::add);
+            return new PerNodeSet(
+                    expected.stream().map(this::id).toList(),
+                    new NodePlacement(mayLoseBytes ? List.of() : present(running.keySet()), tooLong),
+                    replace(),
+                    heldBack(matching),
+                    tooLong.stream().map(this::tooLong).toList());
+        }
+
+        private boolean matches(ObservedNode node) {
+            return fit.selects(node) && (running.containsKey(node.name()) ? fit.keeps(node) : fit.admits(node));
+        }
+
+        /** True for a running storage node that the spec does not want and allows to be lost. */
+        private boolean mayGo(String node) {
+            return mayLoseBytes && nodes.containsKey(node) && !fit.selects(nodes.get(node));
+        }
+
+        private List<String> heldBack(Set<String> matching) {
+            List<String> sentences = new ArrayList<>();
+            List<ObservedPod> unselected = running.values().stream()
+                    .filter(pod -> !mayLoseBytes && nodes.containsKey(pod.node()) && !matching.contains(pod.node()))
+                    .filter(pod -> !fit.selects(nodes.get(pod.node())))
+                    .toList();
+            if (!unselected.isEmpty()) {
+                sentences.add(
+                        "Storage set %s keeps its storage on %s, which it does not select any more: removing it would lose %s."
+                                .formatted(
+                                        set.name(),
+                                        NameList.of(unselected.stream()
+                                                .map(ObservedPod::node)
+                                                .toList()),
+                                        stake.of(unselected)));
+            }
+            List<ObservedPod> outdated =
+                    outdated().stream().filter(ObservedPod::started).toList();
+            if (!mayLoseBytes && !outdated.isEmpty()) {
+                sentences.add(stake.earlierSettings(outdated));
+            }
+            return sentences;
+        }
+
+        /** Pods that hold nothing at once; others one at a time, and only where the spec allows to lose their bytes. */
+        private List<ObservedPod> replace() {
+            List<ObservedPod> replace = new ArrayList<>(
+                    outdated().stream().filter(pod -> !pod.started()).toList());
+            if (!mayLoseBytes || !replace.isEmpty()) {
+                return replace;
+            }
+            List<ObservedPod> notReady =
+                    pods.stream().filter(pod -> !pod.ready()).toList();
+            outdated().stream()
+                    .filter(pod -> notReady.isEmpty() || notReady.equals(List.of(pod)))
+                    .findFirst()
+                    .ifPresent(replace::add);
+            return replace;
+        }
+
+        /** Pods made with other settings than the DaemonSet's template has now. */
+        private List<ObservedPod> outdated() {
+            Optional<String> settings = seen.storageWorkloads(DaemonSet.class).stream()
+                    .filter(candidate -> PoolObservation.setName(candidate).equals(set.name()))
+                    .map(candidate ->
+                            candidate.getSpec().getTemplate().getMetadata().getAnnotations())
+                    .filter(Objects::nonNull)
+                    .map(annotations -> annotations.get(PoolLabels.SETTINGS))
+                    .filter(Objects::nonNull)
+                    .findFirst();
+            return settings.isEmpty()
+                    ? List.of()
+                    : pods.stream()
+                            .filter(pod -> !pod.leaving() && !pod.settings().equals(settings.get()))
+                            .toList();
+        }
+
+        private List<String> present(Set<String> names) {
+            return names.stream().filter(nodes::containsKey).toList();
+        }
+
+        private String id(String node) {
+            return PoolNames.perNodeId(set.name(), node);
+        }
+
+        private String tooLong(String node) {
+            return "Storage set %s leaves node %s out: the storage node's name %s would be longer than %d bytes. Rename the set or the node."
+                    .formatted(set.name(), node, id(node), ID_BYTES_MAX);
+        }
+    }
+}

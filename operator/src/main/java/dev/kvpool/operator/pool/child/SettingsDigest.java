@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.child;
+
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/** A short text that differs when the settings of a pod differ. */
+final class SettingsDigest {
+    private static final int BYTES = 8;
+    private static final KubernetesSerialization YAML = new KubernetesSerialization();
+
+    private SettingsDigest() {}
+
+    static String of(PodSpec pod) {
+        try {
+            byte[] digest =
+                    MessageDigest.getInstance("SHA-256").digest(YAML.asYaml(pod).getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(digest, 0, BYTES);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.child;
+
+import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.operator.pool.NodePlacement;
+import dev.kvpool.operator.pool.PoolBlueprint;
+import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.PoolNames;
+import io.fabric8.kubernetes.api.model.Affinity;
+import io.fabric8.kubernetes.api.model.AffinityBuilder;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
+import java.util.Map;
+
+/**
+ * A storage set with a node on every matching node of the cluster. Kubernetes never replaces its pods by itself: a
+ * change of nodes changes the template, which must cost no memory; the operator deletes pods with outdated settings.
+ */
+public final class StorageDaemonSet {
+    private static final int REVISIONS_KEPT = 5;
+    private static final String NODE_NAME = "NODE_NAME";
+
+    private StorageDaemonSet() {}
+
+    public static DaemonSet of(PoolBlueprint pool, StorageSetSpec set, NodePlacement placement) {
+        String poolName = pool.names().pool();
+        Map<String, String> labels = PoolLabels.ofSet(poolName, set.name());
+        PodSpec anywhere = pod(pool, set);
+        return new DaemonSetBuilder()
+                .withMetadata(pool.metadata(pool.names().storageSet(set.name()), labels))
+                .withNewSpec()
+                .withRevisionHistoryLimit(REVISIONS_KEPT)
+                .withNewSelector()
+                .withMatchLabels(PoolLabels.selectSet(poolName, set.name()))
+                .endSelector()
+                .withNewUpdateStrategy()
+                .withType("OnDelete")
+                .endUpdateStrategy()
+                .withNewTemplate()
+                .withNewMetadata()
+                .withLabels(labels)
+                .withAnnotations(Map.of(PoolLabels.SETTINGS, SettingsDigest.of(anywhere)))
+                .endMetadata()
+                .withSpec(anywhere.toBuilder()
+                        .withAffinity(affinity(set, placement))
+                        .build())
+                .endTemplate()
+                .endSpec()
+                .build();
+    }
+
+    /** The pod without the part that follows the nodes of the cluster. */
+    private static PodSpec pod(PoolBlueprint pool, StorageSetSpec set) {
+        return Placement.apply(
+                        new StoragePod(pool, set)
+                                .build(
+                                        PoolNames.perNodeId(set.name(), "$(" + NODE_NAME + ")"),
+                                        PodIdentity.field(NODE_NAME, "spec.nodeName")),
+                        set.scheduling(),
+                        pool.names().pool(),
+                        PoolLabels.ROLE_STORAGE)
+                .withAffinity(null)
+                .build();
+    }
+
+    private static Affinity affinity(StorageSetSpec set, NodePlacement placement) {
+        Affinity wish = set.scheduling().affinity();
+        return PerNodeTerms.of(set, placement)
+                .map(terms -> (wish == null ? new AffinityBuilder() : wish.toBuilder())
+                        .editOrNewNodeAffinity()
+                        .withNewRequiredDuringSchedulingIgnoredDuringExecution()
+                        .withNodeSelectorTerms(terms)
+                        .endRequiredDuringSchedulingIgnoredDuringExecution()
+                        .endNodeAffinity()
+                        .build())
+                .orElse(wish);
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.child;
+
+import dev.kvpool.api.v1alpha1.AcceleratorSpec;
+import dev.kvpool.api.v1alpha1.IpFamily;
+import dev.kvpool.api.v1alpha1.Protocol;
+import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.operator.pool.ByteAmount;
+import dev.kvpool.operator.pool.PoolBlueprint;
+import dev.kvpool.operator.pool.PoolNames;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerBuilder;
+import io.fabric8.kubernetes.api.model.EnvVar;
+import io.fabric8.kubernetes.api.model.PodSpecBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** The pod of a storage node; where it runs is decided by what makes it. */
+final class StoragePod {
+    private static final String DATA_DIR = "/var/lib/kvpool";
+
+    /** Filling and checking a large segment takes minutes. */
+    private static final int STARTUP_LIMIT_S = 600;
+
+    private static final long TERMINATION_GRACE_S = 30;
+
+    private final PoolBlueprint pool;
+    private final StorageSetSpec set;
+    private final Optional<AcceleratorParts> accelerator;
+
+    StoragePod(PoolBlueprint pool, StorageSetSpec set) {
+        this.pool = pool;
+        this.set = set;
+        AcceleratorSpec spec = pool.engine().accelerator();
+        this.accelerator = Optional.ofNullable(spec).map(AcceleratorParts::new);
+    }
+
+    /**
+     * @param nodeId id of the storage node, in terms of the pod's environment
+     * @param more environment the id refers to
+     */
+    PodSpecBuilder build(String nodeId, EnvVar... more) {
+        var pod = new PodSpecBuilder()
+                .withAutomountServiceAccountToken(false)
+                .withEnableServiceLinks(false)
+                .withImagePullSecrets(MasterStatefulSet.pullSecrets(pool))
+                .withSecurityContext(PodSecurity.pod())
+                .withTerminationGracePeriodSeconds(TERMINATION_GRACE_S)
+                .withContainers(container(nodeId, List.of(more)))
+                .addToVolumes(SegmentMemory.volume(set, pool.engine().memory().hugePages()), ScratchVolume.volume());
+        accelerator.ifPresent(parts -> {
+            pod.addAllToVolumes(parts.volumes());
+            parts.addTo(pod);
+        });
+        return pod;
+    }
+
+    private Container container(String nodeId, List<EnvVar> more) {
+        ContainerResources resources = SegmentMemory.resources(
+                        set, pool.engine().memory().hugePages())
+                .request("cpu", new Quantity("100m"))
+                .replaceWith(set.resources());
+        accelerator.ifPresent(parts -> parts.addTo(resources));
+        var container = new ContainerBuilder()
+                .withName("node")
+                .withImage(pool.image())
+                .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
+                .withArgs(arguments(nodeId))
+                .withEnv(environment(more))
+                .addNewPort()
+                .withName("data")
+                .withContainerPort(pool.engine().ports().base())
+                .withProtocol("TCP")
+                .endPort()
+                .addNewPort()
+                .withName("admin")
+                .withContainerPort(PoolNames.NODE_ADMIN_PORT)
+                .withProtocol("TCP")
+                .endPort()
+                .withStartupProbe(Probes.startup(STARTUP_LIMIT_S))
+                .withLivenessProbe(Probes.liveness())
+                .withReadinessProbe(Probes.readiness())
+                .withResources(resources.build())
+                .withSecurityContext(PodSecurity.container())
+                .addToVolumeMounts(
+                        new VolumeMountBuilder()
+                                .withName(SegmentMemory.VOLUME)
+                                .withMountPath(DATA_DIR)
+                                .build(),
+                        ScratchVolume.mount());
+        accelerator.ifPresent(parts -> {
+            container.addAllToVolumeMounts(parts.mounts());
+            // Registering memory with the device pins it.
+            container
+                    .editSecurityContext()
+                    .editCapabilities()
+                    .addToAdd("IPC_LOCK")
+                    .endCapabilities()
+                    .endSecurityContext();
+        });
+        return container.build();
+    }
+
+    private List<EnvVar> environment(List<EnvVar> more) {
+        List<EnvVar> environment = new ArrayList<>(PodIdentity.environment());
+        environment.addAll(more);
+        accelerator.ifPresent(parts -> environment.addAll(parts.environment()));
+        return environment;
+    }
+
+    private List<String> arguments(String nodeId) {
+        TransferEngineSpec engine = pool.engine();
+        List<String> arguments = new ArrayList<>(List.of(
+                "node",
+                "--pool-id=" + pool.poolId(),
+                "--node-id=" + nodeId,
+                "--masters="
+                        + String.join(
+                                ",",
+                                pool.names()
+                                        .masterAddresses(pool.spec().masters().replicas())),
+                "--port=" + engine.ports().base(),
+                "--admin-port=" + PoolNames.NODE_ADMIN_PORT,
+                "--advertise-host=$(POD_IP)",
+                "--data-dir=" + DATA_DIR,
+                "--segment-size=" + ByteAmount.bytes(set.capacity()),
+                "--protocols="
+                        + engine.protocols().stream().map(StoragePod::name).collect(Collectors.joining(",")),
+                "--connect-timeout=" + engine.timeouts().connect(),
+                "--transfer-timeout=" + engine.timeouts().transfer()));
+        if (engine.ipFamilies().equals(List.of(IpFamily.IPV4))) {
+            arguments.add("--host=0.0.0.0");
+        }
+        return arguments;
+    }
+
+    private static String name(Protocol protocol) {
+        return switch (protocol) {
+            case SHM -> "shm";
+            case TCP -> "tcp";
+        };
+    }
+}
