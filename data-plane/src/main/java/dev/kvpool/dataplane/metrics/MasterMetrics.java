@@ -35,6 +35,10 @@ public final class MasterMetrics {
         gauge("kvpool.master.nodes.expected", "Storage nodes that should be there", PoolStatus::expectedNodes);
         gauge("kvpool.master.nodes.ready", "Expected storage nodes that take part", PoolStatus::readyNodes);
         gauge("kvpool.master.objects.unavailable", "Objects whose nodes are all away", PoolStatus::unavailableObjects);
+        gauge(
+                "kvpool.master.tombstones",
+                "Keys whose removal is kept for nodes that missed it",
+                PoolStatus::tombstones);
         gauge("kvpool.master.grants.under.way", "Puts granted and not yet published", PoolStatus::grantsUnderWay);
         gauge(
                 "kvpool.master.takeover.duration.seconds",

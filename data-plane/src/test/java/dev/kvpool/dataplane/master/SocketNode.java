@@ -12,6 +12,7 @@ import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Purge;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
 import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
@@ -119,6 +120,12 @@ final class SocketNode implements AutoCloseable {
                     || fence.authority().equals(seen);
             seen = accepted ? fence.authority() : seen;
             socket.send(new FenceAck(fence.requestId(), accepted, seen, INCARNATION, sequence));
+        } else if (command instanceof Purge purge) {
+            for (DirectoryRecord gone : List.copyOf(directory.values())) {
+                directory.remove(gone.extent().slot());
+                change(DirectoryRecord.freed(gone.extent(), gone.objectId()));
+            }
+            socket.send(new CommandAck(purge.requestId(), true, seen, Status.OK));
         } else if (command instanceof Free free) {
             for (Extent extent : free.extents()) {
                 DirectoryRecord gone = directory.remove(extent.extent().slot());

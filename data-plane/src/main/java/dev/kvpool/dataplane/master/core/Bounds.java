@@ -52,5 +52,30 @@ final class Bounds {
     /** A Lease holds the epoch as a 32-bit number. */
     static final long EPOCH_MAX = Integer.MAX_VALUE - 1L;
 
+    /** How often an object is looked at that is freed after an older one of its key. */
+    static final long OLDER_FIRST_MS = 50;
+
+    /** How long a node has for a command that is not a transfer. */
+    static final long COMMAND_WAIT_MS = 20_000;
+
+    /** Removals that wait for tombstones to be written. */
+    static final int BURIALS_MAX = 1 << 16;
+
+    static final int BURY_REQUESTS_PER_NODE_MAX = 8;
+
+    /** A message must fit into a frame of 1 MiB. */
+    static final int BURY_KEY_BYTES_MAX = 1 << 19;
+
+    /** Tombstones the leader looks after in one tick, and after which time again when a node had no room for one. */
+    static final int GRAVES_PER_TICK = 256;
+
+    static final long BURY_PAUSE_MS = 1_000;
+
+    /** Objects that a removal of everything comes to in one tick. */
+    static final int SWEPT_PER_TICK = 1024;
+
+    /** Objects of a purge that are forgotten in one tick. */
+    static final int PURGED_PER_TICK = 8192;
+
     private Bounds() {}
 }

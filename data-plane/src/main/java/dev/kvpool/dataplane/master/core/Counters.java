@@ -25,6 +25,7 @@ public final class Counters {
         EVICTED_BYTES("evicted_bytes", "", "Bytes of extents evicted"),
         EVICTIONS_SHORT("evictions_short", "", "Eviction plans that could not free enough because the rest is leased"),
         SUPERSEDED("superseded", "", "Objects freed because a newer one has their key"),
+        DEAD("dead_objects", "", "Objects freed because a removal that their node had missed covers them"),
         LEFT_OVERS("left_overs", "", "Objects freed because their put was never finished"),
         TAKEOVERS("takeovers", "", "Times this master began to serve"),
         EPOCH_RAISES("epoch_raises", "", "Times a node knew a higher epoch than this leader's"),

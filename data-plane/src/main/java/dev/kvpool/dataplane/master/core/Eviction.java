@@ -105,6 +105,6 @@ final class Eviction {
     }
 
     private static long slotsHeld(NodeView node) {
-        return node.replicaCount() + node.grantedSlots - node.freeingSlots();
+        return node.usedSlots() + node.grantedSlots - node.freeingSlots();
     }
 }

@@ -64,11 +64,31 @@ final class Frees {
      */
     void giveUp(StoredObject object, long nowMs) {
         index.doom(object);
+        freeWhenDue(object, nowMs);
+    }
+
+    private void freeWhenDue(StoredObject object, long nowMs) {
         if (object.isLeased(nowMs)) {
             quarantine(object);
+        } else if (outlivesOlderOnes(object)) {
+            quarantine.add(new Quarantined(object.id(), nowMs + Bounds.OLDER_FIRST_MS));
         } else {
             enqueueAll(object);
         }
+    }
+
+    /**
+     * Were the newer object of a key freed before an older one in quarantine, a leader after us would find only the older one
+     * and believe it. What lies on a node away is not waited for.
+     */
+    private boolean outlivesOlderOnes(StoredObject object) {
+        for (ObjectId id : index.remains().of(object.key())) {
+            StoredObject other = object.id().isNewerThan(id) ? index.object(id) : null;
+            if (other != null && other.isAvailable()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Frees what was given up under a lease that has ended. */
@@ -76,7 +96,7 @@ final class Frees {
         while (!quarantine.isEmpty() && quarantine.peek().untilMs <= nowMs) {
             StoredObject object = index.object(quarantine.remove().id);
             if (object != null && object.fate() == StoredObject.Fate.DOOMED) {
-                enqueueAll(object);
+                freeWhenDue(object, nowMs);
             }
         }
     }
@@ -109,8 +129,9 @@ final class Frees {
 
     /** Frees what a doomed object still has on a node that has just become usable, or has just shown it. */
     void giveUpRest(Replica replica, long nowMs) {
-        if (replica.object().isLeased(nowMs)) {
-            quarantine(replica.object());
+        StoredObject object = replica.object();
+        if (object.isLeased(nowMs) || outlivesOlderOnes(object)) {
+            freeWhenDue(object, nowMs);
         } else {
             enqueue(replica, null);
         }

@@ -18,13 +18,15 @@ final class Heartbeats {
     private final Membership membership;
     private final Clients clients;
     private final Index index;
+    private final Tombstones tombstones;
     private final Outbox outbox;
     private long lastMs = Long.MIN_VALUE;
 
-    Heartbeats(Membership membership, Clients clients, Index index, Outbox outbox) {
+    Heartbeats(Membership membership, Clients clients, Index index, Tombstones tombstones, Outbox outbox) {
         this.membership = membership;
         this.clients = clients;
         this.index = index;
+        this.tombstones = tombstones;
         this.outbox = outbox;
     }
 
@@ -62,6 +64,7 @@ final class Heartbeats {
             outbox.report(
                     "node %s forgotten with %d objects: away and not expected".formatted(node.id, node.replicaCount()));
             index.dropAll(node);
+            tombstones.dropAll(node);
             membership.forget(node);
         }
     }

@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 
@@ -18,11 +19,19 @@ final class Index {
     private final Map<ObjectId, StoredObject> objects = new HashMap<>();
     private final Map<Key, StoredObject> published = new HashMap<>();
     private final Recency recency = new Recency();
+    private final Remains remains = new Remains();
+    private long leasedUntilMs = Long.MIN_VALUE;
     private long unavailable;
+
+    /** Published objects below it are out of sight; they are forgotten little by little. */
+    private ObjectId purgeId = ObjectId.NONE;
+
+    private int purged;
 
     /** The published object of a key, or null. */
     StoredObject published(Key key) {
-        return published.get(key);
+        StoredObject object = published.get(key);
+        return object == null || isPurged(object) ? null : object;
     }
 
     /** The object with this id, whatever its fate, or null. */
@@ -33,6 +42,11 @@ final class Index {
     /** Published objects, least recently leased first. */
     Recency recency() {
         return recency;
+    }
+
+    /** Doomed objects that nodes have not freed yet. */
+    Remains remains() {
+        return remains;
     }
 
     /** Every object, whatever its fate, in no order. */
@@ -51,6 +65,17 @@ final class Index {
         return present != null && present.extent().equals(extent) ? present : null;
     }
 
+    /** Promises readers that an object stays where it is until then. */
+    void lease(StoredObject object, long untilMs) {
+        object.lease(untilMs);
+        leasedUntilMs = Math.max(leasedUntilMs, untilMs);
+    }
+
+    /** Whether a lease of any object may be running. */
+    boolean isAnythingLeased(long nowMs) {
+        return leasedUntilMs > nowMs;
+    }
+
     /** Keys of published objects in no order, at most {@code limit} of them. */
     List<Key> publishedKeys(int limit) {
         return published.keySet().stream().limit(limit).toList();
@@ -61,7 +86,7 @@ final class Index {
     }
 
     int publishedCount() {
-        return published.size();
+        return published.size() - purged;
     }
 
     /** Published objects with no replica on a usable node. */
@@ -116,8 +141,17 @@ final class Index {
             objects.put(told.id(), told);
         } else {
             told.fate(StoredObject.Fate.DOOMED);
+            remains.add(told.key(), told.id());
         }
         return told;
+    }
+
+    /** Whether this slot is known, from the same snapshot, to hold an object of a higher generation. */
+    boolean outdates(NodeView node, ExtentRef extent) {
+        Replica present = node.replicas.at(extent);
+        return present != null
+                && present.isConfirmed()
+                && Long.compareUnsigned(present.extent().generation(), extent.generation()) > 0;
     }
 
     /** A node says that it freed an extent. */
@@ -166,9 +200,17 @@ final class Index {
 
     /** Makes an object readable under its key, which must have no published object. */
     void publish(StoredObject object) {
-        StoredObject before = published.put(object.key(), object);
+        StoredObject before = published.get(object.key());
+        if (before != null && isPurged(before)) {
+            doom(before);
+            before = null;
+        }
+        published.put(object.key(), object);
         if (before != null || object.fate() == StoredObject.Fate.PUBLISHED) {
             throw new IllegalStateException("key of " + object.id() + " is already published");
+        }
+        if (object.fate() == StoredObject.Fate.DOOMED) {
+            remains.remove(object.key(), object.id());
         }
         object.fate(StoredObject.Fate.PUBLISHED);
         recency.append(object);
@@ -179,11 +221,38 @@ final class Index {
 
     void doom(StoredObject object) {
         unpublish(object);
-        object.fate(StoredObject.Fate.DOOMED);
+        if (object.fate() != StoredObject.Fate.DOOMED) {
+            object.fate(StoredObject.Fate.DOOMED);
+            remains.add(object.key(), object.id());
+        }
+    }
+
+    /** Takes every published object out of sight at once; all of them must be older than {@code id}. */
+    void purge(ObjectId id) {
+        purgeId = id;
+        purged = published.size();
+    }
+
+    /** Dooms objects that are out of sight by a purge, at most {@code limit} of them; their nodes free them unasked. */
+    void forgetPurged(int limit) {
+        // What is published or used after a purge goes behind what was there before.
+        Iterator<StoredObject> coldestFirst = recency.iterator();
+        for (int i = 0; i < limit && purged > 0 && coldestFirst.hasNext(); i++) {
+            StoredObject object = coldestFirst.next();
+            if (isPurged(object)) {
+                doom(object);
+            }
+        }
+    }
+
+    private boolean isPurged(StoredObject object) {
+        return purged > 0 && purgeId.isNewerThan(object.id());
     }
 
     /** A new leadership decides everything anew. */
     void forgetFates() {
+        purged = 0;
+        remains.clear();
         published.clear();
         recency.clear();
         unavailable = 0;
@@ -196,7 +265,8 @@ final class Index {
         if (object.fate() != StoredObject.Fate.PUBLISHED) {
             return;
         }
-        published.remove(object.key());
+        published.remove(object.key(), object);
+        purged -= isPurged(object) ? 1 : 0;
         recency.remove(object);
         if (!object.isAvailable()) {
             unavailable--;
@@ -215,6 +285,9 @@ final class Index {
         if (object.replicaCount() == 0) {
             unpublish(object);
             objects.remove(object.id(), object);
+            if (object.fate() == StoredObject.Fate.DOOMED) {
+                remains.remove(object.key(), object.id());
+            }
         }
     }
 

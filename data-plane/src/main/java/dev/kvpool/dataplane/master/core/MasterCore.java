@@ -39,7 +39,10 @@ public final class MasterCore {
     private final Clients clients = new Clients();
     private final Membership membership;
     private final PendingReplies replies;
+    private final Tombstones tombstones = new Tombstones();
     private final Frees frees;
+    private final Upkeep upkeep;
+    private final RemoveRequests removes;
     private final Settlement settlement;
     private final Takeover takeover;
     private final NodeStream stream;
@@ -56,7 +59,11 @@ public final class MasterCore {
         membership = new Membership(expectedNodes);
         replies = new PendingReplies(outbox);
         frees = new Frees(index, membership, outbox, this::nextRequestId);
-        settlement = new Settlement(index, grants, frees, leadership, counters);
+        Commands commands = new Commands(outbox, this::nextRequestId);
+        Burials burials = new Burials(membership, index, tombstones, commands);
+        Purges purges = new Purges(membership, index, commands);
+        upkeep = new Upkeep(leadership, tombstones, commands, burials, purges);
+        settlement = new Settlement(index, grants, frees, leadership, tombstones, purges, counters);
         takeover = new Takeover(
                 settings,
                 leadership,
@@ -65,20 +72,23 @@ public final class MasterCore {
                 grants,
                 frees,
                 settlement,
+                upkeep,
                 replies,
                 counters,
                 outbox,
                 this::nextRequestId);
-        stream = new NodeStream(index, this::committed);
+        stream = new NodeStream(index, tombstones, this::committed, this::buried);
         publishes = new PublishRequests(index, membership, grants, settlement, replies, counters);
         GrantRequests granting =
                 new GrantRequests(settings, index, membership, grants, settlement, leadership, counters, random);
         ReadRequests reads = new ReadRequests(settings, index, counters);
-        RemoveRequests removes = new RemoveRequests(index, grants, frees, replies, counters);
+        Removals removals = new Removals(index, membership, grants, frees, settlement, leadership, burials);
+        removes = new RemoveRequests(
+                index, membership, grants, publishes, leadership, removals, purges, replies, counters);
         requests = new ClientRequests(leadership, granting, publishes, reads, removes, replies, outbox);
         evictor = new Evictor(settings, leadership, membership, index, frees, counters);
-        heartbeats = new Heartbeats(membership, clients, index, outbox);
-        report = new StatusReport(leadership, membership, index, grants, takeover, counters);
+        heartbeats = new Heartbeats(membership, clients, index, tombstones, outbox);
+        report = new StatusReport(leadership, membership, index, tombstones, grants, takeover, counters);
     }
 
     // ---- connections --------------------------------------------------------------------------------------------
@@ -168,6 +178,7 @@ public final class MasterCore {
         switch (message) {
             case NodeInfo it -> {
                 stream.introduce(node, it);
+                purged(node, it);
                 if (leadership.leads()) {
                     takeover.fence(node);
                 }
@@ -194,6 +205,7 @@ public final class MasterCore {
             case FenceAck it -> takeover.fenceAnswered(node, it, nowMs);
             case CommandAck it -> {
                 frees.answered(node, it);
+                upkeep.answered(node, it);
                 if (!it.accepted() && leadership.leads()) {
                     node.seen = it.seen();
                     takeover.raise(node);
@@ -214,12 +226,26 @@ public final class MasterCore {
         }
     }
 
+    private void buried(NodeView node, Tombstones.Grave grave) {
+        if (node.usable && leadership.phase() == Leadership.Phase.SERVING) {
+            settlement.settle(grave, nowMs);
+        }
+    }
+
+    private void purged(NodeView node, NodeInfo info) {
+        boolean more = upkeep.purges().introduced(node, info.purgeId());
+        if (more && leadership.phase() == Leadership.Phase.SERVING) {
+            settlement.settlePurged(nowMs);
+        }
+    }
+
     // ---- leadership ---------------------------------------------------------------------------------------------
 
     /** The Lease is ours under this authority until {@code validUntilMs} at least: for the first time, or raised. */
     public void lead(Authority authority, long validUntilMs, long now) {
         nowMs = now;
         publishes.clear();
+        removes.endTerm();
         takeover.begin(authority, validUntilMs, nowMs);
         sendFrees();
     }
@@ -235,6 +261,7 @@ public final class MasterCore {
     public void standBy(String reason, long now) {
         nowMs = now;
         publishes.clear();
+        removes.endTerm();
         takeover.end(reason);
     }
 
@@ -256,6 +283,8 @@ public final class MasterCore {
         takeover.serveWhenReady(nowMs);
         publishes.tick(nowMs);
         frees.tick(nowMs);
+        removes.tick(nowMs);
+        upkeep.tick(nowMs);
         replies.expire(nowMs);
         evictor.tick(nowMs);
         sendFrees();
@@ -292,12 +321,14 @@ public final class MasterCore {
         frees.abandon(node);
         index.setUsable(node, false);
         membership.disconnect(node, reason, nowMs);
+        upkeep.abandon(node);
         publishes.disconnected(nowMs);
     }
 
     private void sendFrees() {
         if (leadership.phase() == Leadership.Phase.SERVING) {
             frees.send(leadership.authority());
+            upkeep.send(nowMs);
         }
     }
 

@@ -66,6 +66,31 @@ final class Membership {
         return true;
     }
 
+    /** How many of the expected nodes are more than half of them; none when none is expected. */
+    int majority() {
+        return expected.isEmpty() ? 0 : expected.size() / 2 + 1;
+    }
+
+    /** Expected nodes that take part now. */
+    List<NodeView> expectedInView() {
+        List<NodeView> inView = new ArrayList<>();
+        for (String id : expected) {
+            NodeView node = nodes.get(id);
+            if (node != null && node.usable && !node.isTransient) {
+                inView.add(node);
+            }
+        }
+        return inView;
+    }
+
+    boolean isMajorityInView() {
+        return expectedInView().size() >= majority();
+    }
+
+    boolean isAllInView() {
+        return expectedInView().size() == expected.size();
+    }
+
     /** Whether a process may speak for a node id now; the answer is the sentence of the refusal. */
     Optional<Objection> objection(NodePeer peer, long nowMs) {
         NodeView node = nodes.get(peer.id());

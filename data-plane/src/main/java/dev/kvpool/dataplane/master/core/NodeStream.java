@@ -17,12 +17,25 @@ import java.util.function.BiConsumer;
 /** Applies the directory stream of a node to the index: a snapshot, and changes in unbroken order. */
 final class NodeStream {
     private final Index index;
+    private final Tombstones tombstones;
     private final BiConsumer<NodeView, StoredObject> onCommit;
+    private final BiConsumer<NodeView, Tombstones.Grave> onTombstone;
 
-    /** @param onCommit told of each object that a node newly shows */
-    NodeStream(Index index, BiConsumer<NodeView, StoredObject> onCommit) {
+    /**
+     * Makes the way from the streams to the views.
+     *
+     * @param onCommit told of each object that a node newly shows
+     * @param onTombstone told of each tombstone that a node newly shows
+     */
+    NodeStream(
+            Index index,
+            Tombstones tombstones,
+            BiConsumer<NodeView, StoredObject> onCommit,
+            BiConsumer<NodeView, Tombstones.Grave> onTombstone) {
         this.index = index;
+        this.tombstones = tombstones;
         this.onCommit = onCommit;
+        this.onTombstone = onTombstone;
     }
 
     void introduce(NodeView node, NodeInfo info) throws ProtocolViolation {
@@ -63,8 +76,10 @@ final class NodeStream {
     void snapshot(NodeView node, SnapshotRecords part) throws ProtocolViolation {
         require(node.inSnapshot, "records of a snapshot outside of one");
         for (DirectoryRecord line : part.records()) {
-            require(line.state() == RecordState.COMMITTED, "a snapshot holds committed records only");
-            commit(node, line);
+            require(
+                    line.state() == RecordState.COMMITTED || line.state() == RecordState.TOMBSTONE,
+                    "a snapshot holds what is there, objects and tombstones");
+            apply(node, line);
         }
         node.snapshotLines += part.records().size();
     }
@@ -77,11 +92,7 @@ final class NodeStream {
                         + Long.toUnsignedString(node.nextSequence));
         for (DirectoryRecord line : changes.records()) {
             node.nextSequence++;
-            if (line.state() == RecordState.COMMITTED) {
-                commit(node, line);
-            } else {
-                index.freed(node, line.extent());
-            }
+            apply(node, line);
         }
     }
 
@@ -94,6 +105,7 @@ final class NodeStream {
         node.inSnapshot = false;
         node.synced = true;
         index.dropUnconfirmed(node);
+        tombstones.dropUnconfirmed(node);
     }
 
     /** A fence is answered in the stream: everything up to its position must have arrived. */
@@ -112,7 +124,43 @@ final class NodeStream {
                         + Long.toUnsignedString(node.nextSequence) + " has not come");
     }
 
+    private void apply(NodeView node, DirectoryRecord line) throws ProtocolViolation {
+        switch (line.state()) {
+            case COMMITTED -> commit(node, line);
+            case TOMBSTONE -> tombstone(node, line);
+            case FREED -> {
+                index.freed(node, line.extent());
+                tombstones.freed(node, line.extent());
+            }
+            case NULL_VAL -> throw new ProtocolViolation("a directory record without a state");
+        }
+    }
+
     private void commit(NodeView node, DirectoryRecord line) throws ProtocolViolation {
+        requireSound(node, line);
+        if (tombstones.outdates(node, line.extent())) {
+            return;
+        }
+        tombstones.freed(node, line.extent());
+        StoredObject object = index.commit(node, line);
+        if (object != null) {
+            onCommit.accept(node, object);
+        }
+    }
+
+    private void tombstone(NodeView node, DirectoryRecord line) throws ProtocolViolation {
+        requireSound(node, line);
+        if (index.outdates(node, line.extent())) {
+            return;
+        }
+        index.freed(node, line.extent());
+        Tombstones.Grave grave = tombstones.shown(node, line);
+        if (grave != null) {
+            onTombstone.accept(node, grave);
+        }
+    }
+
+    private static void requireSound(NodeView node, DirectoryRecord line) throws ProtocolViolation {
         boolean sound = node.hasSegment(line.extent().segment())
                 && line.key().isValid()
                 && line.payloadLength() >= 0
@@ -120,10 +168,6 @@ final class NodeStream {
                 && line.extentBytes() <= node.capacityBytes
                 && line.offset() >= 0;
         require(sound, "a directory record with a field out of range");
-        StoredObject object = index.commit(node, line);
-        if (object != null) {
-            onCommit.accept(node, object);
-        }
     }
 
     private static void require(boolean holds, String otherwise) throws ProtocolViolation {

@@ -58,6 +58,11 @@ final class NodeView implements Placement.Candidate {
     /** Readers and writers may be sent there; changed only through {@link Index#setUsable}. */
     boolean usable;
 
+    /** What tombstones take of the node; kept by {@link Tombstones}. */
+    long tombstoneBytes;
+
+    long tombstoneSlots;
+
     long capacityBytes;
     long capacitySlots;
     long segmentBytesMax;
@@ -137,9 +142,14 @@ final class NodeView implements Placement.Candidate {
         return replicas.count();
     }
 
-    /** Bytes of those extents. */
+    /** Bytes of those extents and of tombstones. */
     long usedBytes() {
-        return replicas.bytes();
+        return replicas.bytes() + tombstoneBytes;
+    }
+
+    /** Directory slots in use, by objects and tombstones. */
+    long usedSlots() {
+        return replicas.count() + tombstoneSlots;
     }
 
     /** Bytes and directory slots the node was, or is about to be, told to free. */
@@ -163,7 +173,7 @@ final class NodeView implements Placement.Candidate {
 
     @Override
     public long freeSlots() {
-        return capacitySlots - replicaCount() - grantedSlots;
+        return capacitySlots - usedSlots() - grantedSlots;
     }
 
     void want(long bytes) {

@@ -8,6 +8,7 @@ import java.util.List;
  *
  * @param servingUntilMs on the core's clock; a leader is one only before this moment
  * @param notReady why this master is not ready, empty when it is
+ * @param tombstones keys whose removal is kept for nodes that have missed it
  * @param highestEpoch the highest epoch any node has told of
  */
 public record PoolStatus(
@@ -22,6 +23,7 @@ public record PoolStatus(
         long usedBytes,
         long objects,
         long unavailableObjects,
+        long tombstones,
         int clients,
         int grantsUnderWay,
         long lastTakeoverMs,

@@ -119,6 +119,13 @@ final class PublishRequests {
         }
     }
 
+    /** Ends every grant; whoever waits, or comes later, has to ask for a new one. */
+    void endAll(Status result) {
+        for (Grant grant : List.copyOf(grants.all())) {
+            end(grant, result);
+        }
+    }
+
     /** The grants of an ended term are dead; whoever waited has been answered. */
     void clear() {
         waiting.clear();

@@ -85,7 +85,7 @@ final class ReadRequests {
     }
 
     private void lease(StoredObject object, long nowMs) {
-        object.lease(nowMs + settings.objectLeaseMs());
+        index.lease(object, nowMs + settings.objectLeaseMs());
         index.recency().touch(object);
     }
 

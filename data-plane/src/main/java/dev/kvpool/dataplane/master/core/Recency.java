@@ -1,13 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 import java.util.NoSuchElementException;
 
 /** Published objects in the order of their last lease or publish: a linked list through the objects themselves. */
 final class Recency implements Iterable<StoredObject> {
+    /** A walk that is made in many parts: objects may come, go and move between two of them. */
+    final class Walk {
+        private final boolean warmer;
+        private StoredObject next;
+
+        private Walk(boolean warmer) {
+            this.warmer = warmer;
+            this.next = warmer ? coldest : warmest;
+        }
+
+        /** The next object, or null when there is none any more. One that was moved meanwhile may be missed or seen again. */
+        StoredObject next() {
+            StoredObject object = next;
+            if (object != null) {
+                next = after(object);
+            }
+            return object;
+        }
+
+        /** To be called when no more objects are asked for. */
+        void end() {
+            walks.remove(this);
+        }
+
+        private StoredObject after(StoredObject object) {
+            return warmer ? object.warmer : object.colder;
+        }
+
+        private void leave(StoredObject object) {
+            if (next == object) {
+                next = after(object);
+            }
+        }
+    }
+
+    private final List<Walk> walks = new ArrayList<>();
     private StoredObject coldest;
     private StoredObject warmest;
+
+    Walk fromColdest() {
+        return begin(true);
+    }
+
+    Walk fromWarmest() {
+        return begin(false);
+    }
+
+    private Walk begin(boolean warmer) {
+        Walk walk = new Walk(warmer);
+        walks.add(walk);
+        return walk;
+    }
 
     void append(StoredObject object) {
         object.colder = warmest;
@@ -21,6 +73,9 @@ final class Recency implements Iterable<StoredObject> {
     }
 
     void remove(StoredObject object) {
+        for (Walk walk : walks) {
+            walk.leave(object);
+        }
         if (object.colder == null) {
             coldest = object.warmer;
         } else {
@@ -52,6 +107,7 @@ final class Recency implements Iterable<StoredObject> {
         }
         coldest = null;
         warmest = null;
+        walks.forEach(walk -> walk.next = null);
     }
 
     /** Coldest first. The object returned last may be removed while iterating. */

@@ -8,24 +8,40 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.nativelib.Status;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 
-/** Removes objects: out of sight at once, acknowledged when every replica's node has freed its extent. */
+/** Answers requests to remove one object, or all of them. */
 final class RemoveRequests {
     private final Index index;
+    private final Membership membership;
     private final Grants grants;
-    private final Frees frees;
+    private final PublishRequests publishes;
+    private final Leadership leadership;
+    private final Removals removals;
+    private final Purges purges;
     private final PendingReplies replies;
     private final Counters counters;
+    private final Sweeps sweeps;
 
-    RemoveRequests(Index index, Grants grants, Frees frees, PendingReplies replies, Counters counters) {
+    RemoveRequests(
+            Index index,
+            Membership membership,
+            Grants grants,
+            PublishRequests publishes,
+            Leadership leadership,
+            Removals removals,
+            Purges purges,
+            PendingReplies replies,
+            Counters counters) {
         this.index = index;
+        this.membership = membership;
         this.grants = grants;
-        this.frees = frees;
+        this.publishes = publishes;
+        this.leadership = leadership;
+        this.removals = removals;
+        this.purges = purges;
         this.replies = replies;
         this.counters = counters;
+        this.sweeps = new Sweeps(index, this::removeSwept);
     }
 
     void remove(long session, RemoveRequest request, long nowMs) {
@@ -36,37 +52,23 @@ final class RemoveRequests {
                 results -> new RemoveReply(request.requestId(), Status.OK, results));
         int line = 0;
         for (Key key : request.keys()) {
-            StoredObject object = index.published(key);
-            Status objection = objection(key, object, request.force(), nowMs);
-            if (objection == Status.OK) {
-                giveUp(object, reply, line);
-            } else {
-                reply.decide(line, objection);
-            }
+            remove(key, request.force(), reply, line, nowMs);
             line++;
         }
         reply.sendWhenComplete();
     }
 
-    void removeAll(long session, RemoveAllRequest request, long nowMs) {
-        List<StoredObject> victims = new ArrayList<>();
-        for (StoredObject object : index.recency()) {
-            if (objection(object.key(), object, request.force(), nowMs) == Status.OK) {
-                victims.add(object);
-            }
+    private void remove(Key key, boolean force, PendingReply reply, int line, long nowMs) {
+        StoredObject object = index.published(key);
+        Status objection = objection(key, object, force, nowMs);
+        if (objection != Status.OK) {
+            reply.decide(line, objection);
+            return;
         }
-        PendingReply reply = replies.open(
-                session,
-                victims.size(),
-                nowMs + Bounds.REMOVE_WAIT_MS,
-                results -> new RemoveAllReply(
-                        request.requestId(), overall(results), Collections.frequency(results, Status.OK)));
-        int line = 0;
-        for (StoredObject object : victims) {
-            giveUp(object, reply, line);
-            line++;
-        }
-        reply.sendWhenComplete();
+        removals.remove(key, object, nowMs, result -> {
+            counters.add(Count.REMOVED, result == Status.OK ? 1 : 0);
+            reply.decide(line, result);
+        });
     }
 
     private Status objection(Key key, StoredObject object, boolean force, long nowMs) {
@@ -76,30 +78,67 @@ final class RemoveRequests {
         if (grants.isBeingPut(key, nowMs)) {
             return Status.BUSY;
         }
-        if (object == null) {
-            return Status.NOT_FOUND;
-        }
-        if (object.isLeased(nowMs) && !force) {
+        if (object != null && object.isLeased(nowMs) && !force) {
             return Status.HAS_LEASE;
         }
-        // A node away could not be told, and would bring the object back.
-        return object.usableReplicas() == object.replicaCount() ? Status.OK : Status.UNAVAILABLE;
+        return removals.objection(key, object, force);
     }
 
-    private void giveUp(StoredObject object, PendingReply reply, int line) {
-        frees.giveUp(object, new Frees.Removal(freed -> {
-            counters.add(Count.REMOVED, freed ? 1 : 0);
-            reply.decide(line, freed ? Status.OK : Status.UNAVAILABLE);
-        }));
-    }
-
-    /** A node that went away meanwhile only makes the number smaller; a leader that stopped or a wait that ended is told. */
-    private static Status overall(List<Status> results) {
-        for (Status result : results) {
-            if (result != Status.OK && result != Status.UNAVAILABLE) {
-                return result;
-            }
+    void removeAll(long session, RemoveAllRequest request, long nowMs) {
+        if (request.force() || !index.isAnythingLeased(nowMs)) {
+            purge(session, request, nowMs);
+        } else {
+            sweep(session, request, nowMs);
         }
-        return Status.OK;
+    }
+
+    /** Everything goes, whatever it is: one number says so. Puts under way fail and begin again with a higher id. */
+    private void purge(long session, RemoveAllRequest request, long nowMs) {
+        int removed = index.publishedCount();
+        PendingReply reply = replies.open(
+                session,
+                1,
+                nowMs + Bounds.REMOVE_WAIT_MS,
+                results -> new RemoveAllReply(
+                        request.requestId(), results.getFirst(), results.getFirst() == Status.OK ? removed : 0));
+        if (!membership.isMajorityInView()) {
+            reply.decide(0, Status.UNAVAILABLE);
+            return;
+        }
+        publishes.endAll(Status.STALE_EPOCH);
+        purges.purge(leadership.nextObjectId(), result -> {
+            counters.add(Count.REMOVED, removed);
+            reply.decide(0, result);
+        });
+    }
+
+    /** Everything that nobody reads goes, one object after the other. */
+    private void sweep(long session, RemoveAllRequest request, long nowMs) {
+        Sweeps.Sweep sweep = new Sweeps.Sweep(leadership.nextObjectId());
+        PendingReply reply = replies.open(
+                session,
+                1,
+                nowMs + Bounds.REMOVE_WAIT_MS,
+                results -> new RemoveAllReply(request.requestId(), results.getFirst(), sweep.removed()));
+        sweeps.begin(sweep, () -> reply.decide(0, Status.OK));
+    }
+
+    private void removeSwept(StoredObject object, Sweeps.Sweep sweep, long nowMs) {
+        Key key = object.key();
+        if (objection(key, object, false, nowMs) == Status.OK) {
+            sweep.removing();
+            removals.remove(key, object, nowMs, result -> {
+                counters.add(Count.REMOVED, result == Status.OK ? 1 : 0);
+                sweep.removed(result == Status.OK);
+            });
+        }
+    }
+
+    void tick(long nowMs) {
+        sweeps.tick(nowMs);
+    }
+
+    void endTerm() {
+        sweeps.clear();
     }
 }

@@ -14,16 +14,27 @@ final class Settlement {
     private final Grants grants;
     private final Frees frees;
     private final Leadership leadership;
+    private final Tombstones tombstones;
+    private final Purges purges;
     private final Counters counters;
 
     /** Until when the leaders before this one may have promised objects to readers. */
     private long leasedUntilMs = Long.MIN_VALUE;
 
-    Settlement(Index index, Grants grants, Frees frees, Leadership leadership, Counters counters) {
+    Settlement(
+            Index index,
+            Grants grants,
+            Frees frees,
+            Leadership leadership,
+            Tombstones tombstones,
+            Purges purges,
+            Counters counters) {
         this.index = index;
         this.grants = grants;
         this.frees = frees;
         this.leadership = leadership;
+        this.tombstones = tombstones;
+        this.purges = purges;
         this.counters = counters;
     }
 
@@ -40,12 +51,39 @@ final class Settlement {
 
     /** A node has become usable: what it shows counts, and what it missed is freed. */
     void settle(NodeView node, long nowMs) {
+        tombstones.on(node).forEach(grave -> settle(grave, nowMs));
         for (Replica replica : index.replicasOn(node)) {
             settle(replica.object(), nowMs);
             if (replica.object().fate() == StoredObject.Fate.DOOMED) {
                 frees.giveUpRest(replica, nowMs);
             }
         }
+    }
+
+    /** A tombstone has come into view that the published object of its key may not have outlived. */
+    void settle(Tombstones.Grave grave, long nowMs) {
+        StoredObject object = index.published(grave.key);
+        if (object != null && isDead(object)) {
+            bury(object, nowMs);
+        }
+    }
+
+    /** A purge has come into view that was begun under an earlier leader and reached few nodes. */
+    void settlePurged(long nowMs) {
+        for (StoredObject object : index.recency()) {
+            if (isDead(object)) {
+                bury(object, nowMs);
+            }
+        }
+    }
+
+    private boolean isDead(StoredObject object) {
+        return purges.isPurged(object.id()) || tombstones.isDead(object.key(), object.id());
+    }
+
+    private void bury(StoredObject object, long nowMs) {
+        frees.giveUp(object, nowMs);
+        counters.add(Count.DEAD);
     }
 
     /** Frees what a node has only now shown of an object that was given up before. */
@@ -84,7 +122,11 @@ final class Settlement {
 
     private void settleRecovered(StoredObject object, long nowMs) {
         // Before anything else: the one that loses may have been promised to readers as well.
-        object.lease(leasedUntilMs);
+        index.lease(object, leasedUntilMs);
+        if (isDead(object)) {
+            bury(object, nowMs);
+            return;
+        }
         StoredObject holder = index.published(object.key());
         if (holder != null && holder.id().isNewerThan(object.id())) {
             frees.giveUp(object, nowMs);

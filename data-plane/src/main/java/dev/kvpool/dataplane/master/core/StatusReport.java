@@ -12,6 +12,7 @@ final class StatusReport {
     private final Leadership leadership;
     private final Membership membership;
     private final Index index;
+    private final Tombstones tombstones;
     private final Grants grants;
     private final Takeover takeover;
     private final Counters counters;
@@ -20,12 +21,14 @@ final class StatusReport {
             Leadership leadership,
             Membership membership,
             Index index,
+            Tombstones tombstones,
             Grants grants,
             Takeover takeover,
             Counters counters) {
         this.leadership = leadership;
         this.membership = membership;
         this.index = index;
+        this.tombstones = tombstones;
         this.grants = grants;
         this.takeover = takeover;
         this.counters = counters;
@@ -63,6 +66,7 @@ final class StatusReport {
                 used,
                 leadership.leads() ? index.publishedCount() : index.size(),
                 index.unavailableCount(),
+                tombstones.size(),
                 clients,
                 grants.size(),
                 takeover.lastDurationMs(),

@@ -112,10 +112,6 @@ final class StoredObject {
         return leaseUntilMs > nowMs;
     }
 
-    void lease(long untilMs) {
-        leaseUntilMs = Math.max(leaseUntilMs, untilMs);
-    }
-
     /** Whether a line of a directory tells of the same content under the same key. */
     boolean agreesWith(DirectoryRecord line) {
         return payloadLength == line.payloadLength() && payloadCrc == line.payloadCrc() && hasKey(line.key());
@@ -125,6 +121,10 @@ final class StoredObject {
 
     void fate(Fate decided) {
         fate = decided;
+    }
+
+    void lease(long untilMs) {
+        leaseUntilMs = Math.max(leaseUntilMs, untilMs);
     }
 
     void add(Replica replica) {

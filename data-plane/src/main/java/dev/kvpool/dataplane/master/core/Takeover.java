@@ -20,6 +20,7 @@ final class Takeover {
     private final Grants grants;
     private final Frees frees;
     private final Settlement settlement;
+    private final Upkeep upkeep;
     private final PendingReplies replies;
     private final Counters counters;
     private final Outbox outbox;
@@ -38,6 +39,7 @@ final class Takeover {
             Grants grants,
             Frees frees,
             Settlement settlement,
+            Upkeep upkeep,
             PendingReplies replies,
             Counters counters,
             Outbox outbox,
@@ -49,6 +51,7 @@ final class Takeover {
         this.grants = grants;
         this.frees = frees;
         this.settlement = settlement;
+        this.upkeep = upkeep;
         this.replies = replies;
         this.counters = counters;
         this.outbox = outbox;
@@ -96,9 +99,11 @@ final class Takeover {
         for (NodeView node : membership.all()) {
             frees.abandon(node);
             index.setUsable(node, false);
+            upkeep.abandon(node);
             node.fencedBy = Authority.NONE;
             node.wantedBytes = 0;
         }
+        upkeep.endTerm();
         frees.forgetQuarantine();
         grants.clear();
         index.forgetFates();
@@ -113,7 +118,8 @@ final class Takeover {
         }
         if (!raising) {
             node.fenceRequest = requestIds.getAsLong();
-            outbox.send(node.session, new Fence(node.fenceRequest, ours, settings.objectLeaseMs(), ObjectId.NONE));
+            ObjectId purgeId = upkeep.purges().fencing(node);
+            outbox.send(node.session, new Fence(node.fenceRequest, ours, settings.objectLeaseMs(), purgeId));
         }
     }
 
@@ -129,6 +135,7 @@ final class Takeover {
             return;
         }
         node.fencedBy = leadership.authority();
+        upkeep.purges().fenceAnswered(node);
         admit(node, nowMs);
     }
 

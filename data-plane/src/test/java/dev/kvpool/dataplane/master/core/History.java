@@ -34,9 +34,16 @@ final class History {
 
     private record Extent(String node, ExtentRef ref) {}
 
+    private record Promise(long givenMs, long untilMs) {}
+
     private final World world;
     private final Map<Integer, Attempt> attempts = new HashMap<>();
-    private final Map<Extent, Long> promisedUntilMs = new HashMap<>();
+    private final Map<Extent, Promise> promises = new HashMap<>();
+
+    /** Until when promises about a key do not count: a removal that need not mind leases was, or may still be, under way. */
+    private final Map<Key, Long> forcedMs = new HashMap<>();
+
+    private final List<Key> forcing = new ArrayList<>();
     private final List<Key> removing = new ArrayList<>();
     private final List<Key> uncertain = new ArrayList<>();
     private int lastValue;
@@ -106,7 +113,7 @@ final class History {
             if (found.status() == Status.OK) {
                 for (ReplicaRef replica : found.replicas()) {
                     Extent extent = new Extent(reply.nodes().get(replica.node()).nodeId(), replica.extent());
-                    promisedUntilMs.merge(extent, world.nowMs() + reply.leaseMs(), Math::max);
+                    promises.put(extent, new Promise(world.nowMs(), world.nowMs() + reply.leaseMs()));
                 }
             }
         }
@@ -114,11 +121,12 @@ final class History {
 
     /** A node frees an extent because a leader said so. */
     void freed(ModelNode node, DirectoryRecord record, Collection<ModelNode> nodes) {
-        long untilMs = promisedUntilMs.getOrDefault(new Extent(node.id, record.extent()), Long.MIN_VALUE);
+        Promise promise = promises.get(new Extent(node.id, record.extent()));
+        boolean isVoid = promise == null || promise.givenMs <= forcedMs.getOrDefault(record.key(), Long.MIN_VALUE);
         check(
-                untilMs <= world.nowMs(),
+                isVoid || promise.untilMs <= world.nowMs(),
                 () -> "object %s of key %s was freed on node %s although a reader may use it for %d ms"
-                        .formatted(record.objectId(), record.key(), node.id, untilMs - world.nowMs()));
+                        .formatted(record.objectId(), record.key(), node.id, promise.untilMs - world.nowMs()));
         Attempt attempt = attempts.get(record.payloadCrc());
         boolean mayGo = attempt.acknowledged == null
                 || !record.objectId().equals(attempt.acknowledged)
@@ -131,12 +139,22 @@ final class History {
                         .formatted(record.objectId(), record.key(), node.id));
     }
 
-    void removalBegins(Key key) {
+    void removalBegins(Key key, boolean force) {
         removing.add(key);
+        if (force) {
+            forcing.add(key);
+            forcedMs.put(key, Long.MAX_VALUE);
+        }
     }
 
-    void removalEnds(Key key) {
+    void removalEnds(Key key, boolean force) {
         removing.remove(key);
+        if (force) {
+            forcing.remove(key);
+        }
+        if (!forcing.contains(key)) {
+            forcedMs.replace(key, world.nowMs());
+        }
     }
 
     private static boolean isElsewhere(DirectoryRecord freed, Collection<ModelNode> nodes) {

@@ -166,23 +166,23 @@ final class ModelClient {
                 () -> {});
     }
 
-    void remove(Key key) {
+    void remove(Key key, boolean force) {
         List<Integer> gone = history.present(key);
-        history.removalBegins(key);
+        history.removalBegins(key, force);
         call(
-                id -> new RemoveRequest(id, false, List.of(key)),
-                reply -> removed(key, gone, (RemoveReply) reply),
+                id -> new RemoveRequest(id, force, List.of(key)),
+                reply -> removed(key, force, gone, (RemoveReply) reply),
                 () -> history.removalUncertain(key));
     }
 
-    private void removed(Key key, List<Integer> gone, RemoveReply reply) {
+    private void removed(Key key, boolean force, List<Integer> gone, RemoveReply reply) {
         Status result = reply.status() == Status.OK ? reply.results().getFirst() : reply.status();
         switch (result) {
             case OK -> {
                 history.removed(gone);
-                history.removalEnds(key);
+                history.removalEnds(key, force);
             }
-            case NOT_FOUND, HAS_LEASE, BUSY -> history.removalEnds(key);
+            case NOT_FOUND, HAS_LEASE, BUSY -> history.removalEnds(key, force);
             default -> history.removalUncertain(key);
         }
     }

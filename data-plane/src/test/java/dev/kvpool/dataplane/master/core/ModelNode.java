@@ -7,9 +7,12 @@ import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Bury;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Purge;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Tombstone;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
 import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
@@ -20,8 +23,10 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.Medium;
+import dev.kvpool.wire.RecordState;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -48,6 +53,7 @@ final class ModelNode {
     private final Map<ModelMaster, Stream> streams = new LinkedHashMap<>();
     private Consumer<DirectoryRecord> onFree = record -> {};
     private Authority seen = Authority.NONE;
+    private ObjectId purgeId = ObjectId.NONE;
     private long objectLeaseMaxMs;
     private long incarnation;
     private long sequence;
@@ -76,8 +82,23 @@ final class ModelNode {
         return up;
     }
 
+    /** The objects of the directory, without its tombstones. */
     List<DirectoryRecord> directory() {
-        return List.copyOf(directory.values());
+        return ofState(RecordState.COMMITTED);
+    }
+
+    List<DirectoryRecord> tombstones() {
+        return ofState(RecordState.TOMBSTONE);
+    }
+
+    private List<DirectoryRecord> ofState(RecordState state) {
+        return directory.values().stream()
+                .filter(record -> record.state() == state)
+                .toList();
+    }
+
+    ObjectId purgeId() {
+        return purgeId;
     }
 
     /** Called with each record that a leader has freed. */
@@ -126,6 +147,7 @@ final class ModelNode {
         directory.clear();
         generations = 0;
         seen = Authority.NONE;
+        purgeId = ObjectId.NONE;
         objectLeaseMaxMs = 0;
     }
 
@@ -137,19 +159,28 @@ final class ModelNode {
         if (!authority.equals(seen)) {
             return Long.compareUnsigned(authority.epoch(), seen.epoch()) > 0 ? Status.NOT_FENCED : Status.STALE_EPOCH;
         }
+        if (purgeId.isNewerThan(objectId)) {
+            return Status.STALE_EPOCH;
+        }
+        return add(RecordState.COMMITTED, objectId, key, payloadLength, payloadCrc);
+    }
+
+    private Status add(RecordState state, ObjectId objectId, Key key, long payloadLength, int payloadCrc) {
         long extentBytes = ExtentSize.of(key.length(), payloadLength);
         if (usedBytes() + extentBytes > capacityBytes) {
             return Status.NO_SPACE;
         }
         generations++;
         long slot = freeSlot();
-        DirectoryRecord record = DirectoryRecord.committed(
+        DirectoryRecord record = new DirectoryRecord(
+                state,
                 new ExtentRef(0, slot, generations),
                 objectId,
                 slot * 4096,
                 extentBytes,
                 payloadLength,
                 payloadCrc,
+                Retention.NONE,
                 key);
         directory.put(slot, record);
         change(record);
@@ -188,7 +219,7 @@ final class ModelNode {
         Segment segment = new Segment(0, Medium.DRAM, capacityBytes, 1024);
         stream.link.toMaster(new NodeInfo(
                 seen,
-                ObjectId.NONE,
+                purgeId,
                 objectLeaseMaxMs,
                 highest,
                 isTransient,
@@ -250,6 +281,8 @@ final class ModelNode {
         switch (message) {
             case Fence it -> fence(stream, it);
             case Free it -> free(stream, it);
+            case Bury it -> bury(stream, it);
+            case Purge it -> purge(stream, it);
             default -> stream.link.toMaster(message);
         }
     }
@@ -261,8 +294,43 @@ final class ModelNode {
         if (accepted) {
             seen = asked;
             objectLeaseMaxMs = Math.max(objectLeaseMaxMs, fence.objectLeaseMs());
+            purge(fence.purgeId());
         }
         stream.link.toMaster(new FenceAck(fence.requestId(), accepted, seen, incarnation, sequence));
+    }
+
+    /** All of them or none. */
+    private void bury(Stream stream, Bury bury) {
+        boolean accepted = bury.authority().equals(seen);
+        Status status = Status.OK;
+        if (accepted) {
+            long needed = 0;
+            for (Tombstone tombstone : bury.tombstones()) {
+                needed += ExtentSize.of(tombstone.key().length(), 0);
+            }
+            status = usedBytes() + needed > capacityBytes ? Status.NO_SPACE : Status.OK;
+            if (status == Status.OK) {
+                bury.tombstones().forEach(it -> add(RecordState.TOMBSTONE, it.objectId(), it.key(), 0, 0));
+            }
+        }
+        stream.link.toMaster(new CommandAck(bury.requestId(), accepted, seen, status));
+    }
+
+    private void purge(Stream stream, Purge purge) {
+        boolean accepted = purge.authority().equals(seen);
+        if (accepted) {
+            purge(purge.purgeId());
+        }
+        stream.link.toMaster(new CommandAck(purge.requestId(), accepted, seen, Status.OK));
+    }
+
+    private void purge(ObjectId below) {
+        purgeId = below.isNewerThan(purgeId) ? below : purgeId;
+        for (DirectoryRecord record : List.copyOf(directory.values())) {
+            if (purgeId.isNewerThan(record.objectId())) {
+                free(new Extent(record.extent(), record.objectId()));
+            }
+        }
     }
 
     private void free(Stream stream, Free free) {
@@ -280,7 +348,9 @@ final class ModelNode {
                 && record.objectId().equals(extent.objectId());
         if (same) {
             directory.remove(extent.extent().slot());
-            onFree.accept(record);
+            if (record.state() == RecordState.COMMITTED) {
+                onFree.accept(record);
+            }
             change(DirectoryRecord.freed(record.extent(), record.objectId()));
         }
     }

@@ -36,8 +36,7 @@ final class RandomPool {
     /**
      * Builds the pool of a seed.
      *
-     * @param removing removals are in the load; nodes then stay, because a removal that a node away has missed is not yet
-     *     held against it by a later leader
+     * @param removing removals are in the load, forced ones too
      */
     RandomPool(long seed, int replicas, boolean removing) {
         this.world = new World(seed, 40);
@@ -82,7 +81,8 @@ final class RandomPool {
         switch (world.random.nextInt(removing ? 4 : 2)) {
             case 0 -> client.put(key);
             case 1 -> client.get(key);
-            default -> client.remove(key);
+            case 2 -> client.remove(key, false);
+            default -> client.remove(key, true);
         }
     }
 
@@ -94,7 +94,7 @@ final class RandomPool {
         int which = world.random.nextInt(masters.size());
         ModelMaster master = masters.get(which);
         ModelNode node = List.copyOf(nodes.values()).get(world.random.nextInt(nodes.size()));
-        switch (world.random.nextInt(removing ? 4 : 7)) {
+        switch (world.random.nextInt(7)) {
             case 0 -> crash(master, which, forMs);
             case 1 -> cutFromLease(which, forMs);
             case 2 -> leases.delete();

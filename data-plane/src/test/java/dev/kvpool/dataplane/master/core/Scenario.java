@@ -124,6 +124,24 @@ final class Scenario {
         return nodes.get(id);
     }
 
+    /** A node dies; its segment file stays. */
+    void crash(String id) {
+        nodes.get(id).crash();
+        world.run(0);
+    }
+
+    /** A dead node starts again and dials every master. */
+    void restart(String id) {
+        nodes.get(id).start();
+        masters.forEach(nodes.get(id)::dial);
+        world.run(0);
+    }
+
+    /** The configuration changes. */
+    void expectOnly(String... ids) {
+        masters.forEach(master -> master.core().expectNodes(Set.of(ids), world.nowMs()));
+    }
+
     private void heard(Message message) {
         if (message instanceof ClientReply reply) {
             replies.put(reply.requestId(), reply);
@@ -234,9 +252,16 @@ final class Scenario {
         return reply.status() == Status.OK ? reply.results().getFirst() : reply.status();
     }
 
+    List<Status> removeEach(boolean force, String... keys) {
+        RemoveRequest request = new RemoveRequest(nextRequest(), force, keys(keys));
+        send(request);
+        return reply(request.requestId(), RemoveReply.class).results();
+    }
+
     RemoveAllReply removeAll(boolean force) {
         RemoveAllRequest request = new RemoveAllRequest(nextRequest(), force);
         send(request);
+        world.run(20);
         return reply(request.requestId(), RemoveAllReply.class);
     }
 

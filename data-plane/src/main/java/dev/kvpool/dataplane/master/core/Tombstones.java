@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.agrona.collections.Long2ObjectHashMap;
+
+/**
+ * The view of the tombstones in the nodes' directories: up to which id the objects of a key are removed, wherever they may
+ * turn up. Like {@link Index} it is a view and owns nothing.
+ */
+final class Tombstones {
+    /** One tombstone in the directory of one node. */
+    static final class Marker {
+        final Grave grave;
+        final NodeView node;
+        final ExtentRef extent;
+        final ObjectId id;
+        private final long extentBytes;
+        private int snapshot;
+
+        /** The node was told to free it. */
+        boolean lifting;
+
+        private Marker(Grave grave, NodeView node, DirectoryRecord line) {
+            this.grave = grave;
+            this.node = node;
+            this.extent = line.extent();
+            this.id = line.objectId();
+            this.extentBytes = line.extentBytes();
+            this.snapshot = node.snapshot;
+        }
+
+        private boolean is(DirectoryRecord line) {
+            return extent.equals(line.extent()) && id.equals(line.objectId()) && grave.key.equals(line.key());
+        }
+    }
+
+    /** What all tombstones of one key say together. */
+    static final class Grave {
+        final Key key;
+        private final List<Marker> markers = new ArrayList<>(2);
+        private ObjectId upTo = ObjectId.NONE;
+
+        /** When the leader looks at it again after a node had no room. */
+        long restsUntilMs = Long.MIN_VALUE;
+
+        /** Nodes, by id, that were asked for a tombstone and have not answered. */
+        final Set<String> asked = new HashSet<>(2);
+
+        private Grave(Key key) {
+            this.key = key;
+        }
+
+        /** Objects of the key with this id or a lower one are dead. */
+        ObjectId upTo() {
+            return upTo;
+        }
+
+        List<Marker> markers() {
+            return markers;
+        }
+
+        boolean isEmpty() {
+            return markers.isEmpty();
+        }
+
+        /** Whether a node's own directory says all there is to say. */
+        boolean isOn(NodeView node) {
+            for (Marker marker : markers) {
+                if (marker.node == node && marker.id.equals(upTo)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        private void measure() {
+            upTo = ObjectId.NONE;
+            for (Marker marker : markers) {
+                upTo = marker.id.isNewerThan(upTo) ? marker.id : upTo;
+            }
+        }
+    }
+
+    private final Map<Key, Grave> graves = new HashMap<>();
+    private final Map<String, Long2ObjectHashMap<Marker>> byPlace = new TreeMap<>();
+
+    /** Every grave once, and those that have been emptied meanwhile. */
+    private final Deque<Grave> round = new ArrayDeque<>();
+
+    /** Keys with a tombstone. */
+    int size() {
+        return graves.size();
+    }
+
+    /** What is known about a key, or null. */
+    Grave grave(Key key) {
+        return graves.get(key);
+    }
+
+    boolean isDead(Key key, ObjectId id) {
+        Grave grave = graves.get(key);
+        return grave != null && !id.isNewerThan(grave.upTo);
+    }
+
+    /** The next grave of an endless round over all of them, or null when there is none. */
+    Grave next() {
+        while (!round.isEmpty()) {
+            Grave grave = round.remove();
+            if (graves.get(grave.key) == grave) {
+                round.add(grave);
+                return grave;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * A node says that an extent holds a tombstone; the higher generation of a slot is the truth, as for objects.
+     *
+     * @return the key's grave, or null when the line was out of date or already known
+     */
+    Grave shown(NodeView node, DirectoryRecord line) {
+        Long2ObjectHashMap<Marker> places = places(node);
+        Marker present = places.get(place(line.extent()));
+        if (present != null) {
+            boolean confirmed = present.snapshot == node.snapshot;
+            if (confirmed && isAtLeast(present.extent, line.extent())) {
+                return null;
+            }
+            if (!confirmed && present.is(line)) {
+                present.snapshot = node.snapshot;
+                return null;
+            }
+            remove(present);
+        }
+        Grave grave = graves.get(line.key());
+        if (grave == null) {
+            grave = new Grave(line.key());
+            graves.put(grave.key, grave);
+            round.add(grave);
+        }
+        Marker marker = new Marker(grave, node, line);
+        grave.markers.add(marker);
+        grave.measure();
+        places.put(place(marker.extent), marker);
+        node.tombstoneBytes += marker.extentBytes;
+        node.tombstoneSlots++;
+        return grave;
+    }
+
+    /** A node says that an extent is free, or that it holds something else now. */
+    void freed(NodeView node, ExtentRef extent) {
+        Marker present = places(node).get(place(extent));
+        if (present != null && isAtLeast(extent, present.extent)) {
+            remove(present);
+        }
+    }
+
+    /** Whether this slot is known, from the same snapshot, to hold a tombstone of a higher generation. */
+    boolean outdates(NodeView node, ExtentRef extent) {
+        Marker present = places(node).get(place(extent));
+        return present != null && present.snapshot == node.snapshot && !isAtLeast(extent, present.extent);
+    }
+
+    /** Forgets what the node's latest snapshot did not hold. */
+    void dropUnconfirmed(NodeView node) {
+        for (Marker marker : List.copyOf(places(node).values())) {
+            if (marker.snapshot != node.snapshot) {
+                remove(marker);
+            }
+        }
+    }
+
+    void dropAll(NodeView node) {
+        List.copyOf(places(node).values()).forEach(this::remove);
+        byPlace.remove(node.id);
+    }
+
+    /** The graves that a node has tombstones of. */
+    List<Grave> on(NodeView node) {
+        List<Grave> graves = new ArrayList<>();
+        for (Marker marker : places(node).values()) {
+            graves.add(marker.grave);
+        }
+        return graves;
+    }
+
+    /** What was asked of nodes ended with the term. */
+    void forgetRequests() {
+        for (Grave grave : graves.values()) {
+            grave.asked.clear();
+            grave.restsUntilMs = Long.MIN_VALUE;
+            grave.markers.forEach(marker -> marker.lifting = false);
+        }
+    }
+
+    private void remove(Marker marker) {
+        Grave grave = marker.grave;
+        places(marker.node).remove(place(marker.extent));
+        marker.node.tombstoneBytes -= marker.extentBytes;
+        marker.node.tombstoneSlots--;
+        grave.markers.remove(marker);
+        grave.measure();
+        if (grave.isEmpty()) {
+            graves.remove(grave.key, grave);
+        }
+    }
+
+    private Long2ObjectHashMap<Marker> places(NodeView node) {
+        return byPlace.computeIfAbsent(node.id, id -> new Long2ObjectHashMap<>(16, 0.65f, false));
+    }
+
+    private static long place(ExtentRef extent) {
+        return ((long) extent.segment() << 32) | extent.slot();
+    }
+
+    private static boolean isAtLeast(ExtentRef extent, ExtentRef other) {
+        return Long.compareUnsigned(extent.generation(), other.generation()) >= 0;
+    }
+}

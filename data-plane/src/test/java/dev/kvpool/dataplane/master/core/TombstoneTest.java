@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
+import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.nativelib.Status;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Removals while nodes are away hold, whoever returns and whoever leads. */
+class TombstoneTest {
+    private static final long MIB = 1 << 20;
+
+    /** Three nodes, each with a copy of "k", and the last of them gone. */
+    private static Scenario oneAway() {
+        Scenario pool =
+                new Scenario().withNodes(MIB, "a", "b", "c").withReplicas(3).leading(7);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        pool.crash("c");
+        return pool;
+    }
+
+    private static List<String> tombstones(Scenario pool, String node) {
+        return pool.node(node).tombstones().stream()
+                .map(DirectoryRecord::key)
+                .map(Key::toString)
+                .toList();
+    }
+
+    @Test
+    void aForcedRemovalIsWrittenDownForTheNodeThatMissesIt() {
+        Scenario pool = oneAway();
+
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.node("a").directory()).isEmpty();
+        assertThat(tombstones(pool, "a")).containsExactly("k");
+        assertThat(tombstones(pool, "b")).containsExactly("k");
+    }
+
+    @Test
+    void theNodeThatMissedItLosesItsCopyAndThenTheTombstoneIsLifted() {
+        Scenario pool = oneAway();
+        pool.remove("k", true);
+
+        pool.restart("c");
+        pool.world.run(100);
+
+        assertThat(pool.node("c").directory()).isEmpty();
+        assertThat(tombstones(pool, "a")).isEmpty();
+        assertThat(tombstones(pool, "b")).isEmpty();
+        assertThat(tombstones(pool, "c")).isEmpty();
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void anotherLeaderHoldsTheRemovalAgainstTheNodeThatMissedIt() {
+        Scenario pool = oneAway();
+        pool.remove("k", true);
+
+        ModelMaster next = pool.master();
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(Bounds.COLD_WAIT_MS);
+        pool.restart("c");
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        pool.world.run(60_000);
+        assertThat(pool.node("c").directory()).isEmpty();
+        assertThat(tombstones(pool, "a")).isEmpty();
+        pool.talkTo(next);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+    }
+
+    @Test
+    void aLeaderThatHearsOneHolderOfTheTombstoneAndTheOldCopyDoesNotBringTheObjectBack() {
+        Scenario pool = oneAway();
+        pool.remove("k", true);
+        pool.crash("a");
+        pool.restart("c");
+
+        ModelMaster next = pool.lonelyMaster();
+        pool.node("c").dial(next);
+        pool.node("b").dial(next);
+        pool.world.run(0);
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(Bounds.COLD_WAIT_MS);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        pool.world.run(60_000);
+        assertThat(pool.node("c").directory()).isEmpty();
+        assertThat(tombstones(pool, "b")).as("a has not confirmed").containsExactly("k");
+        assertThat(tombstones(pool, "c")).as("a majority again").containsExactly("k");
+    }
+
+    @Test
+    void anUnforcedRemovalOfWhatANodeAwayHoldsChangesNothing() {
+        Scenario pool = oneAway();
+
+        assertThat(pool.remove("k", false)).isEqualTo(Status.UNAVAILABLE);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
+        assertThat(tombstones(pool, "a")).isEmpty();
+    }
+
+    @Test
+    void whatANodeAwayMayHoldUnseenIsBuriedToo() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c").leading(7);
+        pool.crash("c");
+        pool.put("k", 100);
+
+        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+
+        assertThat(tombstones(pool, "a")).containsExactly("k");
+        assertThat(tombstones(pool, "b")).containsExactly("k");
+        assertThat(pool.node("a").directory()).isEmpty();
+        assertThat(pool.node("b").directory()).isEmpty();
+    }
+
+    @Test
+    void withoutAMajorityNothingChanges() {
+        Scenario pool = oneAway();
+        pool.crash("b");
+
+        assertThat(pool.remove("k", true)).isEqualTo(Status.UNAVAILABLE);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
+        assertThat(tombstones(pool, "a")).isEmpty();
+    }
+
+    @Test
+    void withoutRoomForTheTombstoneTheObjectStays() {
+        Scenario pool = new Scenario()
+                .withNodes(ExtentSize.of(1, 100), "a", "b", "c")
+                .withReplicas(3)
+                .leading(7);
+        pool.put("k", 100);
+        pool.find("k");
+        pool.crash("c");
+
+        assertThat(pool.remove("k", true)).isEqualTo(Status.NO_SPACE);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
+        assertThat(pool.node("a").directory()).hasSize(1);
+    }
+
+    @Test
+    void tombstonesThatFindNoRoomTogetherAreTriedOneByOne() {
+        long room = 6 * ExtentSize.of(3, 0);
+        Scenario pool = new Scenario().withNodes(room, "a", "b", "c").leading(7);
+        pool.crash("c");
+        String[] keys = new String[8];
+        for (int i = 0; i < keys.length; i++) {
+            keys[i] = "k-" + i;
+        }
+
+        List<Status> results = pool.removeEach(true, keys);
+
+        assertThat(results).containsOnly(Status.OK, Status.NO_SPACE);
+        assertThat(results.stream().filter(Status.OK::equals)).hasSize(6);
+        assertThat(tombstones(pool, "a")).hasSize(6);
+    }
+
+    @Test
+    void aPutAfterTheRemovalOutlivesTheTombstone() {
+        Scenario pool = oneAway();
+        pool.remove("k", true);
+        assertThat(pool.put("k", 200)).isEqualTo(Status.OK);
+
+        pool.restart("c");
+        pool.world.run(100);
+
+        assertThat(pool.find("k").payloadLength()).isEqualTo(200);
+        assertThat(pool.node("c").directory()).isEmpty();
+        assertThat(tombstones(pool, "a")).isEmpty();
+    }
+
+    @Test
+    void aNodeThatLostItsMemoryGetsTheTombstonesAgain() {
+        Scenario pool = oneAway();
+        pool.remove("k", true);
+        pool.crash("a");
+        pool.node("a").wipe();
+        pool.restart("a");
+        pool.world.run(100);
+
+        assertThat(tombstones(pool, "a")).containsExactly("k");
+    }
+
+    @Test
+    void aLeaderThatFindsATombstoneOnAMinorityCompletesIt() {
+        Scenario pool = oneAway();
+        pool.node("b").mute(true);
+        long request = pool.nextRequest();
+        pool.send(new RemoveRequest(request, true, List.of(Key.of("k"))));
+        assertThat(pool.isAnswered(request)).isFalse();
+        assertThat(tombstones(pool, "a")).containsExactly("k");
+
+        pool.talkedTo().crash();
+        pool.node("b").mute(false);
+        pool.world.run(0);
+        assertThat(tombstones(pool, "b"))
+                .as("the old leader's command is lost or not")
+                .hasSizeLessThanOrEqualTo(1);
+        ModelMaster next = pool.master();
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(Bounds.COLD_WAIT_MS + 100);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(tombstones(pool, "b")).contains("k");
+    }
+
+    @Test
+    void aNodeLostDuringTheRemovalLeavesItsOutcomeOpen() {
+        Scenario pool = oneAway();
+        pool.node("b").mute(true);
+        long request = pool.nextRequest();
+        pool.send(new RemoveRequest(request, true, List.of(Key.of("k"))));
+
+        pool.crash("b");
+
+        assertThat(pool.reply(request, RemoveReply.class).results()).containsExactly(Status.UNAVAILABLE);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+    }
+
+    @Test
+    void aSlowWriterOfBeforeTheRemovalPublishesNothing() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c").leading(7);
+        GrantReply slow = pool.grant("k", 100, 1_000);
+        pool.world.run(1_000);
+        pool.put("k", 200);
+        pool.crash("c");
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+
+        List<Long> written = pool.write(slow, "k", 100);
+        pool.world.run(0);
+
+        Status published = pool.published(pool.publish(slow.grants().getFirst().objectId(), "k", written));
+        assertThat(published).isNotEqualTo(Status.OK);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        pool.world.run(100);
+        assertThat(pool.node("a").directory()).isEmpty();
+        assertThat(pool.node("b").directory()).isEmpty();
+    }
+
+    @Test
+    void aNodeThatIsNoLongerExpectedDoesNotKeepTombstonesAlive() {
+        Scenario pool = oneAway();
+        pool.remove("k", true);
+
+        pool.expectOnly("a", "b");
+        pool.world.run(Bounds.UNEXPECTED_AWAY_MS + 1_000);
+
+        assertThat(tombstones(pool, "a")).isEmpty();
+        assertThat(tombstones(pool, "b")).isEmpty();
+    }
+
+    @Test
+    void anOlderObjectThatAReaderStillHasDoesNotComeBackUnderTheNextLeader() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c").leading(7);
+        pool.put("k", 100);
+        pool.find("k");
+        String holder = pool.talkedTo().core().holders(Key.of("k")).getFirst();
+        pool.crash(holder);
+        assertThat(pool.put("k", 200)).isEqualTo(Status.OK);
+        pool.restart(holder);
+        assertThat(pool.node(holder).directory()).as("quarantined").hasSize(1);
+        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+
+        ModelMaster next = pool.master();
+        pool.lead(next, 8).talkTo(next);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        pool.world.run(60_000);
+        assertThat(pool.node(holder).directory()).isEmpty();
+        assertThat(tombstones(pool, "a")).isEmpty();
+    }
+
+    @Test
+    void tombstonesTakeRoomOfTheirNode() {
+        Scenario pool = oneAway();
+        long before = usedBytes(pool);
+
+        pool.remove("k", true);
+
+        assertThat(usedBytes(pool)).isEqualTo(before - 2 * ExtentSize.of(1, 100) + 2 * ExtentSize.of(1, 0));
+        assertThat(pool.talkedTo().status().tombstones()).isEqualTo(1);
+    }
+
+    private static long usedBytes(Scenario pool) {
+        return pool.talkedTo().status().usedBytes();
+    }
+}
