@@ -23,7 +23,6 @@ class CoreInMemory {
   static constexpr uint64_t kIncarnation = 4711;
 
   explicit CoreInMemory(size_t masters = 1, bool transient = false, size_t clientsMax = 8) {
-    node::CoreConfig config;
     config.self.role = wire::Role::Node;
     if (!transient) config.self.poolId = kPool;
     config.self.incarnation = kIncarnation;
@@ -39,12 +38,23 @@ class CoreInMemory {
     core = std::make_unique<node::NodeCore>(config, *segment.directory, *segment.state);
   }
 
+  /// A new life over the same bytes; connections of the old one are forgotten.
+  store::Recovery restart() {
+    core.reset();
+    inboxes_.clear();
+    const store::Recovery recovery = segment.open();
+    core = std::make_unique<node::NodeCore>(config, *segment.directory, *segment.state);
+    return recovery;
+  }
+
   /// Takes all actions; frames are cut into bodies by connection, the rest is kept in order.
   void act() {
     for (;;) {
       std::vector<node::Action> actions = core->takeActions();
       if (actions.empty()) {
-        core->endTurn();
+        do {
+          core->endTurn();
+        } while (core->busy());
         actions = core->takeActions();
       }
       if (actions.empty()) return;
@@ -113,10 +123,14 @@ class CoreInMemory {
     }
     return endWrite(client, value);
   }
-  CommandAck free(node::ConnectionId master, const Authority& authority,
-                  const std::vector<node::FreeRequest::Entry>& entries) {
-    frame(master, [&](wire::Bytes& out) { appendFree(out, 1, authority, entries); });
+  template <typename Append>
+  node::CommandAck command(node::ConnectionId master, Append append) {
+    frame(master, append);
     return readCommandAck(last(master, sbe::CommandAck::SBE_TEMPLATE_ID));
+  }
+  node::CommandAck free(node::ConnectionId master, const Authority& authority,
+                        const std::vector<node::FreeRequest::Entry>& entries) {
+    return command(master, [&](wire::Bytes& out) { appendFree(out, 1, authority, entries); });
   }
 
   std::deque<wire::Bytes>& inbox(node::ConnectionId connection) { return inboxes_[connection]; }
@@ -142,6 +156,7 @@ class CoreInMemory {
     return out;
   }
 
+  node::CoreConfig config;
   SegmentInMemory segment;
   std::unique_ptr<node::NodeCore> core;
   uint64_t nowMs = 1000;

@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "dev_kvpool_wire/Bury.h"
 #include "dev_kvpool_wire/CommandAck.h"
+#include "dev_kvpool_wire/Copy.h"
 #include "dev_kvpool_wire/DirectoryRecords.h"
 #include "dev_kvpool_wire/Fence.h"
 #include "dev_kvpool_wire/FenceAck.h"
@@ -15,6 +17,7 @@
 #include "dev_kvpool_wire/LeaderLeaves.h"
 #include "dev_kvpool_wire/NodeInfo.h"
 #include "dev_kvpool_wire/NodeStats.h"
+#include "dev_kvpool_wire/Purge.h"
 #include "dev_kvpool_wire/ReadReply.h"
 #include "dev_kvpool_wire/ReadRequest.h"
 #include "dev_kvpool_wire/ShmAttach.h"
@@ -23,6 +26,7 @@
 #include "dev_kvpool_wire/SnapshotEnd.h"
 #include "dev_kvpool_wire/WriteReply.h"
 #include "dev_kvpool_wire/WriteRequest.h"
+#include "node/commands.h"
 #include "node/messages.h"
 #include "wire/frame.h"
 #include "wire/handshake.h"
@@ -55,10 +59,50 @@ inline wire::Welcome masterWelcome(PoolId pool = kPool, uint64_t incarnation = 7
   return welcome;
 }
 
-inline void appendFence(wire::Bytes& out, uint64_t requestId, const Authority& authority, uint64_t leaseMs) {
+inline void appendFence(wire::Bytes& out, uint64_t requestId, const Authority& authority, uint64_t leaseMs,
+                        const ObjectId& purgeId = {}) {
   wire::appendFrame<sbe::Fence>(out, 0, [&](sbe::Fence& m) {
     m.requestId(requestId).objectLeaseMs(leaseMs);
     wire::put(m.authority(), authority);
+    wire::put(m.purgeId(), purgeId);
+  });
+}
+
+inline void appendPurge(wire::Bytes& out, const node::Purge& purge) {
+  wire::appendFrame<sbe::Purge>(out, 0, [&](sbe::Purge& m) {
+    m.requestId(purge.requestId);
+    wire::put(m.authority(), purge.authority);
+    wire::put(m.purgeId(), purge.purgeId);
+  });
+}
+
+inline void appendBury(wire::Bytes& out, const node::Bury& bury) {
+  size_t room = wire::groupRoom(bury.burials.size(), sbe::Bury::Tombstones::sbeBlockLength());
+  for (const store::Burial& burial : bury.burials)
+    room += wire::textRoom(burial.key.size());
+  wire::appendFrame<sbe::Bury>(out, room, [&](sbe::Bury& m) {
+    m.requestId(bury.requestId);
+    wire::put(m.authority(), bury.authority);
+    auto& group = m.tombstonesCount(static_cast<uint16_t>(bury.burials.size()));
+    for (const store::Burial& burial : bury.burials) {
+      wire::put(group.next().objectId(), burial.objectId);
+      group.putKey(burial.key);
+    }
+  });
+}
+
+inline void appendCopy(wire::Bytes& out, const node::Copy& copy) {
+  const size_t room = wire::textRoom(copy.key.size()) + wire::textRoom(copy.sourceTcp.size());
+  wire::appendFrame<sbe::Copy>(out, room, [&](sbe::Copy& m) {
+    m.requestId(copy.requestId)
+        .payloadLength(copy.payloadLength)
+        .payloadCrc(copy.payloadCrc)
+        .sourceIncarnation(copy.sourceIncarnation);
+    wire::put(m.authority(), copy.authority);
+    wire::put(m.objectId(), copy.objectId);
+    wire::put(m.sourceExtent(), copy.sourceExtent);
+    wire::putRetention(m, copy.retention);
+    m.putKey(copy.key).putSourceTcp(copy.sourceTcp);
   });
 }
 
@@ -86,6 +130,7 @@ inline void appendWrite(wire::Bytes& out, const node::WriteRequest& request) {
         .payloadCrc(request.payloadCrc);
     wire::put(m.authority(), request.authority);
     wire::put(m.objectId(), request.objectId);
+    wire::putRetention(m, request.retention);
     m.putKey(request.key);
   });
 }
@@ -125,14 +170,10 @@ inline node::FenceAck readFenceAck(wire::Body body) {
           reader->incarnation(), reader->sequence()};
 }
 
-struct CommandAck {
-  uint64_t requestId = 0;
-  bool accepted = false;
-  Authority seen;
-};
-inline CommandAck readCommandAck(wire::Body body) {
+inline node::CommandAck readCommandAck(wire::Body body) {
   wire::Reader<sbe::CommandAck> reader(body);
-  return {reader->requestId(), reader->accepted() == sbe::Flag::YES, wire::toAuthority(reader->seen())};
+  return {reader->requestId(), reader->accepted() == sbe::Flag::YES, wire::toAuthority(reader->seen()),
+          reader->status()};
 }
 
 inline void appendLeaderLeaves(wire::Bytes& out, const Authority& authority) {
@@ -158,7 +199,11 @@ inline node::NodeInfo readNodeInfo(wire::Body body) {
   info.seen = wire::toAuthority(reader->seen());
   info.objectLeaseMaxMs = reader->objectLeaseMaxMs();
   info.highestObject = wire::toObjectId(reader->highestObject());
+  info.purgeId = wire::toObjectId(reader->purgeId());
   info.isTransient = reader->isTransient() == sbe::Flag::YES;
+  info.restored = reader->restored();
+  info.restoredHash = reader->restoredHash();
+  info.dropped = reader->dropped();
   auto& segments = reader.group([](sbe::NodeInfo & m) -> auto& { return m.segments(); });
   while (segments.hasNext()) {
     segments.next();
@@ -167,17 +212,26 @@ inline node::NodeInfo readNodeInfo(wire::Body body) {
   }
   info.tcp = reader.bytes();
   info.shm = reader.bytes();
+  info.zone = reader.bytes();
   return info;
+}
+
+inline node::NodeStatsMessage readNodeStats(wire::Body body) {
+  wire::Reader<sbe::NodeStats> reader(body);
+  return {reader->sequence(), reader->usedBytes(), reader->largestFreeBytes(), reader->slotsUsed(),  reader->objects(),
+          reader->draining(), reader->idsHash(),   reader->damaged(),          reader->scrubRounds()};
 }
 
 struct Record {
   bool committed = false;
+  bool tombstone = false;
   ExtentRef extent;
   ObjectId objectId;
   uint64_t offset = 0;
   uint64_t extentBytes = 0;
   uint64_t payloadLength = 0;
   uint32_t payloadCrc = 0;
+  Retention retention;
   std::string key;
 };
 struct Records {
@@ -195,12 +249,14 @@ inline Records readRecords(wire::Body body) {
     group.next();
     Record record;
     record.committed = group.state() == sbe::RecordState::COMMITTED;
+    record.tombstone = group.state() == sbe::RecordState::TOMBSTONE;
     record.extent = wire::toExtentRef(group.extent());
     record.objectId = wire::toObjectId(group.objectId());
     record.offset = group.offset();
     record.extentBytes = group.extentBytes();
     record.payloadLength = group.payloadLength();
     record.payloadCrc = group.payloadCrc();
+    record.retention = wire::toRetention(group);
     record.key = reader.bytes(group, KV_KEY_BYTES_MAX);
     out.records.push_back(record);
   }

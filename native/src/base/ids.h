@@ -30,6 +30,14 @@ struct ObjectId {
   friend auto operator<=>(const ObjectId&, const ObjectId&) = default;
 };
 std::string toString(const ObjectId& id);
+/// One object's part of the order-free hash of a set of ids, which is the sum of its parts modulo 2^64: the finalizer
+/// of splitmix64, the same in every implementation.
+constexpr uint64_t idHash(const ObjectId& id) {
+  uint64_t z = id.epoch * 0x9E3779B97F4A7C15ULL + id.counter;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  return z ^ (z >> 31);
+}
 
 /// Who may command. Equality is what authorises; of two epochs the higher one is newer, nonces have no order.
 struct Authority {

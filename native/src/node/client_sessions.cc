@@ -98,7 +98,8 @@ Status ClientSessions::admitWrite(const Session& session, const WriteRequest& re
 void ClientSessions::write(ConnectionId id, Session& session, const WriteRequest& request) {
   const Status admitted = admitWrite(session, request);
   if (!admitted.ok()) return refuseWrite(id, session, request, admitted);
-  const Result<uint32_t> reserved = context_.directory.reserve(request.objectId, request.key, request.payloadLength);
+  const Result<uint32_t> reserved =
+      context_.directory.reserve(request.objectId, request.key, request.payloadLength, request.retention);
   if (!reserved.ok()) return refuseWrite(id, session, request, reserved.status());
 
   session.write = Write{reserved.value(), request.requestId, request.authority};
@@ -128,6 +129,7 @@ void ClientSessions::payloadReceived(ConnectionId id, uint32_t computed, uint32_
   const Write write = *session.write;
   session.write.reset();
   int32_t status = context_.obedience.judge(write.authority);
+  if (status == KV_OK && context_.directory.removed(write.slot)) status = KV_STALE_EPOCH;
   if (status == KV_OK && computed != sent) status = KV_CHECKSUM;
   if (status != KV_OK) {
     ++context_.stats.writeFailures;

@@ -22,6 +22,7 @@ struct CoreConfig {
   std::vector<std::string> masterAddresses;  // HOST:PORT of each, as told to other masters
   std::string tcp;                           // HOST:PORT clients are told
   std::string shm;                           // BOOTID:PATH clients are told; empty when shm is off
+  std::string zone;                          // failure domain; empty: unknown
   size_t clientConnectionsMax = 4096;
   uint64_t randomSeed = 0;  // for the jitter of redials
 };
@@ -36,6 +37,11 @@ struct CoreStats {
   uint64_t checksumFailures = 0;
   uint64_t staleRefusals = 0;
   uint64_t protocolErrors = 0;
+  uint64_t damaged = 0;  // objects dropped because bytes no longer matched their checksum
+  uint64_t scrubRounds = 0;
+  uint64_t scrubbedBytes = 0;
+  uint64_t copiesIn = 0;
+  uint64_t copiesInBytes = 0;
 };
 
 /// Actions in the order they were asked for.
@@ -55,6 +61,12 @@ class Outbox {
   std::vector<Action> actions_;
 };
 
+/// For one master, to be sent behind the records of what it answers.
+struct Answer {
+  ConnectionId master;
+  wire::Bytes frames;
+};
+
 struct CoreContext {
   CoreConfig config;
   store::Directory& directory;
@@ -63,6 +75,7 @@ struct CoreContext {
   RecordStream stream;
   CoreStats stats;
   Outbox outbox;
+  std::vector<Answer> answers;
 
   CoreContext(CoreConfig configuration, store::Directory& objects, store::StatePages& pages)
       : config(std::move(configuration)), directory(objects), state(pages), obedience(pages), stream(objects) {}

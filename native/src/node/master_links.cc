@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "dev_kvpool_wire/Fence.h"
-#include "dev_kvpool_wire/Free.h"
 #include "dev_kvpool_wire/Heartbeat.h"
 #include "dev_kvpool_wire/LeaderLeaves.h"
 #include "dev_kvpool_wire/Refused.h"
@@ -14,8 +14,9 @@ namespace kvpool::node {
 
 namespace sbe = wire::sbe;
 
-MasterLinks::MasterLinks(CoreContext& context)
+MasterLinks::MasterLinks(CoreContext& context, MasterCommands& commands)
     : context_(context),
+      commands_(commands),
       links_(context.config.masters),
       watch_(context.config.masters),
       randomState_(context.config.randomSeed) {}
@@ -63,18 +64,18 @@ void MasterLinks::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
   link.heardAtMs = nowMs;
   if (link.state == State::Greeting) return greet(link, body);
   const uint16_t type = wire::templateOf(body);
-  switch (type) {
-    case sbe::Heartbeat::SBE_TEMPLATE_ID:
-      return;
-    case sbe::Fence::SBE_TEMPLATE_ID:
-      return fence(link, readFence(body));
-    case sbe::Free::SBE_TEMPLATE_ID:
-      return free(link, readFree(body));
-    case sbe::LeaderLeaves::SBE_TEMPLATE_ID:
-      return leaderLeaves(link, readLeaderLeaves(body));
-    default:
-      throw wire::Malformed("message " + std::to_string(type) + " is not for a node");
+  if (type == sbe::Heartbeat::SBE_TEMPLATE_ID) return;
+  if (type == sbe::LeaderLeaves::SBE_TEMPLATE_ID) return leaderLeaves(link, readLeaderLeaves(body));
+  if (!commands_.frame(id, type, body)) {
+    throw wire::Malformed("message " + std::to_string(type) + " is not for a node");
   }
+  if (type == sbe::Fence::SBE_TEMPLATE_ID) watchHolder(link, readFence(body).authority);
+  sendChanges();
+}
+
+/// Who was obeyed over this connection is missed when it ends.
+void MasterLinks::watchHolder(const Link& link, const Authority& fenced) {
+  if (fenced.epoch != 0 && fenced == context_.obedience.seen()) watch_.fenced(numberOf(link), fenced);
 }
 
 void MasterLinks::greet(Link& link, wire::Body body) {
@@ -103,51 +104,27 @@ void MasterLinks::beginStream(Link& link) {
   link.state = State::Streaming;
   link.snapshot = {};
   link.statsAtMs = 0;
-  const store::SegmentState& state = context_.state.get();
+  const store::Recovery& recovery = context_.directory.recovery();
   NodeInfo info;
   info.seen = context_.obedience.seen();
-  info.purgeId = {state.purgeEpoch, state.purgeCounter};
-  info.objectLeaseMaxMs = state.objectLeaseMaxMs;
+  info.purgeId = context_.obedience.purged();
+  info.objectLeaseMaxMs = context_.state.get().objectLeaseMaxMs;
   info.highestObject = context_.directory.highestObject();
   info.isTransient = context_.config.isTransient;
   info.capacityBytes = context_.directory.geometry().dataBytes;
   info.slots = context_.directory.geometry().slots;
+  info.restored = recovery.restored;
+  info.restoredHash = recovery.restoredHash;
+  info.dropped = recovery.dropped();
   info.tcp = context_.config.tcp;
   info.shm = context_.config.shm;
+  info.zone = context_.config.zone;
   wire::Bytes out;
   appendNodeInfo(out, info);
   appendSnapshotBegin(out, context_.stream.sequence());
   send(link, std::move(out));
   const auto verdict = watch_.verdict(context_.obedience.seen());
   if (verdict) tellLeaderGone(link, *verdict);
-}
-
-void MasterLinks::fence(Link& link, const Fence& request) {
-  const bool accepted = context_.obedience.fence(request.authority, request.objectLeaseMs);
-  if (accepted) {
-    watch_.fenced(numberOf(link), request.authority);
-  } else {
-    ++context_.stats.staleRefusals;
-  }
-  sendChanges();
-  wire::Bytes out;
-  appendFenceAck(out, {request.requestId, accepted, context_.obedience.seen(), context_.config.self.incarnation,
-                       context_.stream.sequence()});
-  send(link, std::move(out));
-}
-
-void MasterLinks::free(Link& link, const FreeRequest& request) {
-  const bool accepted = context_.obedience.judge(request.authority) == KV_OK;
-  if (!accepted) ++context_.stats.staleRefusals;
-  if (accepted) {
-    for (const FreeRequest::Entry& entry : request.entries) {
-      if (context_.directory.free(entry.extent, entry.objectId)) context_.stream.freed(entry.extent, entry.objectId);
-    }
-  }
-  sendChanges();
-  wire::Bytes out;
-  appendCommandAck(out, request.requestId, accepted, context_.obedience.seen(), KV_OK);
-  send(link, std::move(out));
 }
 
 void MasterLinks::malformed(ConnectionId id, const std::string& what) {
@@ -165,6 +142,7 @@ void MasterLinks::sent(ConnectionId id, uint64_t bytes) {
 void MasterLinks::closed(uint64_t nowMs, ConnectionId id) {
   Link& link = at(id);
   const bool byPeer = link.state != State::Closing;
+  commands_.masterClosed(id);
   redialLater(nowMs, link, "connection closed");
   if (watch_.lost(numberOf(link), byPeer, context_.obedience.seen())) dial(link);
 }
@@ -209,11 +187,7 @@ void MasterLinks::tick(uint64_t nowMs) {
           close(link, "silent for " + std::to_string(wire::kSilenceMsMax) + " ms");
         } else if (link.state == State::Streaming && nowMs >= link.statsAtMs) {
           link.statsAtMs = nowMs + wire::kHeartbeatMs;
-          const store::Directory& directory = context_.directory;
-          wire::Bytes out;
-          appendNodeStats(out, {context_.stream.sequence(), directory.usedBytes(), directory.largestFreeBytes(),
-                                directory.slotsUsed(), directory.objects(), directory.quarantinedBytes()});
-          send(link, std::move(out));
+          sendStats(link);
         }
         break;
       case State::Dialing:
@@ -223,12 +197,43 @@ void MasterLinks::tick(uint64_t nowMs) {
   }
 }
 
+void MasterLinks::sendStats(Link& link) {
+  const store::Directory& directory = context_.directory;
+  NodeStatsMessage stats;
+  // Changes not handed out yet are in these numbers too.
+  stats.sequence = context_.stream.sequence();
+  stats.usedBytes = directory.usedBytes();
+  stats.largestFreeBytes = directory.largestFreeBytes();
+  stats.slotsUsed = directory.slotsUsed();
+  stats.objects = directory.objects();
+  stats.drainingBytes = directory.quarantinedBytes();
+  stats.idsHash = directory.idsHash();
+  stats.damaged = context_.stats.damaged;
+  stats.scrubRounds = context_.stats.scrubRounds;
+  wire::Bytes out;
+  appendNodeStats(out, stats);
+  send(link, std::move(out));
+}
+
 void MasterLinks::sendChanges() {
-  const Frames frames = context_.stream.takeChanges();
-  if (frames == nullptr) return;
-  for (Link& link : links_) {
-    if (link.state == State::Streaming) send(link, frames);
+  if (const Frames frames = context_.stream.takeChanges()) {
+    for (Link& link : links_) {
+      if (link.state == State::Streaming) send(link, frames);
+    }
   }
+  for (Answer& answer : std::exchange(context_.answers, {})) {
+    if (find(answer.master) == nullptr) continue;
+    Link& link = at(answer.master);
+    if (link.state == State::Streaming) send(link, std::move(answer.frames));
+  }
+}
+
+uint64_t MasterLinks::mostUnsentBytes() const {
+  uint64_t most = 0;
+  for (const Link& link : links_) {
+    if (link.state == State::Streaming) most = std::max(most, link.unsentBytes);
+  }
+  return most;
 }
 
 void MasterLinks::continueSnapshots() {

@@ -7,6 +7,7 @@
 
 #include "node/core_context.h"
 #include "node/leader_watch.h"
+#include "node/master_commands.h"
 #include "node/messages.h"
 
 namespace kvpool::node {
@@ -23,7 +24,7 @@ class MasterLinks {
   static constexpr uint64_t kRedialMsMin = 200;
   static constexpr uint64_t kRedialMsMax = 2000;
 
-  explicit MasterLinks(CoreContext& context);
+  MasterLinks(CoreContext& context, MasterCommands& commands);
 
   [[nodiscard]] bool owns(ConnectionId id) const { return find(id) != nullptr; }
   [[nodiscard]] uint32_t connected() const;
@@ -38,10 +39,13 @@ class MasterLinks {
   void closed(uint64_t nowMs, ConnectionId id);
   void tick(uint64_t nowMs);
 
-  /// Hands changes of the directory to every master. Called before anything that must come after them in the stream.
+  /// Hands changes of the directory to every master, and behind them the answers that wait. Called before anything that
+  /// must come after them in the stream.
   void sendChanges();
   /// Lets snapshots go on where there is room.
   void continueSnapshots();
+  /// Of the connected masters, what the slowest has not taken yet.
+  [[nodiscard]] uint64_t mostUnsentBytes() const;
 
  private:
   enum class State { Waiting, Dialing, Greeting, Streaming, Closing };
@@ -64,12 +68,12 @@ class MasterLinks {
   void greet(Link& link, wire::Body body);
   void beginStream(Link& link);
   void continueSnapshot(Link& link);
-  void fence(Link& link, const Fence& request);
-  void free(Link& link, const FreeRequest& request);
+  void watchHolder(const Link& link, const Authority& fenced);
   void leaderLeaves(const Link& link, const Authority& authority);
   void dial(Link& link);
   void tellLeaderGone();
   void tellLeaderGone(Link& link, const LeaderWatch::Verdict& verdict);
+  void sendStats(Link& link);
   void send(Link& link, Frames frames);
   void send(Link& link, wire::Bytes frames) { send(link, std::make_shared<const wire::Bytes>(std::move(frames))); }
   void close(Link& link, const std::string& reason);
@@ -77,6 +81,7 @@ class MasterLinks {
   uint64_t random();
 
   CoreContext& context_;
+  MasterCommands& commands_;
   std::vector<Link> links_;
   LeaderWatch watch_;
   uint64_t randomState_;

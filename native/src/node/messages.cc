@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/messages.h"
 
-#include "dev_kvpool_wire/CommandAck.h"
-#include "dev_kvpool_wire/Fence.h"
-#include "dev_kvpool_wire/FenceAck.h"
-#include "dev_kvpool_wire/Free.h"
 #include "dev_kvpool_wire/LeaderGone.h"
 #include "dev_kvpool_wire/LeaderLeaves.h"
 #include "dev_kvpool_wire/NodeInfo.h"
@@ -43,7 +39,11 @@ void appendNodeInfo(wire::Bytes& out, const NodeInfo& info) {
   const size_t room = groupRoom(1, sbe::NodeInfo::Segments::sbeBlockLength()) + textRoom(info.tcp.size()) +
                       textRoom(info.shm.size()) + textRoom(info.zone.size());
   appendFrame<sbe::NodeInfo>(out, room, [&](sbe::NodeInfo& m) {
-    m.objectLeaseMaxMs(info.objectLeaseMaxMs).isTransient(flag(info.isTransient));
+    m.objectLeaseMaxMs(info.objectLeaseMaxMs)
+        .isTransient(flag(info.isTransient))
+        .restored(info.restored)
+        .restoredHash(info.restoredHash)
+        .dropped(info.dropped);
     put(m.seen(), info.seen);
     put(m.purgeId(), info.purgeId);
     put(m.highestObject(), info.highestObject);
@@ -67,40 +67,10 @@ void appendNodeStats(wire::Bytes& out, const NodeStatsMessage& stats) {
         .largestFreeBytes(stats.largestFreeBytes)
         .slotsUsed(stats.slotsUsed)
         .objects(stats.objects)
-        .draining(stats.drainingBytes);
-  });
-}
-
-Fence readFence(wire::Body body) {
-  wire::Reader<sbe::Fence> reader(body);
-  return {reader->requestId(), wire::toAuthority(reader->authority()), reader->objectLeaseMs()};
-}
-
-void appendFenceAck(wire::Bytes& out, const FenceAck& ack) {
-  appendFrame<sbe::FenceAck>(out, 0, [&](sbe::FenceAck& m) {
-    m.requestId(ack.requestId).accepted(flag(ack.accepted)).incarnation(ack.incarnation).sequence(ack.sequence);
-    put(m.seen(), ack.seen);
-  });
-}
-
-FreeRequest readFree(wire::Body body) {
-  wire::Reader<sbe::Free> reader(body);
-  FreeRequest request;
-  request.requestId = reader->requestId();
-  request.authority = wire::toAuthority(reader->authority());
-  auto& extents = reader.group([](sbe::Free & m) -> auto& { return m.extents(); });
-  request.entries.reserve(extents.count());
-  while (extents.hasNext()) {
-    extents.next();
-    request.entries.push_back({wire::toExtentRef(extents.extent()), wire::toObjectId(extents.objectId())});
-  }
-  return request;
-}
-
-void appendCommandAck(wire::Bytes& out, uint64_t requestId, bool accepted, const Authority& seen, int32_t status) {
-  appendFrame<sbe::CommandAck>(out, 0, [&](sbe::CommandAck& m) {
-    m.requestId(requestId).accepted(flag(accepted)).status(status);
-    put(m.seen(), seen);
+        .draining(stats.drainingBytes)
+        .idsHash(stats.idsHash)
+        .damaged(stats.damaged)
+        .scrubRounds(stats.scrubRounds);
   });
 }
 
@@ -129,6 +99,7 @@ WriteRequest readWriteRequest(wire::Body body) {
   if (!request.staging && reader->source() != sbe::WriteSource::INLINE) throw wire::Malformed("unknown write source");
   request.stagingOffset = reader->stagingOffset();
   request.payloadCrc = reader->payloadCrc();
+  request.retention = wire::toRetention(*reader);
   request.key = reader.bytes(kKeyBytesOnWireMax);
   return request;
 }

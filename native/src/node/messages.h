@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of a node as plain values. Readers throw as everything in wire/sbe.h does.
+// What a node tells masters about itself and what clients ask of it, as plain values. Readers throw as everything in
+// wire/sbe.h does. What masters command is in commands.h.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +21,12 @@ struct NodeInfo {
   bool isTransient = false;
   uint64_t capacityBytes = 0;
   uint32_t slots = 0;
+  uint64_t restored = 0;      // objects found when this life began
+  uint64_t restoredHash = 0;  // of their ids
+  uint64_t dropped = 0;       // damaged records found then
   std::string tcp;
   std::string shm;
-  std::string zone;
+  std::string zone;  // empty: unknown
 };
 void appendNodeInfo(wire::Bytes& out, const NodeInfo& info);
 
@@ -36,36 +40,11 @@ struct NodeStatsMessage {
   uint32_t slotsUsed = 0;
   uint64_t objects = 0;
   uint64_t drainingBytes = 0;
+  uint64_t idsHash = 0;
+  uint64_t damaged = 0;
+  uint64_t scrubRounds = 0;
 };
 void appendNodeStats(wire::Bytes& out, const NodeStatsMessage& stats);
-
-struct Fence {
-  uint64_t requestId = 0;
-  Authority authority;
-  uint64_t objectLeaseMs = 0;
-};
-Fence readFence(wire::Body body);
-
-struct FenceAck {
-  uint64_t requestId = 0;
-  bool accepted = false;
-  Authority seen;
-  uint64_t incarnation = 0;
-  uint64_t sequence = 0;
-};
-void appendFenceAck(wire::Bytes& out, const FenceAck& ack);
-
-struct FreeRequest {
-  struct Entry {
-    ExtentRef extent;
-    ObjectId objectId;
-  };
-  uint64_t requestId = 0;
-  Authority authority;
-  std::vector<Entry> entries;
-};
-FreeRequest readFree(wire::Body body);
-void appendCommandAck(wire::Bytes& out, uint64_t requestId, bool accepted, const Authority& seen, int32_t status);
 
 /// Why a leader is gone; numbers of the schema.
 enum class Departure : uint8_t { Crashed = 1, Left = 2 };
@@ -86,7 +65,8 @@ struct WriteRequest {
   bool staging = false;
   uint64_t stagingOffset = 0;
   uint32_t payloadCrc = 0;
-  std::string_view key;  // into the body
+  std::string_view key;      // into the body
+  Retention retention = {};  // may be left out
 };
 WriteRequest readWriteRequest(wire::Body body);
 

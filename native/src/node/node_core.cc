@@ -6,8 +6,17 @@
 
 namespace kvpool::node {
 
+namespace {
+
+constexpr uint64_t kSliceUnsentBytes = uint64_t{4} << 20;
+
+}  // namespace
+
 NodeCore::NodeCore(CoreConfig config, store::Directory& directory, store::StatePages& state)
-    : context_(std::move(config), directory, state), masters_(context_), clients_(context_) {
+    : context_(std::move(config), directory, state),
+      commands_(context_),
+      masters_(context_, commands_),
+      clients_(context_) {
   state.update([&](store::SegmentState& pages) { pages.incarnation = context_.config.self.incarnation; });
 }
 
@@ -73,14 +82,23 @@ void NodeCore::tick(uint64_t nowMs) {
 }
 
 void NodeCore::endTurn() {
+  if (busy()) commands_.continueWork();
   masters_.sendChanges();
   masters_.continueSnapshots();
+}
+
+/// Slices make records, so they wait for masters that have not taken the earlier ones. One that never does is closed by
+/// the shell when its connection makes no progress.
+bool NodeCore::busy() const {
+  return commands_.busy() && masters_.mostUnsentBytes() < kSliceUnsentBytes;
 }
 
 CoreSnapshot NodeCore::snapshot() const {
   return {context_.stats,
           context_.directory.usedBytes(),
           context_.directory.objects(),
+          context_.directory.tombstones(),
+          context_.directory.idsHash(),
           context_.obedience.seen(),
           context_.obedience.fenced(),
           masters_.connected(),

@@ -7,6 +7,7 @@
 
 #include "node/client_sessions.h"
 #include "node/core_context.h"
+#include "node/master_commands.h"
 #include "node/master_links.h"
 
 namespace kvpool::node {
@@ -15,6 +16,8 @@ struct CoreSnapshot {
   CoreStats counters;
   uint64_t usedBytes = 0;
   uint64_t objects = 0;
+  uint64_t tombstones = 0;
+  uint64_t idsHash = 0;
   Authority seen;
   bool fenced = false;
   uint32_t mastersConnected = 0;
@@ -50,14 +53,17 @@ class NodeCore {
   void closed(uint64_t nowMs, ConnectionId id);
   void tick(uint64_t nowMs);
 
-  /// Changes go to the masters, snapshots go on.
+  /// Long work goes on by a slice, changes go to the masters, snapshots go on.
   void endTurn();
+  /// Whether another turn is due at once, because long work has slices left.
+  [[nodiscard]] bool busy() const;
 
   [[nodiscard]] std::vector<Action> takeActions() { return context_.outbox.take(); }
   [[nodiscard]] CoreSnapshot snapshot() const;
 
  private:
   CoreContext context_;
+  MasterCommands commands_;
   MasterLinks masters_;
   ClientSessions clients_;
 };

@@ -19,19 +19,28 @@ class Obedience {
 
   /// A leader asks for obedience. True when it is obeyed from now on, also after a restart. Of an epoch the first
   /// holder wins: an equal epoch with another nonce is refused, and epoch 0 is nobody's.
-  bool fence(const Authority& authority, uint64_t objectLeaseMs) {
+  /// Its purge id is stored with it.
+  bool fence(const Authority& authority, uint64_t objectLeaseMs, const ObjectId& purgeId) {
     const bool newer = authority.epoch > seen().epoch;
     if (!newer && (authority != seen() || authority.epoch == 0)) return false;
-    if (newer || objectLeaseMs > state_.get().objectLeaseMaxMs) {
+    if (newer || objectLeaseMs > state_.get().objectLeaseMaxMs || purgeId > purged()) {
       state_.update([&](store::SegmentState& state) {
         state.epoch = authority.epoch;
         state.nonce = authority.nonce;
         if (objectLeaseMs > state.objectLeaseMaxMs) state.objectLeaseMaxMs = objectLeaseMs;
+        raisePurge(state, purgeId);
       });
     }
     fenced_ = true;
     return true;
   }
+
+  /// Objects with a lower id are gone from now on, whatever happens to this process.
+  void purge(const ObjectId& purgeId) {
+    if (purgeId <= purged()) return;
+    state_.update([&](store::SegmentState& state) { raisePurge(state, purgeId); });
+  }
+  [[nodiscard]] ObjectId purged() const { return {state_.get().purgeEpoch, state_.get().purgeCounter}; }
 
   /// KV_OK, KV_NOT_FENCED (only masters raise epochs) or KV_STALE_EPOCH, for a command or grant of `authority`.
   [[nodiscard]] int32_t judge(const Authority& authority) const {
@@ -40,6 +49,12 @@ class Obedience {
   }
 
  private:
+  static void raisePurge(store::SegmentState& state, const ObjectId& purgeId) {
+    if (purgeId <= ObjectId{state.purgeEpoch, state.purgeCounter}) return;
+    state.purgeEpoch = purgeId.epoch;
+    state.purgeCounter = purgeId.counter;
+  }
+
   store::StatePages& state_;
   bool fenced_ = false;
 };

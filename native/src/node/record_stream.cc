@@ -13,17 +13,29 @@ constexpr size_t kPieceRecords = 1024;
 /// Slots looked at for one piece, so that a sparse directory does not stall the loop.
 constexpr uint32_t kPieceSlots = 16384;
 
+wire::sbe::RecordState::Value stateOf(store::SlotState state) {
+  switch (state) {
+    case store::SlotState::Committed:
+      return wire::sbe::RecordState::COMMITTED;
+    case store::SlotState::Tombstone:
+      return wire::sbe::RecordState::TOMBSTONE;
+    default:
+      return wire::sbe::RecordState::FREED;
+  }
+}
+
 }  // namespace
 
 RecordStream::Record RecordStream::describe(uint32_t number) const {
   const store::Slot& slot = directory_.slot(number);
-  return {true,
+  return {slot.state,
           {0, number, slot.generation},
           slot.objectId,
           slot.payloadOffset(),
           slot.extent.length,
           slot.payloadLength,
           slot.payloadCrc,
+          slot.retention,
           std::string(directory_.key(slot))};
 }
 
@@ -65,7 +77,8 @@ Frames RecordStream::nextPiece(Cursor& cursor) const {
   while (cursor.slot < slots && seen < kPieceSlots && records.size() < kPieceRecords && bytes < kPieceBytes) {
     const uint32_t number = cursor.slot++;
     ++seen;
-    if (directory_.slot(number).state != store::SlotState::Committed) continue;
+    const store::SlotState state = directory_.slot(number).state;
+    if (state != store::SlotState::Committed && state != store::SlotState::Tombstone) continue;
     records.push_back(describe(number));
     bytes += room(records.back());
   }
@@ -92,13 +105,14 @@ void RecordStream::append(wire::Bytes& out, bool snapshot, uint64_t sequence, co
     for (size_t i = 0; i < count; ++i) {
       const Record& record = records[i];
       group.next()
-          .state(record.committed ? sbe::RecordState::COMMITTED : sbe::RecordState::FREED)
+          .state(stateOf(record.state))
           .offset(record.offset)
           .extentBytes(record.extentBytes)
           .payloadLength(record.payloadLength)
           .payloadCrc(record.payloadCrc);
       wire::put(group.extent(), record.extent);
       wire::put(group.objectId(), record.objectId);
+      wire::putRetention(group, record.retention);
       group.putKey(record.key);
     }
   });

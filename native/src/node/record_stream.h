@@ -20,6 +20,7 @@ class RecordStream {
  public:
   explicit RecordStream(const store::Directory& directory) : directory_(directory) {}
 
+  /// The slot holds an object or a tombstone from now on.
   void committed(uint32_t slot);
   void freed(const ExtentRef& extent, const ObjectId& id);
 
@@ -40,13 +41,14 @@ class RecordStream {
 
  private:
   struct Record {
-    bool committed = false;
+    store::SlotState state = store::SlotState::Free;
     ExtentRef extent;
     ObjectId objectId;
     uint64_t offset = 0;
     uint64_t extentBytes = 0;
     uint64_t payloadLength = 0;
     uint32_t payloadCrc = 0;
+    Retention retention;
     std::string key;
   };
   [[nodiscard]] Record describe(uint32_t slot) const;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/directory.h"
 
+#include <algorithm>
 #include <cstring>
+#include <map>
 #include <stdexcept>
+#include <utility>
 
 #include "base/utf8.h"
 
@@ -11,6 +14,14 @@ namespace {
 
 /// Generations promised to the file at a time: one store of the state for as many reservations.
 constexpr uint64_t kGenerationBlock = 4096;
+
+bool isKey(std::string_view key) {
+  return !key.empty() && key.size() <= KV_KEY_BYTES_MAX && isUtf8(key);
+}
+
+Status keyRefused() {
+  return {KV_INVALID_KEY, "a key is 1 to " + std::to_string(KV_KEY_BYTES_MAX) + " bytes of UTF-8"};
+}
 
 }  // namespace
 
@@ -33,19 +44,26 @@ uint64_t Directory::nextGeneration() {
   return generation_++;
 }
 
-Result<uint32_t> Directory::reserve(const ObjectId& id, std::string_view key, uint64_t payloadLength) {
-  if (key.empty() || key.size() > KV_KEY_BYTES_MAX || !isUtf8(key)) {
-    return Status(KV_INVALID_KEY, "a key is 1 to 4096 bytes of UTF-8");
-  }
-  const auto keyLength = static_cast<uint32_t>(key.size());
-  const std::optional<uint64_t> extentBytes = extentBytesFor(keyLength, payloadLength);
-  if (!extentBytes || *extentBytes > geometry_.dataBytes) {
-    return Status(KV_TOO_LARGE, "the segment holds " + std::to_string(geometry_.dataBytes) + " bytes");
-  }
+Result<uint32_t> Directory::reserve(const ObjectId& id, std::string_view key, uint64_t payloadLength,
+                                    const Retention& retention) {
+  if (!isKey(key)) return keyRefused();
   const auto known = byId_.find(id);
   if (known != byId_.end()) {
     const bool committed = slots_[known->second].state == SlotState::Committed;
     return Status(committed ? KV_EXISTS : KV_BUSY, "object " + toString(id) + " is here already");
+  }
+  if (removed(id, key)) return Status(KV_STALE_EPOCH, "object " + toString(id) + " is removed already");
+  Result<uint32_t> slot = occupy(id, key, payloadLength, retention);
+  if (slot.ok()) byId_.emplace(id, slot.value());
+  return slot;
+}
+
+Result<uint32_t> Directory::occupy(const ObjectId& id, std::string_view key, uint64_t payloadLength,
+                                   const Retention& retention) {
+  const auto keyLength = static_cast<uint32_t>(key.size());
+  const std::optional<uint64_t> extentBytes = extentBytesFor(keyLength, payloadLength);
+  if (!extentBytes || *extentBytes > geometry_.dataBytes) {
+    return Status(KV_TOO_LARGE, "the segment holds " + std::to_string(geometry_.dataBytes) + " bytes");
   }
   if (freeSlots_.empty() && slots_.size() >= geometry_.slots) {
     return Status(KV_NO_SPACE, "all " + std::to_string(geometry_.slots) + " slots are used");
@@ -60,9 +78,15 @@ Result<uint32_t> Directory::reserve(const ObjectId& id, std::string_view key, ui
     number = freeSlots_.back();
     freeSlots_.pop_back();
   }
-  slots_[number] =
-      Slot{SlotState::Reserved, keyLength, 0, nextGeneration(), id, {*offset, *extentBytes}, payloadLength};
-  byId_.emplace(id, number);
+  Slot& slot = slots_[number];
+  slot = Slot{};
+  slot.state = SlotState::Reserved;
+  slot.keyLength = keyLength;
+  slot.generation = nextGeneration();
+  slot.objectId = id;
+  slot.extent = {*offset, *extentBytes};
+  slot.payloadLength = payloadLength;
+  slot.retention = retention;
   storeRecord(number);
   std::memcpy(file_.data() + *offset, key.data(), key.size());
   return number;
@@ -74,8 +98,13 @@ void Directory::commit(uint32_t number, uint32_t payloadCrc) {
   slot.state = SlotState::Committed;
   slot.payloadCrc = payloadCrc;
   storeRecord(number);
+  count(slot.objectId);
+}
+
+void Directory::count(const ObjectId& id) {
   ++objects_;
-  if (slot.objectId > highestObject_) highestObject_ = slot.objectId;
+  idsHash_ += idHash(id);
+  if (id > highestObject_) highestObject_ = id;
 }
 
 void Directory::abort(uint32_t number) {
@@ -91,8 +120,14 @@ const Slot* Directory::find(const ExtentRef& extent, const ObjectId& id) const {
 }
 
 bool Directory::free(const ExtentRef& extent, const ObjectId& id) {
-  if (find(extent, id) == nullptr) return false;
-  --objects_;
+  if (extent.segment != 0 || extent.slot >= slots_.size()) return false;
+  const Slot& slot = slots_[extent.slot];
+  const bool whole = slot.state == SlotState::Committed || slot.state == SlotState::Tombstone;
+  if (!whole || slot.generation != extent.generation || slot.objectId != id) return false;
+  if (slot.state == SlotState::Committed) {
+    --objects_;
+    idsHash_ -= idHash(id);
+  }
   release(extent.slot);
   return true;
 }
@@ -103,9 +138,63 @@ void Directory::release(uint32_t number) {
   slot = Slot{};
   slot.generation = old.generation;
   storeRecord(number);
-  byId_.erase(old.objectId);
+  forget(number, old);
   freeSlots_.push_back(number);
   if (!pins_.quarantine(old.generation, old.extent)) allocator_.release(old.extent);
+}
+
+// ---- tombstones ----
+
+bool Directory::removed(const ObjectId& id, std::string_view key) const {
+  if (id < purgeId()) return true;
+  const auto tombstone = tombstones_.find(key);
+  return tombstone != tombstones_.end() && id <= slots_[tombstone->second].objectId;
+}
+
+Result<Buried> Directory::bury(std::span<const Burial> burials) {
+  std::map<std::string_view, ObjectId> newest;
+  for (const Burial& burial : burials) {
+    if (!isKey(burial.key)) return keyRefused();
+    ObjectId& id = newest[burial.key];
+    id = std::max(id, burial.objectId);
+  }
+  std::vector<uint32_t> reserved;
+  for (const auto& [key, id] : newest) {
+    if (removed(id, key)) continue;
+    const Result<uint32_t> slot = occupy(id, key, 0, {});
+    if (!slot.ok()) {
+      for (const uint32_t number : reserved)
+        release(number);
+      return slot.status();
+    }
+    reserved.push_back(slot.value());
+  }
+  Buried out;
+  for (const uint32_t number : reserved)
+    entomb(number, out);
+  return out;
+}
+
+/// The new record first: a crash in between leaves two tombstones, and recovery keeps the newer.
+void Directory::entomb(uint32_t number, Buried& out) {
+  Slot& slot = slots_[number];
+  slot.state = SlotState::Tombstone;
+  storeRecord(number);
+  out.made.push_back(number);
+  if (slot.objectId > highestObject_) highestObject_ = slot.objectId;
+  const auto [known, first] = tombstones_.emplace(key(slot), number);
+  if (first) return;
+  const uint32_t older = std::exchange(known->second, number);
+  out.superseded.push_back({{0, older, slots_[older].generation}, slots_[older].objectId});
+  release(older);
+}
+
+void Directory::forget(uint32_t number, const Slot& old) {
+  const auto object = byId_.find(old.objectId);
+  if (object != byId_.end() && object->second == number) byId_.erase(object);
+  if (old.state != SlotState::Tombstone) return;
+  const auto tombstone = tombstones_.find(key(old));
+  if (tombstone != tombstones_.end() && tombstone->second == number) tombstones_.erase(tombstone);
 }
 
 void Directory::unpin(uint64_t generation) {
@@ -125,9 +214,12 @@ void Directory::storeRecord(uint32_t number) {
   record.payloadLength = slot.payloadLength;
   record.keyLength = slot.keyLength;
   // The key's bytes are in the file only after the reserved record, so its checksum is first in the committed one.
-  if (slot.state == SlotState::Committed) record.keyCrc = crc32c(key(slot));
+  if (slot.state == SlotState::Committed || slot.state == SlotState::Tombstone) record.keyCrc = crc32c(key(slot));
   record.payloadCrc = slot.payloadCrc;
   record.slot = number;
+  record.pins = slot.retention.pins;
+  record.softPinMs = slot.retention.softPinMs;
+  record.group = slot.retention.group;
   record.crc = recordCrc(record);
   gate_.store(file_.data() + recordOffset(number), &record, sizeof record);
 }

@@ -5,11 +5,13 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "base/ids.h"
+#include "base/retention.h"
 #include "base/status.h"
 #include "store/allocator.h"
 #include "store/layout.h"
@@ -24,20 +26,43 @@ struct Slot {
   SlotState state = SlotState::Free;
   uint32_t keyLength = 0;
   uint32_t payloadCrc = 0;
+  bool verified = true;  // false: restored, and nobody has compared the payload with its checksum in this life
   uint64_t generation = 0;
   ObjectId objectId;
   Range extent;
   uint64_t payloadLength = 0;
+  Retention retention;
 
   [[nodiscard]] uint64_t payloadOffset() const { return extent.offset + payloadDistance(keyLength); }
 };
 
+/// An extent and what was in it.
+struct Occupant {
+  ExtentRef extent;
+  ObjectId objectId;
+};
+
+/// A removed key: its objects up to `objectId` are dead.
+struct Burial {
+  ObjectId objectId;
+  std::string_view key;
+};
+
+/// What burying changed, in the order in which it became true.
+struct Buried {
+  std::vector<uint32_t> made;        // slots of new tombstones
+  std::vector<Occupant> superseded;  // older tombstones of the same keys, freed
+};
+
 /// What a restart found.
 struct Recovery {
-  uint64_t restored = 0;    // committed objects, all as they were
-  uint64_t unfinished = 0;  // reserved by a writer that never committed; normal
-  uint64_t torn = 0;        // records with a wrong checksum
-  uint64_t invalid = 0;     // out of range, wrong key, or the same object twice
+  uint64_t restored = 0;      // committed objects, all as they were
+  uint64_t tombstones = 0;    // all as they were
+  uint64_t restoredHash = 0;  // order-free hash of their ids, as Directory::idsHash
+  uint64_t purged = 0;        // below the purge id, freed now
+  uint64_t unfinished = 0;    // reserved by a writer that never committed; normal
+  uint64_t torn = 0;          // records with a wrong checksum
+  uint64_t invalid = 0;       // out of range, wrong key, or the same object twice
   uint64_t overlapping = 0;
   [[nodiscard]] uint64_t dropped() const { return torn + invalid + overlapping; }
 };
@@ -56,16 +81,33 @@ class Directory {
   Recovery recover();
 
   /// Makes room for an object and stores its key: KV_INVALID_KEY, KV_TOO_LARGE, KV_NO_SPACE, KV_EXISTS (committed here
-  /// already) or KV_BUSY (being written here already). The payload goes to payloadOffset() of the slot.
-  Result<uint32_t> reserve(const ObjectId& id, std::string_view key, uint64_t payloadLength);
+  /// already), KV_BUSY (being written here already) or KV_STALE_EPOCH (removed or purged already). The payload goes to
+  /// payloadOffset() of the slot.
+  Result<uint32_t> reserve(const ObjectId& id, std::string_view key, uint64_t payloadLength,
+                           const Retention& retention = {});
   void commit(uint32_t slot, uint32_t payloadCrc);
   /// Gives a reserved slot back; nobody may write to its payload any more.
   void abort(uint32_t slot);
 
   /// The slot of a committed object if the extent still holds exactly this one.
   [[nodiscard]] const Slot* find(const ExtentRef& extent, const ObjectId& id) const;
-  /// Frees it if find() finds it. Bytes that are pinned are reused after their last pin.
+  /// Frees an object, or lifts a tombstone, if the extent still holds exactly this one. Bytes that are pinned are
+  /// reused after their last pin.
   bool free(const ExtentRef& extent, const ObjectId& id);
+
+  /// Keeps tombstones, all or none: KV_INVALID_KEY, KV_NO_SPACE. A key keeps only its newest; one that is no newer than
+  /// what is here changes nothing.
+  Result<Buried> bury(std::span<const Burial> burials);
+  /// Whether an object of this id and key is below the purge id, or a tombstone of its key covers it.
+  [[nodiscard]] bool removed(const ObjectId& id, std::string_view key) const;
+  [[nodiscard]] bool removed(uint32_t slot) const { return removed(slots_[slot].objectId, key(slots_[slot])); }
+  [[nodiscard]] ObjectId purgeId() const { return {state_.get().purgeEpoch, state_.get().purgeCounter}; }
+
+  /// The payload of a restored object was compared with its checksum.
+  void setVerified(uint32_t slot) { slots_[slot].verified = true; }
+  [[nodiscard]] std::span<const uint8_t> payload(const Slot& slot) const {
+    return file_.subspan(slot.payloadOffset(), slot.payloadLength);
+  }
 
   void pin(uint64_t generation) { pins_.pin(generation); }
   void unpin(uint64_t generation);
@@ -74,14 +116,19 @@ class Directory {
   [[nodiscard]] std::string_view key(const Slot& slot) const;
   /// Slots from here on were never used; a walk over all objects ends here.
   [[nodiscard]] uint32_t slotsTouched() const { return static_cast<uint32_t>(slots_.size()); }
-  [[nodiscard]] uint32_t slotsUsed() const { return static_cast<uint32_t>(byId_.size()); }
+  [[nodiscard]] uint32_t slotsUsed() const { return static_cast<uint32_t>(byId_.size() + tombstones_.size()); }
   [[nodiscard]] uint64_t objects() const { return objects_; }
+  [[nodiscard]] uint64_t tombstones() const { return tombstones_.size(); }
+  /// Sum of idHash over the committed objects: two directories with the same objects have the same, in whatever order.
+  [[nodiscard]] uint64_t idsHash() const { return idsHash_; }
   [[nodiscard]] ObjectId highestObject() const { return highestObject_; }
-  /// Allocated, committed or being written; without what is freed but pinned.
+  /// Allocated to objects and tombstones, whole or being written; without what is freed but pinned.
   [[nodiscard]] uint64_t usedBytes() const { return allocator_.usedBytes() - pins_.quarantinedBytes(); }
   [[nodiscard]] uint64_t quarantinedBytes() const { return pins_.quarantinedBytes(); }
   [[nodiscard]] uint64_t largestFreeBytes() const { return allocator_.largestFree(); }
   [[nodiscard]] const Geometry& geometry() const { return geometry_; }
+  /// What recover() found.
+  [[nodiscard]] const Recovery& recovery() const { return recovery_; }
 
  private:
   struct IdHash {
@@ -89,13 +136,25 @@ class Directory {
       return std::hash<uint64_t>{}(id.counter * 0x9E3779B97F4A7C15ULL ^ id.epoch);
     }
   };
-  enum class Finding { Free, Unfinished, Torn, Invalid, Committed };
+  struct KeyHash {
+    using is_transparent = void;
+    size_t operator()(std::string_view key) const { return std::hash<std::string_view>{}(key); }
+  };
+  enum class Finding { Free, Unfinished, Torn, Invalid, Whole };
 
   [[nodiscard]] Finding inspect(uint32_t number, Slot* out) const;
-  void dropOverlapping(std::vector<uint32_t>& committed, std::vector<uint32_t>& dropped, Recovery& recovery);
-  void restore(const std::vector<uint32_t>& committed, std::vector<uint32_t>& dropped, Recovery& recovery);
+  void dropOverlapping(std::vector<uint32_t>& whole, std::vector<uint32_t>& dropped, Recovery& recovery);
+  void restore(const std::vector<uint32_t>& whole, std::vector<uint32_t>& dropped, Recovery& recovery);
+  bool restoreObject(uint32_t number);
+  bool restoreTombstone(uint32_t number, std::vector<uint32_t>& dropped);
+
+  /// A reserved slot with a new generation and its key in place; KV_TOO_LARGE, KV_NO_SPACE.
+  Result<uint32_t> occupy(const ObjectId& id, std::string_view key, uint64_t payloadLength, const Retention& retention);
   void storeRecord(uint32_t number);
   void release(uint32_t number);
+  void forget(uint32_t number, const Slot& old);
+  void count(const ObjectId& id);
+  void entomb(uint32_t number, Buried& out);
   uint64_t nextGeneration();
 
   std::span<uint8_t> file_;
@@ -105,11 +164,14 @@ class Directory {
   Allocator allocator_;
   Pins pins_;
   std::vector<Slot> slots_;
-  std::vector<uint32_t> freeSlots_;  // of slots_; others beyond slots_.size() are free too
-  std::unordered_map<ObjectId, uint32_t, IdHash> byId_;
+  std::vector<uint32_t> freeSlots_;                      // of slots_; others beyond slots_.size() are free too
+  std::unordered_map<ObjectId, uint32_t, IdHash> byId_;  // objects, whole or being written
+  std::unordered_map<std::string, uint32_t, KeyHash, std::equal_to<>> tombstones_;
   uint64_t objects_ = 0;
+  uint64_t idsHash_ = 0;
   ObjectId highestObject_;
   uint64_t generation_ = 0;
+  Recovery recovery_;
 };
 
 }  // namespace kvpool::store

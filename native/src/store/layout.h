@@ -4,7 +4,8 @@
 //   0                page: SegmentHeader, written once
 //   4096, 8192       pages: two SegmentState, stored in turn, the intact one with the higher sequence counts
 //   12288            directory: DirectoryRecord of 128 bytes for each slot
-//   dataOffset       data: extents at multiples of 64; an extent is the key, zero to 63 bytes of padding, the payload
+//   dataOffset       data: extents at multiples of 64; an extent is the key, zero to 63 bytes of padding, the payload.
+//                    That of a tombstone is the key alone
 //
 // The node writes it; clients on the same machine map it read-only and read records and payloads (shm transport).
 #pragma once
@@ -73,7 +74,8 @@ struct SegmentState {
 static_assert(sizeof(SegmentState) == 72 && offsetof(SegmentState, crc) == 68);
 static_assert(std::is_trivially_copyable_v<SegmentState>);
 
-enum class SlotState : uint32_t { Free = 0, Reserved = 1, Committed = 2 };
+/// Tombstone: objects of the key up to this object id are removed, wherever they turn up.
+enum class SlotState : uint32_t { Free = 0, Reserved = 1, Committed = 2, Tombstone = 3 };
 
 /// One slot of the directory. crc covers all bytes after it. All zero means free and never used.
 struct DirectoryRecord {
@@ -89,9 +91,12 @@ struct DirectoryRecord {
   uint32_t keyCrc;
   uint32_t payloadCrc;  // valid when Committed
   uint32_t slot;        // its own number: a record copied elsewhere is not intact there
-  std::array<uint8_t, 56> reserved;
+  uint32_t pins;        // kPin* bits of base/retention.h
+  uint32_t softPinMs;
+  uint64_t group;
+  std::array<uint8_t, 40> reserved;
 };
-static_assert(sizeof(DirectoryRecord) == 128);
+static_assert(sizeof(DirectoryRecord) == 128 && offsetof(DirectoryRecord, group) == 80);
 static_assert(std::is_trivially_copyable_v<DirectoryRecord>);
 
 /// Where things lie in a file of a given size.

@@ -3,6 +3,8 @@
 // and counted, never guessed.
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
+#include <utility>
 
 #include "base/utf8.h"
 #include "store/directory.h"
@@ -19,15 +21,15 @@ bool neverUsed(const DirectoryRecord& record) {
 
 Recovery Directory::recover() {
   Recovery recovery;
-  std::vector<uint32_t> committed;
+  std::vector<uint32_t> whole;
   std::vector<uint32_t> dropped;  // their records in the file are not free yet
   uint32_t touched = 0;
   std::vector<Slot> found(geometry_.slots);
   for (uint32_t number = 0; number < geometry_.slots; ++number) {
     Slot& slot = found[number];
     const Finding finding = inspect(number, &slot);
-    if (finding == Finding::Committed) {
-      committed.push_back(number);
+    if (finding == Finding::Whole) {
+      whole.push_back(number);
     } else if (finding != Finding::Free) {
       slot = Slot{};
       dropped.push_back(number);
@@ -41,8 +43,8 @@ Recovery Directory::recover() {
   slots_ = std::move(found);
   slots_.shrink_to_fit();
 
-  dropOverlapping(committed, dropped, recovery);
-  restore(committed, dropped, recovery);
+  dropOverlapping(whole, dropped, recovery);
+  restore(whole, dropped, recovery);
   for (const uint32_t number : dropped) {
     slots_[number] = Slot{};
     storeRecord(number);
@@ -50,6 +52,10 @@ Recovery Directory::recover() {
   for (uint32_t number = touched; number-- > 0;) {
     if (slots_[number].state == SlotState::Free) freeSlots_.push_back(number);
   }
+  recovery.restored = objects_;
+  recovery.restoredHash = idsHash_;
+  recovery.tombstones = tombstones_.size();
+  recovery_ = recovery;
   return recovery;
 }
 
@@ -62,64 +68,90 @@ Directory::Finding Directory::inspect(uint32_t number, Slot* out) const {
   out->generation = record.generation;
   if (record.state == static_cast<uint32_t>(SlotState::Free)) return Finding::Free;
   if (record.state == static_cast<uint32_t>(SlotState::Reserved)) return Finding::Unfinished;
-  if (record.state != static_cast<uint32_t>(SlotState::Committed)) return Finding::Invalid;
+  const bool tombstone = record.state == static_cast<uint32_t>(SlotState::Tombstone);
+  if (!tombstone && record.state != static_cast<uint32_t>(SlotState::Committed)) return Finding::Invalid;
 
-  *out = Slot{SlotState::Committed,
-              record.keyLength,
-              record.payloadCrc,
-              record.generation,
-              {record.objectEpoch, record.objectCounter},
-              {record.offset, record.extentBytes},
-              record.payloadLength};
+  out->state = tombstone ? SlotState::Tombstone : SlotState::Committed;
+  out->keyLength = record.keyLength;
+  out->payloadCrc = record.payloadCrc;
+  out->verified = tombstone || record.payloadLength == 0;
+  out->objectId = {record.objectEpoch, record.objectCounter};
+  out->extent = {record.offset, record.extentBytes};
+  out->payloadLength = record.payloadLength;
+  out->retention = {static_cast<uint8_t>(record.pins), record.softPinMs, record.group};
   if (record.keyLength == 0 || record.keyLength > KV_KEY_BYTES_MAX) return Finding::Invalid;
+  if (record.pins > kPinsKnown || (tombstone && record.payloadLength != 0)) return Finding::Invalid;
   const std::optional<uint64_t> extentBytes = extentBytesFor(record.keyLength, record.payloadLength);
   const uint64_t dataEnd = geometry_.dataOffset + geometry_.dataBytes;
   const bool placed = extentBytes == record.extentBytes && record.offset % kExtentAlignment == 0 &&
                       rangeInside(record.offset, record.extentBytes, geometry_.dataOffset, dataEnd);
   if (!placed) return Finding::Invalid;
   const std::string_view name = key(*out);
-  return crc32c(name) == record.keyCrc && isUtf8(name) ? Finding::Committed : Finding::Invalid;
+  if (crc32c(name) != record.keyCrc || !isUtf8(name)) return Finding::Invalid;
+  return Finding::Whole;
 }
 
 /// Two records that claim the same bytes: one of them is wrong and nothing says which, so both go.
-void Directory::dropOverlapping(std::vector<uint32_t>& committed, std::vector<uint32_t>& dropped, Recovery& recovery) {
-  std::sort(committed.begin(), committed.end(),
+void Directory::dropOverlapping(std::vector<uint32_t>& whole, std::vector<uint32_t>& dropped, Recovery& recovery) {
+  std::sort(whole.begin(), whole.end(),
             [&](uint32_t a, uint32_t b) { return slots_[a].extent.offset < slots_[b].extent.offset; });
   std::vector<uint32_t> alone;
-  alone.reserve(committed.size());
-  for (size_t i = 0; i < committed.size();) {
-    uint64_t end = slots_[committed[i]].extent.offset + slots_[committed[i]].extent.length;
+  alone.reserve(whole.size());
+  for (size_t i = 0; i < whole.size();) {
+    uint64_t end = slots_[whole[i]].extent.offset + slots_[whole[i]].extent.length;
     size_t next = i + 1;
-    while (next < committed.size() && slots_[committed[next]].extent.offset < end) {
-      const Range& extent = slots_[committed[next]].extent;
+    while (next < whole.size() && slots_[whole[next]].extent.offset < end) {
+      const Range& extent = slots_[whole[next]].extent;
       end = std::max(end, extent.offset + extent.length);
       ++next;
     }
     if (next == i + 1) {
-      alone.push_back(committed[i]);
+      alone.push_back(whole[i]);
     } else {
       recovery.overlapping += next - i;
-      dropped.insert(dropped.end(), committed.begin() + static_cast<long>(i),
-                     committed.begin() + static_cast<long>(next));
+      dropped.insert(dropped.end(), whole.begin() + static_cast<long>(i), whole.begin() + static_cast<long>(next));
     }
     i = next;
   }
-  committed = std::move(alone);
+  whole = std::move(alone);
 }
 
-void Directory::restore(const std::vector<uint32_t>& committed, std::vector<uint32_t>& dropped, Recovery& recovery) {
-  for (const uint32_t number : committed) {
-    const Slot& slot = slots_[number];
-    // reserve() never lets one object in twice, so a second one is damage; the first found stays readable.
-    if (!byId_.emplace(slot.objectId, number).second || !allocator_.take(slot.extent)) {
-      ++recovery.invalid;
+void Directory::restore(const std::vector<uint32_t>& whole, std::vector<uint32_t>& dropped, Recovery& recovery) {
+  for (const uint32_t number : whole) {
+    if (slots_[number].objectId < purgeId()) {
+      // The life before ended between the purge id and the last record below it.
+      ++recovery.purged;
       dropped.push_back(number);
       continue;
     }
-    ++objects_;
-    ++recovery.restored;
-    if (slot.objectId > highestObject_) highestObject_ = slot.objectId;
+    const bool tombstone = slots_[number].state == SlotState::Tombstone;
+    if (!allocator_.take(slots_[number].extent)) throw std::logic_error("ranges that do not overlap do overlap");
+    if (tombstone ? restoreTombstone(number, dropped) : restoreObject(number)) continue;
+    // reserve() never lets one object in twice, so a second one is damage; the first found stays readable.
+    recovery.invalid += tombstone ? 0 : 1;
+    allocator_.release(slots_[number].extent);
+    dropped.push_back(number);
   }
+}
+
+bool Directory::restoreObject(uint32_t number) {
+  const ObjectId& id = slots_[number].objectId;
+  if (!byId_.emplace(id, number).second) return false;
+  count(id);
+  return true;
+}
+
+/// Two of one key are what a crash leaves in the middle of replacing the older one.
+bool Directory::restoreTombstone(uint32_t number, std::vector<uint32_t>& dropped) {
+  const ObjectId& id = slots_[number].objectId;
+  if (id > highestObject_) highestObject_ = id;
+  const auto [known, first] = tombstones_.emplace(key(slots_[number]), number);
+  if (first) return true;
+  if (id <= slots_[known->second].objectId) return false;
+  const uint32_t older = std::exchange(known->second, number);
+  allocator_.release(slots_[older].extent);
+  dropped.push_back(older);
+  return true;
 }
 
 }  // namespace kvpool::store

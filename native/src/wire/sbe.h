@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/retention.h"
 #include "dev_kvpool_wire/MessageHeader.h"
 #include "wire/protocol.h"
 
@@ -120,6 +121,17 @@ PoolId toPoolId(const Composite& c) {
 template <typename Composite>
 VersionRange toVersionRange(const Composite& c) {
   return {c.min(), c.max()};
+}
+/// Of a message, or entry of a group, with the fields pins, softPinMs and group. Pins this version does not know are of
+/// no use to it.
+template <typename Fields>
+Retention toRetention(Fields& m) {
+  return {static_cast<uint8_t>(m.pins().rawValue() & kPinsKnown), m.softPinMs(), m.group()};
+}
+template <typename Fields>
+void putRetention(Fields& m, const Retention& retention) {
+  m.pins().rawValue(retention.pins);
+  m.softPinMs(retention.softPinMs).group(retention.group);
 }
 template <typename Composite>
 void put(Composite& c, const ObjectId& id) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "node/commands.h"
 #include "node/messages.h"
 #include "wire/frame.h"
 #include "wire/handshake.h"
@@ -30,6 +31,9 @@ void readAsEverything(Body body) {
   attempt([](Body b) { return wire::readRefused(b); }, body);
   attempt([](Body b) { return node::readFence(b); }, body);
   attempt([](Body b) { return node::readFree(b); }, body);
+  attempt([](Body b) { return node::readPurge(b); }, body);
+  attempt([](Body b) { return node::readBury(b); }, body);
+  attempt([](Body b) { return node::readCopy(b); }, body);
   attempt([](Body b) { return node::readWriteRequest(b); }, body);
   attempt([](Body b) { return node::readReadRequest(b); }, body);
   attempt([](Body b) { return node::readShmAttach(b); }, body);

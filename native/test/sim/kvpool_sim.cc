@@ -253,8 +253,10 @@ int32_t kv_sim_node_next(kv_sim_node* node, kv_sim_action* out) {
   return live(node, [&] {
     if (node->actions.empty()) node->take();
     if (node->actions.empty()) {
-      node->core->endTurn();
-      node->take();
+      do {
+        node->core->endTurn();
+        node->take();
+      } while (node->actions.empty() && node->core->busy());
     }
     if (node->actions.empty()) return;
     node->current = std::move(node->actions.front());

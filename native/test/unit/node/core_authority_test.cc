@@ -90,7 +90,7 @@ TEST_F(AuthorityTest, FreesOfOthersChangeNothing) {
   node.fence(kMaster, kLeader);
   const WriteReply written = node.write(kClient, kLeader, {5, 1}, "key", "value");
   for (const Authority& other : {Authority{4, 55}, Authority{5, 56}, Authority{6, 55}}) {
-    const test::CommandAck ack = node.free(kMaster, other, {{written.extent, {5, 1}}});
+    const node::CommandAck ack = node.free(kMaster, other, {{written.extent, {5, 1}}});
     EXPECT_FALSE(ack.accepted);
     EXPECT_EQ(ack.seen, kLeader);
   }

@@ -142,7 +142,7 @@ TEST_F(ShellTest, ASlowReaderDoesNotHoldUpOthersAndItsFreedBytesStayItsOwn) {
   slow.sendFrames([&](wire::Bytes& out) { test::appendRead(out, {1, written.extent, {3, 1}, large.size()}); });
   ASSERT_EQ(test::readReadReply(*slow.receive()).status, KV_OK);
   master.sendFrames([&](wire::Bytes& out) { test::appendFree(out, 2, kLeader, {{written.extent, {3, 1}}}); });
-  const test::CommandAck freed = test::readCommandAck(FakeMaster::next(master, test::sbe::CommandAck::SBE_TEMPLATE_ID));
+  const node::CommandAck freed = test::readCommandAck(FakeMaster::next(master, test::sbe::CommandAck::SBE_TEMPLATE_ID));
   EXPECT_TRUE(freed.accepted);
   EXPECT_EQ(put(client, 2, "too large while it is pinned", large).status, KV_NO_SPACE);
   for (uint64_t i = 3; i < 200; ++i)

@@ -41,7 +41,8 @@ TEST_F(RecoveryTest, AWholeRecordThatCannotBeIsDropped) {
   const test::SegmentBytes whole = segment.memory;
   const uint64_t dataEnd = segment.geometry.dataOffset + segment.geometry.dataBytes;
   const std::vector<std::pair<const char*, std::function<void(DirectoryRecord&)>>> damages = {
-      {"unknown state", [](DirectoryRecord& r) { r.state = 3; }},
+      {"unknown state", [](DirectoryRecord& r) { r.state = 4; }},
+      {"a tombstone with a payload", [](DirectoryRecord& r) { r.state = 3; }},
       {"generation of the future", [](DirectoryRecord& r) { r.generation = uint64_t{1} << 40; }},
       {"offset in the directory", [](DirectoryRecord& r) { r.offset = kDirectoryOffset; }},
       {"offset not aligned", [](DirectoryRecord& r) { r.offset += 8; }},

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/master_commands.h"
+
+#include <string>
+#include <utility>
+
+#include "dev_kvpool_wire/Bury.h"
+#include "dev_kvpool_wire/Copy.h"
+#include "dev_kvpool_wire/Fence.h"
+#include "dev_kvpool_wire/Free.h"
+#include "dev_kvpool_wire/Purge.h"
+#include "kvpool/kvpool.h"
+
+namespace kvpool::node {
+
+namespace sbe = wire::sbe;
+
+bool MasterCommands::frame(ConnectionId master, uint16_t type, wire::Body body) {
+  switch (type) {
+    case sbe::Fence::SBE_TEMPLATE_ID:
+      fence(master, readFence(body));
+      return true;
+    case sbe::Free::SBE_TEMPLATE_ID:
+      free(master, readFree(body));
+      return true;
+    case sbe::Purge::SBE_TEMPLATE_ID:
+      purge(master, readPurge(body));
+      return true;
+    case sbe::Bury::SBE_TEMPLATE_ID:
+      bury(master, readBury(body));
+      return true;
+    case sbe::Copy::SBE_TEMPLATE_ID:
+      copy(master, readCopy(body));
+      return true;
+    default:
+      return false;
+  }
+}
+
+void MasterCommands::masterClosed(ConnectionId master) {
+  std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.master == master; });
+}
+
+void MasterCommands::fence(ConnectionId master, const Fence& request) {
+  const ObjectId before = context_.obedience.purged();
+  if (!context_.obedience.fence(request.authority, request.objectLeaseMs, request.purgeId)) {
+    ++context_.stats.staleRefusals;
+    return answerFence(master, request.requestId, false);
+  }
+  sweepIfRaised(before);
+  wait({master, request.requestId, request.authority, true});
+}
+
+void MasterCommands::free(ConnectionId master, const FreeRequest& request) {
+  if (!admit(master, request.requestId, request.authority)) return;
+  for (const FreeRequest::Entry& entry : request.entries) {
+    if (context_.directory.free(entry.extent, entry.objectId)) context_.stream.freed(entry.extent, entry.objectId);
+  }
+  answer(master, request.requestId, true, KV_OK);
+}
+
+void MasterCommands::purge(ConnectionId master, const Purge& request) {
+  if (!admit(master, request.requestId, request.authority)) return;
+  const ObjectId before = context_.obedience.purged();
+  context_.obedience.purge(request.purgeId);
+  sweepIfRaised(before);
+  wait({master, request.requestId, request.authority, false});
+}
+
+void MasterCommands::bury(ConnectionId master, const Bury& request) {
+  if (!admit(master, request.requestId, request.authority)) return;
+  const Result<store::Buried> buried = context_.directory.bury(request.burials);
+  if (!buried.ok()) return answer(master, request.requestId, true, buried.status().code());
+  for (const uint32_t slot : buried.value().made)
+    context_.stream.committed(slot);
+  for (const store::Occupant& old : buried.value().superseded)
+    context_.stream.freed(old.extent, old.objectId);
+  answer(master, request.requestId, true, KV_OK);
+}
+
+void MasterCommands::copy(ConnectionId master, const Copy& request) {
+  if (admit(master, request.requestId, request.authority)) answer(master, request.requestId, true, KV_UNAVAILABLE);
+}
+
+bool MasterCommands::admit(ConnectionId master, uint64_t requestId, const Authority& authority) {
+  const int32_t judged = context_.obedience.judge(authority);
+  if (judged == KV_OK) return true;
+  ++context_.stats.staleRefusals;
+  answer(master, requestId, false, judged);
+  return false;
+}
+
+void MasterCommands::sweepIfRaised(const ObjectId& before) {
+  if (context_.obedience.purged() > before) sweep_.begin();
+}
+
+void MasterCommands::wait(const Waiting& waiting) {
+  if (!sweep_.running()) return finish(waiting);
+  if (waiting_.size() >= kWaitingMax) {
+    throw wire::Malformed(std::to_string(kWaitingMax) + " fences and purges wait, the most a node takes");
+  }
+  waiting_.push_back(waiting);
+}
+
+void MasterCommands::continueWork() {
+  sweep_.slice();
+  if (sweep_.running()) return;
+  for (const Waiting& waiting : std::exchange(waiting_, {}))
+    finish(waiting);
+}
+
+/// A fence is answered for now: another leader may have come while it waited. A purge stays done.
+void MasterCommands::finish(const Waiting& waiting) {
+  if (!waiting.isFence) return answer(waiting.master, waiting.requestId, true, KV_OK);
+  answerFence(waiting.master, waiting.requestId, waiting.authority == context_.obedience.seen());
+}
+
+void MasterCommands::answerFence(ConnectionId master, uint64_t requestId, bool accepted) {
+  wire::Bytes out;
+  appendFenceAck(out, {requestId, accepted, context_.obedience.seen(), context_.config.self.incarnation,
+                       context_.stream.sequence()});
+  context_.answers.push_back({master, std::move(out)});
+}
+
+void MasterCommands::answer(ConnectionId master, uint64_t requestId, bool accepted, int32_t status) {
+  wire::Bytes out;
+  appendCommandAck(out, {requestId, accepted, context_.obedience.seen(), status});
+  context_.answers.push_back({master, std::move(out)});
+}
+
+}  // namespace kvpool::node

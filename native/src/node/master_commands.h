@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "node/commands.h"
+#include "node/core_context.h"
+#include "node/purge_sweep.h"
+
+namespace kvpool::node {
+
+/// Does what masters command, if they may. Answers go to context.answers; MasterLinks sends them behind the records.
+class MasterCommands {
+ public:
+  /// Fences and purges that may wait for a sweep.
+  static constexpr size_t kWaitingMax = 256;
+
+  explicit MasterCommands(CoreContext& context) : context_(context), sweep_(context) {}
+
+  /// False when a message of this type is no command. Throws std::runtime_error for what is not the protocol.
+  bool frame(ConnectionId master, uint16_t type, wire::Body body);
+  void masterClosed(ConnectionId master);
+
+  /// Whether continueWork() has something to do.
+  [[nodiscard]] bool busy() const { return sweep_.running(); }
+  void continueWork();
+
+ private:
+  /// Answered when everything below the purge id is freed.
+  struct Waiting {
+    ConnectionId master;
+    uint64_t requestId;
+    Authority authority;
+    bool isFence;
+  };
+
+  void fence(ConnectionId master, const Fence& request);
+  void free(ConnectionId master, const FreeRequest& request);
+  void purge(ConnectionId master, const Purge& request);
+  void bury(ConnectionId master, const Bury& request);
+  void copy(ConnectionId master, const Copy& request);
+
+  /// Whether the authority may command; answers when it may not.
+  bool admit(ConnectionId master, uint64_t requestId, const Authority& authority);
+  void sweepIfRaised(const ObjectId& before);
+  void wait(const Waiting& waiting);
+  void finish(const Waiting& waiting);
+  void answerFence(ConnectionId master, uint64_t requestId, bool accepted);
+  void answer(ConnectionId master, uint64_t requestId, bool accepted, int32_t status);
+
+  CoreContext& context_;
+  PurgeSweep sweep_;
+  std::deque<Waiting> waiting_;
+};
+
+}  // namespace kvpool::node
