@@ -167,7 +167,7 @@ inline ReadReply readReadReply(wire::Body body) {
 inline node::FenceAck readFenceAck(wire::Body body) {
   wire::Reader<sbe::FenceAck> reader(body);
   return {reader->requestId(), reader->accepted() == sbe::Flag::YES, wire::toAuthority(reader->seen()),
-          reader->incarnation(), reader->sequence()};
+          reader->incarnation(), reader->sequence(), reader->objectLeaseMaxMs()};
 }
 
 inline node::CommandAck readCommandAck(wire::Body body) {

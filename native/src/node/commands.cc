@@ -35,7 +35,11 @@ Fence readFence(wire::Body body) {
 
 void appendFenceAck(wire::Bytes& out, const FenceAck& ack) {
   appendFrame<sbe::FenceAck>(out, 0, [&](sbe::FenceAck& m) {
-    m.requestId(ack.requestId).accepted(flag(ack.accepted)).incarnation(ack.incarnation).sequence(ack.sequence);
+    m.requestId(ack.requestId)
+        .accepted(flag(ack.accepted))
+        .incarnation(ack.incarnation)
+        .sequence(ack.sequence)
+        .objectLeaseMaxMs(ack.objectLeaseMaxMs);
     put(m.seen(), ack.seen);
   });
 }

@@ -27,6 +27,7 @@ struct FenceAck {
   Authority seen;
   uint64_t incarnation = 0;
   uint64_t sequence = 0;
+  uint64_t objectLeaseMaxMs = 0;
 };
 void appendFenceAck(wire::Bytes& out, const FenceAck& ack);
 

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.election;
 
 import dev.kvpool.dataplane.election.LeaseStore.Stored;
+import dev.kvpool.dataplane.wire.message.Authority;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -14,9 +15,6 @@ import java.util.Optional;
  * then the highest epoch the nodes have told of counts instead.
  */
 public final class Election {
-    /** A Lease that claims to be valid for longer is taken for a mistake. */
-    private static final long DURATION_BELIEVED_MS_MAX = 60_000;
-
     /** What the round writes, if anything. */
     public enum Purpose {
         /** Nothing: somebody else leads. */
@@ -40,33 +38,30 @@ public final class Election {
 
     private final Candidate candidate;
     private final ElectionTimes times;
+    private final LeaseHistory history;
 
     private boolean leading;
     private long epoch;
     private long renewedMs;
+    private long predecessorUntilMs = Long.MIN_VALUE;
     private Instant acquired = Instant.EPOCH;
-
-    /** The state of the Lease that was seen last, and since when it has not changed. */
-    private Stored seen;
-
-    private long seenSinceMs;
 
     public Election(Candidate candidate, ElectionTimes times) {
         this.candidate = candidate;
         this.times = times;
+        this.history = new LeaseHistory(candidate.identity(), times.leaseDurationMs());
     }
 
     public boolean isLeading() {
         return leading;
     }
 
-    /** The epoch of our present or last leadership. */
-    public long epoch() {
-        return epoch;
+    /** Our present or last leadership. */
+    public Term term() {
+        return new Term(new Authority(epoch, candidate.nonce()), validUntilMs(), predecessorUntilMs);
     }
 
-    /** Until when we may serve. */
-    public long validUntilMs() {
+    private long validUntilMs() {
         return renewedMs + times.renewDeadlineMs();
     }
 
@@ -77,37 +72,39 @@ public final class Election {
      * @param nowMs taken before it was read
      * @param wallClock only written into the Lease, for people
      * @param knownEpoch the highest epoch any node has told of; ours becomes higher
-     * @param raise a leader must take a higher epoch than {@code knownEpoch} now
-     * @param releasing we are about to end
      */
-    public Decision decide(
-            Optional<Stored> stored, long nowMs, Instant wallClock, long knownEpoch, boolean raise, boolean releasing) {
-        observe(stored, nowMs);
+    public Decision decide(Optional<Stored> stored, long nowMs, Instant wallClock, long knownEpoch, Wishes wishes) {
+        history.read(stored.orElse(null), nowMs);
         expire(nowMs);
         boolean ours = stored.isPresent() && stored.get().lease().holder().equals(candidate.identity());
         if (!ours) {
             leading = false;
         }
-        if (releasing) {
+        if (wishes.release()) {
             return ours ? release(stored.get(), wallClock) : Decision.NOTHING;
         }
-        long transitions = stored.map(it -> it.lease().transitions()).orElse(0L);
-        if (leading && transitions == epoch && !raise) {
+        boolean raise = wishes.raiseAbove() > 0 && epoch <= wishes.raiseAbove();
+        boolean unchanged = ours && stored.get().lease().transitions() == epoch;
+        if (leading && unchanged && !raise) {
             return write(Purpose.RENEW, stored, epoch, wallClock);
         }
-        if (ours || mayTake(stored, nowMs)) {
+        if (ours || mayTake(stored, nowMs, wishes.gone())) {
             // Our own Lease without leading: a renewal came too late or an answer was lost. Nobody took it, yet what we
             // granted may have been fenced off, so this is a new leadership.
             acquired = wallClock;
-            return write(Purpose.ACQUIRE, stored, highest(transitions, epoch, knownEpoch) + 1, wallClock);
+            long known = Math.max(knownEpoch, wishes.raiseAbove());
+            return write(Purpose.ACQUIRE, stored, Math.max(known, history.highestEpoch()) + 1, wallClock);
         }
         return Decision.NOTHING;
     }
 
     /** The decided write went through. {@code startedMs} is from before it began. */
     public void written(Decision decision, Stored stored, long startedMs) {
-        seen = stored;
-        seenSinceMs = startedMs;
+        if (decision.purpose() == Purpose.ACQUIRE) {
+            long oursUntilMs = epoch == 0 ? Long.MIN_VALUE : validUntilMs();
+            predecessorUntilMs = Math.max(history.othersUntilMs(), oursUntilMs);
+        }
+        history.wrote(stored, startedMs);
         if (decision.purpose() == Purpose.RELEASE) {
             leading = false;
             return;
@@ -128,22 +125,12 @@ public final class Election {
         }
     }
 
-    private void observe(Optional<Stored> stored, long nowMs) {
-        Stored now = stored.orElse(null);
-        boolean changed = now == null || seen == null || !now.version().equals(seen.version());
-        if (changed) {
-            seen = now;
-            seenSinceMs = nowMs;
-        }
-    }
-
-    /** Absent, released, or not renewed for its duration since we first saw it so. */
-    private boolean mayTake(Optional<Stored> stored, long nowMs) {
+    /** Absent, released, not renewed for its duration since we first saw it so, or of a holder known to be gone. */
+    private boolean mayTake(Optional<Stored> stored, long nowMs, Authority gone) {
         if (stored.isEmpty() || !stored.get().lease().isHeld()) {
             return true;
         }
-        long claimedMs = Math.clamp(stored.get().lease().durationSeconds() * 1000L, 0, DURATION_BELIEVED_MS_MAX);
-        return nowMs - seenSinceMs >= Math.max(claimedMs, times.leaseDurationMs());
+        return stored.get().lease().isOf(gone) || history.isExpired(nowMs);
     }
 
     private Decision write(Purpose purpose, Optional<Stored> stored, long transitions, Instant wallClock) {
@@ -157,9 +144,5 @@ public final class Election {
         LeaseRecord lease = stored.lease();
         LeaseRecord free = new LeaseRecord("", 1, lease.acquireTime(), wallClock, lease.transitions());
         return new Decision(Purpose.RELEASE, free, Optional.of(stored.version()));
-    }
-
-    private static long highest(long a, long b, long c) {
-        return Math.max(a, Math.max(b, c));
     }
 }

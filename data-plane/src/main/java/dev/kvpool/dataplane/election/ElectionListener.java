@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.election;
 
-import dev.kvpool.dataplane.wire.message.Authority;
-
 /** Hears what the election decides, on the elector's thread. */
 public interface ElectionListener {
-    /** We lead under this authority, for the first time or with a raised epoch; serve until {@code validUntilMs} at most. */
-    void leading(Authority authority, long validUntilMs);
+    /** We lead, for the first time or with a raised epoch. */
+    void leading(Term term);
 
     /** The leadership holds for longer. */
     void renewed(long validUntilMs);

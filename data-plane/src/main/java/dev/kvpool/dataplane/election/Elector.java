@@ -14,7 +14,9 @@ import java.util.function.LongSupplier;
  * {@link ElectorThread} is one that calls {@link #round} when it is time.
  */
 public final class Elector {
-    private final Candidate candidate;
+    /** A holder that is gone may still have a renewal on its way, which makes a write fail. */
+    private static final int CLAIMS_MAX = 3;
+
     private final Election election;
     private final LeaseStore store;
     private final LongSupplier clockMs;
@@ -22,6 +24,7 @@ public final class Elector {
     private final LongSupplier knownEpoch;
     private final ElectionListener listener;
     private boolean standingBy;
+    private boolean reachedLease;
 
     /**
      * Prepares an election; nothing happens before the first round.
@@ -37,7 +40,6 @@ public final class Elector {
             InstantSource wallClock,
             LongSupplier knownEpoch,
             ElectionListener listener) {
-        this.candidate = candidate;
         this.election = new Election(candidate, times);
         this.store = store;
         this.clockMs = clockMs;
@@ -49,40 +51,47 @@ public final class Elector {
     /**
      * One look at the Lease and what follows from it.
      *
-     * @param raiseAbove take an epoch above this one now; 0 for no such wish
-     * @param releasing give the Lease back if it is ours
-     * @return whether the wish is granted: the Lease is ours with such an epoch, or is not ours any more
+     * @return whether the wish for a higher epoch is granted: the Lease is ours with such an epoch, or is not ours any more
      */
-    public boolean round(long raiseAbove, boolean releasing) {
+    public boolean round(Wishes wishes) {
         boolean led = election.isLeading();
-        long epochBefore = election.epoch();
-        boolean raise = raiseAbove > 0 && election.epoch() <= raiseAbove;
+        long epochBefore = epoch();
         String failure = null;
+        reachedLease = true;
         try {
-            long startedMs = clockMs.getAsLong();
-            Optional<Stored> stored = store.read();
-            listener.observed(stored.map(Stored::lease).orElse(null));
-            Decision decision = election.decide(
-                    stored,
-                    startedMs,
-                    wallClock.instant(),
-                    Math.max(knownEpoch.getAsLong(), raiseAbove),
-                    raise,
-                    releasing);
-            write(decision);
+            int tries = wishes.gone().equals(Authority.NONE) ? 1 : CLAIMS_MAX;
+            while (tries > 0 && lookAndWrite(wishes)) {
+                tries--;
+            }
         } catch (LeaseStoreException | RuntimeException e) {
             // Whatever a store throws, a leader must go on watching its deadline.
+            reachedLease = false;
             failure = e.getMessage() == null ? e.toString() : e.getMessage();
             election.notWritten(clockMs.getAsLong());
             listener.failed(failure);
         }
         tell(led, epochBefore, failure);
-        return !election.isLeading() || election.epoch() > raiseAbove;
+        return !election.isLeading() || epoch() > wishes.raiseAbove();
     }
 
-    private void write(Decision decision) throws LeaseStoreException {
+    /** Whether the last round could read the Lease, and write it as far as it wanted to. */
+    public boolean reachedLease() {
+        return reachedLease;
+    }
+
+    /** Whether another was faster. */
+    private boolean lookAndWrite(Wishes wishes) throws LeaseStoreException {
+        long startedMs = clockMs.getAsLong();
+        Optional<Stored> stored = store.read();
+        listener.observed(stored.map(Stored::lease).orElse(null));
+        Decision decision = election.decide(stored, startedMs, wallClock.instant(), knownEpoch.getAsLong(), wishes);
+        return !write(decision);
+    }
+
+    /** Whether what was decided is done. */
+    private boolean write(Decision decision) throws LeaseStoreException {
         if (decision.purpose() == Purpose.NOTHING) {
-            return;
+            return true;
         }
         // The deadline counts from before the write: the others may have seen it at any moment since.
         long startedMs = clockMs.getAsLong();
@@ -95,20 +104,26 @@ public final class Elector {
         } else {
             election.notWritten(clockMs.getAsLong());
         }
+        return stored.isPresent();
     }
 
     private void tell(boolean led, long epochBefore, String failure) {
         if (election.isLeading()) {
             standingBy = false;
-            if (led && election.epoch() == epochBefore) {
-                listener.renewed(election.validUntilMs());
+            Term term = election.term();
+            if (led && term.authority().epoch() == epochBefore) {
+                listener.renewed(term.validUntilMs());
             } else {
-                listener.leading(new Authority(election.epoch(), candidate.nonce()), election.validUntilMs());
+                listener.leading(term);
             }
         } else if (led || (!standingBy && failure == null)) {
             standingBy = true;
             listener.standingBy(
                     !led ? "another master leads" : failure == null ? "the Lease is no longer ours" : failure);
         }
+    }
+
+    private long epoch() {
+        return election.term().authority().epoch();
     }
 }

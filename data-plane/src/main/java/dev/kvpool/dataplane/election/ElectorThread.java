@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.election;
 
+import dev.kvpool.dataplane.wire.message.Authority;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -15,6 +16,7 @@ public final class ElectorThread implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition asked = lock.newCondition();
     private long raiseAbove;
+    private Authority gone = Authority.NONE;
     private boolean closing;
     private boolean lookNow;
 
@@ -31,9 +33,23 @@ public final class ElectorThread implements AutoCloseable {
 
     /** Take an epoch above this one, at once. */
     public void raiseAbove(long epoch) {
+        ask(() -> raiseAbove = Math.max(raiseAbove, epoch));
+    }
+
+    /** The Lease may have been given back: look at it now. */
+    public void look() {
+        ask(() -> {});
+    }
+
+    /** The holder of this authority is gone for sure: if the Lease still names it, take it now. */
+    public void take(Authority from) {
+        ask(() -> gone = from);
+    }
+
+    private void ask(Runnable wish) {
         lock.lock();
         try {
-            raiseAbove = Math.max(raiseAbove, epoch);
+            wish.run();
             lookNow = true;
             asked.signal();
         } finally {
@@ -44,13 +60,7 @@ public final class ElectorThread implements AutoCloseable {
     /** Gives the Lease back, so that another master takes over at once, and ends. */
     @Override
     public void close() {
-        lock.lock();
-        try {
-            closing = true;
-            asked.signal();
-        } finally {
-            lock.unlock();
-        }
+        ask(() -> closing = true);
         try {
             thread.join(CLOSE_MS_MAX);
         } catch (InterruptedException e) {
@@ -60,29 +70,33 @@ public final class ElectorThread implements AutoCloseable {
 
     private void run() {
         while (true) {
-            long wish;
-            boolean releasing;
-            lock.lock();
-            try {
-                wish = raiseAbove;
-                releasing = closing;
-                lookNow = false;
-            } finally {
-                lock.unlock();
-            }
-            boolean granted = elector.round(wish, releasing);
-            if (releasing) {
+            Wishes wishes = next();
+            boolean granted = elector.round(wishes);
+            if (wishes.release()) {
                 return;
             }
-            rest(wish, granted);
+            rest(wishes, granted);
         }
     }
 
-    private void rest(long wish, boolean granted) {
+    private Wishes next() {
         lock.lock();
         try {
-            if (granted && raiseAbove == wish) {
+            lookNow = false;
+            return new Wishes(raiseAbove, closing, gone);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void rest(Wishes wishes, boolean granted) {
+        lock.lock();
+        try {
+            if (granted && raiseAbove == wishes.raiseAbove()) {
                 raiseAbove = 0;
+            }
+            if (elector.reachedLease() && gone.equals(wishes.gone())) {
+                gone = Authority.NONE; // taken, or it names somebody else by now, or its holder lives after all
             }
             long leftNanos = TimeUnit.MILLISECONDS.toNanos(periodMs);
             while (leftNanos > 0 && !closing && !lookNow) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.election;
 
+import dev.kvpool.dataplane.wire.message.Authority;
 import java.time.Instant;
+import java.util.HexFormat;
 
 /**
  * The fields of a leadership Lease, as {@code coordination.k8s.io/v1} has them.
@@ -16,6 +18,12 @@ public record LeaseRecord(
         String holder, int durationSeconds, Instant acquireTime, Instant renewTime, long transitions) {
     public boolean isHeld() {
         return !holder.isEmpty();
+    }
+
+    /** Whether a holder with this authority wrote the record. */
+    public boolean isOf(Authority authority) {
+        return transitions == authority.epoch()
+                && holder.endsWith("_" + HexFormat.of().toHexDigits(authority.nonce()));
     }
 
     /** The master's name in an identity {@code name_nonce}. */

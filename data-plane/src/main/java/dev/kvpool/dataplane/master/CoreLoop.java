@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.master.core.Action;
 import dev.kvpool.dataplane.master.core.MasterCore;
+import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Message;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
@@ -13,7 +14,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,10 +23,22 @@ import org.slf4j.LoggerFactory;
 final class CoreLoop {
     private static final Logger LOG = LoggerFactory.getLogger(CoreLoop.class);
 
+    /** Hears, on the event loop, what concerns the election. */
+    interface Leaders {
+        /** Our epoch must become higher than this one. */
+        void raiseAbove(long epoch);
+
+        /** The leader has given its Lease back, as it told a node. */
+        void left();
+
+        /** Most expected nodes say that this leader has crashed; they knew it at {@code address}. */
+        void crashed(Authority authority, String address);
+    }
+
     private final MasterCore core;
     private final EventLoop loop;
     private final LongSupplier clockMs;
-    private final LongConsumer raiseEpoch;
+    private final Leaders leaders;
     private final Consumer<Message> localReplies;
     private final ConnectionCounts counts;
     private final Runnable onDefect;
@@ -39,7 +51,7 @@ final class CoreLoop {
     /**
      * Takes over the core; from now on it is used on {@code loop} only.
      *
-     * @param raiseEpoch told when the epoch must become higher than a number
+     * @param leaders told what the core finds out about who leads
      * @param localReplies gets the answers to requests of {@link MasterCore#LOCAL_SESSION}
      * @param onDefect told once when the core has thrown; after that it gets no input any more
      */
@@ -47,14 +59,14 @@ final class CoreLoop {
             MasterCore core,
             EventLoop loop,
             LongSupplier clockMs,
-            LongConsumer raiseEpoch,
+            Leaders leaders,
             Consumer<Message> localReplies,
             ConnectionCounts counts,
             Runnable onDefect) {
         this.core = core;
         this.loop = loop;
         this.clockMs = clockMs;
-        this.raiseEpoch = raiseEpoch;
+        this.leaders = leaders;
         this.localReplies = localReplies;
         this.counts = counts;
         this.onDefect = onDefect;
@@ -112,12 +124,25 @@ final class CoreLoop {
         return answer;
     }
 
+    /** Runs an input from any thread; done when all it led to is on its way. */
+    CompletableFuture<Boolean> deliver(Consumer<MasterCore> input) {
+        CompletableFuture<Boolean> delivered = new CompletableFuture<>();
+        loop.execute(() -> {
+            apply(input);
+            flush();
+            delivered.complete(true);
+        });
+        return delivered;
+    }
+
     private void perform() {
         for (Action action : core.drain()) {
             switch (action) {
                 case Action.Send it -> send(it.session(), it.message());
                 case Action.Close it -> close(it.session(), it.reason());
-                case Action.RaiseEpoch it -> raiseEpoch.accept(it.above());
+                case Action.RaiseEpoch it -> leaders.raiseAbove(it.above());
+                case Action.LookAtLease it -> leaders.left();
+                case Action.LeaderCrashed it -> leaders.crashed(it.authority(), it.address());
                 case Action.Report it -> LOG.info("{}", it.line());
             }
         }

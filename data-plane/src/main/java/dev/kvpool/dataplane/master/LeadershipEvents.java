@@ -3,8 +3,8 @@ package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.election.ElectionListener;
 import dev.kvpool.dataplane.election.LeaseRecord;
+import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.core.MasterCore;
-import dev.kvpool.dataplane.wire.message.Authority;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -34,8 +34,8 @@ final class LeadershipEvents implements ElectionListener {
     }
 
     @Override
-    public void leading(Authority authority, long validUntilMs) {
-        submit(core -> core.lead(authority, validUntilMs, loop.nowMs()));
+    public void leading(Term term) {
+        submit(core -> core.lead(term.authority(), term.validUntilMs(), term.predecessorUntilMs(), loop.nowMs()));
     }
 
     @Override

@@ -13,6 +13,7 @@ import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.dataplane.metrics.MasterMetrics;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.Handshake;
+import dev.kvpool.dataplane.wire.message.Authority;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -37,6 +38,8 @@ public final class MasterProcess implements AutoCloseable {
     private static final long STATUS_MS = 50;
     private static final long EXPECTED_NODES_MS = 1_000;
     private static final long CLOSE_MS_MAX = 2_000;
+    private static final long HAND_OVER_MS_MAX = 500;
+    private static final long WAITING_LOOK_MS = 5;
 
     private final MasterConfig config;
     private final Handshake.Self self;
@@ -47,6 +50,7 @@ public final class MasterProcess implements AutoCloseable {
     private final LeaseStore leases;
     private final LeadershipEvents leadership;
     private final ElectorThread elector;
+    private final EarlyTakeover early;
     private volatile PoolStatus status;
     private volatile boolean closing;
     private MasterServer server;
@@ -96,10 +100,11 @@ public final class MasterProcess implements AutoCloseable {
         group = new MultiThreadIoEventLoopGroup(1, ioHandler());
         EventLoop eventLoop = group.next();
         loop = new CoreLoop(
-                core, eventLoop, MasterProcess::clockMs, this::raiseEpoch, localRequests::answered, counts, onDefect);
+                core, eventLoop, MasterProcess::clockMs, leaders(), localRequests::answered, counts, onDefect);
         leadership = new LeadershipEvents(loop);
         Elector runner = new Elector(
-                new Candidate(config.name(), nonZero(secure)),
+                // The nonce is what peers hear in the Welcome: whoever dials a leader can tell it from its successor.
+                new Candidate(config.name(), self.incarnation()),
                 config.times(),
                 leases,
                 MasterProcess::clockMs,
@@ -107,6 +112,7 @@ public final class MasterProcess implements AutoCloseable {
                 () -> status.highestEpoch(),
                 leadership);
         elector = new ElectorThread(runner, config.times().retryPeriodMs());
+        early = new EarlyTakeover(new LeaderProbe(self), elector);
     }
 
     private void listen() throws IOException, InterruptedException {
@@ -147,7 +153,10 @@ public final class MasterProcess implements AutoCloseable {
         return status;
     }
 
-    /** Stops serving, gives the Lease back so that another master takes over at once, and ends every connection. */
+    /**
+     * Hands over and ends: takes no more requests, answers who waits, gives the Lease back, has the nodes tell the other
+     * masters, and closes every connection.
+     */
     @Override
     public void close() {
         if (closing) {
@@ -155,11 +164,12 @@ public final class MasterProcess implements AutoCloseable {
         }
         closing = true;
         leadership.stop();
-        awaitLoop(loop.ask(core -> {
-            core.standBy("this master is being stopped", loop.nowMs());
-            return true;
-        }));
+        Authority ours = finishWaiting();
+        await(loop.deliver(core -> core.standBy("this master is being stopped", loop.nowMs())), false);
         elector.close();
+        if (!ours.equals(Authority.NONE)) {
+            await(loop.deliver(core -> core.left(ours)), false);
+        }
         leases.close();
         if (admin != null) {
             admin.close();
@@ -174,8 +184,24 @@ public final class MasterProcess implements AutoCloseable {
         return new AdminQuestions(config, self.versions(), loop, localRequests, this::status, leadership::lease);
     }
 
-    private static void awaitLoop(CompletableFuture<Boolean> answer) {
-        answer.completeOnTimeout(false, CLOSE_MS_MAX, TimeUnit.MILLISECONDS).join();
+    /** Lets clients that wait for nodes have their answers, for a short while; answers whom we led as, if at all. */
+    private Authority finishWaiting() {
+        long untilMs = clockMs() + HAND_OVER_MS_MAX;
+        Authority ours = await(loop.ask(MasterCore::leave), Authority.NONE);
+        try {
+            while (await(loop.ask(MasterCore::hasWaiting), false) && clockMs() < untilMs) {
+                Thread.sleep(WAITING_LOOK_MS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return ours;
+    }
+
+    /** A core that has met a defect answers nothing any more. */
+    private static <T> T await(CompletableFuture<T> answer, T otherwise) {
+        return answer.completeOnTimeout(otherwise, CLOSE_MS_MAX, TimeUnit.MILLISECONDS)
+                .join();
     }
 
     private Set<String> expectedNodes() throws IOException {
@@ -213,8 +239,23 @@ public final class MasterProcess implements AutoCloseable {
         var _ = group.next().scheduleAtFixedRate(task, periodMs, periodMs, TimeUnit.MILLISECONDS);
     }
 
-    private void raiseEpoch(long above) {
-        elector.raiseAbove(above);
+    private CoreLoop.Leaders leaders() {
+        return new CoreLoop.Leaders() {
+            @Override
+            public void raiseAbove(long epoch) {
+                elector.raiseAbove(epoch);
+            }
+
+            @Override
+            public void left() {
+                early.leaderLeft();
+            }
+
+            @Override
+            public void crashed(Authority authority, String address) {
+                early.leaderCrashed(authority, address);
+            }
+        };
     }
 
     private static long clockMs() {

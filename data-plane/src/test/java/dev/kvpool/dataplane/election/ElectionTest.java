@@ -6,84 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvpool.dataplane.wire.message.Authority;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.InstantSource;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Each trap of leadership by Lease, with injected clocks and a Lease in memory. */
-class ElectionTest {
-    private final MemoryLeaseStore store = new MemoryLeaseStore();
-    private long nowMs = 50_000;
-    private long knownEpoch;
-
-    /** A master as far as the election is concerned. */
-    private final class Master implements ElectionListener {
-        final MemoryLeaseStore.Access access = store.access();
-        final List<Authority> terms = new ArrayList<>();
-        final Elector elector;
-        long validUntilMs;
-        boolean leading;
-        String reason = "";
-
-        Master(String name, long nonce) {
-            this(name, nonce, Duration.ZERO);
-        }
-
-        /** @param skew how far its wall clock is off */
-        Master(String name, long nonce, Duration skew) {
-            InstantSource wallClock = () -> Instant.ofEpochMilli(nowMs).plus(skew);
-            elector = new Elector(
-                    new Candidate(name, nonce),
-                    ElectionTimes.DEFAULT,
-                    access,
-                    () -> nowMs,
-                    wallClock,
-                    () -> knownEpoch,
-                    this);
-        }
-
-        Master round() {
-            elector.round(0, false);
-            return this;
-        }
-
-        long epoch() {
-            return terms.getLast().epoch();
-        }
-
-        boolean serves() {
-            return leading && nowMs < validUntilMs;
-        }
-
-        @Override
-        public void leading(Authority authority, long untilMs) {
-            terms.add(authority);
-            validUntilMs = untilMs;
-            leading = true;
-        }
-
-        @Override
-        public void renewed(long untilMs) {
-            validUntilMs = untilMs;
-        }
-
-        @Override
-        public void standingBy(String why) {
-            leading = false;
-            reason = why;
-        }
-
-        @Override
-        public void observed(LeaseRecord lease) {}
-
-        @Override
-        public void failed(String why) {
-            reason = why;
-        }
-    }
-
+class ElectionTest extends ElectionScene {
     @Test
     void theFirstTakesAnAbsentLeaseAtOnceAndTheSecondStandsBy() {
         Master first = new Master("a", 1).round();
@@ -100,7 +26,7 @@ class ElectionTest {
         Master first = new Master("a", 1).round();
         Master second = new Master("b", 2).round();
 
-        first.elector.round(0, true);
+        first.elector.round(Wishes.RELEASE);
         second.round();
 
         assertThat(first.leading).isFalse();
@@ -272,11 +198,11 @@ class ElectionTest {
     void aRaisedEpochIsAboveWhatWasAskedAndKeepsTheHolder() {
         Master first = new Master("a", 1).round();
 
-        boolean granted = first.elector.round(17, false);
+        boolean granted = first.elector.round(Wishes.raise(17));
 
         assertThat(granted).isTrue();
         assertThat(first.terms).containsExactly(new Authority(1, 1), new Authority(18, 1));
-        assertThat(first.elector.round(17, false)).isTrue();
+        assertThat(first.elector.round(Wishes.raise(17))).isTrue();
         assertThat(first.terms).hasSize(2);
     }
 
@@ -285,10 +211,10 @@ class ElectionTest {
         Master first = new Master("a", 1).round();
         first.access.cut(true);
 
-        assertThat(first.elector.round(17, false)).isFalse();
+        assertThat(first.elector.round(Wishes.raise(17))).isFalse();
 
         first.access.cut(false);
-        assertThat(first.elector.round(17, false)).isTrue();
+        assertThat(first.elector.round(Wishes.raise(17))).isTrue();
         assertThat(first.epoch()).isEqualTo(18);
     }
 
@@ -309,7 +235,7 @@ class ElectionTest {
         new Master("a", 1).round();
         Master second = new Master("b", 2).round();
 
-        second.elector.round(0, true);
+        second.elector.round(Wishes.RELEASE);
 
         assertThat(store.lease().orElseThrow().holderName()).isEqualTo("a");
     }

@@ -13,6 +13,7 @@ public final class MemoryLeaseStore {
     public final class Access implements LeaseStore {
         private boolean cut;
         private boolean answersLost;
+        private Runnable beforeWrite = () -> {};
 
         public void cut(boolean on) {
             cut = on;
@@ -20,6 +21,11 @@ public final class MemoryLeaseStore {
 
         public void loseAnswers(boolean on) {
             answersLost = on;
+        }
+
+        /** Happens once, between this master's reading the Lease and its next write. */
+        public void beforeWrite(Runnable event) {
+            beforeWrite = event;
         }
 
         @Override
@@ -42,6 +48,9 @@ public final class MemoryLeaseStore {
         @Override
         public Optional<Stored> update(LeaseRecord lease, String version) throws LeaseStoreException {
             failIf(cut);
+            Runnable event = beforeWrite;
+            beforeWrite = () -> {};
+            event.run();
             if (!stored.map(Stored::version).equals(Optional.of(version))) {
                 return Optional.empty();
             }

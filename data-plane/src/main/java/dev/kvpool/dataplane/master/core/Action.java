@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Message;
 
 /** What the core wants done by the process around it. */
@@ -13,6 +14,17 @@ public sealed interface Action {
 
     /** A node obeys an epoch that is not ours: hold the Lease with a higher epoch than {@code above}, or lose it. */
     record RaiseEpoch(long above) implements Action {}
+
+    /** The holder of the Lease may have given it back: look at it now. */
+    record LookAtLease() implements Action {}
+
+    /**
+     * Most expected nodes say that the holder of this authority has crashed. If whoever may listen at {@code address} is not
+     * that process either, its Lease need not run out.
+     *
+     * @param address HOST:PORT
+     */
+    record LeaderCrashed(Authority authority, String address) implements Action {}
 
     /** A decision worth one line in the log. */
     record Report(String line) implements Action {}

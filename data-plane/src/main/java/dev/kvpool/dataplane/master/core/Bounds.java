@@ -25,6 +25,9 @@ final class Bounds {
     /** Clients ask when they need something, so a quiet one is left alone for longer than a node. */
     static final long CLIENT_SILENCE_MS = 30_000;
 
+    /** How long a node's word that a leader has crashed counts. By then the Lease decides anyway. */
+    static final long WITNESS_MS = 5_000;
+
     /** A second process with a node's id takes over when the first was silent for this long. */
     static final long NODE_REPLACE_SILENCE_MS = 1_000;
 

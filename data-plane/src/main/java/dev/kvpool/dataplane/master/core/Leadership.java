@@ -20,6 +20,7 @@ final class Leadership {
     private Authority authority = Authority.NONE;
     private long validUntilMs;
     private long lastCounter;
+    private boolean leaving;
 
     Phase phase() {
         return phase;
@@ -38,15 +39,20 @@ final class Leadership {
     }
 
     boolean serves(long nowMs) {
-        return phase == Phase.SERVING && nowMs < validUntilMs;
+        return phase == Phase.SERVING && !leaving && nowMs < validUntilMs;
     }
 
     /** What a request gets to hear now: OK, or why it is not answered here. */
     Status gate(long nowMs) {
-        if (!leads() || nowMs >= validUntilMs) {
+        if (!leads() || leaving || nowMs >= validUntilMs) {
             return Status.NOT_LEADER;
         }
         return phase == Phase.SERVING ? Status.OK : Status.RECOVERING;
+    }
+
+    /** The Lease is about to be given back: nothing new begins. */
+    void leave() {
+        leaving = true;
     }
 
     void standBy() {

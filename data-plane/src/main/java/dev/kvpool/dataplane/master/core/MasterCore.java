@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.NodeCommand.LeaderLeaves;
 import dev.kvpool.dataplane.wire.message.NodeMessage;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
 import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
@@ -50,12 +51,16 @@ public final class MasterCore {
     private final ClientRequests requests;
     private final Evictor evictor;
     private final Heartbeats heartbeats;
+    private final Departures departures;
     private final StatusReport report;
+
+    private final CoreSettings settings;
 
     private long lastRequestId;
     private long nowMs;
 
     public MasterCore(CoreSettings settings, Set<String> expectedNodes, RandomGenerator random) {
+        this.settings = settings;
         membership = new Membership(expectedNodes);
         replies = new PendingReplies(outbox);
         frees = new Frees(index, membership, outbox, this::nextRequestId);
@@ -88,6 +93,7 @@ public final class MasterCore {
         requests = new ClientRequests(leadership, granting, publishes, reads, removes, replies, outbox);
         evictor = new Evictor(settings, leadership, membership, index, frees, counters);
         heartbeats = new Heartbeats(membership, clients, index, tombstones, outbox);
+        departures = new Departures(membership, outbox);
         report = new StatusReport(leadership, membership, index, tombstones, grants, takeover, counters);
     }
 
@@ -200,8 +206,7 @@ public final class MasterCore {
                 takeover.admit(node, nowMs);
             }
             case NodeStats it -> node.stats = it;
-            // Who leads is decided outside of the core.
-            case LeaderGone it -> {}
+            case LeaderGone it -> departures.heard(node, it, nowMs);
             case FenceAck it -> takeover.fenceAnswered(node, it, nowMs);
             case CommandAck it -> {
                 frees.answered(node, it);
@@ -241,13 +246,24 @@ public final class MasterCore {
 
     // ---- leadership ---------------------------------------------------------------------------------------------
 
-    /** The Lease is ours under this authority until {@code validUntilMs} at least: for the first time, or raised. */
-    public void lead(Authority authority, long validUntilMs, long now) {
+    /**
+     * The Lease is ours under this authority: for the first time, or raised.
+     *
+     * @param validUntilMs until when we may serve, unless it is renewed
+     * @param predecessorUntilMs until when the leaders before us may go on granting object leases
+     */
+    public void lead(Authority authority, long validUntilMs, long predecessorUntilMs, long now) {
         nowMs = now;
         publishes.clear();
         removes.endTerm();
-        takeover.begin(authority, validUntilMs, nowMs);
+        departures.forget(authority);
+        takeover.begin(authority, validUntilMs, predecessorUntilMs, nowMs);
         sendFrees();
+    }
+
+    /** The same, when nothing is known of the leaders before: they may go on for as long as a Lease lasts. */
+    public void lead(Authority authority, long validUntilMs, long now) {
+        lead(authority, validUntilMs, now + settings.leaseDurationMs(), now);
     }
 
     /** The Lease was renewed. */
@@ -263,6 +279,30 @@ public final class MasterCore {
         publishes.clear();
         removes.endTerm();
         takeover.end(reason);
+    }
+
+    /**
+     * Takes no requests any more, because the Lease is about to be given back; who waits for nodes is still answered.
+     *
+     * @return the authority this master leads under, {@link Authority#NONE} when it does not
+     */
+    public Authority leave() {
+        leadership.leave();
+        return leadership.authority();
+    }
+
+    /** Whether a client waits for an answer. */
+    public boolean hasWaiting() {
+        return replies.isWaiting();
+    }
+
+    /** The Lease was given back: the nodes tell the other masters, who need not wait for their next look at it. */
+    public void left(Authority authority) {
+        for (NodeView node : membership.all()) {
+            if (node.isConnected()) {
+                outbox.send(node.session, new LeaderLeaves(authority));
+            }
+        }
     }
 
     public void expectNodes(Set<String> ids, long now) {

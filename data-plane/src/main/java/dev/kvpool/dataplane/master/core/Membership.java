@@ -55,11 +55,11 @@ final class Membership {
         return bySession.get(session);
     }
 
-    /** Every expected node has sent its whole directory on its present connection. */
-    boolean isComplete() {
+    /** Every expected node has sent its whole directory to this master, though some may be away now. */
+    boolean isKnown() {
         for (String id : expected) {
             NodeView node = nodes.get(id);
-            if (node == null || !node.synced) {
+            if (node == null || !node.known) {
                 return false;
             }
         }

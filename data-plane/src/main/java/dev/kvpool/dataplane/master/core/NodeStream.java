@@ -104,6 +104,7 @@ final class NodeStream {
                         + node.snapshotLines + " up to " + (node.nextSequence - 1) + " came");
         node.inSnapshot = false;
         node.synced = true;
+        node.known = true;
         index.dropUnconfirmed(node);
         tombstones.dropUnconfirmed(node);
     }

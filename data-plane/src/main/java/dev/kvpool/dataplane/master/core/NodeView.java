@@ -46,6 +46,10 @@ final class NodeView implements Placement.Candidate {
 
     boolean inSnapshot;
     boolean synced;
+
+    /** Its whole directory was here once; while it is away its objects are known, though not readable. */
+    boolean known;
+
     long snapshotLines;
     long nextSequence;
     long connectedMs;
@@ -111,8 +115,7 @@ final class NodeView implements Placement.Candidate {
         seen = newInfo.seen();
         highestObjectEpoch =
                 Math.max(highestObjectEpoch, newInfo.highestObject().epoch());
-        objectLeaseMaxMs =
-                Math.max(objectLeaseMaxMs, Math.clamp(newInfo.objectLeaseMaxMs(), 0, Bounds.OBJECT_LEASE_MS_MAX));
+        objectLeaseTold(newInfo.objectLeaseMaxMs());
         capacityBytes = 0;
         capacitySlots = 0;
         segmentBytesMax = 0;
@@ -121,6 +124,11 @@ final class NodeView implements Placement.Candidate {
             capacitySlots += segment.slots();
             segmentBytesMax = Math.max(segmentBytesMax, segment.capacityBytes());
         }
+    }
+
+    /** The node says what the largest object lease of all epochs was. */
+    void objectLeaseTold(long maxMs) {
+        objectLeaseMaxMs = Math.max(objectLeaseMaxMs, Math.clamp(maxMs, 0, Bounds.OBJECT_LEASE_MS_MAX));
     }
 
     /** The highest epoch this node has told of, on any connection. */

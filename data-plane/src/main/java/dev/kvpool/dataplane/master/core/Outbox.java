@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Message;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +20,14 @@ final class Outbox {
 
     void raiseEpoch(long above) {
         actions.add(new Action.RaiseEpoch(above));
+    }
+
+    void lookAtLease() {
+        actions.add(new Action.LookAtLease());
+    }
+
+    void leaderCrashed(Authority authority, String address) {
+        actions.add(new Action.LeaderCrashed(authority, address));
     }
 
     void report(String line) {

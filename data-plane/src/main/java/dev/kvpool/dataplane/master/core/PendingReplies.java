@@ -25,6 +25,12 @@ final class PendingReplies {
         return pending.size() >= Bounds.REPLIES_PENDING_MAX;
     }
 
+    /** Whether anybody waits for an answer. */
+    boolean isWaiting() {
+        forgetFinished();
+        return !pending.isEmpty();
+    }
+
     PendingReply open(long session, int lines, long untilMs, Function<List<Status>, ClientReply> shape) {
         PendingReply reply = new PendingReply(session, lines, untilMs, outbox, shape);
         pending.add(reply);

@@ -27,6 +27,7 @@ final class Takeover {
     private final LongSupplier requestIds;
 
     private long startedMs;
+    private long predecessorUntilMs;
     private boolean warm;
     private boolean raising;
     private long lastDurationMs;
@@ -63,11 +64,12 @@ final class Takeover {
     }
 
     /** The Lease is ours with a new epoch, for the first time or raised. */
-    void begin(Authority authority, long validUntilMs, long nowMs) {
+    void begin(Authority authority, long validUntilMs, long predecessorLeadsUntilMs, long nowMs) {
         dropOldTerm(Status.RECOVERING);
         leadership.recover(authority, validUntilMs);
         startedMs = nowMs;
-        warm = membership.isComplete();
+        predecessorUntilMs = predecessorLeadsUntilMs;
+        warm = membership.isKnown();
         raising = false;
         outbox.report("leading with %s: %s start, %d of %d expected nodes known, %d objects in view"
                 .formatted(
@@ -126,6 +128,7 @@ final class Takeover {
     void fenceAnswered(NodeView node, FenceAck ack, long nowMs) throws ProtocolViolation {
         NodeStream.checkPosition(node, ack);
         node.seen = ack.seen();
+        node.objectLeaseTold(ack.objectLeaseMaxMs());
         boolean current = leadership.leads() && ack.requestId() == node.fenceRequest;
         if (!current) {
             return;
@@ -147,7 +150,7 @@ final class Takeover {
         }
         index.setUsable(node, true);
         if (leadership.phase() == Leadership.Phase.SERVING) {
-            extendRecoveryLease(startedMs);
+            leaseRecovered();
             settlement.settle(node, nowMs);
         } else {
             serveWhenReady(nowMs);
@@ -197,7 +200,7 @@ final class Takeover {
     }
 
     private void serve(List<String> missing, long nowMs) {
-        extendRecoveryLease(startedMs);
+        leaseRecovered();
         for (NodeView node : membership.usable()) {
             settlement.settle(node, nowMs);
         }
@@ -216,15 +219,15 @@ final class Takeover {
     }
 
     /**
-     * Readers may hold promises of the leader before: it may have given them until its Lease ended, and the nodes remember
-     * the largest object lease ever used.
+     * Readers may hold promises of the leaders before: given until the last of them stopped, which may still lie ahead, and for
+     * the largest object lease any of them used, which the nodes remember.
      */
-    private void extendRecoveryLease(long takenOverMs) {
+    private void leaseRecovered() {
         long objectLeaseMs = settings.objectLeaseMs();
         for (NodeView node : membership.all()) {
             objectLeaseMs = Math.max(objectLeaseMs, node.objectLeaseMaxMs);
         }
-        settlement.recoveredUntil(takenOverMs + settings.leaseDurationMs() + objectLeaseMs);
+        settlement.recoveredUntil(Math.max(startedMs, predecessorUntilMs) + objectLeaseMs);
     }
 
     private int expectedSynced() {

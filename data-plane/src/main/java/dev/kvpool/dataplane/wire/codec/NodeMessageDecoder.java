@@ -134,7 +134,8 @@ final class NodeMessageDecoder {
                 fenceAck.accepted() == Flag.YES,
                 authority(fenceAck.seen()),
                 fenceAck.incarnation(),
-                fenceAck.sequence());
+                fenceAck.sequence(),
+                fenceAck.objectLeaseMaxMs());
     }
 
     NodeMessage commandAck(DirectBuffer body, MessageHeaderDecoder header) {

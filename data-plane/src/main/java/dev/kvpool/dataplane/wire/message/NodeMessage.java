@@ -81,8 +81,13 @@ public sealed interface NodeMessage extends Message {
      */
     record LeaderGone(Authority authority, Departure departure, String address) implements NodeMessage {}
 
-    /** Stands in the stream behind every commit that the fence allowed. */
-    record FenceAck(long requestId, boolean accepted, Authority seen, long incarnation, long sequence)
+    /**
+     * Stands in the stream behind every commit that the fence allowed.
+     *
+     * @param objectLeaseMaxMs largest object lease any epoch used, this one included
+     */
+    record FenceAck(
+            long requestId, boolean accepted, Authority seen, long incarnation, long sequence, long objectLeaseMaxMs)
             implements NodeMessage {}
 
     /**

@@ -7,6 +7,8 @@ import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.election.Elector;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.MemoryLeaseStore;
+import dev.kvpool.dataplane.election.Term;
+import dev.kvpool.dataplane.election.Wishes;
 import dev.kvpool.dataplane.wire.message.Authority;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -57,15 +59,15 @@ final class ModelElection implements ElectionListener {
     }
 
     private void round() {
-        if (master.isUp() && elector.round(raiseAbove, false)) {
+        if (master.isUp() && elector.round(Wishes.raise(raiseAbove))) {
             raiseAbove = 0;
         }
     }
 
     @Override
-    public void leading(Authority authority, long validUntilMs) {
-        terms.add(authority);
-        master.lead(authority, validUntilMs - world.nowMs());
+    public void leading(Term term) {
+        terms.add(term.authority());
+        master.lead(term);
     }
 
     @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
 import dev.kvpool.dataplane.wire.message.Message;
@@ -20,6 +21,7 @@ final class ModelMaster {
     private final Set<String> expected;
     private final Map<Long, Link> links = new HashMap<>();
     private final List<String> reports = new ArrayList<>();
+    private final List<Action> departures = new ArrayList<>();
     private Consumer<LookupReply> promises = reply -> {};
     private Consumer<Long> onRaise = above -> {};
     private MasterCore core;
@@ -51,6 +53,11 @@ final class ModelMaster {
         return reports;
     }
 
+    /** What it wanted done about leaders that are gone. */
+    List<Action> departures() {
+        return departures;
+    }
+
     boolean isUp() {
         return up;
     }
@@ -70,6 +77,11 @@ final class ModelMaster {
 
     void lead(Authority authority, long validForMs) {
         core.lead(authority, world.nowMs() + validForMs, world.nowMs());
+        perform();
+    }
+
+    void lead(Term term) {
+        core.lead(term.authority(), term.validUntilMs(), term.predecessorUntilMs(), world.nowMs());
         perform();
     }
 
@@ -140,6 +152,8 @@ final class ModelMaster {
                 case Action.Close it ->
                     Optional.ofNullable(links.get(it.session())).ifPresent(link -> link.end(it.reason()));
                 case Action.RaiseEpoch it -> onRaise.accept(it.above());
+                case Action.LookAtLease it -> departures.add(it);
+                case Action.LeaderCrashed it -> departures.add(it);
                 case Action.Report it -> reports.add(it.line());
             }
         }

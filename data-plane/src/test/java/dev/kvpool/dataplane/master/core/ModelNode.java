@@ -296,7 +296,7 @@ final class ModelNode {
             objectLeaseMaxMs = Math.max(objectLeaseMaxMs, fence.objectLeaseMs());
             purge(fence.purgeId());
         }
-        stream.link.toMaster(new FenceAck(fence.requestId(), accepted, seen, incarnation, sequence));
+        stream.link.toMaster(new FenceAck(fence.requestId(), accepted, seen, incarnation, sequence, objectLeaseMaxMs));
     }
 
     /** All of them or none. */

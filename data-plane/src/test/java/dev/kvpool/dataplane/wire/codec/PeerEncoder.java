@@ -158,7 +158,10 @@ public final class PeerEncoder {
         FenceAckEncoder ack = new FenceAckEncoder().wrapAndApplyHeader(buffer, 0, header);
         ack.requestId(it.requestId()).accepted(flag(it.accepted()));
         authority(ack.seen(), it.seen());
-        return ack.incarnation(it.incarnation()).sequence(it.sequence()).limit();
+        return ack.incarnation(it.incarnation())
+                .sequence(it.sequence())
+                .objectLeaseMaxMs(it.objectLeaseMaxMs())
+                .limit();
     }
 
     private int commandAck(CommandAck it) {

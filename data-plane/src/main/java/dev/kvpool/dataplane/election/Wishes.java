@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.election;
+
+import dev.kvpool.dataplane.wire.message.Authority;
+
+/**
+ * What this master wants of a round, beyond looking at the Lease.
+ *
+ * @param raiseAbove lead with an epoch above this one; 0 for no such wish
+ * @param release give the Lease back if it is ours
+ * @param gone the holder of this authority is known to be gone: its Lease need not run out; {@link Authority#NONE} for nobody
+ */
+public record Wishes(long raiseAbove, boolean release, Authority gone) {
+    public static final Wishes NONE = new Wishes(0, false, Authority.NONE);
+    public static final Wishes RELEASE = new Wishes(0, true, Authority.NONE);
+
+    public static Wishes raise(long above) {
+        return new Wishes(above, false, Authority.NONE);
+    }
+
+    public static Wishes gone(Authority holder) {
+        return new Wishes(0, false, holder);
+    }
+}

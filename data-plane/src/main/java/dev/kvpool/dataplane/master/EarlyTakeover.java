@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master;
+
+import dev.kvpool.dataplane.election.ElectorThread;
+import dev.kvpool.dataplane.master.LeaderProbe.Finding;
+import dev.kvpool.dataplane.wire.message.Authority;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a standby does about a leader that others say is gone: it looks for itself, and takes the Lease without waiting for it
+ * to run out. Wrong or late, this costs a change of leaders and no more: nodes obey the highest epoch only.
+ */
+final class EarlyTakeover {
+    private static final Logger LOG = LoggerFactory.getLogger(EarlyTakeover.class);
+
+    private final LeaderProbe probe;
+    private final ElectorThread elector;
+    private final AtomicBoolean looking = new AtomicBoolean();
+
+    EarlyTakeover(LeaderProbe probe, ElectorThread elector) {
+        this.probe = probe;
+        this.elector = elector;
+    }
+
+    /** The Lease may be free. */
+    void leaderLeft() {
+        elector.look();
+    }
+
+    /** Several say so; the first word starts a look, and further ones during it change nothing. */
+    void leaderCrashed(Authority authority, String address) {
+        if (looking.compareAndSet(false, true)) {
+            Thread.ofVirtual().name("leader-probe").start(() -> look(authority, address));
+        }
+    }
+
+    private void look(Authority authority, String address) {
+        try {
+            Finding finding = probe.look(address, authority.nonce());
+            LOG.info("looked for the leader with {} at {}: {}", authority, address, finding);
+            if (finding == Finding.GONE) {
+                elector.take(authority);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            looking.set(false);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master;
+
+import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.wire.Frame;
+import dev.kvpool.dataplane.wire.Handshake;
+import dev.kvpool.dataplane.wire.codec.MessageEncoder;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
+import dev.kvpool.wire.MessageHeaderDecoder;
+import dev.kvpool.wire.RefusalCode;
+import dev.kvpool.wire.RefusedDecoder;
+import dev.kvpool.wire.Role;
+import dev.kvpool.wire.WelcomeDecoder;
+import java.io.DataInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32C;
+import org.agrona.ExpandableArrayBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/** Dials a master that others say has crashed, to see for oneself. Blocks for a second or so at most, DNS aside. */
+final class LeaderProbe {
+    enum Finding {
+        /** Nobody listens there, or another process. */
+        GONE,
+        /** It answered. */
+        THERE,
+        /** No answer in time, or one that says nothing. */
+        UNKNOWN
+    }
+
+    private static final int ANSWER_MS_MAX = 500;
+
+    /** A dying process may still accept connections for a moment, and drop them. */
+    private static final int DIALS_MAX = 5;
+
+    private static final long BETWEEN_DIALS_MS = 10;
+
+    private final Handshake.Self self;
+
+    LeaderProbe(Handshake.Self self) {
+        this.self = self;
+    }
+
+    /** Looks for the process with this incarnation at {@code address}, HOST:PORT. */
+    Finding look(String address, long incarnation) throws InterruptedException {
+        Finding finding = Finding.UNKNOWN;
+        try {
+            HostPort place = HostPort.parse(address);
+            for (InetAddress each : InetAddress.getAllByName(place.host())) {
+                finding = look(new InetSocketAddress(each, place.port()), incarnation);
+                if (finding != Finding.GONE) {
+                    return finding;
+                }
+            }
+        } catch (IllegalArgumentException | IOException e) {
+            return Finding.UNKNOWN;
+        }
+        return finding;
+    }
+
+    private Finding look(InetSocketAddress address, long incarnation) throws InterruptedException {
+        for (int dial = 0; dial < DIALS_MAX; dial++) {
+            try (Socket socket = new Socket()) {
+                socket.connect(address, ANSWER_MS_MAX);
+                socket.setSoTimeout(ANSWER_MS_MAX);
+                return ask(socket, incarnation);
+            } catch (ConnectException e) {
+                // Within this time only a refusal ends so: the system's own time-out takes longer.
+                return Finding.GONE;
+            } catch (SocketTimeoutException e) {
+                return Finding.UNKNOWN;
+            } catch (EOFException | SocketException e) {
+                Thread.sleep(BETWEEN_DIALS_MS);
+            } catch (IOException e) {
+                return Finding.UNKNOWN;
+            }
+        }
+        return Finding.UNKNOWN;
+    }
+
+    /** A master that is not the incarnation we expect says so. */
+    private Finding ask(Socket socket, long incarnation) throws IOException {
+        Hello hello = new Hello(
+                HandshakeMessage.MAGIC,
+                Role.CLIENT,
+                self.poolId(),
+                self.incarnation(),
+                incarnation,
+                self.versions(),
+                self.name());
+        socket.getOutputStream().write(frame(hello));
+        DataInputStream in = new DataInputStream(socket.getInputStream());
+        int length = Integer.reverseBytes(in.readInt());
+        in.readInt(); // a broken answer is caught below as well: it is none of the two
+        if (length < MessageHeaderDecoder.ENCODED_LENGTH + RefusedDecoder.BLOCK_LENGTH
+                || length > Frame.HELLO_BYTES_MAX) {
+            return Finding.UNKNOWN;
+        }
+        UnsafeBuffer body = new UnsafeBuffer(in.readNBytes(length));
+        if (body.capacity() < length) {
+            throw new EOFException();
+        }
+        MessageHeaderDecoder header = new MessageHeaderDecoder().wrap(body, 0);
+        return switch (header.templateId()) {
+            case WelcomeDecoder.TEMPLATE_ID -> Finding.THERE;
+            case RefusedDecoder.TEMPLATE_ID ->
+                new RefusedDecoder().wrapAndApplyHeader(body, 0, header).code() == RefusalCode.IDENTITY_MISMATCH
+                        ? Finding.GONE
+                        : Finding.UNKNOWN;
+            default -> Finding.UNKNOWN;
+        };
+    }
+
+    private static byte[] frame(Hello hello) {
+        ExpandableArrayBuffer body = new ExpandableArrayBuffer();
+        int length = new MessageEncoder().encode(hello, body);
+        CRC32C crc = new CRC32C();
+        crc.update(body.byteArray(), 0, length);
+        return ByteBuffer.allocate(Frame.HEADER_BYTES + length)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(length)
+                .putInt((int) crc.getValue())
+                .put(body.byteArray(), 0, length)
+                .array();
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.election;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.wire.message.Authority;
+import org.junit.jupiter.api.Test;
+
+/** A Lease is taken before it runs out: when that is allowed, and what is then known of the leaders before. */
+class EarlyElectionTest extends ElectionScene {
+    @Test
+    void theLeaseOfAHolderThatIsGoneIsTakenAtOnceWithTheNextEpoch() {
+        Master first = new Master("a", 1).round();
+        Master second = new Master("b", 2).round();
+
+        nowMs += 10;
+        second.elector.round(Wishes.gone(first.terms.getLast()));
+
+        assertThat(second.terms).containsExactly(new Authority(2, 2));
+        assertThat(second.validUntilMs).isEqualTo(nowMs + 3_000);
+        assertThat(first.round().leading).as("should it live after all").isFalse();
+    }
+
+    @Test
+    void theLeaseIsNotTakenFromAnybodyElse() {
+        Master first = new Master("a", 1).round();
+        Master second = new Master("b", 2).round();
+
+        second.elector.round(Wishes.gone(new Authority(1, 99)));
+        second.elector.round(Wishes.gone(new Authority(0, 1)));
+        second.elector.round(Wishes.gone(Authority.NONE));
+        assertThat(second.leading).isFalse();
+
+        first.elector.round(Wishes.raise(7));
+        second.elector.round(Wishes.gone(new Authority(1, 1)));
+        assertThat(second.leading)
+                .as("it was one epoch of a holder that lives on in another")
+                .isFalse();
+    }
+
+    @Test
+    void ofTwoStandbysThatTakeTheLeaseOfADeadOneOneWins() {
+        Authority dead = new Master("a", 1).round().terms.getLast();
+        Master second = new Master("b", 2).round();
+        Master third = new Master("c", 3).round();
+
+        second.elector.round(Wishes.gone(dead));
+        third.elector.round(Wishes.gone(dead));
+
+        assertThat(second.epoch()).isEqualTo(2);
+        assertThat(third.leading).isFalse();
+    }
+
+    @Test
+    void aRenewalThatWasStillOnItsWayIsOvercome() {
+        Authority dead = new Master("a", 1).round().terms.getLast();
+        Master second = new Master("b", 2).round();
+        second.access.beforeWrite(() -> store.edit(it -> it));
+
+        second.elector.round(Wishes.gone(dead));
+
+        assertThat(second.epoch()).isEqualTo(2);
+    }
+
+    @Test
+    void leadersBeforeUsMayGoOnUntilTheirLeaseEnds() {
+        Master first = new Master("a", 1).round();
+        Master second = new Master("b", 2).round();
+        nowMs += 800;
+        first.round();
+        second.round();
+        long lastSeenMs = nowMs;
+
+        nowMs += 300;
+        second.elector.round(Wishes.gone(first.terms.getLast()));
+
+        assertThat(second.predecessorUntilMs).isEqualTo(lastSeenMs + 5_000);
+    }
+
+    @Test
+    void aLeaderThatGaveItsLeaseBackHasStopped() {
+        Master first = new Master("a", 1).round();
+        Master second = new Master("b", 2).round();
+
+        nowMs += 700;
+        first.elector.round(Wishes.RELEASE);
+        second.round();
+
+        assertThat(second.predecessorUntilMs).isEqualTo(Long.MIN_VALUE);
+    }
+
+    @Test
+    void aReleaseSaysNothingAboutTheLeaderThatWasRobbedBefore() {
+        Master robbed = new Master("a", 1).round();
+        Master robber = new Master("b", 2).round();
+        Master third = new Master("c", 3).round();
+        long robbedMs = nowMs;
+        robber.elector.round(Wishes.gone(robbed.terms.getLast()));
+        third.round();
+
+        robber.elector.round(Wishes.RELEASE);
+        third.round();
+
+        assertThat(third.leading).isTrue();
+        assertThat(third.predecessorUntilMs).isEqualTo(robbedMs + 5_000);
+    }
+
+    @Test
+    void whoeverHeldADeletedLeaseMayNotKnowYet() {
+        new Master("a", 1).round();
+        Master second = new Master("b", 2).round();
+        nowMs += 900;
+        store.delete();
+
+        second.round();
+
+        assertThat(second.leading).isTrue();
+        assertThat(second.predecessorUntilMs).isEqualTo(nowMs + 5_000);
+    }
+
+    @Test
+    void aLeaderThatComesBackCountsItsOwnEarlierTerm() {
+        Master first = new Master("a", 1).round();
+        for (int renewal = 0; renewal < 4; renewal++) {
+            nowMs += 1_000;
+            first.round();
+        }
+        long promisedUntilMs = first.validUntilMs;
+
+        store.edit(it -> new LeaseRecord(it.holder(), 5, it.acquireTime(), it.renewTime(), 7));
+        first.round();
+
+        assertThat(first.predecessorUntilMs).isEqualTo(promisedUntilMs);
+    }
+
+    @Test
+    void aDeletedLeaseDoesNotSendTheEpochBackEvenWhenNoNodeHasToldOfIt() {
+        Master first = new Master("a", 1).round();
+        first.elector.round(Wishes.raise(30));
+        Master second = new Master("b", 2).round();
+
+        store.delete();
+        second.round();
+
+        assertThat(second.epoch()).isEqualTo(32);
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.election;
+
+import dev.kvpool.dataplane.wire.message.Authority;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Masters that elect a leader by hand: a Lease in memory, and a clock that the test sets. */
+abstract class ElectionScene {
+    final MemoryLeaseStore store = new MemoryLeaseStore();
+    long nowMs = 50_000;
+    long knownEpoch;
+
+    /** A master as far as the election is concerned. */
+    final class Master implements ElectionListener {
+        final MemoryLeaseStore.Access access = store.access();
+        final List<Authority> terms = new ArrayList<>();
+        final Elector elector;
+        long validUntilMs;
+        long predecessorUntilMs;
+        boolean leading;
+        String reason = "";
+
+        Master(String name, long nonce) {
+            this(name, nonce, Duration.ZERO);
+        }
+
+        /** @param skew how far its wall clock is off */
+        Master(String name, long nonce, Duration skew) {
+            InstantSource wallClock = () -> Instant.ofEpochMilli(nowMs).plus(skew);
+            elector = new Elector(
+                    new Candidate(name, nonce),
+                    ElectionTimes.DEFAULT,
+                    access,
+                    () -> nowMs,
+                    wallClock,
+                    () -> knownEpoch,
+                    this);
+        }
+
+        Master round() {
+            elector.round(Wishes.NONE);
+            return this;
+        }
+
+        long epoch() {
+            return terms.getLast().epoch();
+        }
+
+        boolean serves() {
+            return leading && nowMs < validUntilMs;
+        }
+
+        @Override
+        public void leading(Term term) {
+            terms.add(term.authority());
+            validUntilMs = term.validUntilMs();
+            predecessorUntilMs = term.predecessorUntilMs();
+            leading = true;
+        }
+
+        @Override
+        public void renewed(long untilMs) {
+            validUntilMs = untilMs;
+        }
+
+        @Override
+        public void standingBy(String why) {
+            leading = false;
+            reason = why;
+        }
+
+        @Override
+        public void observed(LeaseRecord lease) {}
+
+        @Override
+        public void failed(String why) {
+            reason = why;
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
+import dev.kvpool.wire.Departure;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** When a standby is told to look after a leader that nodes say is gone. */
+class DeparturesTest {
+    private static final Authority LEADER = new Authority(5, 55);
+    private static final String ADDRESS = "m-0:50051";
+
+    private final MasterCore core =
+            new MasterCore(new CoreSettings("m-1", 1_000, 0.9, 0.8, 1, 5_000), Set.of("a", "b", "c"), new Random(1));
+    private long nowMs = 1_000;
+
+    DeparturesTest() {
+        connect(1, "a");
+        connect(2, "b");
+        connect(3, "c");
+        connect(4, "stranger");
+        core.drain();
+    }
+
+    private void connect(long session, String id) {
+        assertThat(core.nodeConnected(session, new NodePeer(id, session, "0.1.0"), nowMs))
+                .isEmpty();
+    }
+
+    private List<Action> says(long session, Departure departure, Authority authority) {
+        core.receive(session, new LeaderGone(authority, departure, ADDRESS), nowMs);
+        return core.drain().stream()
+                .filter(action -> !(action instanceof Action.Report))
+                .toList();
+    }
+
+    private List<Action> crashed(long session, Authority authority) {
+        return says(session, Departure.CRASHED, authority);
+    }
+
+    @Test
+    void mostOfTheExpectedNodesMakeAMajority() {
+        assertThat(crashed(1, LEADER)).isEmpty();
+        assertThat(crashed(2, LEADER)).containsExactly(new Action.LeaderCrashed(LEADER, ADDRESS));
+    }
+
+    @Test
+    void oneNodeSaidTwiceIsOneAndStrangersAreNone() {
+        assertThat(crashed(1, LEADER)).isEmpty();
+        assertThat(crashed(1, LEADER)).isEmpty();
+        assertThat(crashed(4, LEADER)).isEmpty();
+    }
+
+    @Test
+    void wordsAboutDifferentLeadersDoNotAddUp() {
+        assertThat(crashed(1, LEADER)).isEmpty();
+        assertThat(crashed(2, new Authority(6, 66))).isEmpty();
+        assertThat(crashed(3, LEADER)).as("a leader of the past").isEmpty();
+        assertThat(crashed(3, new Authority(6, 66))).hasSize(1);
+    }
+
+    @Test
+    void aWordCountsForAShortTimeOnly() {
+        crashed(1, LEADER);
+        nowMs += Bounds.WITNESS_MS + 1;
+        assertThat(crashed(2, LEADER)).isEmpty();
+        assertThat(crashed(1, LEADER)).as("said again").hasSize(1);
+    }
+
+    @Test
+    void nodesThatAreNotExpectedAnyMoreDoNotCount() {
+        crashed(1, LEADER);
+        core.expectNodes(Set.of("b", "c", "d"), nowMs);
+        assertThat(crashed(2, LEADER)).isEmpty();
+        assertThat(crashed(3, LEADER)).hasSize(1);
+    }
+
+    @Test
+    void aLeaderThatLeftIsWorthALookWhoeverSaysSo() {
+        assertThat(says(4, Departure.LEFT, LEADER)).containsExactly(new Action.LookAtLease());
+    }
+
+    @Test
+    void aMasterThatLedForgetsWhatWasSaidBefore() {
+        crashed(1, LEADER);
+        core.lead(new Authority(6, 66), nowMs + 3_000, nowMs);
+        core.standBy("the Lease is no longer ours", nowMs);
+        core.drain();
+
+        assertThat(crashed(2, LEADER)).isEmpty();
+        assertThat(crashed(3, LEADER)).isEmpty();
+    }
+
+    @Test
+    void anAddressWithoutEndEndsTheConnection() {
+        core.receive(1, new LeaderGone(LEADER, Departure.CRASHED, "m".repeat(10_000)), nowMs);
+        assertThat(core.drain()).anyMatch(action -> action instanceof Action.Close close && close.session() == 1);
+    }
+}
