@@ -41,7 +41,7 @@ dist: ## Leave dist/bin, dist/lib, dist/wheels, dist/images, dist/charts
 	.ci/dist
 
 ##@ Parts of the tests
-.PHONY: lint native-test native-sanitize java-test python-test helm-test e2e fuzz
+.PHONY: lint native-test native-sanitize java-test python-test helm-test e2e fuzz chaos
 lint: ## Formatting, clang-tidy, shellcheck, the project's own rules
 	.ci/test lint
 native-test: ## libkvpool, release build
@@ -58,6 +58,9 @@ e2e: ## Black-box scenarios on a local cluster
 	.ci/test e2e
 fuzz: ## libFuzzer on every target; MINUTES=1 each
 	.ci/fuzz $(or $(MINUTES),1)
+chaos: ## Faults on the processes of a local pool under load; MINUTES=5, ARGS="--seed N" (e2e/chaos/run --help)
+	.ci/dist bin wheels
+	e2e/chaos/run --minutes $(or $(MINUTES),5) $(ARGS)
 
 ##@ A local cluster
 .PHONY: cluster-up cluster-down cluster-image apiserver
