@@ -9,6 +9,7 @@ import pytest
 from conftest import Fake
 
 from kvpool import Status
+from mooncake.environment import parse_time
 from mooncake.settings import BadSettings, parse_host, parse_size, read_settings
 from mooncake.store import MooncakeDistributedStore
 
@@ -69,12 +70,15 @@ def test_hosts(name: str, host: str) -> None:
 def test_all_problems_are_told_at_once() -> None:
     with pytest.raises(BadSettings) as caught:
         read_settings(
-            {"local_hostname": ":1", "global_segment_size": "10%", "protocol": "rdma", "master_server_addr": ","}
+            {"local_hostname": ":1", "global_segment_size": "10%", "protocol": "rdma", "master_server_addr": ","},
+            {"KVPOOL_RETRY_DEADLINE": "soon", "KVPOOL_PROTOCOLS": "tcp,rdma"},
         )
     text = "\n".join(caught.value.problems)
     for part in ("metadata_server is missing", "global_segment_size is '10%'", "local_hostname is ':1'", "'rdma'"):
         assert part in text
     assert "master_server_addr is empty" in text
+    assert "KVPOOL_RETRY_DEADLINE is 'soon', but must be a whole number with a unit" in text
+    assert "KVPOOL_PROTOCOLS is 'tcp,rdma', but must name shm, tcp or both" in text
 
 
 def test_seven_positional_arguments(store: MooncakeDistributedStore, fake: Fake) -> None:
@@ -88,6 +92,33 @@ def test_seven_positional_arguments(store: MooncakeDistributedStore, fake: Fake)
     assert store.close() == 0
     assert store.health_check() == 1
     assert (store.close(), store.get_hostname(), fake.state.clients) == (0, "", 0)
+
+
+def test_the_environment_says_what_setup_cannot(
+    store: MooncakeDistributedStore, fake: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KVPOOL_PROTOCOLS", "tcp")
+    monkeypatch.setenv("KVPOOL_CONNECT_TIMEOUT", "500ms")
+    monkeypatch.setenv("KVPOOL_TRANSFER_TIMEOUT", "2m")
+    monkeypatch.setenv("KVPOOL_RETRY_DEADLINE", "7s")
+    assert store.setup(*SEVEN) == 0
+    assert fake.last_call[2:5] == ["1", "500", "120000"]
+    store.put("key", b"")
+    assert 6000 < int(fake.last_call[5]) <= 7000
+
+
+def test_a_wrong_environment_is_told(
+    store: MooncakeDistributedStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("KVPOOL_CONNECT_TIMEOUT", "3")
+    assert store.setup(*SEVEN) == -600
+    assert "environment variable KVPOOL_CONNECT_TIMEOUT is '3'" in caplog.text
+
+
+@pytest.mark.parametrize("text", ["0s", "-1s", "1", "1.5s", "1h", " 1s", "1234567890s", "s"])
+def test_what_is_no_time(text: str) -> None:
+    with pytest.raises(ValueError, match="a whole number with a unit"):
+        parse_time(text)
 
 
 @pytest.mark.parametrize("server", ["P2PHANDSHAKE", "http://10.0.0.1:8080/metadata", "", "etcd://a:1"])

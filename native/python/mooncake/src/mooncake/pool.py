@@ -29,7 +29,14 @@ class Pool:
         try:
             if settings.segment_bytes > 0:
                 self._contribute(settings)
-            self.client = Client(settings.masters, name=settings.local_hostname)
+            self.client = Client(
+                settings.masters,
+                name=settings.local_hostname,
+                protocols=settings.client.protocols,
+                timeout=settings.client.timeout,
+                connect_timeout=settings.client.connect_timeout,
+                transfer_timeout=settings.client.transfer_timeout,
+            )
             self._await_admission()
         except BaseException:
             self.close()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from kvpool import MIN_SEGMENT_BYTES
+from mooncake.environment import ClientOptions, read_environment
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])i?b?|b)?", re.IGNORECASE | re.ASCII)
@@ -39,6 +40,7 @@ class Settings:
     advertise_host: str
     masters: str
     segment_bytes: int
+    client: ClientOptions
     notes: list[str] = field(default_factory=list)  # what the caller should know, for the log
 
 
@@ -70,7 +72,7 @@ def parse_host(local_hostname: str) -> str:
     return host if colon and port.isdigit() and ":" not in host else local_hostname
 
 
-def read_settings(given: Mapping[str, object]) -> Settings:
+def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -> Settings:
     """Raises BadSettings."""
     values = {**_DEFAULTS, **{name: value for name, value in given.items() if name in _DEFAULTS}}
     problems: list[str] = [f"{name} is missing" for name in _REQUIRED if name not in given]
@@ -87,10 +89,13 @@ def read_settings(given: Mapping[str, object]) -> Settings:
     if not masters.strip(" ,"):
         problems.append("master_server_addr is empty, but must be HOST:PORT[,HOST:PORT...]")
     problems += _protocol_problem(str(values["protocol"]))
+    client, client_problems = read_environment(environment)
+    problems += client_problems
     if problems:
         raise BadSettings(problems)
     segment_bytes, size_notes = _segment(sizes["global_segment_size"])
-    return Settings(hostname, parse_host(hostname), masters, segment_bytes, size_notes + _notes(given, values))
+    notes = size_notes + _notes(given, values)
+    return Settings(hostname, parse_host(hostname), masters, segment_bytes, client, notes)
 
 
 def _protocol_problem(protocol: str) -> list[str]:

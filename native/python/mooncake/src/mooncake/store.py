@@ -8,6 +8,7 @@ the log of "mooncake.store".
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -99,7 +100,7 @@ class MooncakeDistributedStore:
 
     def _setup(self, config: Mapping[str, object]) -> int:
         try:
-            settings = read_settings(config)
+            settings = read_settings(config, os.environ)
         except BadSettings as bad:
             for problem in bad.problems:
                 _logger.error("setup: %s", problem)

@@ -10,6 +10,14 @@ import java.util.List;
 
 /** Settings of a transfer engine. A pool that names no engine runs with the defaults. */
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
+@ValidationRule(
+        value = "!has(self.ports.count) || self.hostNetwork",
+        message = "ports.count is for hostNetwork: without it each storage node has an address of its own and uses"
+                + " ports.base")
+@ValidationRule(
+        value = "![self.timeouts.connect, self.retry.deadline].all(t, t.matches('^[1-9][0-9]{0,8}(ms|s|m)$'))"
+                + " || duration(self.timeouts.connect) <= duration(self.retry.deadline)",
+        message = "retry.deadline must not be shorter than timeouts.connect: it covers all attempts")
 public record TransferEngineSpec(
         @JsonPropertyDescription("Protocols the storage nodes offer, best first.")
         @Default("[\"shm\", \"tcp\"]")
@@ -30,11 +38,21 @@ public record TransferEngineSpec(
                 message = "ipFamilies must name each family once")
         List<IpFamily> ipFamilies,
 
+        @JsonPropertyDescription(
+                "True: storage pods use the network of their node, for example to reach its RDMA or accelerator network."
+                        + " Each storage set gets ports of its own from `ports`. The namespace must admit pods on the"
+                        + " host's network.")
+        @Default("false")
+        Boolean hostNetwork,
+
         @JsonPropertyDescription("Ports of the storage nodes.") @Default("{}")
         PortsSpec ports,
 
-        @JsonPropertyDescription("How long things may take.") @Default("{}")
+        @JsonPropertyDescription("How long single steps may take, for storage nodes and clients.") @Default("{}")
         TimeoutsSpec timeouts,
+
+        @JsonPropertyDescription("How long clients try again.") @Default("{}")
+        RetrySpec retry,
 
         @JsonPropertyDescription("Memory of the segments.") @Default("{}")
         MemorySpec memory,
@@ -43,13 +61,16 @@ public record TransferEngineSpec(
         AcceleratorSpec accelerator) {
 
     /** What a pool without a transfer engine runs with. */
-    public static final TransferEngineSpec DEFAULTS = new TransferEngineSpec(null, null, null, null, null, null);
+    public static final TransferEngineSpec DEFAULTS =
+            new TransferEngineSpec(null, null, null, null, null, null, null, null);
 
     public TransferEngineSpec {
         protocols = protocols == null ? List.of(Protocol.SHM, Protocol.TCP) : List.copyOf(protocols);
         ipFamilies = ipFamilies == null ? List.of() : List.copyOf(ipFamilies);
-        ports = ports == null ? new PortsSpec(null) : ports;
+        hostNetwork = hostNetwork != null && hostNetwork;
+        ports = ports == null ? new PortsSpec(null, null) : ports;
         timeouts = timeouts == null ? new TimeoutsSpec(null, null) : timeouts;
+        retry = retry == null ? new RetrySpec(null) : retry;
         memory = memory == null ? new MemorySpec(null) : memory;
     }
 }

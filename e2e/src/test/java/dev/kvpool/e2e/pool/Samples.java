@@ -42,6 +42,11 @@ public final class Samples {
         cluster.kubectl().run("delete", "--namespace", namespace, "-f", demo());
     }
 
+    /** The file of one, by its name without ending. */
+    public Path file(String name) {
+        return folder().resolve(name + ".yaml");
+    }
+
     private String demo() {
         return folder().resolve(DEMO).toString();
     }

@@ -28,10 +28,18 @@ final class NodeFit {
             "node.kubernetes.io/pid-pressure:NoSchedule",
             "node.kubernetes.io/unschedulable:NoSchedule");
 
-    private final StorageSetSpec set;
+    /** Tolerated by pods on the host's network, which need no pod network. */
+    private static final String NO_POD_NETWORK = "node.kubernetes.io/network-unavailable:NoSchedule";
 
-    NodeFit(StorageSetSpec set) {
+    private final StorageSetSpec set;
+    private final boolean hostNetwork;
+
+    /**
+     * @param hostNetwork whether the set's pods use the network of their nodes
+     */
+    NodeFit(StorageSetSpec set, boolean hostNetwork) {
         this.set = set;
+        this.hostNetwork = hostNetwork;
     }
 
     /** True when the node has the labels the set asks for. */
@@ -59,7 +67,9 @@ final class NodeFit {
     }
 
     private boolean tolerates(Taint taint) {
-        return ALWAYS_TOLERATED.contains(taint.getKey() + ":" + taint.getEffect())
+        String name = taint.getKey() + ":" + taint.getEffect();
+        return ALWAYS_TOLERATED.contains(name)
+                || (hostNetwork && name.equals(NO_POD_NETWORK))
                 || set.scheduling().tolerations().stream().anyMatch(toleration -> tolerates(toleration, taint));
     }
 

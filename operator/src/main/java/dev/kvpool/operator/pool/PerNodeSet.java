@@ -59,7 +59,9 @@ record PerNodeSet(
         Decision(StorageSetSpec set, PoolObservation seen) {
             this.set = set;
             this.seen = seen;
-            this.fit = new NodeFit(set);
+            this.fit = new NodeFit(
+                    set,
+                    seen.engine().map(engine -> engine.getSpec().hostNetwork()).orElse(false));
             this.mayLoseBytes = seen.spec().onDataLoss() == DataLossPolicy.REPLACE;
             this.stake = new BytesAtStake(seen.leaderReport());
             this.pods = seen.podsOfSet(set.name(), true);

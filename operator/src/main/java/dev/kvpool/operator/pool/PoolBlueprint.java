@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.ApiGroup;
 import dev.kvpool.api.v1alpha1.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
+import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
@@ -22,6 +23,7 @@ import java.util.Map;
  * @param spec what the user wants
  * @param engine settings of the transfer engine
  * @param image image of masters and storage nodes
+ * @param ports ports of the storage nodes, by name of their set
  * @param expectedNodes ids of the storage nodes the masters shall expect
  */
 public record PoolBlueprint(
@@ -31,7 +33,25 @@ public record PoolBlueprint(
         KvCachePoolSpec spec,
         TransferEngineSpec engine,
         String image,
+        Map<String, NodePorts> ports,
         List<String> expectedNodes) {
+
+    /** Ports of the storage nodes of a set of the spec. */
+    public NodePorts ports(StorageSetSpec set) {
+        return ports.get(set.name());
+    }
+
+    /** Metadata of the workload of a storage set, which keeps what the set shall keep. */
+    public ObjectMeta metadata(StorageSetSpec set) {
+        ObjectMeta metadata = metadata(names.storageSet(set.name()), PoolLabels.ofSet(names.pool(), set.name()));
+        return engine.hostNetwork()
+                ? metadata.toBuilder()
+                        .addToAnnotations(
+                                PoolLabels.FIRST_PORT,
+                                Integer.toString(ports(set).data()))
+                        .build()
+                : metadata;
+    }
 
     /** Metadata of a child. Under Retain it has no owner, so that garbage collection leaves it alone. */
     public ObjectMeta metadata(String name, Map<String, String> labels) {

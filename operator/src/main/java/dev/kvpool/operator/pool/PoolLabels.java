@@ -21,6 +21,9 @@ public final class PoolLabels {
     /** Annotation of the pods of perNode sets: digest of the settings a pod was made with. */
     public static final String SETTINGS = "kvpool.dev/settings";
 
+    /** Annotation of storage StatefulSets and DaemonSets on the network of nodes: the first of their two ports. */
+    public static final String FIRST_PORT = "kvpool.dev/first-port";
+
     /** Selects all children of all pools. */
     public static final String ALL_CHILDREN = MANAGED_BY + "=" + OPERATOR + "," + POOL;
 

@@ -20,6 +20,7 @@ import java.util.Optional;
  * @param engine the transfer engine it names; empty when it names none or there is none of that name
  * @param children its objects, as far as the operator makes them
  * @param pods its pods
+ * @param portClaims ports that storage sets of all pools use on the network of nodes
  * @param leadership who holds the Lease
  * @param nodes nodes of the cluster that concern it: all of them when a set has perNode, else those with its pods
  * @param answers what each master that has an address said, by pod name
@@ -30,6 +31,7 @@ public record PoolObservation(
         List<HasMetadata> children,
         List<ObservedPod> pods,
         List<ObservedNode> nodes,
+        List<PortClaim> portClaims,
         Optional<Leadership> leadership,
         Map<String, MasterAnswer> answers) {
 
@@ -37,6 +39,7 @@ public record PoolObservation(
         children = List.copyOf(children);
         pods = List.copyOf(pods);
         nodes = List.copyOf(nodes);
+        portClaims = List.copyOf(portClaims);
         answers = Map.copyOf(answers);
     }
 

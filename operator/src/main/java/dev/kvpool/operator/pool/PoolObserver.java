@@ -8,6 +8,8 @@ import dev.kvpool.operator.master.MasterClient;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
@@ -45,6 +47,7 @@ final class PoolObserver {
                 children,
                 pods,
                 nodes(pool, pods, context),
+                portClaims(context),
                 leadership(pool, children),
                 ask(pods));
     }
@@ -64,6 +67,18 @@ final class PoolObserver {
                 .map(ObservedNode::of)
                 .sorted(Comparator.comparing(ObservedNode::name))
                 .toList();
+    }
+
+    /** Of all pools the operator sees. */
+    private static List<PortClaim> portClaims(Context<KvCachePool> context) {
+        List<PortClaim> claims = new ArrayList<>();
+        for (Class<? extends HasMetadata> kind : List.of(StatefulSet.class, DaemonSet.class)) {
+            var source = (InformerEventSource<? extends HasMetadata, KvCachePool>)
+                    context.eventSourceRetriever().getEventSourceFor(kind);
+            source.list().forEach(workload -> PortClaim.of(workload).ifPresent(claims::add));
+        }
+        claims.sort(Comparator.comparing(PortClaim::owner).thenComparing(PortClaim::workload));
+        return claims;
     }
 
     private static Optional<TransferEngine> engine(KvCachePool pool, Context<KvCachePool> context) {

@@ -69,6 +69,7 @@ public final class PoolPlanner {
                 seen.spec(),
                 seen.engine().map(TransferEngine::getSpec).orElse(TransferEngineSpec.DEFAULTS),
                 PoolImage.reference(seen.spec(), settings),
+                PortPlan.of(seen).ports(),
                 storage.expectedNodes());
     }
 

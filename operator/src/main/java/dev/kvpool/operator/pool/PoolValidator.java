@@ -24,6 +24,7 @@ public final class PoolValidator {
         List<Finding> problems = new ArrayList<>();
         oldPool(seen).ifPresent(problems::add);
         missingEngine(seen).ifPresent(problems::add);
+        PortPlan.of(seen).problem().ifPresent(problems::add);
         HugePages pages = seen.engine()
                 .map(engine -> engine.getSpec().memory().hugePages())
                 .orElse(HugePages.NONE);

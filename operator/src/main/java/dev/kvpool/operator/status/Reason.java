@@ -43,6 +43,11 @@ public enum Reason {
             FALSE,
             "OldPoolRemains",
             "Objects of a deleted pool of the same name are still being removed. Then the pool is made."),
+    PORT_RANGE_TOO_SMALL(
+            SPEC_VALID,
+            FALSE,
+            "PortRangeTooSmall",
+            "The transfer engine's range of ports has none left for a storage set on the network of its nodes."),
     MEMORY_LIMIT_TOO_SMALL(
             SPEC_VALID,
             FALSE,

@@ -86,6 +86,7 @@ class PerNodeLifecycleTest {
         String uid =
                 operator.applyPool("calm", SPEC.formatted("calm")).getMetadata().getUid();
         awaitExpected("calm", "a.per-node-1\n");
+        awaitReason("calm", Reason.STARTING);
         run("calm", "per-node-1");
         await().atMost(LIMIT).untilAsserted(() -> assertThat(namedNodes("calm")).containsExactly("per-node-1"));
         DaemonSet before = daemonSet("calm");

@@ -67,6 +67,7 @@ class GoldenChildrenTest {
                 List.of(),
                 List.of(),
                 nodes(directory.resolve("in-nodes.yaml")),
+                List.of(),
                 Optional.empty(),
                 Map.of());
     }

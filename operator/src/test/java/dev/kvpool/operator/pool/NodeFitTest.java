@@ -45,7 +45,7 @@ class NodeFitTest {
                         + " {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [%s]}}}}}")
                 .formatted(term));
 
-        assertThat(new NodeFit(set).selects(NODE)).isEqualTo(matches);
+        assertThat(new NodeFit(set, false).selects(NODE)).isEqualTo(matches);
     }
 
     @ParameterizedTest(name = "{0}: {1}")
@@ -59,7 +59,7 @@ class NodeFitTest {
     void labels(String selector, boolean matches) {
         StorageSetSpec set = set("{name: a, capacity: 1Gi, perNode: {nodeSelector: %s}}".formatted(selector));
 
-        assertThat(new NodeFit(set).selects(NODE)).isEqualTo(matches);
+        assertThat(new NodeFit(set, false).selects(NODE)).isEqualTo(matches);
     }
 
     @ParameterizedTest(name = "taint {0}, toleration {1}: admits {2}, keeps {3}")
@@ -85,8 +85,8 @@ class NodeFitTest {
                 .formatted(toleration.equals("-") ? "" : toleration));
         ObservedNode node = new ObservedNode("n1", Map.of(), List.of(YAML.unmarshal("--- " + taint, Taint.class)));
 
-        assertThat(new NodeFit(set).admits(node)).as("admits").isEqualTo(admits);
-        assertThat(new NodeFit(set).keeps(node)).as("keeps").isEqualTo(keeps);
+        assertThat(new NodeFit(set, false).admits(node)).as("admits").isEqualTo(admits);
+        assertThat(new NodeFit(set, false).keeps(node)).as("keeps").isEqualTo(keeps);
     }
 
     private static StorageSetSpec set(String yaml) {

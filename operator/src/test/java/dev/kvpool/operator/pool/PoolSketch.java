@@ -28,6 +28,7 @@ final class PoolSketch {
     private final List<HasMetadata> children = new ArrayList<>();
     private final List<ObservedPod> pods = new ArrayList<>();
     private final List<ObservedNode> nodes = new ArrayList<>();
+    private final List<PortClaim> portClaims = new ArrayList<>();
     private final Map<String, MasterAnswer> answers = new HashMap<>();
     private Optional<TransferEngine> engine = Optional.empty();
     private Optional<Leadership> leadership = Optional.empty();
@@ -97,6 +98,12 @@ final class PoolSketch {
         return this;
     }
 
+    /** A storage set, of this pool or another one, that has two ports of its nodes. */
+    PoolSketch ports(String owner, String workload, int first) {
+        portClaims.add(new PortClaim(owner, workload, NodePorts.from(first)));
+        return this;
+    }
+
     /** A DaemonSet of a perNode set, with a running pod on each of the named nodes, all with its settings. */
     PoolSketch daemonSet(String set, String... onNodes) {
         children.add(new DaemonSetBuilder()
@@ -144,7 +151,7 @@ final class PoolSketch {
     }
 
     PoolObservation observation() {
-        return new PoolObservation(pool, engine, children, pods, nodes, leadership, answers);
+        return new PoolObservation(pool, engine, children, pods, nodes, portClaims, leadership, answers);
     }
 
     PoolPlan plan() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
+import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.operator.pool.PoolBlueprint;
 import dev.kvpool.operator.pool.PoolLabels;
 import io.fabric8.kubernetes.api.model.ConfigMap;
@@ -34,6 +35,11 @@ public final class ClientConfigMap {
         data.put("MOONCAKE_PROTOCOL", PROTOCOL);
         data.put("MOONCAKE_GLOBAL_SEGMENT_SIZE", "0");
         data.put("MOONCAKE_LOCAL_BUFFER_SIZE", Long.toString(LOCAL_BUFFER_BYTES));
+        TransferEngineSpec engine = pool.engine();
+        data.put("KVPOOL_PROTOCOLS", StoragePod.words(engine.protocols()));
+        data.put("KVPOOL_CONNECT_TIMEOUT", engine.timeouts().connect());
+        data.put("KVPOOL_TRANSFER_TIMEOUT", engine.timeouts().transfer());
+        data.put("KVPOOL_RETRY_DEADLINE", engine.retry().deadline());
         // Keys are hashes of token blocks; engines must agree on them.
         data.put("PYTHONHASHSEED", "0");
         data.put(FILE, file(masters));

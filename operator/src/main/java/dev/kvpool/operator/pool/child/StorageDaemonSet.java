@@ -28,7 +28,7 @@ public final class StorageDaemonSet {
         Map<String, String> labels = PoolLabels.ofSet(poolName, set.name());
         PodSpec anywhere = pod(pool, set);
         return new DaemonSetBuilder()
-                .withMetadata(pool.metadata(pool.names().storageSet(set.name()), labels))
+                .withMetadata(pool.metadata(set))
                 .withNewSpec()
                 .withRevisionHistoryLimit(REVISIONS_KEPT)
                 .withNewSelector()

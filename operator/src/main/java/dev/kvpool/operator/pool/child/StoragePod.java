@@ -8,7 +8,6 @@ import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.operator.pool.ByteAmount;
 import dev.kvpool.operator.pool.PoolBlueprint;
-import dev.kvpool.operator.pool.PoolNames;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.EnvVar;
@@ -53,6 +52,10 @@ final class StoragePod {
                 .withTerminationGracePeriodSeconds(TERMINATION_GRACE_S)
                 .withContainers(container(nodeId, List.of(more)))
                 .addToVolumes(SegmentMemory.volume(set, pool.engine().memory().hugePages()), ScratchVolume.volume());
+        if (pool.engine().hostNetwork()) {
+            // Without the policy a pod on the host's network asks the host's DNS, which does not know the masters.
+            pod.withHostNetwork(true).withDnsPolicy("ClusterFirstWithHostNet");
+        }
         accelerator.ifPresent(parts -> {
             pod.addAllToVolumes(parts.volumes());
             parts.addTo(pod);
@@ -74,12 +77,12 @@ final class StoragePod {
                 .withEnv(environment(more))
                 .addNewPort()
                 .withName("data")
-                .withContainerPort(pool.engine().ports().base())
+                .withContainerPort(pool.ports(set).data())
                 .withProtocol("TCP")
                 .endPort()
                 .addNewPort()
                 .withName("admin")
-                .withContainerPort(PoolNames.NODE_ADMIN_PORT)
+                .withContainerPort(pool.ports(set).admin())
                 .withProtocol("TCP")
                 .endPort()
                 .withStartupProbe(Probes.startup(STARTUP_LIMIT_S))
@@ -124,19 +127,23 @@ final class StoragePod {
                                 ",",
                                 pool.names()
                                         .masterAddresses(pool.spec().masters().replicas())),
-                "--port=" + engine.ports().base(),
-                "--admin-port=" + PoolNames.NODE_ADMIN_PORT,
+                "--port=" + pool.ports(set).data(),
+                "--admin-port=" + pool.ports(set).admin(),
                 "--advertise-host=$(POD_IP)",
                 "--data-dir=" + DATA_DIR,
                 "--segment-size=" + ByteAmount.bytes(set.capacity()),
-                "--protocols="
-                        + engine.protocols().stream().map(StoragePod::name).collect(Collectors.joining(",")),
+                "--protocols=" + words(engine.protocols()),
                 "--connect-timeout=" + engine.timeouts().connect(),
                 "--transfer-timeout=" + engine.timeouts().transfer()));
         if (engine.ipFamilies().equals(List.of(IpFamily.IPV4))) {
             arguments.add("--host=0.0.0.0");
         }
         return arguments;
+    }
+
+    /** Protocols as the command line and the clients' environment have them. */
+    static String words(List<Protocol> protocols) {
+        return protocols.stream().map(StoragePod::name).collect(Collectors.joining(","));
     }
 
     private static String name(Protocol protocol) {

@@ -25,7 +25,7 @@ public final class StorageStatefulSet {
         String poolName = pool.names().pool();
         Map<String, String> labels = PoolLabels.ofSet(poolName, set.name());
         return new StatefulSetBuilder()
-                .withMetadata(pool.metadata(pool.names().storageSet(set.name()), labels))
+                .withMetadata(pool.metadata(set))
                 .withNewSpec()
                 .withServiceName(pool.names().storageService())
                 .withReplicas(replicas)

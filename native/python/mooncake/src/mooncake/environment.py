@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Settings of the client for which setup() has no argument, from the environment: pure.
+
+On Kubernetes they come from the pool's TransferEngine, by the ConfigMap NAME-client. `kvpool node` reads variables of the
+same names in the same forms.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_TIME = re.compile(r"([1-9]\d{0,8})(ms|s|m)", re.ASCII)
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0}
+_PROTOCOLS = ("shm", "tcp")
+
+
+@dataclass(frozen=True)
+class ClientOptions:
+    """What kvpool.Client is made with."""
+
+    protocols: tuple[str, ...] = _PROTOCOLS
+    timeout: float = 30.0  # seconds, retries included
+    connect_timeout: float = 3.0
+    transfer_timeout: float = 30.0
+
+
+def parse_time(text: str) -> float:
+    """Seconds of "500ms", "10s" or "2m"."""
+    match = _TIME.fullmatch(text)
+    if match is None:
+        raise ValueError(f"is {text!r}, but must be a whole number with a unit ms, s or m, for example 10s")
+    return int(match[1]) * _SECONDS[match[2]]
+
+
+def parse_protocols(text: str) -> tuple[str, ...]:
+    names = tuple(text.split(","))
+    if not set(names) <= set(_PROTOCOLS) or len(set(names)) != len(names):
+        raise ValueError(f"is {text!r}, but must name shm, tcp or both, separated by a comma")
+    return names
+
+
+_VARIABLES = {
+    "KVPOOL_PROTOCOLS": ("protocols", parse_protocols),
+    "KVPOOL_RETRY_DEADLINE": ("timeout", parse_time),
+    "KVPOOL_CONNECT_TIMEOUT": ("connect_timeout", parse_time),
+    "KVPOOL_TRANSFER_TIMEOUT": ("transfer_timeout", parse_time),
+}
+
+
+def read_environment(environment: Mapping[str, str]) -> tuple[ClientOptions, list[str]]:
+    """The options, and every problem there is. An empty variable counts as not set."""
+    values: dict[str, object] = {}
+    problems: list[str] = []
+    for variable, (option, parse) in _VARIABLES.items():
+        text = environment.get(variable, "")
+        try:
+            if text:
+                values[option] = parse(text)
+        except ValueError as problem:
+            problems.append(f"environment variable {variable} {problem}")
+    return (ClientOptions() if problems else ClientOptions(**values)), problems  # type: ignore[arg-type]
