@@ -201,7 +201,7 @@ typedef struct kv_op {
 } kv_op;
 
 enum kv_op_code {
-  KV_OP_PUT = 1,    /* an existing key is KV_OK: objects are immutable and the first put wins */
+  KV_OP_PUT = 1,    /* an existing key is KV_OK and keeps its object, unless KV_BATCH_UPSERT is set */
   KV_OP_GET = 2,
   KV_OP_EXISTS = 3, /* KV_OK or KV_NOT_FOUND; leases what exists */
   KV_OP_REMOVE = 4
@@ -210,6 +210,13 @@ enum kv_op_code {
 /* kv_batch_options.flags */
 #define KV_BATCH_REGISTERED 1 /* refuse data outside registered memory with KV_NOT_REGISTERED */
 #define KV_BATCH_FORCE 2      /* REMOVE: also what is leased */
+#define KV_BATCH_UPSERT 4     /* PUT: an existing object gives way to a new one when that is whole; its bytes are never
+                               * changed in place. A retry after a lost answer may put it in place a second time. */
+
+/* kv_batch_options.pins */
+#define KV_PIN_SOFT 1 /* evicted only when nothing unpinned is left, until soft_pin_ms after its last use */
+#define KV_PIN_HARD 2 /* never evicted; remove still removes it */
+#define KV_SOFT_PIN_MS_MAX 86400000
 
 typedef struct kv_batch_options {
   uint32_t struct_size;
@@ -217,7 +224,14 @@ typedef struct kv_batch_options {
   uint32_t timeout_ms;        /* of the whole batch, retries included; default 30000 */
   uint32_t replicas;          /* PUT: copies on different nodes; 0 = the pool's default */
   const char *preferred_node; /* PUT: node id tried first; NULL = none */
+  uint32_t pins;              /* PUT: KV_PIN_* bits */
+  uint32_t soft_pin_ms;       /* PUT with KV_PIN_SOFT: at most KV_SOFT_PIN_MS_MAX; 0 = the pool's default */
+  const uint64_t *groups;     /* PUT: for each line kv_group_id of its group, or 0; copied. NULL = no groups */
 } kv_batch_options;
+
+/* The number of a group's name (FNV-1a 64): the same in every client. Reading one object of a group leases all of them,
+ * and they are evicted together. 0, no group, for an empty or NULL name. */
+KV_API uint64_t kv_group_id(const char *name, uint32_t length);
 
 /* Queues a batch of one kind of operation and returns at once; *batch_out names it. options may be NULL. A key that
  * stands twice in one batch is done in order. Each line gets its own status; a transfer is whole or a failure. */

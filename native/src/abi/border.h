@@ -49,10 +49,11 @@ int32_t guarded(char* err, uint32_t errSize, BodyFunction body) noexcept {
 }
 
 /// A parameter struct as this library knows it: what an older caller does not have is zero. Nothing when the caller's
-/// is larger, or too small to have a size at all.
+/// is larger, too small to have a size at all, or of a size no struct can have: half a pointer must not be followed.
 template <typename Params>
 std::optional<Params> readParams(const Params* params) {
-  if (params == nullptr || params->struct_size < sizeof(uint32_t) || params->struct_size > sizeof(Params)) {
+  if (params == nullptr || params->struct_size == 0 || params->struct_size > sizeof(Params) ||
+      params->struct_size % alignof(Params) != 0) {
     return std::nullopt;
   }
   Params copy{};

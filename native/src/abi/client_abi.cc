@@ -10,6 +10,7 @@
 
 #include "abi/border.h"
 #include "base/entropy.h"
+#include "base/retention.h"
 #include "base/utf8.h"
 #include "client/client.h"
 #include "kvpool/kvpool.h"
@@ -32,7 +33,10 @@ struct kv_client {
 namespace {
 
 constexpr uint32_t kProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM;
-constexpr uint32_t kBatchFlags = KV_BATCH_REGISTERED | KV_BATCH_FORCE;
+constexpr uint32_t kBatchFlags = KV_BATCH_REGISTERED | KV_BATCH_FORCE | KV_BATCH_UPSERT;
+
+static_assert(KV_PIN_SOFT == kvpool::kPinSoft && KV_PIN_HARD == kvpool::kPinHard);
+static_assert(KV_SOFT_PIN_MS_MAX == kvpool::kSoftPinMsMax);
 
 std::string hostName() {
   std::array<char, kvpool::wire::kNameBytesMax + 1> name{};
@@ -106,6 +110,21 @@ Result<OpCode> opCodeFrom(int32_t code) {
   }
 }
 
+Status judgeRetention(const kv_batch_options& options) {
+  if ((options.pins & ~uint32_t{kvpool::kPinsKnown}) != 0) {
+    return {KV_INVALID_ARGUMENT, "kv_batch_options.pins has unknown bits; known are KV_PIN_SOFT and KV_PIN_HARD"};
+  }
+  if (options.soft_pin_ms > KV_SOFT_PIN_MS_MAX) {
+    return {KV_INVALID_ARGUMENT, "soft_pin_ms is " + std::to_string(options.soft_pin_ms) +
+                                     ", at most KV_SOFT_PIN_MS_MAX = " + std::to_string(KV_SOFT_PIN_MS_MAX) +
+                                     " (24 h) is allowed"};
+  }
+  if (options.soft_pin_ms != 0 && (options.pins & KV_PIN_SOFT) == 0) {
+    return {KV_INVALID_ARGUMENT, "soft_pin_ms without KV_PIN_SOFT in pins has no effect; set the pin, or leave it 0"};
+  }
+  return {};
+}
+
 Result<Client::Options> optionsFrom(const kv_batch_options* given) {
   Client::Options options;
   if (given == nullptr) return options;
@@ -113,6 +132,8 @@ Result<Client::Options> optionsFrom(const kv_batch_options* given) {
   if (!read) return {KV_INVALID_ARGUMENT, "struct_size of kv_batch_options does not fit this library"};
   if ((read->flags & ~kBatchFlags) != 0) return {KV_INVALID_ARGUMENT, "kv_batch_options.flags has unknown bits"};
   if (read->replicas > UINT8_MAX) return {KV_INVALID_ARGUMENT, "replicas is above 255"};
+  Status retention = judgeRetention(*read);
+  if (!retention.ok()) return retention;
   auto preferred = nameOr(read->preferred_node, "", "preferred_node");
   if (!preferred.ok()) return preferred.status();
   options.registered = (read->flags & KV_BATCH_REGISTERED) != 0;
@@ -120,6 +141,10 @@ Result<Client::Options> optionsFrom(const kv_batch_options* given) {
   options.timeoutMs = orDefault(read->timeout_ms, kvpool::client::kBatchTimeoutMs);
   options.replicas = read->replicas;
   options.preferredNode = std::move(preferred.value());
+  options.upsert = (read->flags & KV_BATCH_UPSERT) != 0;
+  options.pins = static_cast<uint8_t>(read->pins);
+  options.softPinMs = read->soft_pin_ms;
+  options.groups = read->groups;
   return options;
 }
 
@@ -172,6 +197,10 @@ int32_t kv_client_unregister(kv_client* client, void* address) {
     const Status removed = client->client->memory().remove(address);
     return removed.ok() ? KV_OK : failed(client, removed);
   });
+}
+
+uint64_t kv_group_id(const char* name, uint32_t length) {
+  return name == nullptr ? 0 : kvpool::groupId({name, length});
 }
 
 int32_t kv_client_submit(kv_client* client, int32_t op_code, kv_op* table, uint32_t count,

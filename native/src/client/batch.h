@@ -23,6 +23,7 @@ struct Operation {
   void* data = nullptr;  ///< Put: source, never written through; Get: destination
   uint64_t length = 0;
   int32_t refused = KV_OK;  ///< a status the shell already found, e.g. KV_NOT_REGISTERED: the line ends with it
+  uint64_t group = 0;       ///< Put
 };
 
 struct Submission {
@@ -33,6 +34,9 @@ struct Submission {
   bool force = false;         ///< Remove, RemoveAll: also what is leased
   uint32_t replicas = 0;      ///< Put: 0 = the pool's default
   std::string preferredNode;  ///< Put
+  bool upsert = false;        ///< Put: replaces what exists
+  uint8_t pins = 0;           ///< Put
+  uint32_t softPinMs = 0;     ///< Put: 0 = the pool's default
 };
 
 struct PutState {

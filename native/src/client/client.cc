@@ -55,6 +55,9 @@ Submission Client::prepare(OpCode op, const kv_op* table, uint32_t count, const 
   submission.force = options.force;
   submission.replicas = options.replicas;
   submission.preferredNode = options.preferredNode;
+  submission.upsert = options.upsert;
+  submission.pins = options.pins;
+  submission.softPinMs = options.softPinMs;
   submission.lines.resize(count);
   const bool hasData = op == OpCode::Put || op == OpCode::Get;
   for (uint32_t i = 0; i < count; ++i) {
@@ -65,6 +68,7 @@ Submission Client::prepare(OpCode op, const kv_op* table, uint32_t count, const 
       continue;
     }
     line.key = {static_cast<const char*>(asked.key), asked.key_length};
+    if (op == OpCode::Put && options.groups != nullptr) line.group = options.groups[i];
     if (!hasData) continue;
     line.data = asked.data;
     line.length = asked.length;

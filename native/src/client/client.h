@@ -34,6 +34,10 @@ class Client : private ClientShell::Listener {
     uint32_t timeoutMs = kBatchTimeoutMs;
     uint32_t replicas = 0;
     std::string preferredNode;
+    bool upsert = false;
+    uint8_t pins = 0;
+    uint32_t softPinMs = 0;
+    const uint64_t* groups = nullptr;  // one for each line, read by submit(); NULL = none
   };
 
   MemoryRegistry& memory() { return memory_; }

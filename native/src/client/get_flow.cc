@@ -36,11 +36,13 @@ void GetFlow::locatedLine(Batch& batch, uint32_t line, const Located& object, co
   for (const Replica& replica : object.replicas) {
     get.copies.push_back({reply.nodes[replica.node].incarnation, replica.extent, replica.offset});
   }
-  // Readers of one object spread over its copies; one on this machine beats them all.
+  // Readers of one object spread over its copies; one on this machine beats them all, one at a standstill none.
   std::rotate(get.copies.begin(), get.copies.begin() + static_cast<std::ptrdiff_t>(context_.random(get.copies.size())),
               get.copies.end());
   std::stable_partition(get.copies.begin(), get.copies.end(),
                         [&](const GetState::Copy& copy) { return !links_.isLocal(copy.node); });
+  std::stable_partition(get.copies.begin(), get.copies.end(),
+                        [&](const GetState::Copy& copy) { return links_.isStalled(copy.node); });
   batch.lines[line].result.length = object.payloadLength;
   readNextCopy(batch, line, pool);
 }
@@ -61,6 +63,7 @@ void GetFlow::readNextCopy(Batch& batch, uint32_t line, const PoolId& pool) {
   transfer.extent = copy.extent;
   transfer.offset = copy.offset;
   transfer.crc = get.crc;
+  transfer.replaceable = !get.copies.empty();
   links_.start(transfer, pool);
 }
 

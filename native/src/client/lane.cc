@@ -19,6 +19,11 @@ Status Lane::whyNot() const {
   return {};
 }
 
+bool Lane::stalled() const {
+  if (stage_ == Stage::Down || idle()) return false;
+  return context_.now - (stage_ == Stage::Ready ? lastProgress_ : since_) >= kFallOverMs;
+}
+
 Lane::Moving* Lane::find(TransferId id) {
   const auto found = moving_.find(id);
   return found == moving_.end() ? nullptr : &found->second;
@@ -255,23 +260,48 @@ void Lane::end(const Status& why) {
   }
   if (!idle()) context_.explain(why_.text());
   for (const auto& [id, moving] : moving_) {
-    if (moving.orphan) continue;
-    results_.push_back({id, moving.transfer.batch, moving.transfer.line, incarnation_, why_.code(), false});
+    if (!moving.orphan) report(moving.transfer, why_.code());
   }
   moving_.clear();
   ring_ = StagingRing(kStagingBytes);
   if (transport_ == Transport::Unix) {
     stranded_.insert(stranded_.end(), waiting_.begin(), waiting_.end());
   } else {
-    for (const Transfer& transfer : waiting_) {
-      results_.push_back({transfer.id, transfer.batch, transfer.line, incarnation_, why_.code(), false});
-    }
+    for (const Transfer& transfer : waiting_)
+      report(transfer, why_.code());
   }
   waiting_.clear();
 }
 
+void Lane::report(const Transfer& transfer, int32_t status) {
+  results_.push_back({transfer.id, transfer.batch, transfer.line, incarnation_, status, false});
+}
+
+/// A stalled lane keeps what can only be done here; reads that another node can serve are given back.
+void Lane::letReadersGo() {
+  const size_t before = results_.size();
+  for (const Transfer& transfer : waiting_) {
+    if (transfer.replaceable) report(transfer, KV_TRANSFER_FAILED);
+  }
+  std::erase_if(waiting_, [](const Transfer& transfer) { return transfer.replaceable; });
+  bool onTheWay = false;
+  for (auto& [id, moving] : moving_) {
+    if (!moving.transfer.replaceable || moving.orphan) continue;
+    if (moving.step == Step::ReceivingPayload) onTheWay = true;
+    if (moving.step != Step::AwaitingReply) continue;
+    moving.orphan = true;  // a late answer is read and dropped
+    report(moving.transfer, KV_TRANSFER_FAILED);
+  }
+  if (results_.size() > before) {
+    context_.explain("node " + node_ + " at " + address_ + ": no progress within " + std::to_string(kFallOverMs) +
+                     " ms; reading elsewhere");
+  }
+  if (onTheWay) fail(Status(KV_TRANSFER_FAILED, "no progress in the middle of a payload; reading elsewhere"));
+}
+
 void Lane::tick() {
   if (stage_ == Stage::Down) return;
+  if (stalled()) letReadersGo();
   if (stage_ != Stage::Ready && context_.now - since_ >= context_.config.connectTimeoutMs) {
     return fail(
         Status(KV_CONNECT_FAILED, "not connected within " + std::to_string(context_.config.connectTimeoutMs) + " ms"));

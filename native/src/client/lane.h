@@ -25,6 +25,8 @@ class Lane {
 
   /// Why the lane takes no transfers now: it failed a moment ago, or for good. Otherwise OK.
   [[nodiscard]] Status whyNot() const;
+  /// It has work and makes no progress: a reader with another copy goes elsewhere.
+  [[nodiscard]] bool stalled() const;
   [[nodiscard]] bool idle() const { return waiting_.empty() && moving_.empty(); }
   [[nodiscard]] bool owns(ConnectionId connection) const { return stage_ != Stage::Down && connection_ == connection; }
   /// Transfers that were never begun when the lane failed; they may take another lane.
@@ -69,6 +71,8 @@ class Lane {
   void written(const WriteReply& reply);
   void readable(const ReadReply& reply);
   void finish(TransferId id, int32_t status);
+  void report(const Transfer& transfer, int32_t status);
+  void letReadersGo();
   void end(const Status& why);
 
   Context& context_;

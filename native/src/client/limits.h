@@ -30,6 +30,8 @@ inline constexpr uint32_t kGrantsAhead = 2048;
 inline constexpr size_t kNodeLinksMax = 256;
 inline constexpr size_t kTransfersInFlight = 64;
 inline constexpr int64_t kLaneRestMs = 500;
+// A node that makes no progress for this long loses its reads to other nodes with a copy.
+inline constexpr int64_t kFallOverMs = 1000;
 inline constexpr uint64_t kStagingBytes = 64ull << 20;
 inline constexpr uint64_t kStagingAlignment = 64;
 inline constexpr uint64_t kStagingObjectBytes = kStagingBytes / 4;

@@ -74,6 +74,13 @@ bool NodeLinks::isLocal(uint64_t incarnation) const {
   return found != links_.end() && found->second.shm && found->second.shm->whyNot().ok();
 }
 
+bool NodeLinks::isStalled(uint64_t incarnation) const {
+  const auto found = links_.find(incarnation);
+  if (found == links_.end()) return false;
+  const Link& link = found->second;
+  return (link.tcp && link.tcp->stalled()) || (link.shm && link.shm->stalled());
+}
+
 bool NodeLinks::prefersShm(const Link& link, const Transfer& transfer) const {
   if (!link.shm || !link.shm->whyNot().ok()) return false;
   return transfer.direction == Direction::Read || transfer.length <= kStagingObjectBytes;

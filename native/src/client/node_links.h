@@ -21,6 +21,8 @@ class NodeLinks {
   void learn(const std::vector<NodeAddress>& nodes);
   /// Whether this life of a node can share memory with us.
   [[nodiscard]] bool isLocal(uint64_t incarnation) const;
+  /// Whether work for this node stands still.
+  [[nodiscard]] bool isStalled(uint64_t incarnation) const;
 
   /// The result comes with takeResults(), at once when the node cannot be reached.
   void start(const Transfer& transfer, const PoolId& pool);

@@ -66,6 +66,7 @@ void PutFlow::write(Batch& batch, uint32_t line, const Grant& grant, const Grant
     transfer.length = op.length;
     transfer.object = put.object;
     transfer.authority = reply.authority;
+    transfer.retention = {batch.asked.pins, batch.asked.softPinMs, op.group};
     links_.start(transfer, pool);
   }
 }
@@ -125,7 +126,7 @@ void PutFlow::publishedLine(Batch& batch, uint32_t line, int32_t status) {
     case KV_OK:
       context_.statistics.putBytes += batch.lines[line].op.length;
       [[fallthrough]];
-    case KV_EXISTS:
+    case KV_EXISTS:  // put: the first one won; upsert: a newer one followed ours
       return batches_.end(batch, line, KV_OK);
     default:  // the grant is void (older epoch, deadline passed, nodes gone): try from the start
       if (isFinal(status)) return batches_.end(batch, line, status);

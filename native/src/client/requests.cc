@@ -63,25 +63,29 @@ wire::Bytes write(uint64_t request, const WriteLine& line, sbe::WriteSource::Val
     message.stagingOffset(staged.offset).payloadCrc(staged.crc);
     put(message.authority(), line.authority);
     put(message.objectId(), line.object);
+    message.softPinMs(line.retention.softPinMs).group(line.retention.group);
+    message.pins().clear();
+    message.pins().soft((line.retention.pins & kPinSoft) != 0).hard((line.retention.pins & kPinHard) != 0);
     message.putKey(line.key.data(), static_cast<uint32_t>(line.key.size()));
   });
 }
 
 }  // namespace
 
-wire::Bytes grantRequest(uint64_t request, uint32_t replicas, uint32_t deadlineMs, std::span<const GrantLine> lines,
-                         std::string_view preferredNode) {
-  size_t room = groupRoom(lines.size(), sbe::GrantRequest::Keys::sbeBlockLength()) + textRoom(preferredNode.size());
+wire::Bytes grantRequest(uint64_t request, const GrantWish& wish, std::span<const GrantLine> lines) {
+  size_t room =
+      groupRoom(lines.size(), sbe::GrantRequest::Keys::sbeBlockLength()) + textRoom(wish.preferredNode.size());
   for (const GrantLine& line : lines)
     room += textRoom(line.key.size());
   return frameOf<sbe::GrantRequest>(room, [&](sbe::GrantRequest& message) {
-    message.requestId(request).replicas(static_cast<uint8_t>(replicas)).deadlineMs(deadlineMs);
+    message.requestId(request).replicas(static_cast<uint8_t>(wish.replicas)).deadlineMs(wish.deadlineMs);
+    message.replace(flag(wish.replace));
     auto& keys = message.keysCount(static_cast<uint16_t>(lines.size()));
     for (const GrantLine& line : lines) {
       keys.next().payloadLength(line.payloadLength);
       keys.putKey(line.key.data(), static_cast<uint32_t>(line.key.size()));
     }
-    message.putPreferredNode(preferredNode);
+    message.putPreferredNode(wish.preferredNode);
   });
 }
 

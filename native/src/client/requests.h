@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/retention.h"
 #include "wire/sbe.h"
 
 namespace kvpool::client {
@@ -31,6 +32,15 @@ struct WriteLine {
   Authority authority;
   ObjectId object;
   uint64_t payloadLength = 0;
+  Retention retention;
+};
+
+/// What is the same for every line of a grant request.
+struct GrantWish {
+  uint32_t replicas = 0;  ///< 0 = the pool's default
+  uint32_t deadlineMs = 0;
+  bool replace = false;
+  std::string_view preferredNode;
 };
 
 /// Where the payload of a staged write lies.
@@ -39,8 +49,7 @@ struct Staged {
   uint32_t crc = 0;
 };
 
-wire::Bytes grantRequest(uint64_t request, uint32_t replicas, uint32_t deadlineMs, std::span<const GrantLine> lines,
-                         std::string_view preferredNode);
+wire::Bytes grantRequest(uint64_t request, const GrantWish& wish, std::span<const GrantLine> lines);
 wire::Bytes publishRequest(uint64_t request, std::span<const PublishLine> lines);
 wire::Bytes lookupRequest(uint64_t request, std::span<const std::string_view> keys);
 wire::Bytes existsRequest(uint64_t request, std::span<const std::string_view> keys);

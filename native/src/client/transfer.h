@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/retention.h"
 #include "client/actions.h"
 #include "client/requests.h"
 
@@ -26,11 +27,13 @@ struct Transfer {
   uint64_t length = 0;
   ObjectId object;
   Authority authority;  ///< Write
+  Retention retention;  ///< Write
   ExtentRef extent;     ///< Read
   uint64_t offset = 0;  ///< Read: of the payload in the segment file
   uint32_t crc = 0;     ///< Read: what the leader says the payload's checksum is
+  bool replaceable = false;  ///< Read: another node has a copy, so a node that makes no progress is not waited for
 
-  [[nodiscard]] WriteLine writeLine() const { return {key, authority, object, length}; }
+  [[nodiscard]] WriteLine writeLine() const { return {key, authority, object, length, retention}; }
 };
 
 struct TransferResult {

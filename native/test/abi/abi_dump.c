@@ -59,6 +59,10 @@ static void dump_constants(void) {
   VALUE(KV_OP_REMOVE);
   VALUE(KV_BATCH_REGISTERED);
   VALUE(KV_BATCH_FORCE);
+  VALUE(KV_BATCH_UPSERT);
+  VALUE(KV_PIN_SOFT);
+  VALUE(KV_PIN_HARD);
+  VALUE(KV_SOFT_PIN_MS_MAX);
 }
 
 static void dump_versions(void) {
@@ -144,6 +148,9 @@ static void dump_batches(void) {
   FIELD(kv_batch_options, timeout_ms);
   FIELD(kv_batch_options, replicas);
   FIELD(kv_batch_options, preferred_node);
+  FIELD(kv_batch_options, pins);
+  FIELD(kv_batch_options, soft_pin_ms);
+  FIELD(kv_batch_options, groups);
 }
 
 static void dump_client_stats(void) {

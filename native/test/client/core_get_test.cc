@@ -81,6 +81,106 @@ TEST(CoreGet, TheNextReplicaHelpsWithoutAskingTheLeader) {
   EXPECT_FALSE(h.nextBody(leader));
 }
 
+/// Asks for a key with copies on nodes 1 and 2 and answers the greeting of the one tried first; the other is `*other`.
+ConnectionId beginAtOneOfTwo(CoreHarness& h, ConnectionId leader, uint64_t* other) {
+  h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1), nodeAddress(2)});
+  const uint64_t first = h.dials("node-1:1") ? 1 : 2;
+  *other = 3 - first;
+  return h.acceptNode(first);
+}
+
+/// Like pass(), with a leader that shows signs of life.
+void passWith(CoreHarness& h, ConnectionId leader, int64_t ms) {
+  for (int64_t passed = 0; passed < ms; passed += 500) {
+    h.pass(500);
+    wire::Bytes heartbeat;
+    wire::appendHeartbeat(heartbeat);
+    h.deliver(leader, heartbeat);
+  }
+}
+
+TEST(CoreGet, ANodeAtAStandstillLosesTheReadToTheOtherCopy) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100);
+  uint64_t other = 0;
+  const auto stuck = beginAtOneOfTwo(h, leader, &other);
+  const auto asked = node::readReadRequest(h.expectBody(stuck));
+  h.pass(client::kFallOverMs);
+  const auto good = h.acceptNode(other);
+  h.replyRead(good, node::readReadRequest(h.expectBody(good)).requestId, "value");
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+  EXPECT_FALSE(h.closes(stuck)) << "it may only be slow";
+
+  // The late answer finds nobody: it must not touch the memory of a batch that is over.
+  wire::Bytes late;
+  node::appendReadReply(late, asked.requestId, KV_OK, 5);
+  h.deliver(stuck, late);
+  const auto receive = h.next<client::ReceivePayload>();
+  ASSERT_TRUE(receive);
+  EXPECT_EQ(receive->destination, nullptr);
+}
+
+TEST(CoreGet, ANodeThatDoesNotGreetLosesTheReadToTheOtherCopy) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100);
+  h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1), nodeAddress(2)});
+  const uint64_t first = h.dials("node-1:1") ? 1 : 2;
+  h.open(h.expectDial(nodeAddress(first).tcp));
+  h.pass(client::kFallOverMs);
+  const auto good = h.acceptNode(3 - first);
+  h.replyRead(good, node::readReadRequest(h.expectBody(good)).requestId, "value");
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+TEST(CoreGet, AStandstillInTheMiddleOfAPayloadClosesBeforeReadingElsewhere) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100);
+  uint64_t other = 0;
+  const auto stuck = beginAtOneOfTwo(h, leader, &other);
+  wire::Bytes announced;
+  node::appendReadReply(announced, node::readReadRequest(h.expectBody(stuck)).requestId, KV_OK, 5);
+  h.deliver(stuck, announced);
+  ASSERT_TRUE(h.next<client::ReceivePayload>());
+  h.pass(client::kFallOverMs);
+  EXPECT_TRUE(h.closes(stuck)) << "it still writes into the caller's memory";
+  const auto good = h.acceptNode(other);
+  h.replyRead(good, node::readReadRequest(h.expectBody(good)).requestId, "value");
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+TEST(CoreGet, ANodeAtAStandstillIsTriedLast) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  h.get("first", 100);
+  uint64_t other = 0;
+  const auto stuck = beginAtOneOfTwo(h, leader, &other);
+  (void)h.expectBody(stuck);
+  h.pass(client::kFallOverMs);
+  const auto good = h.acceptNode(other);
+  h.replyRead(good, node::readReadRequest(h.expectBody(good)).requestId, "value");
+  for (int i = 0; i < 20; ++i) {
+    const uint64_t batch = h.get("again", 100);
+    h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1), nodeAddress(2)});
+    h.replyRead(good, node::readReadRequest(h.expectBody(good)).requestId, "value");
+    EXPECT_EQ(h.expectStatus(batch), KV_OK);
+  }
+}
+
+TEST(CoreGet, TheOnlyCopyIsWaitedForAsLongAsATransferMayTake) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100);
+  ConnectionId node = 0;
+  const auto read = beginRead(h, leader, "value", &node);
+  passWith(h, leader, 5 * client::kFallOverMs);
+  EXPECT_FALSE(h.result(batch));
+  h.replyRead(node, read.requestId, "value");
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
 TEST(CoreGet, AnObjectGoneWithinItsLeaseIsNotFoundAndAfterItExpired) {
   for (const bool expired : {false, true}) {
     CoreHarness h;

@@ -7,6 +7,7 @@
 
 #include "base/crc32c.h"
 #include "dev_kvpool_wire/Heartbeat.h"
+#include "dev_kvpool_wire/WriteRequest.h"
 
 namespace kvpool::test {
 namespace {
@@ -25,6 +26,13 @@ client::Config configFor(std::vector<std::string> masters, bool shm) {
 
 wire::Body bodyOf(const wire::Bytes& frame) {
   return wire::Body(frame).subspan(wire::kFrameHeaderBytes);
+}
+
+Retention retentionOf(const wire::Bytes& writeRequest) {
+  wire::Reader<wire::sbe::WriteRequest> reader{wire::Body(writeRequest)};
+  const int soft = reader->pins().soft() ? kPinSoft : 0;
+  const int hard = reader->pins().hard() ? kPinHard : 0;
+  return {static_cast<uint8_t>(soft | hard), reader->softPinMs(), reader->group()};
 }
 
 bool isHeartbeat(const wire::Bytes& frame) {
@@ -152,9 +160,13 @@ ConnectionId CoreHarness::acceptNode(uint64_t number) {
 
 uint64_t CoreHarness::submit(OpCode op, std::vector<client::Operation> lines, int64_t timeoutMs) {
   client::Submission submission;
-  submission.id = ++lastBatch_;
   submission.op = op;
   submission.lines = std::move(lines);
+  return submit(std::move(submission), timeoutMs);
+}
+
+uint64_t CoreHarness::submit(client::Submission submission, int64_t timeoutMs) {
+  submission.id = ++lastBatch_;
   submission.deadline = now + timeoutMs;
   core.submit(now, std::move(submission));
   return lastBatch_;
@@ -239,7 +251,8 @@ CoreHarness::InlineWrite CoreHarness::expectWrite(ConnectionId node) {
   const auto payload = next<client::SendPayload>();
   if (!payload || payload->transfer != request.requestId) throw std::logic_error("no payload behind a write");
   InlineWrite write{request.requestId, std::string(request.key),
-                    std::string(static_cast<const char*>(payload->data), payload->length), request.objectId};
+                    std::string(static_cast<const char*>(payload->data), payload->length), request.objectId,
+                    retentionOf(body)};
   core.payloadSent(now, node, payload->transfer);
   return write;
 }

@@ -67,6 +67,7 @@ class CoreHarness {
 
   // Batches.
   uint64_t submit(OpCode op, std::vector<client::Operation> lines, int64_t timeoutMs = 30000);
+  uint64_t submit(client::Submission submission, int64_t timeoutMs = 30000);
   uint64_t put(const std::string& key, std::string value, int64_t timeoutMs = 30000);
   uint64_t get(const std::string& key, uint64_t room, int64_t timeoutMs = 30000);
   /// Results of a batch; nothing while it runs.
@@ -94,6 +95,7 @@ class CoreHarness {
     std::string key;
     std::string payload;
     ObjectId object;
+    Retention retention;
   };
   InlineWrite expectWrite(ConnectionId node);
   void replyWrite(ConnectionId node, uint64_t request, int32_t status);

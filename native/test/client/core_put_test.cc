@@ -39,6 +39,81 @@ TEST(CorePut, AnExistingKeyIsOkWithoutAWrite) {
   EXPECT_EQ(h.expectStatus(batch), KV_OK);
 }
 
+TEST(CorePut, WhatItsWriterAsksForTravelsWithTheObject) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  std::string value = "value";
+  client::Submission submission;
+  submission.op = OpCode::Put;
+  submission.lines = {{"k", value.data(), value.size(), KV_OK, groupId("session")}};
+  submission.pins = kPinSoft | kPinHard;
+  submission.softPinMs = 90000;
+  h.submit(std::move(submission));
+  const auto grant = h.expectGrant(leader);
+  EXPECT_FALSE(grant.replace);
+  h.replyGrant(leader, grant, KV_OK, {nodeAddress(1)});
+  const auto node = h.acceptNode(1);
+  EXPECT_EQ(h.expectWrite(node).retention, (Retention{kPinSoft | kPinHard, 90000, groupId("session")}));
+}
+
+TEST(CorePut, WithoutAWishNothingIsPinned) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  h.put("k", "value");
+  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1)});
+  const auto node = h.acceptNode(1);
+  EXPECT_EQ(h.expectWrite(node).retention, Retention{});
+}
+
+/// An upsert that was written; `publish` is what it asked last.
+uint64_t beginUpsert(CoreHarness& h, ConnectionId leader, std::string& value, PublishRequest* publish) {
+  client::Submission submission;
+  submission.op = OpCode::Put;
+  submission.lines = {{"k", value.data(), value.size()}};
+  submission.upsert = true;
+  const uint64_t batch = h.submit(std::move(submission));
+  const auto grant = h.expectGrant(leader);
+  EXPECT_TRUE(grant.replace);
+  h.replyGrant(leader, grant, KV_OK, {nodeAddress(1)});
+  const auto node = h.acceptNode(1);
+  h.replyWrite(node, h.expectWrite(node).request, KV_OK);
+  *publish = h.expectPublish(leader);
+  return batch;
+}
+
+TEST(CorePut, AnUpsertAsksToReplaceAndIsDoneWhenPublished) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  std::string value = "value";
+  PublishRequest publish;
+  const uint64_t batch = beginUpsert(h, leader, value, &publish);
+  EXPECT_FALSE(h.result(batch));
+  h.replyPublish(leader, publish, KV_OK);
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+TEST(CorePut, AnUpsertThatANewerOneFollowedIsDone) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  std::string value = "value";
+  PublishRequest publish;
+  const uint64_t batch = beginUpsert(h, leader, value, &publish);
+  h.replyPublish(leader, publish, KV_EXISTS);
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+TEST(CorePut, AnUpsertUnderAVoidGrantIsDoneAgainNotReportedAsDone) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  std::string value = "value";
+  PublishRequest publish;
+  const uint64_t batch = beginUpsert(h, leader, value, &publish);
+  h.replyPublish(leader, publish, KV_STALE_EPOCH);
+  EXPECT_FALSE(h.result(batch));
+  h.pass(client::kRetryLongestMs);
+  EXPECT_TRUE(h.expectGrant(leader).replace);
+}
+
 TEST(CorePut, ABusyKeyIsAskedForAgainUntilItExists) {
   CoreHarness h;
   const auto leader = h.lead();

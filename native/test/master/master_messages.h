@@ -52,6 +52,7 @@ struct GrantRequest {
   uint64_t request = 0;
   uint32_t replicas = 0;
   uint32_t deadlineMs = 0;
+  bool replace = false;
   std::vector<WantedGrant> keys;
   std::string preferredNode;
 };

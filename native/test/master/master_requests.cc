@@ -88,7 +88,7 @@ void MasterModel::grant(uint64_t connection, const GrantRequest& request) {
 
 client::Grant MasterModel::grantOne(const GrantRequest& request, const WantedGrant& wanted,
                                     const std::vector<uint64_t>& order) {
-  if (!copies(wanted.key).empty()) return {KV_EXISTS, {}, {}};
+  if (!request.replace && !copies(wanted.key).empty()) return {KV_EXISTS, {}, {}};
   const auto given = grants_.find(wanted.key);
   if (given != grants_.end() && given->second.deadline > now_) return {KV_BUSY, {}, {}};
   if (order.empty()) {

@@ -87,6 +87,7 @@ GrantRequest readGrantRequest(wire::Body body) {
   request.request = reader->requestId();
   request.replicas = reader->replicas();
   request.deadlineMs = reader->deadlineMs();
+  request.replace = reader->replace() == sbe::Flag::YES;
   auto& keys = reader.group(kKeys, wire::kRequestKeysMax);
   while (keys.hasNext()) {
     keys.next();

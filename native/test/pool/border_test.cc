@@ -75,6 +75,64 @@ TEST_F(Border, AnOlderCallersStructGetsDefaults) {
   kv_client_destroy(created);
 }
 
+TEST_F(Border, OptionsOfEveryEarlierSizeAreReadAndHalvesOfFieldsAreNot) {
+  kv_op op = line("k", "v", 1);
+  const uint64_t groups[1] = {7};
+  kv_batch_options options{};
+  options.timeout_ms = 100;
+  options.pins = ~0u;  // what lies behind the caller's struct must not be looked at
+  options.groups = groups;
+  for (uint32_t size = 0; size <= sizeof options + 8; ++size) {
+    uint64_t batch = 0;
+    options.struct_size = size;
+    const bool wholeFields = size == 8 || size == 16 || size == offsetof(kv_batch_options, pins);
+    const int32_t status = kv_client_submit(client(), KV_OP_EXISTS, &op, 1, &options, &batch);
+    EXPECT_EQ(status, wholeFields ? KV_OK : KV_INVALID_ARGUMENT) << "struct_size " << size;
+    if (status == KV_OK) {
+      EXPECT_EQ(kv_client_wait(client(), batch, 5000), KV_OK);
+    }
+  }
+}
+
+TEST_F(Border, PinsAreCheckedAndEachRefusalNamesTheWayOut) {
+  struct Case {
+    uint32_t pins;
+    uint32_t softPinMs;
+    const char* word;  // NULL: accepted
+  };
+  const Case cases[] = {{0, 0, nullptr},
+                        {KV_PIN_SOFT, 0, nullptr},
+                        {KV_PIN_SOFT | KV_PIN_HARD, KV_SOFT_PIN_MS_MAX, nullptr},
+                        {KV_PIN_HARD, 0, nullptr},
+                        {4, 0, "KV_PIN_SOFT and KV_PIN_HARD"},
+                        {KV_PIN_SOFT, KV_SOFT_PIN_MS_MAX + 1, "24 h"},
+                        {KV_PIN_HARD, 1, "without KV_PIN_SOFT"}};
+  for (const Case& it : cases) {
+    kv_op op = line("k", "v", 1);
+    kv_batch_options options{};
+    options.struct_size = sizeof options;
+    options.timeout_ms = 100;
+    options.pins = it.pins;
+    options.soft_pin_ms = it.softPinMs;
+    uint64_t batch = 0;
+    const int32_t status = kv_client_submit(client(), KV_OP_PUT, &op, 1, &options, &batch);
+    EXPECT_EQ(status, it.word == nullptr ? KV_OK : KV_INVALID_ARGUMENT);
+    if (it.word != nullptr) {
+      EXPECT_NE(explain(client()).find(it.word), std::string::npos) << explain(client());
+    }
+    if (status == KV_OK) {
+      EXPECT_EQ(kv_client_wait(client(), batch, 5000), KV_OK);
+    }
+  }
+}
+
+TEST(GroupId, IsFnv1aAndNoneForNoName) {
+  EXPECT_EQ(kv_group_id("a", 1), 0xaf63dc4c8601ec8cull);
+  EXPECT_EQ(kv_group_id("foobar", 6), 0x85944171f73967e8ull);
+  EXPECT_EQ(kv_group_id("", 0), 0u);
+  EXPECT_EQ(kv_group_id(nullptr, 0), 0u);
+}
+
 TEST_F(Border, SubmitRefusesWhatItCannotDo) {
   kv_op op = line("k", "v", 1);
   uint64_t batch = 0;

@@ -33,6 +33,8 @@ public interface KvLibrary {
 
     int clientUnregister(long client, long address);
 
+    long groupId(long name, int length);
+
     int clientSubmit(long client, int opCode, long table, int count, long options, long batchOut);
 
     int clientWait(long client, long batch, int timeoutMs);

@@ -93,7 +93,10 @@ final class Layouts {
             u32("flags"),
             u32("timeout_ms"),
             u32("replicas"),
-            pointer("preferred_node"));
+            pointer("preferred_node"),
+            u32("pins"),
+            u32("soft_pin_ms"),
+            pointer("groups"));
 
     static final StructLayout CLIENT_STATS = struct(
             "kv_client_stats",

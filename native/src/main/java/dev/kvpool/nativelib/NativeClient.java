@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,6 +66,11 @@ public final class NativeClient implements AutoCloseable {
 
     /** Puts each value under its key; an existing key is OK and keeps its first value. */
     public List<Status> put(Map<String, byte[]> values, Duration timeout) {
+        return put(values, PutOptions.DEFAULT, timeout);
+    }
+
+    /** Puts each value under its key as the options say; in the order of the map. */
+    public List<Status> put(Map<String, byte[]> values, PutOptions how, Duration timeout) {
         List<Map.Entry<String, byte[]>> entries = List.copyOf(values.entrySet());
         try (Arena arena = Arena.ofConfined()) {
             OpTable table =
@@ -72,7 +78,10 @@ public final class NativeClient implements AutoCloseable {
             for (int i = 0; i < entries.size(); i++) {
                 table.source(i, entries.get(i).getValue());
             }
-            run(arena, OpCode.PUT, table, 0, timeout);
+            Struct options = new Struct(arena, Layouts.BATCH_OPTIONS);
+            how.writeTo(options);
+            options.u64("groups", groups(arena, how.group(), table.count()));
+            run(arena, OpCode.PUT, table, options, timeout);
             return statuses(table);
         }
     }
@@ -83,7 +92,7 @@ public final class NativeClient implements AutoCloseable {
             List<ObjectValue> answers = new ArrayList<>(keys.size());
             OpTable first = new OpTable(arena, keys);
             IntStream.range(0, first.count()).forEach(i -> first.destination(i, SMALL_BYTES));
-            run(arena, OpCode.GET, first, 0, timeout);
+            run(arena, OpCode.GET, first, new Struct(arena, Layouts.BATCH_OPTIONS), timeout);
             IntStream.range(0, first.count()).forEach(i -> answers.add(value(first, i)));
 
             List<Integer> larger = IntStream.range(0, first.count())
@@ -92,7 +101,7 @@ public final class NativeClient implements AutoCloseable {
                     .toList();
             OpTable second = new OpTable(arena, larger.stream().map(keys::get).toList());
             IntStream.range(0, second.count()).forEach(i -> second.destination(i, first.resultLength(larger.get(i))));
-            run(arena, OpCode.GET, second, 0, timeout);
+            run(arena, OpCode.GET, second, new Struct(arena, Layouts.BATCH_OPTIONS), timeout);
             IntStream.range(0, second.count()).forEach(i -> answers.set(larger.get(i), value(second, i)));
             return answers;
         }
@@ -143,22 +152,36 @@ public final class NativeClient implements AutoCloseable {
         handle.close();
     }
 
+    /** Address of the group's number for each line, or NULL without a group. */
+    private long groups(Arena arena, String name, int count) {
+        if (name.isEmpty() || count == 0) {
+            return 0;
+        }
+        byte[] utf8 = name.getBytes(StandardCharsets.UTF_8);
+        MemorySegment text = arena.allocate(utf8.length);
+        MemorySegment.copy(MemorySegment.ofArray(utf8), 0, text, 0, utf8.length);
+        long group = library.groupId(text.address(), utf8.length);
+        MemorySegment groups = arena.allocate(JAVA_LONG, count);
+        for (int i = 0; i < count; i++) {
+            groups.setAtIndex(JAVA_LONG, i, group);
+        }
+        return groups.address();
+    }
+
     private List<Status> keysOnly(OpCode code, List<String> keys, int flags, Duration timeout) {
         try (Arena arena = Arena.ofConfined()) {
             OpTable table = new OpTable(arena, keys);
-            run(arena, code, table, flags, timeout);
+            run(arena, code, table, new Struct(arena, Layouts.BATCH_OPTIONS).u32("flags", flags), timeout);
             return statuses(table);
         }
     }
 
     /** Submits the batch and waits for its end, which its own timeout bounds. */
-    private void run(Arena arena, OpCode code, OpTable table, int flags, Duration timeout) {
+    private void run(Arena arena, OpCode code, OpTable table, Struct options, Duration timeout) {
         if (table.count() == 0) {
             return;
         }
-        Struct options = new Struct(arena, Layouts.BATCH_OPTIONS)
-                .u32("flags", flags)
-                .u32("timeout_ms", Arguments.milliseconds("timeout", timeout));
+        options.u32("timeout_ms", Arguments.milliseconds("timeout", timeout));
         MemorySegment batch = arena.allocate(JAVA_LONG);
         handle.call(client -> {
             int status = library.clientSubmit(

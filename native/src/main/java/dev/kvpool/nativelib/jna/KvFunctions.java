@@ -33,6 +33,8 @@ final class KvFunctions {
 
     static native int kv_client_unregister(long client, long address);
 
+    static native long kv_group_id(long name, int length);
+
     static native int kv_client_submit(long client, int opCode, long table, int count, long options, long batchOut);
 
     static native int kv_client_wait(long client, long batch, int timeoutMs);
