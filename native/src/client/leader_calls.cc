@@ -77,7 +77,8 @@ wire::Bytes LeaderCalls::encodeGrant(const Batch& batch, uint64_t request, const
     wanted.push_back({batch.key(line), batch.lines[line].op.length});
   const Time left = std::clamp<Time>(batch.asked.deadline - context_.now, 1, INT32_MAX);
   const Submission& asked = batch.asked;
-  return grantRequest(request, {asked.replicas, static_cast<uint32_t>(left), asked.upsert, asked.preferredNode}, wanted);
+  return grantRequest(request, {asked.replicas, static_cast<uint32_t>(left), asked.upsert, asked.preferredNode},
+                      wanted);
 }
 
 std::optional<LeaderCalls::Call> LeaderCalls::take(uint64_t request) {

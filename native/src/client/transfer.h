@@ -26,11 +26,11 @@ struct Transfer {
   void* data = nullptr;  ///< Read: destination, Write: source, never written through
   uint64_t length = 0;
   ObjectId object;
-  Authority authority;  ///< Write
-  Retention retention;  ///< Write
-  ExtentRef extent;     ///< Read
-  uint64_t offset = 0;  ///< Read: of the payload in the segment file
-  uint32_t crc = 0;     ///< Read: what the leader says the payload's checksum is
+  Authority authority;       ///< Write
+  Retention retention;       ///< Write
+  ExtentRef extent;          ///< Read
+  uint64_t offset = 0;       ///< Read: of the payload in the segment file
+  uint32_t crc = 0;          ///< Read: what the leader says the payload's checksum is
   bool replaceable = false;  ///< Read: another node has a copy, so a node that makes no progress is not waited for
 
   [[nodiscard]] WriteLine writeLine() const { return {key, authority, object, length, retention}; }
