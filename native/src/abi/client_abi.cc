@@ -10,6 +10,7 @@
 
 #include "abi/border.h"
 #include "base/entropy.h"
+#include "base/group_id.h"
 #include "base/retention.h"
 #include "base/utf8.h"
 #include "client/client.h"
@@ -36,7 +37,6 @@ constexpr uint32_t kProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM;
 constexpr uint32_t kBatchFlags = KV_BATCH_REGISTERED | KV_BATCH_FORCE | KV_BATCH_UPSERT;
 
 static_assert(KV_PIN_SOFT == kvpool::kPinSoft && KV_PIN_HARD == kvpool::kPinHard);
-static_assert(KV_SOFT_PIN_MS_MAX == kvpool::kSoftPinMsMax);
 
 std::string hostName() {
   std::array<char, kvpool::wire::kNameBytesMax + 1> name{};

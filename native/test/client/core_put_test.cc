@@ -2,6 +2,7 @@
 // put, step by step: what each answer of the leader and of the nodes leads to.
 #include <gtest/gtest.h>
 
+#include "base/group_id.h"
 #include "client/core_harness.h"
 
 namespace kvpool::test {
