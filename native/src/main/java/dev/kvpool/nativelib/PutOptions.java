@@ -31,8 +31,7 @@ public record PutOptions(
     static final int SOFT_PIN_MS_MAX = 86_400_000;
 
     /** Every default: an existing object stays, nothing is pinned. */
-    public static final PutOptions DEFAULT =
-            new PutOptions(0, Optional.empty(), false, Optional.empty(), false, "");
+    public static final PutOptions DEFAULT = new PutOptions(0, Optional.empty(), false, Optional.empty(), false, "");
 
     public PutOptions {
         if (softPin.isPresent() && (softPin.get().isNegative() || softPin.get().toMillis() > SOFT_PIN_MS_MAX)) {

@@ -88,6 +88,7 @@ final class FakeLibrary implements KvLibrary {
     }
 
     @Override
+    @SuppressWarnings("restricted") // reads what the caller points to, as the real library does
     public int clientSubmit(long client, int opCode, long table, int count, long options, long batchOut) {
         requireAlive(client);
         MemorySegment given = MemorySegment.ofAddress(options).reinterpret(Layouts.BATCH_OPTIONS.byteSize());
