@@ -63,9 +63,7 @@ wire::Bytes write(uint64_t request, const WriteLine& line, sbe::WriteSource::Val
     message.stagingOffset(staged.offset).payloadCrc(staged.crc);
     put(message.authority(), line.authority);
     put(message.objectId(), line.object);
-    message.softPinMs(line.retention.softPinMs).group(line.retention.group);
-    message.pins().clear();
-    message.pins().soft((line.retention.pins & kPinSoft) != 0).hard((line.retention.pins & kPinHard) != 0);
+    wire::putRetention(message, line.retention);
     message.putKey(line.key.data(), static_cast<uint32_t>(line.key.size()));
   });
 }

@@ -7,7 +7,6 @@
 
 #include "base/crc32c.h"
 #include "dev_kvpool_wire/Heartbeat.h"
-#include "dev_kvpool_wire/WriteRequest.h"
 
 namespace kvpool::test {
 namespace {
@@ -26,13 +25,6 @@ client::Config configFor(std::vector<std::string> masters, bool shm) {
 
 wire::Body bodyOf(const wire::Bytes& frame) {
   return wire::Body(frame).subspan(wire::kFrameHeaderBytes);
-}
-
-Retention retentionOf(const wire::Bytes& writeRequest) {
-  wire::Reader<wire::sbe::WriteRequest> reader{wire::Body(writeRequest)};
-  const int soft = reader->pins().soft() ? kPinSoft : 0;
-  const int hard = reader->pins().hard() ? kPinHard : 0;
-  return {static_cast<uint8_t>(soft | hard), reader->softPinMs(), reader->group()};
 }
 
 bool isHeartbeat(const wire::Bytes& frame) {
@@ -252,7 +244,7 @@ CoreHarness::InlineWrite CoreHarness::expectWrite(ConnectionId node) {
   if (!payload || payload->transfer != request.requestId) throw std::logic_error("no payload behind a write");
   InlineWrite write{request.requestId, std::string(request.key),
                     std::string(static_cast<const char*>(payload->data), payload->length), request.objectId,
-                    retentionOf(body)};
+                    request.retention};
   core.payloadSent(now, node, payload->transfer);
   return write;
 }
