@@ -13,7 +13,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from kvchaos.campaign import WHOLE_SECONDS, Campaign
-from kvchaos.clock import build_offset_library
 from kvchaos.crew import Crew
 from kvchaos.judge import Circumstances
 from kvchaos.kinds import NAMES, possible
@@ -109,10 +108,7 @@ def _run(given: argparse.Namespace, result: Result, directory: Path, say) -> Non
         closing.callback(crew.close)
         members = [crew.join("probe", "tcp", draws.getrandbits(32))]
         members += [crew.join("clash", _APIS[i % len(_APIS)], draws.getrandbits(32)) for i in range(given.clients)]
-        library = build_offset_library(directory)
-        if library is None:
-            say("there is no C compiler: 'set clock off' is left out")
-        stage = Stage(pool, crew, masters, circumstances, draws, mounted, library)
+        stage = Stage(pool, crew, masters, circumstances, draws, mounted)
         kinds = possible(stage, given.kinds.split(",") if given.kinds else None)
         if not kinds:
             raise SystemExit("none of these faults is possible here")

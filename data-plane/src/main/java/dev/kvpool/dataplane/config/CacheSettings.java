@@ -10,6 +10,9 @@ public final class CacheSettings {
             Durations.between(Duration.ofMillis(100), Duration.ofHours(1));
     private static final Format<Duration> LEADERSHIP_TIMES =
             Durations.between(Duration.ofMillis(50), Duration.ofMinutes(10));
+    private static final Format<Duration> REPAIR_DELAYS =
+            Durations.between(Duration.ofMillis(100), Duration.ofHours(24));
+    private static final Format<Long> REPAIR_RATES = Sizes.between(1L << 16, 1L << 40);
     private static final int REPLICAS_MAX = 16;
 
     public static final Setting<Duration> OBJECT_LEASE = Setting.withDefault(
@@ -30,6 +33,18 @@ public final class CacheSettings {
             "1",
             "Copies of an object on different nodes when its put does not say.");
 
+    public static final Setting<Duration> REPAIR_DELAY = Setting.withDefault(
+            "repair-delay",
+            REPAIR_DELAYS,
+            "30s",
+            "How long a node may be away before the copies it held are made anew on others.");
+
+    public static final Setting<Long> REPAIR_RATE = Setting.withDefault(
+            "repair-rate",
+            REPAIR_RATES,
+            "256MiB",
+            "Bytes a second that repair and drain may send to a node, and fetch from one.");
+
     public static final Setting<Duration> LEASE_DURATION = Setting.withDefault(
             "lease-duration", LEADERSHIP_TIMES, "5s", "How long a leadership holds without being renewed.");
 
@@ -44,6 +59,8 @@ public final class CacheSettings {
             EVICTION_HIGH_WATERMARK,
             EVICTION_LOW_WATERMARK,
             REPLICAS,
+            REPAIR_DELAY,
+            REPAIR_RATE,
             LEASE_DURATION,
             RENEW_DEADLINE,
             RETRY_PERIOD);

@@ -22,6 +22,8 @@ import java.util.UUID;
  * @param expectedNodesFile a file with one id per line, read again when it changes
  * @param objectLeaseMs how long a reader may rely on what it was told
  * @param replicas copies of an object when the client does not say
+ * @param repairDelayMs how long a node may be away before its replicas are made anew elsewhere
+ * @param repairBytesPerSecond what copies may take of a node, in each direction
  */
 public record MasterConfig(
         UUID poolId,
@@ -36,6 +38,8 @@ public record MasterConfig(
         double highWatermark,
         double lowWatermark,
         int replicas,
+        long repairDelayMs,
+        long repairBytesPerSecond,
         ElectionTimes times) {
     /** Checks the whole configuration and reports everything that is wrong with it at once. */
     public MasterConfig {
@@ -61,6 +65,10 @@ public record MasterConfig(
         }
         if (replicas < 1 || replicas > 16) {
             problems.add("replicas must be 1 to 16, not " + replicas);
+        }
+        if (repairDelayMs < 0 || repairBytesPerSecond <= 0) {
+            problems.add("the repair delay must not be negative and the repair rate above 0, not " + repairDelayMs
+                    + " ms and " + repairBytesPerSecond + " bytes/s");
         }
         if (!problems.isEmpty()) {
             throw new IllegalArgumentException(String.join("; ", problems));

@@ -93,7 +93,9 @@ public final class MasterProcess implements AutoCloseable {
                 config.highWatermark(),
                 config.lowWatermark(),
                 config.replicas(),
-                config.times().leaseDurationMs());
+                config.times().leaseDurationMs(),
+                config.repairDelayMs(),
+                config.repairBytesPerSecond());
         RandomGenerator random = RandomGenerator.getDefault();
         MasterCore core = new MasterCore(settings, expectedNodes(), random);
         status = core.status();

@@ -65,6 +65,8 @@ final class MasterSettings {
                 settings.get(CacheSettings.EVICTION_HIGH_WATERMARK),
                 settings.get(CacheSettings.EVICTION_LOW_WATERMARK),
                 settings.get(CacheSettings.REPLICAS),
+                settings.get(CacheSettings.REPAIR_DELAY).toMillis(),
+                settings.get(CacheSettings.REPAIR_RATE),
                 new ElectionTimes(
                         settings.get(CacheSettings.LEASE_DURATION).toMillis(),
                         settings.get(CacheSettings.RENEW_DEADLINE).toMillis(),

@@ -85,6 +85,8 @@ class MasterProcessTest {
                 0.9,
                 0.85,
                 1,
+                30_000,
+                1L << 28,
                 new ElectionTimes(3_000, 2_000, 100));
         return MasterProcess.start(config, PeerSocket.VERSIONS, () -> {});
     }
@@ -230,6 +232,8 @@ class MasterProcessTest {
                 0.9,
                 0.85,
                 1,
+                30_000,
+                1L << 28,
                 ElectionTimes.DEFAULT);
 
         assertThatThrownBy(() -> MasterProcess.start(taken, PeerSocket.VERSIONS, () -> {}))
@@ -254,6 +258,8 @@ class MasterProcessTest {
                 0.9,
                 0.85,
                 1,
+                30_000,
+                1L << 28,
                 ElectionTimes.DEFAULT);
         try (MasterProcess following = MasterProcess.start(config, PeerSocket.VERSIONS, () -> {})) {
             assertThat(following.status().expectedNodes()).isEqualTo(1);

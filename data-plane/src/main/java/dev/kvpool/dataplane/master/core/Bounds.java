@@ -80,5 +80,37 @@ final class Bounds {
     /** Objects of a purge that are forgotten in one tick. */
     static final int PURGED_PER_TICK = 8192;
 
+    /** Copies that a node takes part in at once, and their bytes. One object may be larger. */
+    static final int COPIES_PER_NODE_MAX = 8;
+
+    static final long COPY_BYTES_PER_NODE_MAX = 64L << 20;
+
+    /** Longer than a node tries. */
+    static final long COPY_WAIT_MS = 60_000;
+
+    /** Objects that wait for room among the copies under way. */
+    static final int COPIES_WAITING_MAX = 64;
+
+    /** Objects remembered as unreadable at a node. */
+    static final int UNREADABLE_MAX = 10_000;
+
+    /** Objects looked at for missing copies in one tick, and the time between two passes over all of them. */
+    static final int REPAIR_VISITS_PER_TICK = 4096;
+
+    static final long REPAIR_REST_MS_MIN = 1_000;
+    static final long REPAIR_REST_MS_MAX = 30_000;
+
+    /** How long a node is not chosen after a failed transfer: at first, and at most. */
+    static final long DISTRUST_MS_MIN = 1_000;
+
+    static final long DISTRUST_MS_MAX = 30_000;
+
+    /** A node less than this part as full as the others, when these are at least so full, is filled slowly at first. */
+    static final double RAMP_FRACTION = 0.5;
+
+    static final double RAMP_FILL_MIN = 0.05;
+    static final double RAMP_START = 0.1;
+    static final long RAMP_MS = 60_000;
+
     private Bounds() {}
 }

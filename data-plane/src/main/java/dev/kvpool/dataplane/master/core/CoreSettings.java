@@ -9,6 +9,8 @@ package dev.kvpool.dataplane.master.core;
  * @param highWatermark fraction of a node's room above which eviction begins
  * @param lowWatermark fraction at which it ends
  * @param replicas copies of an object on different nodes when the client does not say
+ * @param repairDelayMs how long a node may be away before its replicas are made anew elsewhere
+ * @param repairBytesPerSecond what copies may take of a node, in each direction
  * @param leaseDurationMs of the leadership Lease; how long a former leader may have gone on granting object leases
  */
 public record CoreSettings(
@@ -17,8 +19,14 @@ public record CoreSettings(
         double highWatermark,
         double lowWatermark,
         int replicas,
-        long leaseDurationMs) {
+        long leaseDurationMs,
+        long repairDelayMs,
+        long repairBytesPerSecond) {
     public CoreSettings {
+        if (repairDelayMs < 0 || repairBytesPerSecond <= 0) {
+            throw new IllegalArgumentException("repair delay " + repairDelayMs + " ms and repair rate "
+                    + repairBytesPerSecond + " bytes/s must be positive");
+        }
         if (!(0 < lowWatermark && lowWatermark < highWatermark && highWatermark <= 1)) {
             throw new IllegalArgumentException(
                     "watermarks must be 0 < low < high <= 1, not " + lowWatermark + " and " + highWatermark);

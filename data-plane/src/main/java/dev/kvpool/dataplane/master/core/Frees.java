@@ -127,6 +127,11 @@ final class Frees {
         }
     }
 
+    /** Frees one replica of an object that keeps others. */
+    void trim(Replica replica) {
+        enqueue(replica, null);
+    }
+
     /** Frees what a doomed object still has on a node that has just become usable, or has just shown it. */
     void giveUpRest(Replica replica, long nowMs) {
         StoredObject object = replica.object();

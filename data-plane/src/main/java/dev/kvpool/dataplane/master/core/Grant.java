@@ -21,18 +21,23 @@ final class Grant {
     final long extentBytes;
     final long deadlineMs;
     final List<NodeView> targets;
+
+    /** Copies the object should have. */
+    final int wanted;
+
     final List<PublishWait> waits = new ArrayList<>(1);
     private final Set<NodeView> reserved;
 
     /** Its connection ended. The writer may still finish, but nobody waits for it any more. */
     boolean abandoned;
 
-    Grant(long session, ObjectId id, Key key, long extentBytes, List<NodeView> targets, long deadlineMs) {
+    Grant(long session, ObjectId id, Key key, long extentBytes, List<NodeView> targets, int wanted, long deadlineMs) {
         this.session = session;
         this.id = id;
         this.key = key;
         this.extentBytes = extentBytes;
         this.targets = targets;
+        this.wanted = wanted;
         this.deadlineMs = deadlineMs;
         this.reserved = new HashSet<>(targets);
         for (NodeView node : targets) {

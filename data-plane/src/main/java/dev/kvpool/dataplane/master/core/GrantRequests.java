@@ -50,7 +50,7 @@ final class GrantRequests {
     GrantReply grant(long session, GrantRequest request, long nowMs) {
         long grantedMs = Math.min(request.deadlineMs(), Bounds.GRANT_MS_MAX);
         int replicas = request.replicas() == 0 ? settings.replicas() : request.replicas();
-        Wish wish = new Wish(session, replicas, request.preferredNode(), membership.usable(), nowMs, nowMs + grantedMs);
+        Wish wish = new Wish(session, replicas, request.preferredNode(), membership.takers(), nowMs, nowMs + grantedMs);
         NodeTable nodes = new NodeTable();
         List<GrantLine> lines = new ArrayList<>(request.keys().size());
         for (GrantKey key : request.keys()) {
@@ -75,8 +75,14 @@ final class GrantRequests {
             return refused(Status.NO_SPACE);
         }
         endOutlived(asked.key(), wish.nowMs);
-        Grant grant =
-                new Grant(wish.session, leadership.nextObjectId(), asked.key(), extentBytes, targets, wish.deadlineMs);
+        Grant grant = new Grant(
+                wish.session,
+                leadership.nextObjectId(),
+                asked.key(),
+                extentBytes,
+                targets,
+                wish.replicas,
+                wish.deadlineMs);
         grants.add(grant);
         counters.add(Count.GRANTS);
         List<Integer> places = targets.stream().map(nodes::place).toList();

@@ -22,6 +22,8 @@ final class Index {
     private final Remains remains = new Remains();
     private long leasedUntilMs = Long.MIN_VALUE;
     private long unavailable;
+    private long shortOfCopies;
+    private long overReplicated;
 
     /** Published objects below it are out of sight; they are forgotten little by little. */
     private ObjectId purgeId = ObjectId.NONE;
@@ -92,6 +94,16 @@ final class Index {
     /** Published objects with no replica on a usable node. */
     long unavailableCount() {
         return unavailable;
+    }
+
+    /** Published objects with fewer replicas on usable nodes than they should have, those with none included. */
+    long shortOfCopies() {
+        return shortOfCopies;
+    }
+
+    /** Published objects with more replicas on usable nodes than they should have. */
+    long overReplicated() {
+        return overReplicated;
     }
 
     /**
@@ -198,8 +210,8 @@ final class Index {
         replica.node().replicas.noLongerFreeing(replica);
     }
 
-    /** Makes an object readable under its key, which must have no published object. */
-    void publish(StoredObject object) {
+    /** Makes an object readable under its key, which must have no published object, and says how many copies it should have. */
+    void publish(StoredObject object, int wanted) {
         StoredObject before = published.get(object.key());
         if (before != null && isPurged(before)) {
             doom(before);
@@ -213,10 +225,9 @@ final class Index {
             remains.remove(object.key(), object.id());
         }
         object.fate(StoredObject.Fate.PUBLISHED);
+        object.wanted(Math.clamp(wanted, 1, Bounds.REPLICAS_MAX));
         recency.append(object);
-        if (!object.isAvailable()) {
-            unavailable++;
-        }
+        count(object, +1);
     }
 
     void doom(StoredObject object) {
@@ -256,6 +267,8 @@ final class Index {
         published.clear();
         recency.clear();
         unavailable = 0;
+        shortOfCopies = 0;
+        overReplicated = 0;
         for (StoredObject object : objects.values()) {
             object.fate(StoredObject.Fate.UNSETTLED);
         }
@@ -268,9 +281,7 @@ final class Index {
         published.remove(object.key(), object);
         purged -= isPurged(object) ? 1 : 0;
         recency.remove(object);
-        if (!object.isAvailable()) {
-            unavailable--;
-        }
+        count(object, -1);
         object.fate(StoredObject.Fate.UNSETTLED);
     }
 
@@ -298,10 +309,16 @@ final class Index {
     }
 
     private void usableReplicas(StoredObject object, int change) {
-        boolean before = object.isAvailable();
+        boolean counts = object.fate() == StoredObject.Fate.PUBLISHED;
+        count(object, counts ? -1 : 0);
         object.countUsable(change);
-        if (object.fate() == StoredObject.Fate.PUBLISHED && before != object.isAvailable()) {
-            unavailable += before ? 1 : -1;
-        }
+        count(object, counts ? +1 : 0);
+    }
+
+    /** Counts a published object in or out. */
+    private void count(StoredObject object, int change) {
+        unavailable += object.isAvailable() ? 0 : change;
+        shortOfCopies += object.usableReplicas() < object.wanted() ? change : 0;
+        overReplicated += object.usableReplicas() > object.wanted() ? change : 0;
     }
 }

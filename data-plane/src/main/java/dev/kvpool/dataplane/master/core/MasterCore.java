@@ -65,10 +65,20 @@ public final class MasterCore {
         replies = new PendingReplies(outbox);
         frees = new Frees(index, membership, outbox, this::nextRequestId);
         Commands commands = new Commands(outbox, this::nextRequestId);
-        Burials burials = new Burials(membership, index, tombstones, commands);
         Purges purges = new Purges(membership, index, commands);
-        upkeep = new Upkeep(leadership, tombstones, commands, burials, purges);
-        settlement = new Settlement(index, grants, frees, leadership, tombstones, purges, counters);
+        settlement = new Settlement(settings, index, grants, frees, leadership, tombstones, purges, counters);
+        upkeep = new Upkeep(
+                settings,
+                leadership,
+                membership,
+                index,
+                frees,
+                settlement,
+                tombstones,
+                commands,
+                purges,
+                counters,
+                outbox);
         takeover = new Takeover(
                 settings,
                 leadership,
@@ -83,18 +93,19 @@ public final class MasterCore {
                 outbox,
                 this::nextRequestId);
         stream = new NodeStream(index, tombstones, this::committed, this::buried);
-        publishes = new PublishRequests(index, membership, grants, settlement, replies, counters);
+        publishes = new PublishRequests(index, membership, grants, settlement, upkeep.standings(), replies, counters);
         GrantRequests granting =
                 new GrantRequests(settings, index, membership, grants, settlement, leadership, counters, random);
         ReadRequests reads = new ReadRequests(settings, index, counters);
-        Removals removals = new Removals(index, membership, grants, frees, settlement, leadership, burials);
+        Removals removals = new Removals(
+                index, membership, grants, frees, settlement, leadership, upkeep.burials(), upkeep.copies());
         removes = new RemoveRequests(
                 index, membership, grants, publishes, leadership, removals, purges, replies, counters);
         requests = new ClientRequests(leadership, granting, publishes, reads, removes, replies, outbox);
         evictor = new Evictor(settings, leadership, membership, index, frees, counters);
         heartbeats = new Heartbeats(membership, clients, index, tombstones, outbox);
         departures = new Departures(membership, outbox);
-        report = new StatusReport(leadership, membership, index, tombstones, grants, takeover, counters);
+        report = new StatusReport(leadership, membership, index, tombstones, grants, takeover, upkeep, counters);
     }
 
     // ---- connections --------------------------------------------------------------------------------------------
@@ -184,6 +195,7 @@ public final class MasterCore {
         switch (message) {
             case NodeInfo it -> {
                 stream.introduce(node, it);
+                upkeep.introduced(node);
                 purged(node, it);
                 if (leadership.leads()) {
                     takeover.fence(node);
@@ -226,7 +238,7 @@ public final class MasterCore {
         }
         publishes.committed(node, object, nowMs);
         if (node.usable && leadership.phase() == Leadership.Phase.SERVING) {
-            settlement.settle(object, nowMs);
+            settlement.settleLate(object, nowMs);
             settlement.giveUpIfDoomed(object, node, nowMs);
         }
     }
@@ -338,7 +350,7 @@ public final class MasterCore {
     }
 
     public PoolStatus status() {
-        return report.now(clients.count());
+        return report.now(clients.count(), nowMs);
     }
 
     /** Keys that can be read here now, at most {@code limit} of them, in no order. */
@@ -354,6 +366,23 @@ public final class MasterCore {
             object.replicas().forEach(replica -> holders.add(replica.node().id));
         }
         return holders;
+    }
+
+    /**
+     * Begins to empty a node, or begins anew.
+     *
+     * @return why that is not possible here and now, or nothing
+     */
+    public Optional<String> drain(String node, long timeoutMs, long now) {
+        nowMs = now;
+        return leadership.serves(now)
+                ? upkeep.drain(node, timeoutMs, now)
+                : Optional.of("this master does not serve as leader");
+    }
+
+    /** Ends the emptying of a node, which takes part again; false when there is none. */
+    public boolean cancelDrain(String node) {
+        return upkeep.drains().cancel(node);
     }
 
     private void lose(NodeView node, String reason) {

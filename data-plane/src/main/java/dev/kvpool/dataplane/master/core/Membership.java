@@ -45,6 +45,13 @@ final class Membership {
         return usable;
     }
 
+    /** Nodes that new objects may be put on. */
+    List<NodeView> takers() {
+        List<NodeView> takers = usable();
+        takers.removeIf(node -> node.leaving);
+        return takers;
+    }
+
     /** The node with this id, or null. */
     NodeView node(String id) {
         return nodes.get(id);

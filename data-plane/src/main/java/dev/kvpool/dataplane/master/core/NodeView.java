@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** What a master knows of one storage node; it outlives the node's connections. */
@@ -66,6 +67,12 @@ final class NodeView implements Placement.Candidate {
     long tombstoneBytes;
 
     long tombstoneSlots;
+
+    /** It is being drained: it takes nothing new, and readers are sent elsewhere where they can be. */
+    boolean leaving;
+
+    /** The part of new objects, 0 to 1, it is considered for; kept by {@link Standings}. */
+    double willingness = 1;
 
     long capacityBytes;
     long capacitySlots;
@@ -182,6 +189,29 @@ final class NodeView implements Placement.Candidate {
     @Override
     public long freeSlots() {
         return capacitySlots - usedSlots() - grantedSlots;
+    }
+
+    /** Failure domain, empty when unknown or away. */
+    @Override
+    public String zone() {
+        return info == null ? "" : info.zone();
+    }
+
+    @Override
+    public double willingness() {
+        return willingness;
+    }
+
+    /** What a segment is made of, for people. */
+    String tier(int index) {
+        if (info != null) {
+            for (Segment segment : info.segments()) {
+                if (segment.segment() == index) {
+                    return segment.medium().name().toLowerCase(Locale.ROOT);
+                }
+            }
+        }
+        return "unknown";
     }
 
     void want(long bytes) {

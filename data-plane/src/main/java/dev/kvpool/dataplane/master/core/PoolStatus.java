@@ -9,6 +9,7 @@ import java.util.List;
  * @param servingUntilMs on the core's clock; a leader is one only before this moment
  * @param notReady why this master is not ready, empty when it is
  * @param tombstones keys whose removal is kept for nodes that have missed it
+ * @param underReplicatedObjects with fewer copies on ready nodes than they should have, unavailable ones included
  * @param highestEpoch the highest epoch any node has told of
  */
 public record PoolStatus(
@@ -24,10 +25,15 @@ public record PoolStatus(
         long objects,
         long unavailableObjects,
         long tombstones,
+        long underReplicatedObjects,
+        long overReplicatedObjects,
+        int copiesUnderWay,
+        long copyBytesUnderWay,
         int clients,
         int grantsUnderWay,
         long lastTakeoverMs,
         List<Node> nodes,
+        List<DrainStatus> drains,
         Counters counters) {
     /** What the master does. */
     public enum State {
@@ -40,6 +46,10 @@ public record PoolStatus(
     /** How a node stands to this master. */
     public enum NodeState {
         READY,
+        /** Ready, but takes nothing new: it is being emptied. */
+        DRAINING,
+        /** It may leave, or its emptying ended with something left. */
+        DRAINED,
         SYNCING,
         AWAY,
         REFUSED

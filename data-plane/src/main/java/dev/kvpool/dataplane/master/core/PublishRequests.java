@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
 import dev.kvpool.nativelib.Status;
+import dev.kvpool.wire.PutOutcome;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -22,6 +23,7 @@ final class PublishRequests {
     private final Membership membership;
     private final Grants grants;
     private final Settlement settlement;
+    private final Standings standings;
     private final PendingReplies replies;
     private final Counters counters;
     private final Set<Grant> waiting = new LinkedHashSet<>();
@@ -31,12 +33,14 @@ final class PublishRequests {
             Membership membership,
             Grants grants,
             Settlement settlement,
+            Standings standings,
             PendingReplies replies,
             Counters counters) {
         this.index = index;
         this.membership = membership;
         this.grants = grants;
         this.settlement = settlement;
+        this.standings = standings;
         this.replies = replies;
         this.counters = counters;
     }
@@ -66,6 +70,7 @@ final class PublishRequests {
             reply.decide(line, withoutGrant(present, put));
             return;
         }
+        judgeTargets(grant, put, nowMs);
         switch (put.outcome()) {
             case WRITTEN -> {
                 Set<Long> incarnations = new HashSet<>(put.incarnations());
@@ -81,6 +86,20 @@ final class PublishRequests {
             case FAILED, NULL_VAL -> {
                 giveBack(grant, Count.PUTS_FAILED, nowMs);
                 reply.decide(line, Status.OK);
+            }
+        }
+    }
+
+    /** A target that did not commit could not be reached, or broke off, unless it just had no room. */
+    private void judgeTargets(Grant grant, Put put, long nowMs) {
+        if (put.outcome() == PutOutcome.NO_SPACE) {
+            return;
+        }
+        for (NodeView node : grant.targets) {
+            boolean committed = node.isConnected() && put.incarnations().contains(node.peer.incarnation());
+            boolean hadRoom = node.stats == null || node.stats.largestFreeBytes() >= grant.extentBytes;
+            if (!committed && hadRoom) {
+                standings.transferFailed(node, nowMs);
             }
         }
     }
@@ -145,7 +164,7 @@ final class PublishRequests {
                 continue;
             }
             if (seen) {
-                settlement.publishGranted(object, nowMs);
+                settlement.publishGranted(object, grant.wanted, nowMs);
                 counters.add(Count.PUTS);
                 end(grant, Status.OK);
             } else {

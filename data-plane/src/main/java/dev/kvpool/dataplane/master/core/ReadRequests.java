@@ -58,11 +58,32 @@ final class ReadRequests {
         lease(object, nowMs);
         List<ReplicaRef> replicas = new ArrayList<>(object.usableReplicas());
         for (Replica replica : object.replicas()) {
-            if (replica.node().usable) {
+            if (isNamed(replica, object)) {
                 replicas.add(new ReplicaRef(nodes.place(replica.node()), replica.extent(), replica.offset()));
             }
         }
         return new Found(Status.OK, object.id(), object.payloadLength(), object.payloadCrc(), replicas);
+    }
+
+    /** Readers are not sent to a replica that goes as long as there is another one. */
+    private static boolean isNamed(Replica replica, StoredObject object) {
+        if (!replica.node().usable) {
+            return false;
+        }
+        return isStaying(replica) || !hasStaying(object);
+    }
+
+    private static boolean hasStaying(StoredObject object) {
+        for (Replica replica : object.replicas()) {
+            if (isStaying(replica)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isStaying(Replica replica) {
+        return replica.node().usable && !replica.node().leaving && !replica.isFreeing();
     }
 
     ExistsReply exists(ExistsRequest request, long nowMs) {

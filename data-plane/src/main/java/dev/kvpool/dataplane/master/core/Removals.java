@@ -19,6 +19,7 @@ final class Removals {
     private final Settlement settlement;
     private final Leadership leadership;
     private final Burials burials;
+    private final Copies copies;
 
     Removals(
             Index index,
@@ -27,7 +28,8 @@ final class Removals {
             Frees frees,
             Settlement settlement,
             Leadership leadership,
-            Burials burials) {
+            Burials burials,
+            Copies copies) {
         this.index = index;
         this.membership = membership;
         this.grants = grants;
@@ -35,6 +37,7 @@ final class Removals {
         this.settlement = settlement;
         this.leadership = leadership;
         this.burials = burials;
+        this.copies = copies;
     }
 
     /** Why an object, null when none is published, cannot be removed with the nodes as they are now; OK when it can. */
@@ -67,18 +70,34 @@ final class Removals {
      * @param whenDone told OK, or why it is not certain that the object is gone
      */
     void remove(Key key, StoredObject object, long nowMs, Consumer<Status> whenDone) {
-        boolean outright = canBeFreedOutright(key, object);
-        if (object != null) {
-            index.doom(object);
-        }
-        if (outright) {
-            free(object, freed -> whenDone.accept(freed ? Status.OK : Status.UNAVAILABLE));
+        if (object == null) {
+            bury(key, null, nowMs, whenDone);
             return;
         }
+        boolean alone = index.remains().of(key).isEmpty();
+        ObjectId id = object.id();
+        index.doom(object);
+        // What a copy is still bringing to a node must be there before it can be freed.
+        copies.afterwards(id, () -> vanish(key, id, alone, nowMs, whenDone));
+    }
+
+    private void vanish(Key key, ObjectId id, boolean alone, long nowMs, Consumer<Status> whenDone) {
+        StoredObject object = index.object(id);
+        if (object == null && membership.isAllInView() && alone) {
+            whenDone.accept(Status.OK);
+        } else if (object != null && alone && isWhollyInView(object)) {
+            free(object, freed -> whenDone.accept(freed ? Status.OK : Status.UNAVAILABLE));
+        } else if (membership.isMajorityInView() && leadership.leads()) {
+            bury(key, id, nowMs, whenDone);
+        } else {
+            whenDone.accept(Status.UNAVAILABLE);
+        }
+    }
+
+    private void bury(Key key, ObjectId id, long nowMs, Consumer<Status> whenDone) {
         endGrantLeftBehind(key, nowMs);
         // The leader's next id is above whatever was ever granted for this key.
         ObjectId upTo = leadership.nextObjectId();
-        ObjectId id = object == null ? null : object.id();
         burials.bury(key, upTo, outcome -> {
             // Nothing but the id of the object is good for longer than a turn.
             StoredObject left = id == null ? null : index.object(id);
@@ -95,9 +114,12 @@ final class Removals {
 
     /** Whether no node holds, or may hold, anything of this key that is not freed along with the object. */
     private boolean canBeFreedOutright(Key key, StoredObject object) {
-        return membership.isAllInView()
-                && index.remains().of(key).isEmpty()
-                && (object == null || object.usableReplicas() == object.replicaCount());
+        return index.remains().of(key).isEmpty()
+                && (object == null ? membership.isAllInView() : isWhollyInView(object));
+    }
+
+    private boolean isWhollyInView(StoredObject object) {
+        return membership.isAllInView() && object.usableReplicas() == object.replicaCount();
     }
 
     private void free(StoredObject object, Consumer<Boolean> whenDone) {
@@ -116,7 +138,7 @@ final class Removals {
     /** No node has taken the tombstone: the object is as it was. */
     private void revive(StoredObject object) {
         if (leadership.leads() && index.published(object.key()) == null) {
-            index.publish(object);
+            index.publish(object, object.wanted());
         }
     }
 }

@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
  * is a left-over once its grant has ended.
  */
 final class Settlement {
+    private final CoreSettings settings;
     private final Index index;
     private final Grants grants;
     private final Frees frees;
@@ -22,6 +23,7 @@ final class Settlement {
     private long leasedUntilMs = Long.MIN_VALUE;
 
     Settlement(
+            CoreSettings settings,
             Index index,
             Grants grants,
             Frees frees,
@@ -29,6 +31,7 @@ final class Settlement {
             Tombstones tombstones,
             Purges purges,
             Counters counters) {
+        this.settings = settings;
         this.index = index;
         this.grants = grants;
         this.frees = frees;
@@ -40,6 +43,11 @@ final class Settlement {
 
     void recoveredUntil(long untilMs) {
         leasedUntilMs = untilMs;
+    }
+
+    /** Until when readers may rely on what they were told before this leader served; the distant past when it has not. */
+    long recoveredUntilMs() {
+        return leasedUntilMs;
     }
 
     /** Decides about what only nodes away hold, after the usable nodes were settled. */
@@ -112,6 +120,23 @@ final class Settlement {
         }
     }
 
+    /**
+     * Decides about an object that a node which obeys us has only now committed. If it is not of this epoch, it is a copy
+     * that we have asked for, and if nobody else has the object any more, it was removed, evicted or superseded meanwhile.
+     */
+    void settleLate(StoredObject object, long nowMs) {
+        boolean lostCopy = object.fate() == StoredObject.Fate.UNSETTLED
+                && Long.compareUnsigned(
+                                object.id().epoch(), leadership.authority().epoch())
+                        < 0;
+        if (lostCopy) {
+            frees.giveUp(object, nowMs);
+            counters.add(Count.COPIES_LOST);
+        } else {
+            settle(object, nowMs);
+        }
+    }
+
     private void settleOwn(StoredObject object, long nowMs) {
         Grant grant = grants.byId(object.id());
         if (grant == null || !object.hasKey(grant.key)) {
@@ -137,17 +162,18 @@ final class Settlement {
             frees.giveUp(holder, nowMs);
             counters.add(Count.SUPERSEDED);
         }
-        index.publish(object);
+        // What its put asked for is not written down; copies that are there were wanted.
+        index.publish(object, Math.max(settings.replicas(), object.usableReplicas()));
     }
 
     /** Publishes what this epoch granted. The grant must be the newest of its key, so nothing newer can be there. */
-    void publishGranted(StoredObject object, long nowMs) {
+    void publishGranted(StoredObject object, int wanted, long nowMs) {
         StoredObject before = index.published(object.key());
         if (before != null) {
             frees.giveUp(before, nowMs);
             counters.add(Count.SUPERSEDED);
         }
-        index.publish(object);
+        index.publish(object, wanted);
     }
 
     /** Gives up what a grant that ended without a publish has left behind, if anything has arrived yet. */

@@ -15,6 +15,7 @@ final class StatusReport {
     private final Tombstones tombstones;
     private final Grants grants;
     private final Takeover takeover;
+    private final Upkeep upkeep;
     private final Counters counters;
 
     StatusReport(
@@ -24,6 +25,7 @@ final class StatusReport {
             Tombstones tombstones,
             Grants grants,
             Takeover takeover,
+            Upkeep upkeep,
             Counters counters) {
         this.leadership = leadership;
         this.membership = membership;
@@ -31,10 +33,11 @@ final class StatusReport {
         this.tombstones = tombstones;
         this.grants = grants;
         this.takeover = takeover;
+        this.upkeep = upkeep;
         this.counters = counters;
     }
 
-    PoolStatus now(int clients) {
+    PoolStatus now(int clients, long nowMs) {
         List<Node> nodes = new ArrayList<>();
         int ready = 0;
         long capacity = 0;
@@ -67,10 +70,15 @@ final class StatusReport {
                 leadership.leads() ? index.publishedCount() : index.size(),
                 index.unavailableCount(),
                 tombstones.size(),
+                index.shortOfCopies(),
+                index.overReplicated(),
+                upkeep.copies().countUnderWay(),
+                upkeep.copies().bytesUnderWay(),
                 clients,
                 grants.size(),
                 takeover.lastDurationMs(),
                 List.copyOf(nodes),
+                upkeep.drains().status(nowMs),
                 counters.copy());
     }
 
@@ -107,7 +115,7 @@ final class StatusReport {
     private Node describe(NodeView node) {
         NodeState state = isReady(node) ? NodeState.READY : node.isConnected() ? NodeState.SYNCING : NodeState.AWAY;
         String reason = switch (state) {
-            case READY -> "";
+            case READY, DRAINING, DRAINED -> "";
             case SYNCING -> node.synced ? "has not obeyed this leader yet" : "is sending its directory";
             case AWAY, REFUSED -> node.awayReason;
         };
@@ -115,6 +123,9 @@ final class StatusReport {
         if (state == NodeState.AWAY && refusal != null) {
             state = NodeState.REFUSED;
             reason = refusal;
+        }
+        if (state == NodeState.READY && node.leaving) {
+            state = drainState(node);
         }
         return new Node(
                 node.id,
@@ -128,6 +139,14 @@ final class StatusReport {
                 node.peer.product(),
                 protocols(node),
                 node.info == null ? "" : node.info.tcp());
+    }
+
+    private NodeState drainState(NodeView node) {
+        return upkeep.drains()
+                .stateOf(node)
+                .filter(state -> state != DrainStatus.State.DRAINING)
+                .map(state -> NodeState.DRAINED)
+                .orElse(NodeState.DRAINING);
     }
 
     private Node neverSeen(String id) {

@@ -32,6 +32,7 @@ final class StoredObject {
     private Fate fate = Fate.UNSETTLED;
     private long leaseUntilMs = Long.MIN_VALUE;
     private int usableReplicas;
+    private int wanted = 1;
 
     /** Neighbours in {@link Recency}. */
     StoredObject colder;
@@ -90,6 +91,11 @@ final class StoredObject {
         return usableReplicas;
     }
 
+    /** How many copies it should have; 1 until it is published. */
+    int wanted() {
+        return wanted;
+    }
+
     boolean isAvailable() {
         return usableReplicas > 0;
     }
@@ -125,6 +131,10 @@ final class StoredObject {
 
     void lease(long untilMs) {
         leaseUntilMs = Math.max(leaseUntilMs, untilMs);
+    }
+
+    void wanted(int copies) {
+        wanted = copies;
     }
 
     void add(Replica replica) {

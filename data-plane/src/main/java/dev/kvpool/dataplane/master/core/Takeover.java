@@ -152,6 +152,7 @@ final class Takeover {
         if (leadership.phase() == Leadership.Phase.SERVING) {
             leaseRecovered();
             settlement.settle(node, nowMs);
+            upkeep.joined(node, nowMs);
         } else {
             serveWhenReady(nowMs);
         }

@@ -1,49 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
+import java.util.Optional;
 
-/** What a leader does of itself while it serves, beside answering: it keeps removals true. */
+/** What a leader does of itself while it serves, beside answering: it keeps removals true and copies complete. */
 final class Upkeep {
     private final Leadership leadership;
+    private final Membership membership;
     private final Tombstones tombstones;
     private final Commands commands;
     private final Burials burials;
     private final Purges purges;
+    private final Standings standings;
+    private final Copies copies;
+    private final Repairs repairs;
+    private final Drains drains;
 
-    Upkeep(Leadership leadership, Tombstones tombstones, Commands commands, Burials burials, Purges purges) {
+    Upkeep(
+            CoreSettings settings,
+            Leadership leadership,
+            Membership membership,
+            Index index,
+            Frees frees,
+            Settlement settlement,
+            Tombstones tombstones,
+            Commands commands,
+            Purges purges,
+            Counters counters,
+            Outbox outbox) {
         this.leadership = leadership;
+        this.membership = membership;
         this.tombstones = tombstones;
         this.commands = commands;
-        this.burials = burials;
         this.purges = purges;
+        burials = new Burials(membership, index, tombstones, commands);
+        standings = new Standings(counters);
+        copies = new Copies(settings, commands, standings, counters);
+        drains = new Drains(settings, membership, settlement, outbox);
+        repairs = new Repairs(settings, membership, index, frees, copies, standings, drains, counters);
+    }
+
+    Burials burials() {
+        return burials;
+    }
+
+    Standings standings() {
+        return standings;
+    }
+
+    /** A node introduced itself on a new connection. */
+    void introduced(NodeView node) {
+        drains.introduced(node);
+    }
+
+    /** Begins to empty a node; answers why not, or nothing. */
+    Optional<String> drain(String node, long timeoutMs, long nowMs) {
+        Optional<String> objection = drains.start(node, timeoutMs, nowMs);
+        repairs.lookAgain();
+        return objection;
     }
 
     Purges purges() {
         return purges;
     }
 
+    Copies copies() {
+        return copies;
+    }
+
+    Drains drains() {
+        return drains;
+    }
+
     void answered(NodeView node, CommandAck ack) {
         commands.answered(node, ack);
+    }
+
+    /** A node takes part beside others. */
+    void joined(NodeView node, long nowMs) {
+        standings.joined(node, membership.usable(), nowMs);
+        repairs.lookAgain();
     }
 
     /** The node cannot be told anything any more: its connection or our term ended. */
     void abandon(NodeView node) {
         burials.abandon(node);
         commands.abandon(node);
+        repairs.lookAgain();
     }
 
     void endTerm() {
         purges.endTerm();
         tombstones.forgetRequests();
+        repairs.endTerm();
+        drains.endTerm();
+        copies.endTerm();
+        standings.forget();
     }
 
     void tick(long nowMs) {
         commands.tick(nowMs);
-        if (leadership.serves(nowMs)) {
-            purges.tick(leadership.authority(), nowMs);
-            burials.tick(leadership.authority(), nowMs);
+        if (!leadership.serves(nowMs)) {
+            return;
         }
+        Authority authority = leadership.authority();
+        standings.tick(membership.usable(), nowMs);
+        purges.tick(authority, nowMs);
+        burials.tick(authority, nowMs);
+        copies.tick(nowMs);
+        drains.tick(nowMs);
+        repairs.tick(authority, nowMs);
     }
 
     /** Sends what the last input has led to. */

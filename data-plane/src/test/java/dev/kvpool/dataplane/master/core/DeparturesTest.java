@@ -17,7 +17,7 @@ class DeparturesTest {
     private static final String ADDRESS = "m-0:50051";
 
     private final MasterCore core =
-            new MasterCore(new CoreSettings("m-1", 1_000, 0.9, 0.8, 1, 5_000), Set.of("a", "b", "c"), new Random(1));
+            new MasterCore(new CoreSettings("m-1", 1_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28), Set.of("a", "b", "c"), new Random(1));
     private long nowMs = 1_000;
 
     DeparturesTest() {

@@ -31,7 +31,9 @@ class MembershipTest {
     private static final NodePeer PEER = new NodePeer("a", 1, "0.1.0");
 
     private final MasterCore core = new MasterCore(
-            new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000), Set.of("a"), RandomGenerator.getDefault());
+            new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28),
+            Set.of("a"),
+            RandomGenerator.getDefault());
 
     @Test
     void aNodeThatReturnsBringsItsObjectsBack() {

@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Bury;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Copy;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
@@ -28,9 +29,11 @@ import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.Medium;
 import dev.kvpool.wire.RecordState;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
@@ -61,6 +64,8 @@ final class ModelNode {
     private final List<Runnable> unheard = new ArrayList<>();
     private boolean up = true;
     private boolean mute;
+    private String zone = "";
+    private final Set<ObjectId> damaged = new HashSet<>();
 
     ModelNode(World world, String id, long capacityBytes, boolean isTransient) {
         this.world = world;
@@ -68,6 +73,7 @@ final class ModelNode {
         this.capacityBytes = capacityBytes;
         this.isTransient = isTransient;
         this.incarnation = 1 + world.random.nextLong(Long.MAX_VALUE);
+        world.listen(id + ":50061", this);
     }
 
     long incarnation() {
@@ -227,7 +233,7 @@ final class ModelNode {
                 List.of(segment),
                 id + ":50061",
                 "",
-                ""));
+                zone));
         stream.link.toMaster(new SnapshotBegin(sequence));
         stream.begun = true;
         sendPart(stream, 0);
@@ -283,6 +289,7 @@ final class ModelNode {
             case Free it -> free(stream, it);
             case Bury it -> bury(stream, it);
             case Purge it -> purge(stream, it);
+            case Copy it -> copy(stream, it);
             default -> stream.link.toMaster(message);
         }
     }
@@ -331,6 +338,48 @@ final class ModelNode {
                 free(new Extent(record.extent(), record.objectId()));
             }
         }
+    }
+
+    /** Reads from the other node after some time, and commits if the authority is still the one obeyed. */
+    private void copy(Stream stream, Copy copy) {
+        world.in(world.delayMs(), () -> {
+            Status status = copy.authority().equals(seen) ? fetch(copy) : Status.STALE_EPOCH;
+            boolean accepted = copy.authority().equals(seen);
+            stream.link.toMaster(new CommandAck(copy.requestId(), accepted, seen, status));
+        });
+    }
+
+    private Status fetch(Copy copy) {
+        if (!up) {
+            return Status.UNAVAILABLE;
+        }
+        if (directory().stream().anyMatch(record -> record.objectId().equals(copy.objectId()))) {
+            return Status.EXISTS;
+        }
+        ModelNode source = world.byEndpoint(copy.sourceTcp());
+        if (source == null || !source.up || source.incarnation != copy.sourceIncarnation()) {
+            return Status.CONNECT_FAILED;
+        }
+        DirectoryRecord record = source.directory.get(copy.sourceExtent().slot());
+        boolean same = record != null
+                && record.extent().equals(copy.sourceExtent())
+                && record.objectId().equals(copy.objectId());
+        if (!same) {
+            return Status.NOT_FOUND;
+        }
+        if (source.damaged.contains(copy.objectId()) || record.payloadCrc() != copy.payloadCrc()) {
+            return Status.CHECKSUM;
+        }
+        return write(copy.authority(), copy.objectId(), copy.key(), copy.payloadLength(), copy.payloadCrc());
+    }
+
+    /** From now on the bytes of an object here do not match their checksum. */
+    void damage(ObjectId id) {
+        damaged.add(id);
+    }
+
+    void zone(String name) {
+        zone = name;
     }
 
     private void free(Stream stream, Free free) {

@@ -10,7 +10,20 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class PlacementTest {
-    private record Room(String id, long freeBytes, long freeSlots) implements Placement.Candidate {}
+    private record Room(String id, String zone, long freeBytes, long freeSlots, double willingness)
+            implements Placement.Candidate {
+        Room(String id, long freeBytes, long freeSlots) {
+            this(id, "", freeBytes, freeSlots, 1);
+        }
+
+        static Room in(String zone, String id) {
+            return new Room(id, zone, 1000, 9, 1);
+        }
+
+        static Room willing(double willingness, String id) {
+            return new Room(id, "", 1000, 9, willingness);
+        }
+    }
 
     private final Random random = new Random(1);
 
@@ -47,6 +60,47 @@ class PlacementTest {
         for (int i = 0; i < 100; i++) {
             assertThat(Placement.choose(rooms, 1, 3, "c", random)).hasSize(3).doesNotHaveDuplicates();
         }
+    }
+
+    @Test
+    void copiesAreInDifferentZonesAsLongAsThereAreAny() {
+        List<Room> rooms =
+                List.of(Room.in("east", "a"), Room.in("east", "b"), Room.in("east", "c"), Room.in("west", "d"));
+
+        for (int i = 0; i < 100; i++) {
+            List<Room> two = Placement.choose(rooms, 1, 2, "", random);
+            assertThat(two).extracting(Room::zone).containsExactlyInAnyOrder("east", "west");
+            assertThat(Placement.choose(rooms, 1, 3, "", random))
+                    .hasSize(3)
+                    .extracting(Room::id)
+                    .contains("d");
+        }
+    }
+
+    @Test
+    void aNodeThatIsNotTrustedIsTakenWhenNoOtherIsLeft() {
+        List<Room> rooms = List.of(Room.willing(0, "bad"), Room.willing(1, "good"), Room.willing(1, "fine"));
+
+        for (int i = 0; i < 100; i++) {
+            assertThat(Placement.choose(rooms, 1, 2, "bad", random))
+                    .extracting(Room::id)
+                    .containsExactlyInAnyOrder("good", "fine");
+        }
+        assertThat(Placement.choose(rooms, 1, 3, "", random)).hasSize(3);
+        assertThat(Placement.choose(List.of(Room.willing(0, "bad")), 1, 1, "", random))
+                .hasSize(1);
+    }
+
+    @Test
+    void aNodeThatIsFilledSlowlyGetsItsPart() {
+        List<Room> rooms = List.of(Room.willing(0.1, "new"), Room.willing(1, "old"));
+        int times = 0;
+        for (int i = 0; i < 10_000; i++) {
+            times += Placement.choose(rooms, 1, 1, "", random).getFirst().id().equals("new") ? 1 : 0;
+        }
+
+        // Considered for a tenth; then it has the first of two equal draws in three cases of four, or in one.
+        assertThat(times).isBetween(200, 800);
     }
 
     @Test

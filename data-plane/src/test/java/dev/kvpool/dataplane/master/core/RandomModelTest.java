@@ -37,6 +37,13 @@ class RandomModelTest {
         assertThat(all.acknowledgedPuts()).isPositive();
     }
 
+    @Test
+    void noCopyOfWhatWasRemovedIsReadAgain() {
+        History all = forEachSeed(seed -> new RandomPool(seed, 2, true).run());
+
+        assertThat(all.acknowledgedRemovals()).isPositive();
+    }
+
     /** The history of the last seed. */
     private static History forEachSeed(LongFunction<History> run) {
         History last = null;

@@ -43,7 +43,7 @@ final class RandomPool {
         this.removing = removing;
         this.history = new History(world);
         Set<String> ids = Set.of("a", "b", "c");
-        CoreSettings settings = new CoreSettings("m", 10_000, 0.9, 0.8, replicas, 5_000);
+        CoreSettings settings = new CoreSettings("m", 10_000, 0.9, 0.8, replicas, 5_000, 5_000, 1 << 20);
         for (int i = 0; i < 2; i++) {
             ModelMaster master = new ModelMaster(world, settings, ids);
             master.onPromise(history::promise);
@@ -144,6 +144,9 @@ final class RandomPool {
         assertThat(leaders).as("leaders at rest").hasSize(1);
         assertThat(leaders.getFirst().status().readyNodes()).isEqualTo(nodes.size());
         assertThat(leaders.getFirst().status().grantsUnderWay()).isZero();
+        assertThat(leaders.getFirst().status().underReplicatedObjects()).isZero();
+        assertThat(leaders.getFirst().status().overReplicatedObjects()).isZero();
+        assertThat(leaders.getFirst().status().tombstones()).isZero();
         Map<Key, Found> found = new HashMap<>();
         for (int i = 0; i < KEYS; i++) {
             Key key = Key.of("key-" + i);

@@ -39,6 +39,8 @@ import java.util.Set;
 final class Scenario {
     static final long OBJECT_LEASE_MS = 10_000;
     static final long LEASE_DURATION_MS = 5_000;
+    static final long REPAIR_DELAY_MS = 30_000;
+    static final long REPAIR_BYTES_PER_SECOND = 1 << 20;
     private static final long FOR_EVER_MS = 1L << 40;
 
     final World world = new World(1, 0);
@@ -81,8 +83,15 @@ final class Scenario {
 
     /** A new master that no node has dialled yet. */
     ModelMaster lonelyMaster() {
-        CoreSettings settings =
-                new CoreSettings("master-" + masters.size(), OBJECT_LEASE_MS, 0.90, 0.50, replicas, LEASE_DURATION_MS);
+        CoreSettings settings = new CoreSettings(
+                "master-" + masters.size(),
+                OBJECT_LEASE_MS,
+                0.90,
+                0.50,
+                replicas,
+                LEASE_DURATION_MS,
+                REPAIR_DELAY_MS,
+                REPAIR_BYTES_PER_SECOND);
         ModelMaster master = new ModelMaster(world, settings, expected);
         masters.add(master);
         return master;
@@ -180,6 +189,18 @@ final class Scenario {
                 nextRequest(), 0, deadlineMs, false, List.of(new GrantKey(Key.of(key), payloadLength)), "");
         send(request);
         return reply(request.requestId(), GrantReply.class);
+    }
+
+    /** Whether a put of one copy was sent to this node. */
+    boolean grantOne(String key, String node) {
+        GrantRequest request =
+                new GrantRequest(nextRequest(), 1, 30_000, false, List.of(new GrantKey(Key.of(key), 100)), "");
+        send(request);
+        return reply(request.requestId(), GrantReply.class)
+                .nodes()
+                .getFirst()
+                .nodeId()
+                .equals(node);
     }
 
     /** Writes to every node of the grant; the incarnations of those that committed. */

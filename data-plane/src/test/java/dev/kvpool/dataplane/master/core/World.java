@@ -2,6 +2,8 @@
 package dev.kvpool.dataplane.master.core;
 
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Random;
 
@@ -13,6 +15,7 @@ final class World {
     private final PriorityQueue<Event> events =
             new PriorityQueue<>(Comparator.comparingLong(Event::atMs).thenComparingLong(Event::order));
     private final int delayMsMax;
+    private final Map<String, ModelNode> endpoints = new HashMap<>();
     private long nowMs = 1_000_000;
     private long order;
 
@@ -20,6 +23,15 @@ final class World {
     World(long seed, int delayMsMax) {
         this.random = new Random(seed);
         this.delayMsMax = delayMsMax;
+    }
+
+    /** Where a node's data endpoint is. */
+    void listen(String endpoint, ModelNode node) {
+        endpoints.put(endpoint, node);
+    }
+
+    ModelNode byEndpoint(String endpoint) {
+        return endpoints.get(endpoint);
     }
 
     long nowMs() {

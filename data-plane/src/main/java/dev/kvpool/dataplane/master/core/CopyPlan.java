@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** Where copies of one object are missing, which are too many, and from where to where the next one goes. */
+final class CopyPlan {
+    /**
+     * A node at the moment of the plan.
+     *
+     * @param zone failure domain, empty when unknown
+     * @param serves takes part now
+     * @param leaving is being drained, or has been
+     * @param returning is away, but not for so long yet that its replicas are given up
+     * @param takes may be the target of a copy
+     * @param roomBytes what it can take without going above its high watermark
+     * @param budgetBytes what may be sent to it or fetched from it now
+     */
+    record Site(
+            String id,
+            String zone,
+            boolean serves,
+            boolean leaving,
+            boolean returning,
+            boolean takes,
+            long roomBytes,
+            long budgetBytes) {}
+
+    /** Why there is no next copy now. */
+    enum Obstacle {
+        NONE("none"),
+        /** Wait: as much as may be is under way. */
+        BUDGET("the bound on copies under way is reached"),
+        NO_SOURCE("no node that holds it can be read now"),
+        NO_NODE("every other node holds it, is away or is leaving"),
+        NO_ROOM("no other node has room for it");
+
+        private final String sentence;
+
+        Obstacle(String sentence) {
+            this.sentence = sentence;
+        }
+
+        String sentence() {
+            return sentence;
+        }
+    }
+
+    /** The next copy, by ids of nodes; null both when there is an obstacle. */
+    record Step(String source, String target, Obstacle obstacle) {
+        private static Step not(Obstacle obstacle) {
+            return new Step(null, null, obstacle);
+        }
+    }
+
+    private CopyPlan() {}
+
+    /**
+     * How many copies an object lacks. Replicas that leave count as long as another one stays: what a drain must move is
+     * what nobody else has; the rest is repaired when the node has left.
+     */
+    static int missing(int wanted, Collection<Site> holders) {
+        int serving = 0;
+        int staying = 0;
+        int returning = 0;
+        for (Site holder : holders) {
+            serving += holder.serves ? 1 : 0;
+            staying += holder.serves && !holder.leaving ? 1 : 0;
+            returning += !holder.serves && holder.returning ? 1 : 0;
+        }
+        if (serving == 0) {
+            return 0;
+        }
+        int lacking = Math.max(0, wanted - serving - returning);
+        return staying == 0 ? Math.max(1, lacking) : lacking;
+    }
+
+    /** The holders whose replica can go because enough others stay: those that leave, share a zone, or are fullest. */
+    static List<String> surplus(int wanted, Collection<Site> holders) {
+        List<Site> left = new ArrayList<>();
+        for (Site holder : holders) {
+            if (holder.serves) {
+                left.add(holder);
+            }
+        }
+        List<String> surplus = new ArrayList<>();
+        while (left.size() > wanted && staying(left) > 0) {
+            Site worst = left.getFirst();
+            for (Site site : left) {
+                worst = isMoreDispensable(site, worst, left) ? site : worst;
+            }
+            if (!worst.leaving && staying(left) <= wanted) {
+                break;
+            }
+            left.remove(worst);
+            surplus.add(worst.id);
+        }
+        return surplus;
+    }
+
+    private static int staying(List<Site> sites) {
+        int staying = 0;
+        for (Site site : sites) {
+            staying += site.leaving ? 0 : 1;
+        }
+        return staying;
+    }
+
+    private static boolean isMoreDispensable(Site site, Site other, List<Site> among) {
+        if (site.leaving != other.leaving) {
+            return site.leaving;
+        }
+        boolean shares = sharesZone(site, among);
+        boolean otherShares = sharesZone(other, among);
+        return shares == otherShares ? site.roomBytes < other.roomBytes : shares;
+    }
+
+    private static boolean sharesZone(Site site, List<Site> among) {
+        for (Site other : among) {
+            if (!other.id.equals(site.id) && !site.zone.isEmpty() && site.zone.equals(other.zone)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * The next copy of an object that lacks one.
+     *
+     * @param holders the nodes that have it
+     * @param sites every node
+     * @param avoided ids of holders that it could not be read from lately
+     */
+    static Step next(Collection<Site> holders, Collection<Site> sites, Set<String> avoided, long extentBytes) {
+        Step target = target(holders, sites, extentBytes);
+        if (target.obstacle != Obstacle.NONE) {
+            return target;
+        }
+        Site source = null;
+        boolean readable = false;
+        for (Site holder : holders) {
+            if (!holder.serves || avoided.contains(holder.id)) {
+                continue;
+            }
+            readable = true;
+            if (holder.budgetBytes >= extentBytes && (source == null || holder.budgetBytes > source.budgetBytes)) {
+                source = holder;
+            }
+        }
+        if (source == null) {
+            return Step.not(readable ? Obstacle.BUDGET : Obstacle.NO_SOURCE);
+        }
+        return new Step(source.id, target.target, Obstacle.NONE);
+    }
+
+    private static Step target(Collection<Site> holders, Collection<Site> sites, long extentBytes) {
+        Set<String> taken = new HashSet<>();
+        Set<String> zones = new HashSet<>();
+        for (Site holder : holders) {
+            taken.add(holder.id);
+            if (!holder.leaving) {
+                zones.add(holder.zone);
+            }
+        }
+        Site best = null;
+        Obstacle obstacle = Obstacle.NO_NODE;
+        for (Site site : sites) {
+            if (!site.takes || taken.contains(site.id)) {
+                continue;
+            }
+            if (site.roomBytes < extentBytes) {
+                obstacle = obstacle == Obstacle.NO_NODE ? Obstacle.NO_ROOM : obstacle;
+            } else if (site.budgetBytes < extentBytes) {
+                obstacle = Obstacle.BUDGET;
+            } else if (best == null || isBetter(site, best, zones)) {
+                best = site;
+            }
+        }
+        return best == null ? Step.not(obstacle) : new Step(null, best.id, Obstacle.NONE);
+    }
+
+    private static boolean isBetter(Site site, Site than, Set<String> zones) {
+        boolean elsewhere = !zones.contains(site.zone);
+        boolean otherElsewhere = !zones.contains(than.zone);
+        return elsewhere == otherElsewhere ? site.roomBytes > than.roomBytes : elsewhere;
+    }
+}

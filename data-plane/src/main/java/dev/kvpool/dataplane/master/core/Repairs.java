@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.master.core.CopyPlan.Site;
+import dev.kvpool.dataplane.master.core.CopyPlan.Step;
+import dev.kvpool.dataplane.master.core.Counters.Count;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Goes through the published objects, hottest first and a bounded number in one tick, as long as some lack a copy, have one
+ * too many, or lie on a node that is being drained. What {@link CopyPlan} says is done as far as {@link Copies} lets it; what
+ * has to wait is tried again before the pass goes on.
+ */
+final class Repairs {
+    private static final String BEING_COPIED = "is being copied";
+
+    private final CoreSettings settings;
+    private final Membership membership;
+    private final Index index;
+    private final Frees frees;
+    private final Copies copies;
+    private final Drains drains;
+    private final Counters counters;
+    private final Sites sites;
+
+    private Recency.Walk walk;
+    private final Deque<ObjectId> waiting = new ArrayDeque<>();
+    private boolean progress;
+
+    /** Bytes of the objects this pass has come by, which are hotter than all that follow. */
+    private long hotterBytes;
+
+    private long nextPassMs = Long.MIN_VALUE;
+    private long restMs = Bounds.REPAIR_REST_MS_MIN;
+    private long lastTickMs = Long.MIN_VALUE;
+
+    Repairs(
+            CoreSettings settings,
+            Membership membership,
+            Index index,
+            Frees frees,
+            Copies copies,
+            Standings standings,
+            Drains drains,
+            Counters counters) {
+        this.settings = settings;
+        this.membership = membership;
+        this.index = index;
+        this.frees = frees;
+        this.copies = copies;
+        this.drains = drains;
+        this.counters = counters;
+        this.sites = new Sites(settings, membership, copies, standings);
+    }
+
+    /** What can be done may have changed: a node came or went, or a drain began. */
+    void lookAgain() {
+        nextPassMs = Long.MIN_VALUE;
+        restMs = Bounds.REPAIR_REST_MS_MIN;
+    }
+
+    void endTerm() {
+        endWalk();
+        lookAgain();
+    }
+
+    void tick(Authority authority, long nowMs) {
+        if (hasGivenUpOnANode(nowMs)) {
+            lookAgain();
+        }
+        lastTickMs = nowMs;
+        if (walk == null && (nowMs < nextPassMs || !isNeeded())) {
+            return;
+        }
+        if (walk == null) {
+            walk = index.recency().fromWarmest();
+            progress = false;
+            hotterBytes = 0;
+            drains.passBegins();
+        }
+        Map<String, Site> now = sites.at(nowMs);
+        boolean ended = retry(now, authority, nowMs) && goOn(now, authority, nowMs);
+        if (ended) {
+            endPass(nowMs);
+        }
+    }
+
+    private boolean isNeeded() {
+        return index.shortOfCopies() > 0 || index.overReplicated() > 0 || drains.isActive();
+    }
+
+    /** Whether a node has just been away for so long that its replicas are made anew. */
+    private boolean hasGivenUpOnANode(long nowMs) {
+        for (NodeView node : membership.all()) {
+            long atMs = node.awaySinceMs + settings.repairDelayMs();
+            if (!node.isConnected() && lastTickMs < atMs && atMs <= nowMs) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Tries what had to wait; false when it still has to and no more may. */
+    private boolean retry(Map<String, Site> now, Authority authority, long nowMs) {
+        for (int i = waiting.size(); i > 0; i--) {
+            StoredObject object = index.object(waiting.remove());
+            if (object != null && object.fate() == StoredObject.Fate.PUBLISHED) {
+                visit(object, false, now, authority, nowMs);
+            }
+        }
+        return waiting.size() < Bounds.COPIES_WAITING_MAX;
+    }
+
+    /** Goes on with the pass; true when it has come to its end. */
+    private boolean goOn(Map<String, Site> now, Authority authority, long nowMs) {
+        for (int i = 0; i < Bounds.REPAIR_VISITS_PER_TICK; i++) {
+            StoredObject object = walk.next();
+            if (object == null) {
+                return waiting.isEmpty();
+            }
+            visit(object, true, now, authority, nowMs);
+            if (waiting.size() >= Bounds.COPIES_WAITING_MAX) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    /** @param first this pass has not come by the object before */
+    private void visit(StoredObject object, boolean first, Map<String, Site> now, Authority authority, long nowMs) {
+        boolean even = object.usableReplicas() == object.wanted();
+        if (even && !drains.isActive()) {
+            return;
+        }
+        List<Site> holders = new ArrayList<>(object.replicaCount());
+        long bytes = 0;
+        for (Replica replica : object.replicas()) {
+            bytes = replica.extentBytes();
+            if (!replica.isFreeing()) {
+                holders.add(now.get(replica.node().id));
+            }
+        }
+        hotterBytes += first ? bytes : 0;
+        if (CopyPlan.missing(object.wanted(), holders) > 0) {
+            Replica leaving = soleReplica(object, holders);
+            String why = copy(object, bytes, leaving, holders, now, authority, nowMs);
+            drains.left(first ? leaving : null, why);
+        } else if (object.usableReplicas() > object.wanted() && !object.isLeased(nowMs)) {
+            trim(object, holders);
+        }
+    }
+
+    /** Starts a copy, or makes way for one; the sentence says what becomes of the object. */
+    private String copy(
+            StoredObject object,
+            long bytes,
+            Replica leaving,
+            List<Site> holders,
+            Map<String, Site> now,
+            Authority authority,
+            long nowMs) {
+        if (copies.isUnderWay(object.id())) {
+            return BEING_COPIED;
+        }
+        Step step = CopyPlan.next(holders, now.values(), copies.unreadableAt(object.id()), bytes);
+        switch (step.obstacle()) {
+            case NONE -> {
+                NodeView target = membership.node(step.target());
+                copies.start(on(object, step.source()), target, authority, this::copied);
+                progress = true;
+                now.put(target.id, sites.at(target, nowMs));
+                now.put(step.source(), sites.at(membership.node(step.source()), nowMs));
+                return BEING_COPIED;
+            }
+            case BUDGET -> waiting.add(object.id());
+            case NO_ROOM -> makeRoom(leaving, holders, now, bytes);
+            case NO_SOURCE, NO_NODE -> {}
+        }
+        return step.obstacle().sentence();
+    }
+
+    private void copied(ObjectId id, String source, String target, long bytes, boolean done) {
+        if (done) {
+            drains.moved(source, bytes);
+        }
+    }
+
+    /** The replica on a leaving node that no other usable node has; null when there is none. */
+    private static Replica soleReplica(StoredObject object, List<Site> holders) {
+        for (Site holder : holders) {
+            if (holder.serves() && !holder.leaving()) {
+                return null;
+            }
+        }
+        for (Replica replica : object.replicas()) {
+            if (replica.node().usable && replica.node().leaving) {
+                return replica;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Only for what a drain would lose, and only if it is hotter than what has to go for it: what the other nodes can hold
+     * is filled from the hot end, and eviction takes from the cold one.
+     */
+    private void makeRoom(Replica leaving, List<Site> holders, Map<String, Site> now, long bytes) {
+        long capacity = 0;
+        NodeView largest = null;
+        for (Site site : now.values()) {
+            if (site.takes() && !holders.contains(site)) {
+                NodeView node = membership.node(site.id());
+                capacity += (long) (node.capacityBytes * settings.highWatermark());
+                largest = largest == null || isLarger(node, largest) ? node : largest;
+            }
+        }
+        if (leaving != null && largest != null && hotterBytes <= capacity) {
+            largest.want(bytes);
+            progress = true;
+        }
+    }
+
+    private static boolean isLarger(NodeView node, NodeView than) {
+        return node.capacityBytes - node.wantedBytes > than.capacityBytes - than.wantedBytes;
+    }
+
+    private void trim(StoredObject object, List<Site> holders) {
+        for (String id : CopyPlan.surplus(object.wanted(), holders)) {
+            frees.trim(on(object, id));
+            counters.add(Count.TRIMMED);
+            progress = true;
+        }
+    }
+
+    private static Replica on(StoredObject object, String node) {
+        for (Replica replica : object.replicas()) {
+            if (replica.node().id.equals(node) && !replica.isFreeing()) {
+                return replica;
+            }
+        }
+        throw new IllegalStateException("object " + object.id() + " has no replica on " + node);
+    }
+
+    private void endPass(long nowMs) {
+        endWalk();
+        drains.passEnded(nowMs);
+        boolean soon = progress || drains.isActive() || copies.countUnderWay() > 0;
+        restMs = soon ? Bounds.REPAIR_REST_MS_MIN : Math.min(2 * restMs, Bounds.REPAIR_REST_MS_MAX);
+        nextPassMs = nowMs + restMs;
+    }
+
+    private void endWalk() {
+        waiting.clear();
+        if (walk != null) {
+            walk.end();
+            walk = null;
+        }
+    }
+}

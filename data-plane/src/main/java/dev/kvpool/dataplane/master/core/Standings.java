@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.master.core.Counters.Count;
+import java.util.Collection;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * How gladly new objects are put on a node. After a failed transfer it is not chosen for a while, longer each time, as long
+ * as there are others; it comes back by itself when it is connected and fenced. A node that has come much emptier than the
+ * others is filled slowly, or every new and soon hot object would lie on one node.
+ */
+final class Standings {
+    /** What is held against a node, and for how long. */
+    private static final class Standing {
+        private long distrustedUntilMs = Long.MIN_VALUE;
+        private long backOffMs = Bounds.DISTRUST_MS_MIN;
+        private long rampSinceMs = Long.MIN_VALUE;
+    }
+
+    private final Counters counters;
+    private final Map<String, Standing> standings = new TreeMap<>();
+
+    Standings(Counters counters) {
+        this.counters = counters;
+    }
+
+    /** A writer, or another node, could not reach the node or lost it in the middle. */
+    void transferFailed(NodeView node, long nowMs) {
+        Standing standing = standing(node);
+        if (nowMs < standing.distrustedUntilMs) {
+            return;
+        }
+        boolean again = nowMs < standing.distrustedUntilMs + Bounds.DISTRUST_MS_MAX;
+        standing.backOffMs = again ? Math.min(2 * standing.backOffMs, Bounds.DISTRUST_MS_MAX) : Bounds.DISTRUST_MS_MIN;
+        standing.distrustedUntilMs = nowMs + standing.backOffMs;
+        counters.add(Count.NODES_DISTRUSTED);
+    }
+
+    boolean isDistrusted(NodeView node, long nowMs) {
+        return nowMs < standing(node).distrustedUntilMs;
+    }
+
+    /** A node has become usable beside others. */
+    void joined(NodeView node, Collection<NodeView> usable, long nowMs) {
+        double others = 0;
+        int count = 0;
+        for (NodeView other : usable) {
+            if (other != node && !other.isTransient) {
+                others += fill(other);
+                count++;
+            }
+        }
+        boolean emptier = count > 0
+                && others / count >= Bounds.RAMP_FILL_MIN
+                && fill(node) < Bounds.RAMP_FRACTION * others / count;
+        standing(node).rampSinceMs = emptier ? nowMs : Long.MIN_VALUE;
+    }
+
+    private static double fill(NodeView node) {
+        return node.capacityBytes == 0 ? 0 : (double) node.usedBytes() / node.capacityBytes;
+    }
+
+    /** The part of new objects, 0 to 1, that a node is considered for. */
+    double willingness(NodeView node, long nowMs) {
+        Standing standing = standing(node);
+        if (nowMs < standing.distrustedUntilMs) {
+            return 0;
+        }
+        if (standing.rampSinceMs == Long.MIN_VALUE) {
+            return 1;
+        }
+        double way = (double) (nowMs - standing.rampSinceMs) / Bounds.RAMP_MS;
+        return Math.clamp(Bounds.RAMP_START + (1 - Bounds.RAMP_START) * way, 0, 1);
+    }
+
+    /** Sets what placement looks at. */
+    void tick(Collection<NodeView> nodes, long nowMs) {
+        for (NodeView node : nodes) {
+            node.willingness = willingness(node, nowMs);
+        }
+    }
+
+    void forget() {
+        standings.clear();
+    }
+
+    private Standing standing(NodeView node) {
+        return standings.computeIfAbsent(node.id, id -> new Standing());
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.master.core.CopyPlan.Obstacle;
+import dev.kvpool.dataplane.master.core.CopyPlan.Site;
+import dev.kvpool.dataplane.master.core.CopyPlan.Step;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class CopyPlanTest {
+    private static final long MANY = Long.MAX_VALUE;
+
+    private static Site serving(String id) {
+        return new Site(id, "", true, false, false, true, 1000, MANY);
+    }
+
+    private static Site in(String zone, String id, long room) {
+        return new Site(id, zone, true, false, false, true, room, MANY);
+    }
+
+    private static Site leaving(String id) {
+        return new Site(id, "", true, true, false, false, 1000, MANY);
+    }
+
+    private static Site away(String id, boolean returning) {
+        return new Site(id, "", false, false, returning, false, 0, 0);
+    }
+
+    /** s: serves, l: serves and leaves, r: away for a short time, g: away for long. */
+    private static List<Site> holders(String kinds) {
+        return kinds.chars()
+                .mapToObj(kind -> switch (kind) {
+                    case 's' -> serving("s");
+                    case 'l' -> leaving("l");
+                    case 'r' -> away("r", true);
+                    default -> away("g", false);
+                })
+                .toList();
+    }
+
+    @ParameterizedTest(name = "{0} copies wanted, on {1}: {2} missing")
+    @CsvSource({
+        "1, s, 0",
+        "2, s, 1",
+        "3, s, 2",
+        "2, ss, 0",
+        "2, sr, 0",
+        "2, sg, 1",
+        "3, srg, 1",
+        "1, l, 1",
+        "2, l, 1",
+        "2, ll, 1",
+        "2, sl, 0",
+        "3, sl, 1",
+        "1, lr, 1",
+        "1, sss, 0",
+        "2, g, 0",
+        "2, r, 0",
+        "2, rg, 0",
+    })
+    void whatIsMissing(int wanted, String kinds, int missing) {
+        assertThat(CopyPlan.missing(wanted, holders(kinds))).isEqualTo(missing);
+    }
+
+    @Test
+    void theNextCopyGoesToAnotherZoneThenToTheMostRoom() {
+        List<Site> holders = List.of(in("east", "a", 10));
+        List<Site> sites =
+                List.of(holders.getFirst(), in("east", "b", 900), in("west", "c", 300), in("west", "d", 400));
+
+        assertThat(CopyPlan.next(holders, sites, Set.of(), 100)).isEqualTo(new Step("a", "d", Obstacle.NONE));
+        assertThat(CopyPlan.next(holders, sites.subList(0, 2), Set.of(), 100).target())
+                .isEqualTo("b");
+    }
+
+    @Test
+    void whatStandsInTheWay() {
+        Site holder = serving("a");
+        Site full = new Site("b", "", true, false, false, true, 99, MANY);
+        Site busy = new Site("c", "", true, false, false, true, 1000, 50);
+        Site closed = new Site("d", "", true, false, false, false, 1000, MANY);
+        Site open = serving("e");
+
+        assertThat(obstacle(holder, holder, closed)).isEqualTo(Obstacle.NO_NODE);
+        assertThat(obstacle(holder, holder, full)).isEqualTo(Obstacle.NO_ROOM);
+        assertThat(obstacle(holder, holder, full, busy)).isEqualTo(Obstacle.BUDGET);
+        assertThat(obstacle(holder, busy, full, open)).isEqualTo(Obstacle.NONE);
+        assertThat(obstacle(new Site("a", "", true, false, false, true, 0, 50), open))
+                .isEqualTo(Obstacle.BUDGET);
+        assertThat(CopyPlan.next(List.of(holder), List.of(holder, open), Set.of("a"), 100)
+                        .obstacle())
+                .isEqualTo(Obstacle.NO_SOURCE);
+    }
+
+    private static Obstacle obstacle(Site holder, Site... sites) {
+        return CopyPlan.next(List.of(holder), List.of(sites), Set.of(), 100).obstacle();
+    }
+
+    @Test
+    void anotherSourceIsTakenWhenOneCannotBeRead() {
+        List<Site> holders = List.of(serving("a"), serving("b"), away("c", true));
+        List<Site> sites = List.of(holders.get(0), holders.get(1), holders.get(2), serving("d"));
+
+        assertThat(CopyPlan.next(holders, sites, Set.of("a"), 100)).isEqualTo(new Step("b", "d", Obstacle.NONE));
+        assertThat(CopyPlan.next(holders, sites, Set.of("b"), 100).source()).isEqualTo("a");
+    }
+
+    @Test
+    void tooManyCopiesAreFreedWhereTheyHelpLeast() {
+        List<Site> zones = List.of(in("east", "a", 500), in("east", "b", 100), in("west", "c", 50));
+
+        assertThat(CopyPlan.surplus(2, zones)).containsExactly("b");
+        assertThat(CopyPlan.surplus(1, zones)).containsExactly("b", "c");
+        assertThat(CopyPlan.surplus(3, zones)).isEmpty();
+        assertThat(CopyPlan.surplus(1, List.of(serving("a"), leaving("l")))).containsExactly("l");
+        assertThat(CopyPlan.surplus(1, List.of(serving("a"), away("r", true)))).isEmpty();
+        assertThat(CopyPlan.surplus(1, List.of(leaving("l"), leaving("m")))).isEmpty();
+    }
+}
