@@ -5,17 +5,18 @@ import argparse
 import random
 import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
 from kvchaos.campaign import WHOLE_SECONDS, Campaign
+from kvchaos.clock import build_offset_library
 from kvchaos.crew import Crew
 from kvchaos.judge import Circumstances
 from kvchaos.kinds import NAMES, possible
+from kvchaos.memory import memory
 from kvchaos.pool import Pool, Shape
 from kvchaos.processes import Supervisor
 from kvchaos.proxy import Proxy
@@ -23,6 +24,11 @@ from kvchaos.report import Result, table, write_json, write_junit
 from kvchaos.stage import Stage
 from kvchaos.view import Masters
 from kvchaos.watch import Watch
+
+
+class CannotTry(Exception):
+    """The run did not get as far as a fault."""
+
 
 _APIS = ("shm", "tcp", "mooncake")
 
@@ -72,28 +78,27 @@ def main() -> int:
     result = Result(seed, 0)
     try:
         _run(given, result, directory, say)
+    except CannotTry as why:
+        print(f"chaos: {why}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         result.problems.append("interrupted")
     result.seconds = time.monotonic() - started
     return _conclude(given, result, directory)
 
 
-def _run(given: argparse.Namespace, result: Result, directory: Path, say) -> None:
+def _run(given: argparse.Namespace, result: Result, directory: Path, say: Callable[[str], None]) -> None:
     draws = random.Random(result.seed)
     shape = Shape(given.masters, given.storage_nodes, given.replicas, given.segment_mib << 20)
     with ExitStack() as closing:
-        data = Path(tempfile.mkdtemp(dir="/dev/shm", prefix="kvchaos-"))
-        closing.callback(shutil.rmtree, data, ignore_errors=True)
         # A truncated segment is set aside, so for a moment there is one more.
-        mounted = _mount(data, (shape.nodes + 1) * (shape.segment_bytes + (8 << 20)))
-        if mounted:
-            closing.callback(subprocess.run, ["umount", "--lazy", str(data)], check=False)
-        else:
+        room = closing.enter_context(memory((shape.nodes + 1) * (shape.segment_bytes + (8 << 20))))
+        if not room.mounted:
             say("may not mount a file system: 'fill file system' is left out")
         proxy, supervisor = Proxy(), Supervisor()
         closing.callback(proxy.close)
         closing.callback(supervisor.close)
-        pool = Pool(given.kvpool.resolve(), data, directory / "processes", shape, supervisor, proxy, draws)
+        pool = Pool(given.kvpool.resolve(), room.path, directory / "processes", shape, supervisor, proxy, draws)
         pool.start()
         masters = Masters({name: pool.admin_port[name] for name in pool.masters})
         circumstances = Circumstances()
@@ -101,28 +106,26 @@ def _run(given: argparse.Namespace, result: Result, directory: Path, say) -> Non
         watch = Watch(masters, circumstances)
         closing.callback(watch.close)
         if not watch.await_whole(WHOLE_SECONDS):
-            raise SystemExit(f"the pool did not get ready within {WHOLE_SECONDS:.0f} s; see {pool.logs}")
+            raise CannotTry(f"the pool did not get ready within {WHOLE_SECONDS:.0f} s; see {pool.logs}")
         circumstances.hidden.close(0, time.monotonic_ns())
         say("the pool is ready")
         crew = Crew(pool.master_list(), directory / "clients", given.pace)
         closing.callback(crew.close)
         members = [crew.join("probe", "tcp", draws.getrandbits(32))]
         members += [crew.join("clash", _APIS[i % len(_APIS)], draws.getrandbits(32)) for i in range(given.clients)]
-        stage = Stage(pool, crew, masters, circumstances, draws, mounted)
+        library = build_offset_library(directory)
+        if library is None:
+            say("there is no C compiler: 'set clock off' is left out")
+        stage = Stage(pool, crew, masters, circumstances, draws, room.mounted, library)
         kinds = possible(stage, given.kinds.split(",") if given.kinds else None)
         if not kinds:
-            raise SystemExit("none of these faults is possible here")
-        if all([crew.await_ready(member) for member in members]):
-            campaign = Campaign(stage, watch, kinds, result, say)
-            closing.callback(campaign.close)
-            campaign.run(given.minutes * 60)
+            raise CannotTry("none of these faults is possible here")
+        if not all([crew.await_ready(member) for member in members]):
+            raise CannotTry("; ".join(crew.problems))
+        campaign = Campaign(stage, watch, kinds, result, say)
+        closing.callback(campaign.close)
+        campaign.run(given.minutes * 60)
         result.problems += [*crew.problems, *watch.problems, *supervisor.deaths.unexpected]
-
-
-def _mount(path: Path, size: int) -> bool:
-    """A tmpfs of its own; False when this process may not have one."""
-    command = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "kvchaos", str(path)]
-    return subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode == 0
 
 
 def _conclude(given: argparse.Namespace, result: Result, directory: Path) -> int:

@@ -150,7 +150,7 @@ class _Court:
             self._puts_of[put.identity].append(put)
         removals = key.removals + of_all_keys + [operation for operation in pending if operation.kind in _REMOVALS]
         self._removals = _Spans([replace(it, end=_last_effect(it)) for it in removals if _may_have_removed(it)])
-        self._certain = [it for it in removals if _is_certain(it, circumstances)]
+        self._certain = [it for it in removals if _is_certain(it)]
         self._seen_first = _first_ends(key.values_read)
         self._ends_of_all = EarliestEnd(
             [(it.start, it.end, "") for it in self._certain]
@@ -262,14 +262,10 @@ def _last_effect(removal: Operation) -> int:
     return max(removal.end if removal.end < FOREVER else 0, removal.start + EFFECT_NS_MAX)
 
 
-def _is_certain(removal: Operation, circumstances: Circumstances) -> bool:
-    """Whether everything that was there when it began is gone when it ended."""
-    if removal.outcome != OK:
-        return False
-    if removal.kind == "remove":
-        return True
-    # Without force leased objects stay. What lies on a node out of sight is not reached.
-    return removal.force and not circumstances.hidden.touch(removal.start, removal.end)
+def _is_certain(removal: Operation) -> bool:
+    """Whether everything that was there when it began is gone when it ended, also on nodes that were away. Without force
+    remove_all leaves what is leased."""
+    return removal.outcome == OK and (removal.kind == "remove" or removal.force)
 
 
 def _first_ends(reads: list[Operation]) -> dict[str, int]:

@@ -16,6 +16,7 @@ class Kind:
     strike: Callable[[Stage], None]
     hides: bool = False
     needs_mount: bool = False
+    needs_compiler: bool = False
     needs_standby: bool = False
 
 
@@ -32,6 +33,7 @@ KINDS = (
     Kind("terminate node", process_faults.terminate_node, hides=True),
     Kind("freeze node", process_faults.freeze_node, hides=True),
     Kind("kill node and leader", process_faults.kill_node_and_leader, hides=True),
+    Kind("set clock off", process_faults.set_clock_off, hides=True, needs_compiler=True),
     Kind("truncate segment", process_faults.truncate_segment, hides=True),
     Kind("reset connections", connection_faults.reset_connections, hides=True),
     Kind("cut in frames", connection_faults.cut_in_frames, hides=True),
@@ -59,5 +61,6 @@ def possible(stage: Stage, names: list[str] | None = None) -> list[Kind]:
         for kind in KINDS
         if (names is None or kind.name in names)
         and (stage.mounted or not kind.needs_mount)
+        and (stage.clock_library is not None or not kind.needs_compiler)
         and (len(stage.pool.masters) > 1 or not kind.needs_standby)
     ]

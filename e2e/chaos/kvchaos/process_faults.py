@@ -4,7 +4,10 @@
 import os
 import time
 
+from kvchaos.clock import offset_environment
 from kvchaos.stage import END_SECONDS, Stage, await_or_not
+
+_OFFSETS = (4, 60, 3_600, 10 * 365 * 86_400)  # seconds
 
 
 def kill_leader(stage: Stage) -> None:
@@ -58,6 +61,14 @@ def kill_node_and_leader(stage: Stage) -> None:
     stage.pool.supervisor.kill(stage.node())
     stage.last(0, 1)
     stage.pool.supervisor.kill(leader)
+
+
+def set_clock_off(stage: Stage) -> None:
+    """The next lives of a process have another wall clock than everybody else."""
+    name = stage.random.choice(stage.pool.masters + stage.pool.nodes)
+    seconds = stage.random.choice((-1, 1)) * stage.random.choice(_OFFSETS)
+    stage.pool.supervisor.change_environment(name, offset_environment(stage.clock_library, seconds))
+    stage.pool.supervisor.kill(name)
 
 
 def truncate_segment(stage: Stage) -> None:

@@ -78,6 +78,11 @@ class Supervisor:
         with self._lock:
             return self._children[name].starts
 
+    def change_environment(self, name: str, changes: dict[str, str]) -> None:
+        """Of its next lives."""
+        with self._lock:
+            self._children[name].spec.environment.update(changes)
+
     def kill(self, name: str) -> None:
         self._end(name, signal.SIGKILL)
 

@@ -5,6 +5,7 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from kvchaos.crew import Crew, Member
 from kvchaos.judge import Circumstances
@@ -24,6 +25,7 @@ class Stage:
     circumstances: Circumstances
     random: random.Random
     mounted: bool  # the pool's files lie on a file system of their own
+    clock_library: Path | None  # sets the clock of a process off, see clock.py
 
     def leader(self) -> str:
         view = self.masters.leader()

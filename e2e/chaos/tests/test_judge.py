@@ -182,9 +182,10 @@ def test_what_lay_in_memory_that_went_is_not_lost() -> None:
     assert kinds(*renewed, circumstances=gone) == ["lost"], "this put found nothing: its value is its own"
 
 
-def test_removing_all_by_force_does_not_reach_a_node_out_of_sight() -> None:
-    hidden = Circumstances(hidden=Windows([(2, 3)]))
-    assert kinds(put("1.1", 0, 1), cleared(2, 3), got("1.1", 4, 5), circumstances=hidden) == []
+@pytest.mark.parametrize("removal", [removed(2, 3), cleared(2, 3)], ids=["remove", "remove_all"])
+def test_what_was_removed_does_not_come_back_with_a_node_that_was_away(removal: Operation) -> None:
+    hidden = Circumstances(hidden=Windows([(1, 4)]))
+    assert kinds(put("1.1", 0, 1), removal, got("1.1", 5, 6), circumstances=hidden) == ["wrong"]
 
 
 def test_keys_are_judged_apart() -> None:
