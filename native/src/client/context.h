@@ -66,8 +66,10 @@ class Context {
   uint64_t random(uint64_t end) { return random_() % end; }
 
   /// The wait before try number `attempt` (0: the first repetition).
-  int64_t backoffMs(uint32_t attempt) {
-    const int64_t whole = attempt >= 4 ? kRetryLongestMs : std::min(kRetryFirstMs << attempt, kRetryLongestMs);
+  int64_t backoffMs(uint32_t attempt) { return backoffMs(attempt, kRetryFirstMs, kRetryLongestMs); }
+  int64_t backoffMs(uint32_t attempt, int64_t firstMs, int64_t longestMs) {
+    constexpr uint32_t kDoublingsMax = 10;
+    const int64_t whole = std::min(firstMs << std::min(attempt, kDoublingsMax), longestMs);
     return whole / 2 + static_cast<int64_t>(random(static_cast<uint64_t>(whole / 2 + 1)));
   }
 

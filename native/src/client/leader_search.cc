@@ -81,15 +81,35 @@ void LeaderSearch::fail(Master& master, Status why) {
   const bool wasLeader = master.stage == Stage::Serving;
   master.stage = Stage::Away;
   master.why = std::move(why);
-  master.nextTry = context_.now + context_.backoffMs(master.attempts++);
+  if (wasLeader) leaderLost(master);
+  waitForNextTry(master);
   context_.explain(master.address + ": " + master.why.text());
-  if (wasLeader) context_.statistics.leaderKnown = false;
+}
+
+/// Another one follows soon: every master is asked at once. One that only claimed to lead changes nothing, or it would
+/// be asked without end.
+void LeaderSearch::leaderLost(Master& lost) {
+  context_.statistics.leaderKnown = false;
+  const bool led = lost.attempts == 0 || context_.now - lost.since >= kTakeoverMs;
+  if (!led) return;
+  lostAt_ = context_.now;
+  for (Master& master : masters_) {
+    master.nextTry = context_.now;
+    master.attempts = 0;
+  }
+}
+
+void LeaderSearch::waitForNextTry(Master& master) {
+  const bool takeover = found_ && context_.now - lostAt_ < kTakeoverMs;
+  master.nextTry = context_.now + (takeover ? context_.backoffMs(master.attempts, kTakeoverFirstMs, kTakeoverLongestMs)
+                                            : context_.backoffMs(master.attempts));
+  ++master.attempts;
 }
 
 void LeaderSearch::rest(Master& master, Status why) {
   master.stage = Stage::Resting;
   master.why = std::move(why);
-  master.nextTry = context_.now + context_.backoffMs(master.attempts++);
+  waitForNextTry(master);
 }
 
 void LeaderSearch::opened(ConnectionId connection) {
@@ -157,6 +177,7 @@ void LeaderSearch::answered(Master& master, int32_t status) {
   }
   if (leader()) return rest(master, Status(KV_NOT_LEADER, master.name + " claims to lead as well"));
   master.stage = Stage::Serving;
+  master.since = context_.now;
   master.why = Status();
   if (found_) ++context_.statistics.leaderChanges;
   found_ = true;
@@ -188,9 +209,9 @@ void LeaderSearch::confirm() {
 void LeaderSearch::demote(int32_t status) {
   for (Master& master : masters_) {
     if (master.stage != Stage::Serving) continue;
+    leaderLost(master);
     rest(master, Status(status, master.name + " serves no more: " + statusText(status)));
     context_.explain(master.address + ": " + master.why.text());
-    context_.statistics.leaderKnown = false;
     return;
   }
 }

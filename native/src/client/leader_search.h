@@ -68,6 +68,8 @@ class LeaderSearch {
   void dial(Master& master);
   void ask(Master& master);
   void fail(Master& master, Status why);
+  void leaderLost(Master& lost);
+  void waitForNextTry(Master& master);
   void rest(Master& master, Status why);
   void welcomed(Master& master, const wire::Welcome& welcome);
   void answered(Master& master, int32_t status);
@@ -77,6 +79,7 @@ class LeaderSearch {
   std::vector<Master> masters_;
   PoolId pool_;
   bool found_ = false;
+  Time lostAt_ = 0;  // when the last leader was lost
 };
 
 }  // namespace kvpool::client

@@ -18,6 +18,10 @@ inline constexpr int64_t kSilenceMs = 3000;
 // Retries. A wait doubles from the first to the longest and is jittered down to half.
 inline constexpr int64_t kRetryFirstMs = 50;
 inline constexpr int64_t kRetryLongestMs = 500;
+// A leader that was lost is usually followed within milliseconds: for this long after, masters are asked more often.
+inline constexpr int64_t kTakeoverMs = 3000;
+inline constexpr int64_t kTakeoverFirstMs = 10;
+inline constexpr int64_t kTakeoverLongestMs = 80;
 inline constexpr uint32_t kNoSpaceTries = 8;
 inline constexpr uint32_t kLookupsPerGet = 3;
 // Written objects of one batch wait this long for their siblings, so that one publish carries them all.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "client/core_harness.h"
+#include "dev_kvpool_wire/ExistsRequest.h"
 
 namespace kvpool::test {
 namespace {
@@ -66,6 +67,45 @@ TEST(CoreLeader, ARequestRefusedByAFormerLeaderGoesToTheNewOne) {
   EXPECT_TRUE(h.closes(former));
   h.replyGrant(leader, h.expectGrant(leader), KV_EXISTS, {});
   EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+TEST(CoreLeader, WhenALeaderWasLostTheOthersAreAskedOftenForAShortTime) {
+  CoreHarness h(kTwo);
+  (void)h.expectDial("master-1:1");
+  h.cut(h.lead("master-0:1"));
+  h.pass(10);
+  const auto other = standby(h, "master-1:1");
+  client::Time lastAsked = h.now;
+  client::Time longest = 0;
+  for (const client::Time until = h.now + 1000; h.now < until; h.pass(5)) {
+    const std::optional<wire::Bytes> question = h.nextBody(other);
+    if (!question) continue;
+    longest = std::max(longest, h.now - lastAsked);
+    lastAsked = h.now;
+    h.deliver(other, existsReply({readExistsRequest(*question).request, KV_NOT_LEADER, {}}));
+  }
+  EXPECT_LE(longest, client::kTakeoverLongestMs + 5);
+  EXPECT_GE(lastAsked, h.now - client::kTakeoverLongestMs - 5);
+}
+
+TEST(CoreLeader, AMasterThatOnlyClaimsToLeadIsNotAskedWithoutEnd) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value", 3000);
+  int grants = 0;
+  for (const client::Time until = h.now + 2000; h.now < until; h.pass(5)) {
+    while (const std::optional<wire::Bytes> body = h.nextBody(leader)) {
+      if (wire::templateOf(*body) == wire::sbe::ExistsRequest::sbeTemplateId()) {
+        h.deliver(leader, existsReply({readExistsRequest(*body).request, KV_OK, {}}));
+      } else {
+        ++grants;
+        h.refuseGrant(leader, readGrantRequest(*body), KV_NOT_LEADER);
+      }
+    }
+  }
+  EXPECT_GE(grants, 3);
+  EXPECT_LE(grants, 40);
+  EXPECT_FALSE(h.result(batch));
 }
 
 TEST(CoreLeader, WithoutALeaderABatchEndsAtItsDeadlineAndSaysWhy) {
