@@ -1,75 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.master.core.StoredObject.Fate;
+import dev.kvpool.dataplane.master.core.slab.KeyHash;
+import dev.kvpool.dataplane.master.core.slab.Slabs;
+import dev.kvpool.dataplane.master.core.slab.SplitTable;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
+import java.util.random.RandomGenerator;
 
 /**
  * The view of what the nodes hold: objects by id from every node's stream, and by key those the leader has published. The
- * nodes own the truth; nothing here outlives the process.
+ * nodes own the truth; nothing here outlives the process. Objects lie in {@link Slabs}, not in Java objects of their own:
+ * about 160 bytes each with a key of 64 bytes, and nothing for the collector to follow.
  */
 final class Index {
-    private final Map<ObjectId, StoredObject> objects = new HashMap<>();
-    private final Map<Key, StoredObject> published = new HashMap<>();
-    private final Recency recency = new Recency();
-    private final Remains remains = new Remains();
+    private final Slabs slabs = new Slabs();
+    private final ObjectRecords objects;
+    private final ReplicaRecords replicas;
+    private final ObjectTables tables;
+    private final Views views;
+    private final Published published;
+    private final Fates fates;
     private long leasedUntilMs = Long.MIN_VALUE;
-    private long unavailable;
-    private long shortOfCopies;
-    private long overReplicated;
 
-    /** Published objects below it are out of sight; they are forgotten little by little. */
-    private ObjectId purgeId = ObjectId.NONE;
+    /** @param random for the secret of the hash of keys, so that nobody can choose keys that make a table slow */
+    Index(RandomGenerator random) {
+        KeyHash keyHash = new KeyHash(random.nextLong(), random.nextLong());
+        objects = new ObjectRecords(slabs, keyHash);
+        replicas = new ReplicaRecords(slabs, objects);
+        tables = new ObjectTables(slabs, objects, keyHash);
+        views = new Views(objects, replicas);
+        published = new Published(views, tables.byKey);
+        fates = new Fates(views, published);
+    }
 
-    private int purged;
+    // ---- looking --------------------------------------------------------------------------------------------------
 
     /** The published object of a key, or null. */
     StoredObject published(Key key) {
-        StoredObject object = published.get(key);
-        return object == null || isPurged(object) ? null : object;
+        return views.object(published.find(key));
+    }
+
+    /** The published object under the key of another one, or null. */
+    StoredObject publishedUnderKeyOf(StoredObject object) {
+        return views.object(published.findUnderKeyOf(object.at()));
     }
 
     /** The object with this id, whatever its fate, or null. */
     StoredObject object(ObjectId id) {
-        return objects.get(id);
+        return views.object(tables.byId.find(id));
     }
 
     /** Published objects, least recently leased first. */
     Recency recency() {
-        return recency;
+        return published.recency();
     }
 
     /** Doomed objects that nodes have not freed yet. */
     Remains remains() {
-        return remains;
+        return fates.remains();
     }
 
-    /** Every object, whatever its fate, in no order. */
+    /** Every object, whatever its fate, in no order; none may come or go meanwhile. */
     Iterable<StoredObject> all() {
-        return objects.values();
+        return () -> views.objects(tables.byId.walk());
     }
 
-    /** Every replica a node holds, in no order. */
+    /** Every replica a node holds, in no order; none may come or go meanwhile. */
     Iterable<Replica> replicasOn(NodeView node) {
-        return node.replicas.all();
+        return () -> views.replicas(node.replicas.walk());
     }
 
     /** The replica in exactly this extent of a node, or null. */
     Replica replica(NodeView node, ExtentRef extent) {
-        Replica present = node.replicas.at(extent);
-        return present != null && present.extent().equals(extent) ? present : null;
+        int present = node.replicas.at(extent);
+        boolean same = present != Slabs.NONE && replicas.generation(present) == extent.generation();
+        return same ? views.replica(present) : null;
     }
 
     /** Promises readers that an object stays where it is until then. */
     void lease(StoredObject object, long untilMs) {
-        object.lease(untilMs);
+        if (untilMs > object.leaseUntilMs()) {
+            objects.setLeaseUntilMs(object.at(), untilMs);
+        }
         leasedUntilMs = Math.max(leasedUntilMs, untilMs);
     }
 
@@ -80,30 +97,48 @@ final class Index {
 
     /** Keys of published objects in no order, at most {@code limit} of them. */
     List<Key> publishedKeys(int limit) {
-        return published.keySet().stream().limit(limit).toList();
+        return published.keys(limit);
     }
 
     int size() {
-        return objects.size();
+        return tables.byId.size();
     }
 
     int publishedCount() {
-        return published.size() - purged;
+        return published.count();
     }
 
     /** Published objects with no replica on a usable node. */
     long unavailableCount() {
-        return unavailable;
+        return published.unavailable();
     }
 
     /** Published objects with fewer replicas on usable nodes than they should have, those with none included. */
     long shortOfCopies() {
-        return shortOfCopies;
+        return published.shortOfCopies();
     }
 
     /** Published objects with more replicas on usable nodes than they should have. */
     long overReplicated() {
-        return overReplicated;
+        return published.overReplicated();
+    }
+
+    /** Memory that records and the tables of objects take; those of each node are {@link NodeReplicas#tableBytes}. */
+    long bytes() {
+        return slabs.bytes() + tables.byId.bytes() + tables.byKey.bytes();
+    }
+
+    // ---- what nodes say -------------------------------------------------------------------------------------------
+
+    /** Whether every field of a line fits; a node whose lines do not is no node of this protocol. */
+    static boolean canHold(DirectoryRecord line) {
+        return ObjectRecords.canHold(line) && ReplicaRecords.canHold(line);
+    }
+
+    /** A node begins to send its directory: what it does not name until the end of it is gone. */
+    void beginSnapshot(NodeView node) {
+        node.snapshot++;
+        node.replicas.beginSnapshot();
     }
 
     /**
@@ -111,214 +146,157 @@ final class Index {
      * the truth, whatever order they come in. What was known before that snapshot gives way to it: the node may have lost
      * its memory, and then its generations began anew.
      *
+     * @param line one that {@link #canHold} holds of
      * @return the object, or null when the line was out of date or already known
      */
     StoredObject commit(NodeView node, DirectoryRecord line) {
-        Replica present = node.replicas.at(line.extent());
-        if (present != null) {
-            boolean confirmed = present.isConfirmed();
+        int present = node.replicas.at(line.extent());
+        if (present != Slabs.NONE) {
+            boolean confirmed = node.replicas.isConfirmed(present);
             if (confirmed
                     && Long.compareUnsigned(
-                                    present.extent().generation(), line.extent().generation())
+                                    replicas.generation(present), line.extent().generation())
                             >= 0) {
                 return null;
             }
-            if (!confirmed && present.is(line)) {
-                present.confirm();
+            if (!confirmed && replicas.is(present, line)) {
+                node.replicas.confirm(present);
                 return null;
             }
             remove(present);
         }
-        StoredObject object = objectOf(line);
-        Replica replica = new Replica(object, node, line);
-        object.add(replica);
-        node.replicas.add(replica);
-        if (node.usable) {
-            usableReplicas(object, +1);
-        }
-        return object;
+        node.replicas.open(slabs, replicas);
+        int object = objectOf(line);
+        int before = replicas.usable(object);
+        node.replicas.add(replicas.create(object, node, line));
+        fates.usable(object, before, before + (node.usable ? 1 : 0));
+        return views.object(object);
     }
 
     /**
      * A second replica that disagrees about key, length or checksum is not a replica of that object (its writer changed the
      * buffer during the put): it gets an entry of its own that nobody finds, and is freed.
      */
-    private StoredObject objectOf(DirectoryRecord line) {
-        StoredObject known = objects.get(line.objectId());
-        if (known != null && known.agreesWith(line)) {
+    private int objectOf(DirectoryRecord line) {
+        int known = tables.byId.find(line.objectId());
+        if (known != Slabs.NONE && objects.agrees(known, line)) {
             return known;
         }
-        StoredObject told = new StoredObject(line);
-        if (known == null) {
-            objects.put(told.id(), told);
+        int told = objects.create(line);
+        if (known == Slabs.NONE) {
+            tables.byId.add(told);
         } else {
-            told.fate(StoredObject.Fate.DOOMED);
-            remains.add(told.key(), told.id());
+            objects.setUnlisted(told);
+            objects.setFate(told, Fate.DOOMED);
+            fates.remains().add(line.key(), line.objectId());
         }
         return told;
     }
 
     /** Whether this slot is known, from the same snapshot, to hold an object of a higher generation. */
     boolean outdates(NodeView node, ExtentRef extent) {
-        Replica present = node.replicas.at(extent);
-        return present != null
-                && present.isConfirmed()
-                && Long.compareUnsigned(present.extent().generation(), extent.generation()) > 0;
+        int present = node.replicas.at(extent);
+        return present != Slabs.NONE
+                && node.replicas.isConfirmed(present)
+                && Long.compareUnsigned(replicas.generation(present), extent.generation()) > 0;
     }
 
     /** A node says that it freed an extent. */
     void freed(NodeView node, ExtentRef extent) {
-        Replica present = node.replicas.at(extent);
-        if (present != null && Long.compareUnsigned(present.extent().generation(), extent.generation()) <= 0) {
+        int present = node.replicas.at(extent);
+        if (present != Slabs.NONE && Long.compareUnsigned(replicas.generation(present), extent.generation()) <= 0) {
             remove(present);
         }
     }
 
     /** Forgets what the node's latest snapshot did not hold. */
     void dropUnconfirmed(NodeView node) {
-        for (Replica replica : copyOf(node.replicas.all())) {
-            if (!replica.isConfirmed()) {
+        for (int replica : node.replicas.copy()) {
+            if (!node.replicas.isConfirmed(replica)) {
                 remove(replica);
             }
         }
     }
 
     void dropAll(NodeView node) {
-        for (Replica replica : copyOf(node.replicas.all())) {
+        for (int replica : node.replicas.copy()) {
             remove(replica);
         }
+        replicas.nodes().release(node);
     }
+
+    private void remove(int replica) {
+        NodeView node = replicas.node(replica);
+        int object = replicas.owner(replica);
+        int before = replicas.usable(object);
+        node.replicas.remove(replica);
+        replicas.destroy(replica);
+        fates.usable(object, before, before - (node.usable ? 1 : 0));
+        if (replicas.firstOf(object) == Slabs.NONE) {
+            forget(object);
+        }
+    }
+
+    private void forget(int object) {
+        fates.forget(object);
+        if (!objects.isUnlisted(object)) {
+            tables.byId.remove(object);
+        }
+        objects.destroy(object);
+    }
+
+    // ---- what the leader decides ----------------------------------------------------------------------------------
 
     /** Whether readers may be sent to a node and writers' grants may name it. */
     void setUsable(NodeView node, boolean usable) {
         if (node.usable == usable) {
             return;
         }
-        node.usable = usable;
-        for (Replica replica : node.replicas.all()) {
-            usableReplicas(replica.object(), usable ? +1 : -1);
+        node.usable = false;
+        SplitTable.Walk walk = node.replicas.walk();
+        for (int replica = walk.next(); replica != Slabs.NONE; replica = walk.next()) {
+            int object = replicas.owner(replica);
+            if (replicas.isFirstOnItsNode(replica)) {
+                int without = replicas.usable(object);
+                int with = without + replicas.countOn(object, node);
+                fates.usable(object, usable ? without : with, usable ? with : without);
+            }
         }
+        node.usable = usable;
     }
 
     /** The node was, or is about to be, told to free a replica: its bytes count as gone for eviction and placement. */
     void freeing(Replica replica) {
-        replica.node().replicas.freeing(replica);
+        replica.node().replicas.freeing(replica.at());
     }
 
     /** The node has not freed the replica, or cannot be asked any more. */
     void noLongerFreeing(Replica replica) {
-        replica.node().replicas.noLongerFreeing(replica);
+        replica.node().replicas.noLongerFreeing(replica.at());
     }
 
-    /** Makes an object readable under its key, which must have no published object, and says how many copies it should have. */
+    /** Makes an object readable under its key, which must have no published object; {@code wanted} copies it should have. */
     void publish(StoredObject object, int wanted) {
-        StoredObject before = published.get(object.key());
-        if (before != null && isPurged(before)) {
-            doom(before);
-            before = null;
-        }
-        published.put(object.key(), object);
-        if (before != null || object.fate() == StoredObject.Fate.PUBLISHED) {
-            throw new IllegalStateException("key of " + object.id() + " is already published");
-        }
-        if (object.fate() == StoredObject.Fate.DOOMED) {
-            remains.remove(object.key(), object.id());
-        }
-        object.fate(StoredObject.Fate.PUBLISHED);
-        object.wanted(Math.clamp(wanted, 1, Bounds.REPLICAS_MAX));
-        recency.append(object);
-        count(object, +1);
+        fates.publish(object.at(), wanted);
     }
 
+    /** Takes an object out of sight for good. */
     void doom(StoredObject object) {
-        unpublish(object);
-        if (object.fate() != StoredObject.Fate.DOOMED) {
-            object.fate(StoredObject.Fate.DOOMED);
-            remains.add(object.key(), object.id());
-        }
+        fates.doom(object.at());
     }
 
     /** Takes every published object out of sight at once; all of them must be older than {@code id}. */
     void purge(ObjectId id) {
-        purgeId = id;
-        purged = published.size();
+        published.purge(id);
     }
 
     /** Dooms objects that are out of sight by a purge, at most {@code limit} of them; their nodes free them unasked. */
     void forgetPurged(int limit) {
-        // What is published or used after a purge goes behind what was there before.
-        Iterator<StoredObject> coldestFirst = recency.iterator();
-        for (int i = 0; i < limit && purged > 0 && coldestFirst.hasNext(); i++) {
-            StoredObject object = coldestFirst.next();
-            if (isPurged(object)) {
-                doom(object);
-            }
-        }
-    }
-
-    private boolean isPurged(StoredObject object) {
-        return purged > 0 && purgeId.isNewerThan(object.id());
+        fates.forgetPurged(limit);
     }
 
     /** A new leadership decides everything anew. */
     void forgetFates() {
-        purged = 0;
-        remains.clear();
-        published.clear();
-        recency.clear();
-        unavailable = 0;
-        shortOfCopies = 0;
-        overReplicated = 0;
-        for (StoredObject object : objects.values()) {
-            object.fate(StoredObject.Fate.UNSETTLED);
-        }
-    }
-
-    private void unpublish(StoredObject object) {
-        if (object.fate() != StoredObject.Fate.PUBLISHED) {
-            return;
-        }
-        published.remove(object.key(), object);
-        purged -= isPurged(object) ? 1 : 0;
-        recency.remove(object);
-        count(object, -1);
-        object.fate(StoredObject.Fate.UNSETTLED);
-    }
-
-    private void remove(Replica replica) {
-        NodeView node = replica.node();
-        StoredObject object = replica.object();
-        node.replicas.remove(replica);
-        if (node.usable) {
-            usableReplicas(object, -1);
-        }
-        object.remove(replica);
-        if (object.replicaCount() == 0) {
-            unpublish(object);
-            objects.remove(object.id(), object);
-            if (object.fate() == StoredObject.Fate.DOOMED) {
-                remains.remove(object.key(), object.id());
-            }
-        }
-    }
-
-    private static List<Replica> copyOf(Iterable<Replica> replicas) {
-        List<Replica> copy = new ArrayList<>();
-        replicas.forEach(copy::add);
-        return copy;
-    }
-
-    private void usableReplicas(StoredObject object, int change) {
-        boolean counts = object.fate() == StoredObject.Fate.PUBLISHED;
-        count(object, counts ? -1 : 0);
-        object.countUsable(change);
-        count(object, counts ? +1 : 0);
-    }
-
-    /** Counts a published object in or out. */
-    private void count(StoredObject object, int change) {
-        unavailable += object.isAvailable() ? 0 : change;
-        shortOfCopies += object.usableReplicas() < object.wanted() ? change : 0;
-        overReplicated += object.usableReplicas() > object.wanted() ? change : 0;
+        fates.forgetAll(tables.byId.walk());
     }
 }

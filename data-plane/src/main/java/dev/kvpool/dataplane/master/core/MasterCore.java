@@ -35,7 +35,7 @@ public final class MasterCore {
     private final Outbox outbox = new Outbox();
     private final Counters counters = new Counters();
     private final Leadership leadership = new Leadership();
-    private final Index index = new Index();
+    private final Index index;
     private final Grants grants = new Grants();
     private final Clients clients = new Clients();
     private final Membership membership;
@@ -61,6 +61,7 @@ public final class MasterCore {
 
     public MasterCore(CoreSettings settings, Set<String> expectedNodes, RandomGenerator random) {
         this.settings = settings;
+        index = new Index(random);
         membership = new Membership(expectedNodes);
         replies = new PendingReplies(outbox);
         frees = new Frees(index, membership, outbox, this::nextRequestId);

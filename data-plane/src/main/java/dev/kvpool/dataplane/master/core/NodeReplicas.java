@@ -1,29 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.master.core.slab.Mix;
+import dev.kvpool.dataplane.master.core.slab.Slabs;
+import dev.kvpool.dataplane.master.core.slab.SplitTable;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
-import org.agrona.collections.Long2ObjectHashMap;
 
 /** The replicas of one node by their place in its directory, with their sums. Changed by the {@link Index} alone. */
 final class NodeReplicas {
-    /** Iterators are not cached: walks over one map may nest. */
-    private final Long2ObjectHashMap<Replica> byPlace = new Long2ObjectHashMap<>(16, 0.65f, false);
+    /** Snapshots are numbered from 1 to this and then from 1 again. */
+    static final int SNAPSHOT_MAX = 0x7fff;
 
+    private static final int UNCONFIRMED = 0;
+
+    private ReplicaRecords records;
+    private ByPlace byPlace;
+    private int number = NodeNumbers.NONE;
+    private int snapshot = UNCONFIRMED;
     private long bytes;
     private long freeingBytes;
     private long freeingSlots;
 
-    /** What lies in the slot of an extent, of whatever generation; null when nothing does. */
-    Replica at(ExtentRef extent) {
-        return byPlace.get(place(extent));
+    /** Segment and slot find a replica of whatever generation: a slot holds one. */
+    private static final class ByPlace extends SplitTable {
+        private final ReplicaRecords records;
+
+        ByPlace(Slabs slabs, ReplicaRecords records) {
+            super(slabs, ReplicaRecords.NEXT_BY_PLACE);
+            this.records = records;
+        }
+
+        @Override
+        protected int hashOf(int replica) {
+            return hash(records.segment(replica), records.slot(replica));
+        }
+
+        static int hash(int segment, long slot) {
+            return Mix.of(((long) segment << 32) | slot);
+        }
     }
 
-    Iterable<Replica> all() {
-        return byPlace.values();
+    /** To be called before the first replica is added. */
+    void open(Slabs slabs, ReplicaRecords replicaRecords) {
+        if (byPlace == null) {
+            records = replicaRecords;
+            byPlace = new ByPlace(slabs, replicaRecords);
+        }
+    }
+
+    /** What lies in the slot of an extent, of whatever generation; {@link Slabs#NONE} when nothing does. */
+    int at(ExtentRef extent) {
+        if (byPlace == null) {
+            return Slabs.NONE;
+        }
+        int replica = byPlace.first(ByPlace.hash(extent.segment(), extent.slot()));
+        while (replica != Slabs.NONE && !records.isIn(replica, extent)) {
+            replica = byPlace.next(replica);
+        }
+        return replica;
+    }
+
+    /** Every replica, in no order; none may come or go meanwhile. */
+    SplitTable.Walk walk() {
+        return byPlace == null ? SplitTable.NOTHING : byPlace.walk();
+    }
+
+    /** Every replica, for walks that change what they walk over. */
+    int[] copy() {
+        int[] all = new int[(int) count()];
+        SplitTable.Walk walk = walk();
+        for (int i = 0; i < all.length; i++) {
+            all[i] = walk.next();
+        }
+        return all;
+    }
+
+    /** Bytes of memory in the table; replicas not included. */
+    long tableBytes() {
+        return byPlace == null ? 0 : byPlace.bytes();
     }
 
     long count() {
-        return byPlace.size();
+        return byPlace == null ? 0 : byPlace.size();
     }
 
     long bytes() {
@@ -38,34 +96,67 @@ final class NodeReplicas {
         return freeingSlots;
     }
 
-    void add(Replica replica) {
-        byPlace.put(place(replica.extent()), replica);
-        bytes += replica.extentBytes();
+    void add(int replica) {
+        byPlace.add(replica, byPlace.hashOf(replica));
+        bytes += records.extentBytes(replica);
     }
 
-    void remove(Replica replica) {
+    void remove(int replica) {
         noLongerFreeing(replica);
-        byPlace.remove(place(replica.extent()));
-        bytes -= replica.extentBytes();
+        byPlace.remove(replica, byPlace.hashOf(replica));
+        bytes -= records.extentBytes(replica);
     }
 
-    void freeing(Replica replica) {
-        if (!replica.isFreeing()) {
-            replica.freeing(true);
-            freeingBytes += replica.extentBytes();
+    void freeing(int replica) {
+        if (!records.isFreeing(replica)) {
+            records.setFreeing(replica, true);
+            freeingBytes += records.extentBytes(replica);
             freeingSlots++;
         }
     }
 
-    void noLongerFreeing(Replica replica) {
-        if (replica.isFreeing()) {
-            replica.freeing(false);
-            freeingBytes -= replica.extentBytes();
+    void noLongerFreeing(int replica) {
+        if (records.isFreeing(replica)) {
+            records.setFreeing(replica, false);
+            freeingBytes -= records.extentBytes(replica);
             freeingSlots--;
         }
     }
 
-    private static long place(ExtentRef extent) {
-        return ((long) extent.segment() << 32) | extent.slot();
+    // ---- snapshots ------------------------------------------------------------------------------------------------
+
+    /** The number of the snapshot that is being, or was last, received. */
+    int snapshot() {
+        return snapshot;
+    }
+
+    /** From now on nothing is confirmed. */
+    void beginSnapshot() {
+        snapshot++;
+        if (snapshot > SNAPSHOT_MAX) {
+            // What some snapshot long ago confirmed, and no whole one has since denied, must not look confirmed again.
+            for (int replica : copy()) {
+                records.setSnapshot(replica, UNCONFIRMED);
+            }
+            snapshot = UNCONFIRMED + 1;
+        }
+    }
+
+    boolean isConfirmed(int replica) {
+        return records.snapshot(replica) == snapshot;
+    }
+
+    void confirm(int replica) {
+        records.setSnapshot(replica, snapshot);
+    }
+
+    // ---- kept by NodeNumbers --------------------------------------------------------------------------------------
+
+    int number() {
+        return number;
+    }
+
+    void setNumber(int number) {
+        this.number = number;
     }
 }

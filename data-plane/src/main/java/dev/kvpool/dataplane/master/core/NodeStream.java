@@ -67,7 +67,7 @@ final class NodeStream {
         require(
                 node.info != null && !node.inSnapshot && !node.synced,
                 "a snapshot begins once, after the introduction");
-        node.snapshot++;
+        index.beginSnapshot(node);
         node.inSnapshot = true;
         node.snapshotLines = 0;
         node.nextSequence = begin.sequence() + 1;
@@ -167,7 +167,7 @@ final class NodeStream {
                 && line.payloadLength() >= 0
                 && line.extentBytes() >= line.payloadLength()
                 && line.extentBytes() <= node.capacityBytes
-                && line.offset() >= 0;
+                && Index.canHold(line);
         require(sound, "a directory record with a field out of range");
     }
 

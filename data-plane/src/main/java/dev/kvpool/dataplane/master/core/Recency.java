@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.master.core.slab.Slabs;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -10,19 +11,19 @@ import java.util.NoSuchElementException;
 final class Recency implements Iterable<StoredObject> {
     /** A walk that is made in many parts: objects may come, go and move between two of them. */
     final class Walk {
-        private final boolean warmer;
-        private StoredObject next;
+        private final int onward;
+        private int next;
 
-        private Walk(boolean warmer) {
-            this.warmer = warmer;
-            this.next = warmer ? coldest : warmest;
+        private Walk(int first, int onward) {
+            this.next = first;
+            this.onward = onward;
         }
 
         /** The next object, or null when there is none any more. One that was moved meanwhile may be missed or seen again. */
         StoredObject next() {
-            StoredObject object = next;
+            StoredObject object = views.object(next);
             if (object != null) {
-                next = after(object);
+                next = link(next, onward);
             }
             return object;
         }
@@ -32,104 +33,106 @@ final class Recency implements Iterable<StoredObject> {
             walks.remove(this);
         }
 
-        private StoredObject after(StoredObject object) {
-            return warmer ? object.warmer : object.colder;
-        }
-
-        private void leave(StoredObject object) {
+        private void leave(int object) {
             if (next == object) {
-                next = after(object);
+                next = link(object, onward);
             }
         }
     }
 
+    private final Views views;
     private final List<Walk> walks = new ArrayList<>();
-    private StoredObject coldest;
-    private StoredObject warmest;
+    private int coldest = Slabs.NONE;
+    private int warmest = Slabs.NONE;
+
+    Recency(Views views) {
+        this.views = views;
+    }
 
     Walk fromColdest() {
-        return begin(true);
+        return begin(coldest, ObjectRecords.WARMER);
     }
 
     Walk fromWarmest() {
-        return begin(false);
+        return begin(warmest, ObjectRecords.COLDER);
     }
 
-    private Walk begin(boolean warmer) {
-        Walk walk = new Walk(warmer);
+    private Walk begin(int first, int onward) {
+        Walk walk = new Walk(first, onward);
         walks.add(walk);
         return walk;
     }
 
-    void append(StoredObject object) {
-        object.colder = warmest;
-        object.warmer = null;
-        if (warmest == null) {
+    void touch(StoredObject object) {
+        if (object.at() != warmest) {
+            remove(object.at());
+            append(object.at());
+        }
+    }
+
+    void append(int object) {
+        setLink(object, ObjectRecords.COLDER, warmest);
+        setLink(object, ObjectRecords.WARMER, Slabs.NONE);
+        if (warmest == Slabs.NONE) {
             coldest = object;
         } else {
-            warmest.warmer = object;
+            setLink(warmest, ObjectRecords.WARMER, object);
         }
         warmest = object;
     }
 
-    void remove(StoredObject object) {
+    void remove(int object) {
         for (Walk walk : walks) {
             walk.leave(object);
         }
-        if (object.colder == null) {
-            coldest = object.warmer;
+        int colder = link(object, ObjectRecords.COLDER);
+        int warmer = link(object, ObjectRecords.WARMER);
+        if (colder == Slabs.NONE) {
+            coldest = warmer;
         } else {
-            object.colder.warmer = object.warmer;
+            setLink(colder, ObjectRecords.WARMER, warmer);
         }
-        if (object.warmer == null) {
-            warmest = object.colder;
+        if (warmer == Slabs.NONE) {
+            warmest = colder;
         } else {
-            object.warmer.colder = object.colder;
-        }
-        object.colder = null;
-        object.warmer = null;
-    }
-
-    void touch(StoredObject object) {
-        if (object != warmest) {
-            remove(object);
-            append(object);
+            setLink(warmer, ObjectRecords.COLDER, colder);
         }
     }
 
     void clear() {
-        StoredObject object = coldest;
-        while (object != null) {
-            StoredObject next = object.warmer;
-            object.colder = null;
-            object.warmer = null;
-            object = next;
-        }
-        coldest = null;
-        warmest = null;
-        walks.forEach(walk -> walk.next = null);
+        coldest = Slabs.NONE;
+        warmest = Slabs.NONE;
+        walks.forEach(walk -> walk.next = Slabs.NONE);
     }
 
     /** Coldest first. The object returned last may be removed while iterating. */
     @Override
     public Iterator<StoredObject> iterator() {
         return new Iterator<>() {
-            private StoredObject next = coldest;
+            private int next = coldest;
 
             @Override
             public boolean hasNext() {
-                return next != null;
+                return next != Slabs.NONE;
             }
 
             @Override
             public StoredObject next() {
-                if (next == null) {
+                if (next == Slabs.NONE) {
                     throw new NoSuchElementException();
                 }
-                StoredObject object = next;
-                next = object.warmer;
+                StoredObject object = views.object(next);
+                next = link(next, ObjectRecords.WARMER);
                 return object;
             }
         };
+    }
+
+    private int link(int object, int field) {
+        return views.objects().link(object, field);
+    }
+
+    private void setLink(int object, int field, int other) {
+        views.objects().setLink(object, field, other);
     }
 }

@@ -1,77 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
-import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
 
 /**
- * An object's bytes on one node. Good for the turn it was asked for in: whoever comes back to it later keeps the node and the
- * extent and asks {@link Index#replica}. Two of them are compared with equals, never with ==.
+ * An object's bytes on one node: a view into the memory of the {@link Index}. Good for the turn it was asked for in: whoever
+ * comes back to it later keeps the node and the extent and asks {@link Index#replica}. Two of them are compared with equals,
+ * never with ==.
  */
 final class Replica {
-    private final StoredObject object;
-    private final NodeView node;
-    private final ExtentRef extent;
-    private final long offset;
-    private final long extentBytes;
+    private final Views views;
+    private final ReplicaRecords replicas;
+    private final int at;
 
-    /** Number of the last snapshot that held it. */
-    private int snapshot;
+    Replica(Views views, int at) {
+        this.views = views;
+        this.replicas = views.replicas();
+        this.at = at;
+    }
 
-    private boolean freeing;
-
-    Replica(StoredObject object, NodeView node, DirectoryRecord line) {
-        this.object = object;
-        this.node = node;
-        this.extent = line.extent();
-        this.offset = line.offset();
-        this.extentBytes = line.extentBytes();
-        this.snapshot = node.snapshot;
+    /** Where it lies in the memory of the index. */
+    int at() {
+        assert replicas.isLive(at) : "a replica that has left the index";
+        return at;
     }
 
     StoredObject object() {
-        return object;
+        return views.object(replicas.owner(at()));
     }
 
     NodeView node() {
-        return node;
+        return replicas.node(at());
     }
 
     ExtentRef extent() {
-        return extent;
+        return replicas.extent(at());
     }
 
     /** Where the payload starts in the segment. */
     long offset() {
-        return offset;
+        return replicas.offset(at());
     }
 
     /** Bytes allocated on the node, key and padding included. */
     long extentBytes() {
-        return extentBytes;
+        return replicas.extentBytes(at());
     }
 
     /** The node was, or is about to be, told to free it; see {@link Index#freeing}. */
     boolean isFreeing() {
-        return freeing;
+        return replicas.isFreeing(at());
     }
 
-    boolean is(DirectoryRecord line) {
-        return extent.equals(line.extent()) && object.id().equals(line.objectId()) && offset == line.offset();
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Replica replica && replica.at == at && replica.replicas == replicas;
     }
 
-    // ---- changed by the Index alone -----------------------------------------------------------------------------
-
-    /** The latest snapshot of the node, or a change after it, held this replica. */
-    boolean isConfirmed() {
-        return snapshot == node.snapshot;
-    }
-
-    void confirm() {
-        snapshot = node.snapshot;
-    }
-
-    void freeing(boolean now) {
-        freeing = now;
+    @Override
+    public int hashCode() {
+        return at;
     }
 }

@@ -86,7 +86,7 @@ final class Settlement {
     }
 
     private boolean isDead(StoredObject object) {
-        return purges.isPurged(object.id()) || tombstones.isDead(object.key(), object.id());
+        return purges.isPurged(object.id()) || (tombstones.size() > 0 && tombstones.isDead(object.key(), object.id()));
     }
 
     private void bury(StoredObject object, long nowMs) {
@@ -152,7 +152,7 @@ final class Settlement {
             bury(object, nowMs);
             return;
         }
-        StoredObject holder = index.published(object.key());
+        StoredObject holder = index.publishedUnderKeyOf(object);
         if (holder != null && holder.id().isNewerThan(object.id())) {
             frees.giveUp(object, nowMs);
             counters.add(Count.SUPERSEDED);
@@ -168,7 +168,7 @@ final class Settlement {
 
     /** Publishes what this epoch granted. The grant must be the newest of its key, so nothing newer can be there. */
     void publishGranted(StoredObject object, int wanted, long nowMs) {
-        StoredObject before = index.published(object.key());
+        StoredObject before = index.publishedUnderKeyOf(object);
         if (before != null) {
             frees.giveUp(before, nowMs);
             counters.add(Count.SUPERSEDED);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
-import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Iterator;
+import java.util.NoSuchElementException;
 
 /**
- * One object as the streams of the nodes show it. Good for the turn it was asked for in: whoever comes back to an object
- * later keeps its id and asks the {@link Index} again. Two of them are compared with equals, never with ==.
+ * One object as the streams of the nodes show it: a view into the memory of the {@link Index}. Good for the turn it was asked
+ * for in: whoever comes back to an object later keeps its id and asks the index again. Two of them are compared with equals,
+ * never with ==.
  */
 final class StoredObject {
     /** What the leader has decided about an object. */
@@ -23,129 +24,120 @@ final class StoredObject {
         DOOMED
     }
 
-    private final ObjectId id;
-    private final Key key;
-    private final long payloadLength;
-    private final int payloadCrc;
-    private final Retention retention;
-    private final List<Replica> replicas = new ArrayList<>(1);
-    private Fate fate = Fate.UNSETTLED;
-    private long leaseUntilMs = Long.MIN_VALUE;
-    private int usableReplicas;
-    private int wanted = 1;
+    private final Views views;
+    private final ObjectRecords objects;
+    private final ReplicaRecords replicas;
+    private final int at;
 
-    /** Neighbours in {@link Recency}. */
-    StoredObject colder;
+    StoredObject(Views views, int at) {
+        this.views = views;
+        this.objects = views.objects();
+        this.replicas = views.replicas();
+        this.at = at;
+    }
 
-    StoredObject warmer;
-
-    /** Told of by a line of a directory. */
-    StoredObject(DirectoryRecord line) {
-        this.id = line.objectId();
-        this.key = line.key();
-        this.payloadLength = line.payloadLength();
-        this.payloadCrc = line.payloadCrc();
-        this.retention = line.retention();
+    /** Where it lies in the memory of the index. */
+    int at() {
+        assert objects.isLive(at) : "an object that has left the index";
+        return at;
     }
 
     ObjectId id() {
-        return id;
+        return objects.id(at());
     }
 
+    /** A copy of the key; {@link #hasKey} needs none. */
     Key key() {
-        return key;
+        return objects.key(at());
     }
 
-    boolean hasKey(Key other) {
-        return key.equals(other);
+    boolean hasKey(Key key) {
+        return objects.hasKey(at(), key);
     }
 
     long payloadLength() {
-        return payloadLength;
+        return objects.payloadLength(at());
     }
 
     int payloadCrc() {
-        return payloadCrc;
+        return objects.payloadCrc(at());
     }
 
     /** What keeps it from being evicted, as its put said. */
     Retention retention() {
-        return retention;
+        return objects.retention(at());
     }
 
     Fate fate() {
-        return fate;
+        return objects.fate(at());
     }
 
     /** The extents that hold it, on usable nodes and others; must not change while it is walked. */
     Iterable<Replica> replicas() {
-        return replicas;
+        return Extents::new;
     }
 
     int replicaCount() {
-        return replicas.size();
+        int count = 0;
+        for (int replica = replicas.firstOf(at()); replica != Slabs.NONE; replica = replicas.nextOf(replica)) {
+            count++;
+        }
+        return count;
     }
 
     /** How many of its replicas lie on usable nodes. */
     int usableReplicas() {
-        return usableReplicas;
+        return replicas.usable(at());
     }
 
     /** How many copies it should have; 1 until it is published. */
     int wanted() {
-        return wanted;
+        return objects.wanted(at());
     }
 
     boolean isAvailable() {
-        return usableReplicas > 0;
+        return replicas.isAvailable(at());
     }
 
     boolean isOn(NodeView node) {
-        for (Replica replica : replicas) {
-            if (replica.node() == node) {
-                return true;
-            }
-        }
-        return false;
+        return replicas.countOn(at(), node) > 0;
     }
 
     /** When the last lease ends; {@link Long#MIN_VALUE} when there never was one. */
     long leaseUntilMs() {
-        return leaseUntilMs;
+        return objects.leaseUntilMs(at());
     }
 
     boolean isLeased(long nowMs) {
-        return leaseUntilMs > nowMs;
+        return leaseUntilMs() > nowMs;
     }
 
-    /** Whether a line of a directory tells of the same content under the same key. */
-    boolean agreesWith(DirectoryRecord line) {
-        return payloadLength == line.payloadLength() && payloadCrc == line.payloadCrc() && hasKey(line.key());
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof StoredObject object && object.at == at && object.objects == objects;
     }
 
-    // ---- changed by the Index alone -----------------------------------------------------------------------------
-
-    void fate(Fate decided) {
-        fate = decided;
+    @Override
+    public int hashCode() {
+        return at;
     }
 
-    void lease(long untilMs) {
-        leaseUntilMs = Math.max(leaseUntilMs, untilMs);
-    }
+    private final class Extents implements Iterator<Replica> {
+        private int next = replicas.firstOf(at());
 
-    void wanted(int copies) {
-        wanted = copies;
-    }
+        @Override
+        public boolean hasNext() {
+            return next != Slabs.NONE;
+        }
 
-    void add(Replica replica) {
-        replicas.add(replica);
-    }
-
-    void remove(Replica replica) {
-        replicas.remove(replica);
-    }
-
-    void countUsable(int change) {
-        usableReplicas += change;
+        @Override
+        public Replica next() {
+            if (next == Slabs.NONE) {
+                throw new NoSuchElementException();
+            }
+            Replica replica = views.replica(next);
+            next = replicas.nextOf(next);
+            return replica;
+        }
     }
 }

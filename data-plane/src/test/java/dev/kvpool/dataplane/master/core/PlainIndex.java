@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.master.core.StoredObject.Fate;
+import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What {@link Index} must do, said with the collections of the JDK and without regard to memory. */
+final class PlainIndex {
+    static final class Plain {
+        final DirectoryRecord told;
+        final List<PlainReplica> replicas = new ArrayList<>();
+        Fate fate = Fate.UNSETTLED;
+        long leaseUntilMs = Long.MIN_VALUE;
+        int wanted = 1;
+
+        Plain(DirectoryRecord told) {
+            this.told = told;
+        }
+
+        ObjectId id() {
+            return told.objectId();
+        }
+
+        int usable() {
+            return (int)
+                    replicas.stream().filter(replica -> replica.node.usable).count();
+        }
+    }
+
+    static final class PlainReplica {
+        final Plain object;
+        final PlainNode node;
+        final DirectoryRecord line;
+        boolean confirmed = true;
+        boolean freeing;
+
+        PlainReplica(Plain object, PlainNode node, DirectoryRecord line) {
+            this.object = object;
+            this.node = node;
+            this.line = line;
+        }
+    }
+
+    static final class PlainNode {
+        final Map<Long, PlainReplica> replicas = new HashMap<>();
+        boolean usable;
+
+        long bytes() {
+            return replicas.values().stream()
+                    .mapToLong(replica -> replica.line.extentBytes())
+                    .sum();
+        }
+
+        long freeingBytes() {
+            return replicas.values().stream()
+                    .filter(replica -> replica.freeing)
+                    .mapToLong(replica -> replica.line.extentBytes())
+                    .sum();
+        }
+    }
+
+    final Map<ObjectId, Plain> objects = new HashMap<>();
+    final Map<Key, Plain> published = new HashMap<>();
+
+    /** Coldest first. */
+    final Map<ObjectId, Plain> recency = new LinkedHashMap<>();
+
+    static long place(ExtentRef extent) {
+        return ((long) extent.segment() << 32) | extent.slot();
+    }
+
+    Plain commit(PlainNode node, DirectoryRecord line) {
+        PlainReplica present = node.replicas.get(place(line.extent()));
+        if (present != null) {
+            boolean newer = Long.compareUnsigned(
+                            line.extent().generation(), present.line.extent().generation())
+                    > 0;
+            if (present.confirmed && !newer) {
+                return null;
+            }
+            boolean same = present.line.extent().equals(line.extent())
+                    && present.line.offset() == line.offset()
+                    && present.object.id().equals(line.objectId());
+            if (!present.confirmed && same) {
+                present.confirmed = true;
+                return null;
+            }
+            remove(present);
+        }
+        Plain object = objectOf(line);
+        PlainReplica replica = new PlainReplica(object, node, line);
+        object.replicas.add(replica);
+        node.replicas.put(place(line.extent()), replica);
+        return object;
+    }
+
+    private Plain objectOf(DirectoryRecord line) {
+        Plain known = objects.get(line.objectId());
+        if (known == null) {
+            Plain told = new Plain(line);
+            objects.put(told.id(), told);
+            return told;
+        }
+        boolean agrees = known.told.payloadLength() == line.payloadLength()
+                && known.told.payloadCrc() == line.payloadCrc()
+                && known.told.key().equals(line.key());
+        if (agrees) {
+            return known;
+        }
+        Plain twin = new Plain(line);
+        twin.fate = Fate.DOOMED;
+        return twin;
+    }
+
+    void freed(PlainNode node, ExtentRef extent) {
+        PlainReplica present = node.replicas.get(place(extent));
+        if (present != null && Long.compareUnsigned(present.line.extent().generation(), extent.generation()) <= 0) {
+            remove(present);
+        }
+    }
+
+    void beginSnapshot(PlainNode node) {
+        node.replicas.values().forEach(replica -> replica.confirmed = false);
+    }
+
+    void dropUnconfirmed(PlainNode node) {
+        for (PlainReplica replica : List.copyOf(node.replicas.values())) {
+            if (!replica.confirmed) {
+                remove(replica);
+            }
+        }
+    }
+
+    void dropAll(PlainNode node) {
+        List.copyOf(node.replicas.values()).forEach(this::remove);
+    }
+
+    private void remove(PlainReplica replica) {
+        replica.node.replicas.remove(place(replica.line.extent()));
+        Plain object = replica.object;
+        object.replicas.remove(replica);
+        if (object.replicas.isEmpty()) {
+            unpublish(object);
+            objects.remove(object.id(), object);
+        }
+    }
+
+    void publish(Plain object, int wanted) {
+        object.wanted = wanted;
+        object.fate = Fate.PUBLISHED;
+        published.put(object.told.key(), object);
+        recency.put(object.id(), object);
+    }
+
+    void touch(Plain object) {
+        recency.remove(object.id());
+        recency.put(object.id(), object);
+    }
+
+    void doom(Plain object) {
+        unpublish(object);
+        object.fate = Fate.DOOMED;
+    }
+
+    void forgetFates() {
+        published.clear();
+        recency.clear();
+        objects.values().forEach(object -> object.fate = Fate.UNSETTLED);
+    }
+
+    private void unpublish(Plain object) {
+        if (object.fate == Fate.PUBLISHED) {
+            published.remove(object.told.key());
+            recency.remove(object.id());
+            object.fate = Fate.UNSETTLED;
+        }
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.slab;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class SplitTableTest {
+    private static final long SEED = Long.getLong("kvpool.seed", System.nanoTime());
+    private static final int RECORD_BYTES = 8;
+
+    private final Slabs slabs = new Slabs();
+
+    /** Records of a hash and a link. */
+    private final class Numbers extends SplitTable {
+        Numbers() {
+            super(slabs, 4);
+        }
+
+        @Override
+        protected int hashOf(int record) {
+            return slabs.getInt(record, 0);
+        }
+
+        boolean holds(int record) {
+            int found = first(hashOf(record));
+            while (found != Slabs.NONE && found != record) {
+                found = next(found);
+            }
+            return found == record;
+        }
+
+        Set<Integer> all() {
+            Set<Integer> all = new HashSet<>();
+            Walk walk = walk();
+            for (int record = walk.next(); record != Slabs.NONE; record = walk.next()) {
+                assertThat(all.add(record)).isTrue();
+            }
+            return all;
+        }
+    }
+
+    @Test
+    void holdsWhatWasAddedAndNotRemovedHoweverItGrowsAndShrinks() {
+        Random random = new Random(SEED);
+        Numbers table = new Numbers();
+        List<Integer> inside = new ArrayList<>();
+        for (int step = 0; step < 120_000; step++) {
+            boolean grows = step % 60_000 < 30_000;
+            if (inside.isEmpty() || random.nextInt(10) < (grows ? 8 : 2)) {
+                inside.add(add(table, random.nextInt()));
+            } else {
+                int last = inside.size() - 1;
+                int record = inside.set(random.nextInt(inside.size()), inside.get(last));
+                inside.removeLast();
+                table.remove(record, slabs.getInt(record, 0));
+                assertThat(table.holds(record)).as("seed %d", SEED).isFalse();
+                slabs.release(record, RECORD_BYTES);
+            }
+            if (step % 10_000 == 9_999) {
+                assertThat(table.all()).as("seed %d", SEED).containsExactlyInAnyOrderElementsOf(inside);
+                assertThat(inside).allMatch(table::holds);
+                assertThat(table.size()).isEqualTo(inside.size());
+            }
+        }
+    }
+
+    @Test
+    void recordsOfOneHashAreAllFound() {
+        Numbers table = new Numbers();
+        List<Integer> records = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            records.add(add(table, 7));
+        }
+
+        assertThat(records).allMatch(table::holds);
+    }
+
+    @Test
+    void memoryFollowsTheNumberOfRecords() {
+        Numbers table = new Numbers();
+        long small = table.bytes();
+        List<Integer> records = new ArrayList<>();
+        for (int i = 0; i < 100_000; i++) {
+            records.add(add(table, Mix.of(i)));
+        }
+        long large = table.bytes();
+        for (int record : records) {
+            table.remove(record, slabs.getInt(record, 0));
+        }
+
+        assertThat(large).isBetween(400_000L, 500_000L);
+        assertThat(table.bytes()).isLessThan(large / 8);
+        assertThat(small).isLessThan(100);
+    }
+
+    @Test
+    void aWalkOverATableThatChangesIsRefused() {
+        Numbers table = new Numbers();
+        add(table, 1);
+        SplitTable.Walk walk = table.walk();
+        add(table, 2);
+
+        assertThatThrownBy(walk::next).isInstanceOf(IllegalStateException.class).hasMessageContaining("walked");
+    }
+
+    @Test
+    void whatIsNotThereCannotBeRemoved() {
+        Numbers table = new Numbers();
+        int record = add(table, 3);
+        table.remove(record, 3);
+
+        assertThatThrownBy(() -> table.remove(record, 3)).hasMessageContaining("missing");
+    }
+
+    private int add(Numbers table, int hash) {
+        int record = slabs.allocate(RECORD_BYTES);
+        slabs.setInt(record, 0, hash);
+        table.add(record, hash);
+        return record;
+    }
+}
