@@ -16,6 +16,7 @@ import dev.kvpool.dataplane.wire.message.NodeCommand.Purge;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
 import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
@@ -24,6 +25,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
+import dev.kvpool.wire.Departure;
 import dev.kvpool.wire.Medium;
 import dev.kvpool.wire.Role;
 import java.io.IOException;
@@ -83,6 +85,13 @@ final class SocketNode implements AutoCloseable {
                 new ExtentRef(0, slot, slot), objectId, slot * 4096, 4096, payloadLength, 1, Key.of(key));
         directory.put(slot, record);
         change(record);
+    }
+
+    /** Says to every master that the holder of an authority has crashed. */
+    synchronized void sayCrashed(Authority authority, String address) throws IOException {
+        for (PeerSocket master : masters) {
+            master.send(new LeaderGone(authority, Departure.CRASHED, address));
+        }
     }
 
     synchronized int objects() {

@@ -94,7 +94,7 @@ final class GrantRequests {
             return Status.INVALID_KEY;
         }
         StoredObject present = index.published(key);
-        if (present != null && present.isAvailable()) {
+        if (present != null && leadership.mayRead(present)) {
             counters.add(Count.PUTS_EXISTING);
             index.recency().touch(present);
             return Status.EXISTS;

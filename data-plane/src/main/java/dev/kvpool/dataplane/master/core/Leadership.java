@@ -22,6 +22,9 @@ final class Leadership {
     private long lastCounter;
     private boolean leaving;
 
+    /** So many expected nodes were in view that a tombstone of any recovered object would be known. */
+    private boolean heardEnough;
+
     Phase phase() {
         return phase;
     }
@@ -65,6 +68,20 @@ final class Leadership {
         authority = newAuthority;
         validUntilMs = untilMs;
         lastCounter = 0;
+        heardEnough = false;
+    }
+
+    void hearEnough() {
+        heardEnough = true;
+    }
+
+    /**
+     * Whether readers may be told of an object. One of an earlier epoch may have been removed, and a leader that has heard of
+     * few nodes does not know of that yet.
+     */
+    boolean mayRead(StoredObject object) {
+        boolean ours = object.id().epoch() == authority.epoch();
+        return object.isAvailable() && (ours || heardEnough);
     }
 
     /** Stops answering until the epoch has been raised. */

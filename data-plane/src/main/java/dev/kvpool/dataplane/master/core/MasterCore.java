@@ -97,7 +97,7 @@ public final class MasterCore {
         publishes = new PublishRequests(index, membership, grants, settlement, upkeep.standings(), replies, counters);
         GrantRequests granting =
                 new GrantRequests(settings, index, membership, grants, settlement, leadership, counters, random);
-        ReadRequests reads = new ReadRequests(settings, index, counters);
+        ReadRequests reads = new ReadRequests(settings, index, leadership, counters);
         Removals removals = new Removals(
                 index, membership, grants, frees, settlement, leadership, upkeep.burials(), upkeep.copies());
         removes = new RemoveRequests(

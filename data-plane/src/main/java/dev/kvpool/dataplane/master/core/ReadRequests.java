@@ -22,11 +22,13 @@ final class ReadRequests {
 
     private final CoreSettings settings;
     private final Index index;
+    private final Leadership leadership;
     private final Counters counters;
 
-    ReadRequests(CoreSettings settings, Index index, Counters counters) {
+    ReadRequests(CoreSettings settings, Index index, Leadership leadership, Counters counters) {
         this.settings = settings;
         this.index = index;
+        this.leadership = leadership;
         this.counters = counters;
     }
 
@@ -50,7 +52,7 @@ final class ReadRequests {
             counters.add(Count.LOOKUP_UNKNOWN);
             return NOTHING;
         }
-        if (!object.isAvailable()) {
+        if (!leadership.mayRead(object)) {
             counters.add(Count.LOOKUP_UNAVAILABLE);
             return missing(Status.UNAVAILABLE);
         }
@@ -96,7 +98,7 @@ final class ReadRequests {
 
     private Existence exists(Key key, long nowMs) {
         StoredObject object = index.published(key);
-        if (object == null || !object.isAvailable()) {
+        if (object == null || !leadership.mayRead(object)) {
             counters.add(Count.EXISTS_MISSES);
             return new Existence(key.isValid() ? Status.NOT_FOUND : Status.INVALID_KEY, 0);
         }

@@ -149,6 +149,7 @@ final class Takeover {
             return;
         }
         index.setUsable(node, true);
+        countHeard();
         if (leadership.phase() == Leadership.Phase.SERVING) {
             leaseRecovered();
             settlement.settle(node, nowMs);
@@ -173,6 +174,7 @@ final class Takeover {
     }
 
     void serveWhenReady(long nowMs) {
+        countHeard();
         if (leadership.phase() != Leadership.Phase.RECOVERING || raising) {
             return;
         }
@@ -180,6 +182,22 @@ final class Takeover {
         long patienceMs = warm ? Bounds.FENCE_WAIT_WARM_MS : Bounds.COLD_WAIT_MS;
         if (missing.isEmpty() || nowMs - startedMs >= patienceMs) {
             serve(missing, nowMs);
+        }
+    }
+
+    /**
+     * A removal is acknowledged with its tombstones at a majority of the expected nodes: among half of them, rounded up, is one
+     * that has it.
+     */
+    private void countHeard() {
+        int expected = membership.expected().size();
+        int inView = 0;
+        for (String id : membership.expected()) {
+            NodeView node = membership.node(id);
+            inView += node != null && node.usable ? 1 : 0;
+        }
+        if (leadership.leads() && 2 * inView >= expected) {
+            leadership.hearEnough();
         }
     }
 

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
@@ -11,6 +12,7 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class TakeoverTest {
@@ -246,5 +248,104 @@ class TakeoverTest {
 
         assertThat(pool.node("a").directory()).hasSize(1);
         assertThat(pool.talkedTo().status().state()).isEqualTo(PoolStatus.State.RECOVERING);
+    }
+
+    @Test
+    void recoveredObjectsAreNotReadBeforeHalfOfTheExpectedNodesAreInView() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c").leading(7);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        String holder = pool.talkedTo().core().holders(Key.of("k")).getFirst();
+        List<String> others = new ArrayList<>(List.of("a", "b", "c"));
+        others.remove(holder);
+        others.forEach(id -> pool.node(id).crash());
+        pool.talkedTo().crash();
+        ModelMaster next = pool.master();
+        next.lead(Scenario.authority(8), 100_000);
+        pool.talkTo(next).world.run(Bounds.COLD_WAIT_MS + 10);
+
+        assertThat(pool.find("k").status()).as("a tombstone may be elsewhere").isEqualTo(Status.UNAVAILABLE);
+        assertThat(pool.exists("k")).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.put("new", 100)).isEqualTo(Status.OK);
+        assertThat(pool.find("new").status()).isEqualTo(Status.OK);
+
+        pool.node(others.getFirst()).start();
+        pool.node(others.getFirst()).dial(next);
+        pool.world.run(100);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void aWarmStandbyKnowsWhichNodeIsAwayAndDoesNotWaitForIt() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").leading(7);
+        ModelMaster standby = pool.master();
+        pool.put("k", 100);
+        pool.node("a").crash();
+        pool.talkedTo().crash();
+
+        standby.lead(Scenario.authority(8), 100_000);
+        pool.talkTo(standby).world.run(Bounds.FENCE_WAIT_WARM_MS + 10);
+
+        assertThat(pool.put("new", 100)).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void theLargestObjectLeaseIsHeardWithTheAnswerToTheFence() {
+        Scenario pool = new Scenario().withNodes(1000, "a");
+        ModelMaster next = pool.master();
+        ModelMaster generous = new ModelMaster(
+                pool.world, new CoreSettings("generous", 60_000, 0.90, 0.50, 1, 5_000, 30_000, 1 << 28), Set.of("a"));
+        pool.node("a").dial(generous);
+        pool.world.run(0);
+        pool.lead(generous, 7).talkTo(generous);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        generous.crash();
+
+        long predecessorUntilMs = pool.world.nowMs() + 2_000;
+        next.lead(new Term(Scenario.authority(8), 1L << 40, predecessorUntilMs));
+        pool.world.run(61_900);
+        pool.talkTo(next);
+        assertThat(pool.remove("k", false)).as("2 s and 60 s").isEqualTo(Status.HAS_LEASE);
+        pool.world.run(200);
+        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void whoHandsOverAnswersWhoWaitsAndNobodyElse() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        GrantReply grant = pool.grant("k", 100);
+        List<Long> committed = pool.write(grant, "k", 100);
+        MasterCore core = pool.talkedTo().core();
+
+        assertThat(core.leave()).isEqualTo(Scenario.authority(7));
+        long late = pool.publish(grant.grants().getFirst().objectId(), "k", committed);
+
+        assertThat(pool.published(late)).isEqualTo(Status.NOT_LEADER);
+        assertThat(pool.put("other", 100)).isEqualTo(Status.NOT_LEADER);
+        assertThat(core.hasWaiting()).isFalse();
+
+        ModelMaster standby = pool.master();
+        pool.talkedTo().standBy();
+        pool.lead(standby, 8).talkTo(standby);
+        assertThat(pool.published(pool.publish(grant.grants().getFirst().objectId(), "k", committed)))
+                .as("asked again")
+                .isEqualTo(Status.OK);
+    }
+
+    @Test
+    void whoWaitsForANodeIsStillAnsweredDuringTheHandOver() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        GrantReply grant = pool.grant("k", 100);
+        ObjectId id = grant.grants().getFirst().objectId();
+        long waiting = pool.publish(id, "k", List.of(pool.node("a").incarnation()));
+        MasterCore core = pool.talkedTo().core();
+        core.leave();
+        assertThat(core.hasWaiting()).isTrue();
+
+        pool.write(grant, "k", 100);
+        pool.world.run(0);
+
+        assertThat(pool.published(waiting)).isEqualTo(Status.OK);
+        assertThat(core.hasWaiting()).isFalse();
     }
 }
