@@ -66,6 +66,8 @@ class CoreInMemory {
           closeReasons[close->connection] = close->reason;
         } else if (const auto* dial = std::get_if<node::Dial>(&action)) {
           dials.push_back(dial->master);
+        } else if (const auto* source = std::get_if<node::DialSource>(&action)) {
+          sources.push_back(*source);
         } else if (!std::holds_alternative<node::Note>(action)) {
           others.push_back(std::move(action));
         }
@@ -164,6 +166,7 @@ class CoreInMemory {
   std::vector<node::Action> others;
   std::map<node::ConnectionId, std::string> closeReasons;
   std::vector<size_t> dials;
+  std::vector<node::DialSource> sources;
 
  private:
   template <typename Handle>

@@ -136,11 +136,7 @@ inline void appendWrite(wire::Bytes& out, const node::WriteRequest& request) {
 }
 
 inline void appendRead(wire::Bytes& out, const node::ReadRequest& request) {
-  wire::appendFrame<sbe::ReadRequest>(out, 0, [&](sbe::ReadRequest& m) {
-    m.requestId(request.requestId).payloadLength(request.payloadLength);
-    wire::put(m.extent(), request.extent);
-    wire::put(m.objectId(), request.objectId);
-  });
+  node::appendReadRequest(out, request);
 }
 
 inline void appendShmAttach(wire::Bytes& out, uint64_t requestId, uint64_t stagingBytes) {
@@ -154,20 +150,19 @@ inline node::WriteReply readWriteReply(wire::Body body) {
           wire::toAuthority(reader->seen())};
 }
 
-struct ReadReply {
-  uint64_t requestId = 0;
-  int32_t status = 0;
-  uint64_t payloadLength = 0;
-};
+using ReadReply = node::ReadReply;
 inline ReadReply readReadReply(wire::Body body) {
-  wire::Reader<sbe::ReadReply> reader(body);
-  return {reader->requestId(), reader->status(), reader->payloadLength()};
+  return node::readReadReply(body);
 }
 
 inline node::FenceAck readFenceAck(wire::Body body) {
   wire::Reader<sbe::FenceAck> reader(body);
-  return {reader->requestId(), reader->accepted() == sbe::Flag::YES, wire::toAuthority(reader->seen()),
-          reader->incarnation(), reader->sequence(), reader->objectLeaseMaxMs()};
+  return {reader->requestId(),
+          reader->accepted() == sbe::Flag::YES,
+          wire::toAuthority(reader->seen()),
+          reader->incarnation(),
+          reader->sequence(),
+          reader->objectLeaseMaxMs()};
 }
 
 inline node::CommandAck readCommandAck(wire::Body body) {

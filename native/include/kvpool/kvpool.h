@@ -131,6 +131,8 @@ typedef struct kv_node_params {
   uint32_t connect_timeout_ms;  /* default 3000 */
   uint32_t transfer_timeout_ms; /* a connection that makes no progress for this long ends; default 30000 */
   const char *product;          /* product version told to peers; default that of the library */
+  const char *zone;             /* failure domain, at most 253 bytes: replicas prefer different ones; NULL: unknown */
+  uint64_t scrub_bytes_per_second; /* how fast stored payloads are compared with their checksums; default 64 MiB */
 } kv_node_params;
 
 /* Opens or creates the segment, verifies its records, listens and dials the masters (and goes on dialling for ever).
@@ -160,6 +162,14 @@ typedef struct kv_node_stats {
   uint64_t checksum_failures;
   uint64_t stale_refusals;     /* commands and grants of an older epoch */
   uint64_t protocol_errors;    /* connections ended for malformed bytes */
+  uint64_t damaged_objects;    /* dropped because their bytes no longer matched their checksum */
+  uint64_t scrub_rounds;       /* times the scrub has been through the segment */
+  uint64_t scrubbed_bytes;
+  uint64_t copies_in;          /* objects copied here from other nodes */
+  uint64_t copies_in_bytes;
+  uint64_t tombstones;         /* removed keys kept in mind now */
+  uint64_t ids_hash;           /* order-free hash of the ids of the committed objects */
+  uint64_t restored_ids_hash;  /* of those found in the segment at start */
 } kv_node_stats;
 KV_API int32_t kv_node_get_stats(kv_node *node, kv_node_stats *out);
 

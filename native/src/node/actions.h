@@ -79,6 +79,13 @@ struct Dial {
   size_t master;
 };
 
+/// Connect to another node, at HOST:PORT. Answered by sourceDialled(connection, source) or sourceDialFailed(source,
+/// why).
+struct DialSource {
+  uint64_t source;
+  std::string address;
+};
+
 /// Tell people.
 struct Note {
   LogLevel level;
@@ -86,6 +93,6 @@ struct Note {
 };
 
 using Action = std::variant<SendFrames, SendSegments, SendPayload, ReceivePayload, DiscardPayload, CopyStaging,
-                            MapStaging, Close, Dial, Note>;
+                            MapStaging, Close, Dial, DialSource, Note>;
 
 }  // namespace kvpool::node

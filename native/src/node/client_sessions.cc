@@ -2,6 +2,7 @@
 #include "node/client_sessions.h"
 
 #include <stdexcept>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -147,23 +148,68 @@ void ClientSessions::payloadReceived(ConnectionId id, uint32_t computed, uint32_
 }
 
 void ClientSessions::read(ConnectionId id, Session& session, const ReadRequest& request) {
-  if (session.sending.size() >= kReadsQueuedMax) {
+  if (session.sending.size() + session.reads.size() >= kReadsQueuedMax) {
     return close(id, session, std::to_string(kReadsQueuedMax) + " reads wait, the most of one connection");
   }
-  wire::Bytes out;
+  session.reads.push_back(request);
+  if (session.reads.size() == 1) continueReads(id, session);
+}
+
+/// In the order of the requests, as far as no payload has to be checked first.
+void ClientSessions::continueReads(ConnectionId id, Session& session) {
+  while (!session.reads.empty() && !session.check) {
+    if (serve(id, session, session.reads.front())) session.reads.pop_front();
+  }
+}
+
+bool ClientSessions::serve(ConnectionId id, Session& session, const ReadRequest& request) {
   const store::Slot* slot = context_.directory.find(request.extent, request.objectId);
   if (slot == nullptr || slot->payloadLength != request.payloadLength) {
     ++context_.stats.readMisses;
-    appendReadReply(out, request.requestId, KV_NOT_FOUND, 0);
-    return context_.outbox.frames(id, std::move(out));
+    refuseRead(id, request.requestId, KV_NOT_FOUND);
+    return true;
+  }
+  if (!slot->verified) {
+    session.check.emplace(request.extent.slot, request.extent.generation);
+    checking_.push_back(id);
+    return false;
   }
   ++context_.stats.reads;
   context_.stats.readBytes += slot->payloadLength;
+  wire::Bytes out;
   appendReadReply(out, request.requestId, KV_OK, slot->payloadLength);
   context_.directory.pin(slot->generation);
   session.sending.push_back(slot->generation);
   context_.outbox.frames(id, std::move(out));
   context_.outbox.add(SendPayload{id, slot->payloadOffset(), slot->payloadLength, slot->payloadCrc});
+  return true;
+}
+
+void ClientSessions::continueChecks() {
+  for (const ConnectionId id : std::exchange(checking_, {})) {
+    Session& session = sessions_.at(id);
+    const PayloadCheck::Outcome outcome = session.check->step(context_.directory, kCheckBytes);
+    if (outcome == PayloadCheck::Outcome::More) {
+      checking_.push_back(id);
+      continue;
+    }
+    const uint32_t slot = session.check->slot();
+    session.check.reset();
+    if (outcome == PayloadCheck::Outcome::Intact) context_.directory.setVerified(slot);
+    if (outcome == PayloadCheck::Outcome::Damaged) {
+      ++context_.stats.checksumFailures;
+      dropDamaged(context_, slot, "its first reader");
+      refuseRead(id, session.reads.front().requestId, KV_CHECKSUM);
+      session.reads.pop_front();
+    }
+    continueReads(id, session);
+  }
+}
+
+void ClientSessions::refuseRead(ConnectionId id, uint64_t requestId, int32_t status) {
+  wire::Bytes out;
+  appendReadReply(out, requestId, status, 0);
+  context_.outbox.frames(id, std::move(out));
 }
 
 void ClientSessions::payloadSent(ConnectionId id) {
@@ -206,6 +252,7 @@ void ClientSessions::closed(ConnectionId id) {
   }
   for (const uint64_t generation : session.sending)
     context_.directory.unpin(generation);
+  std::erase(checking_, id);
   sessions_.erase(id);
 }
 

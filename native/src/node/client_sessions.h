@@ -6,9 +6,11 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "node/core_context.h"
 #include "node/messages.h"
+#include "node/payload_check.h"
 
 namespace kvpool::node {
 
@@ -35,6 +37,11 @@ class ClientSessions {
   void closed(ConnectionId id);
   void tick(uint64_t nowMs);
 
+  /// A payload that was restored is compared with its checksum before it is first sent, in pieces of kCheckBytes.
+  static constexpr uint64_t kCheckBytes = uint64_t{1} << 20;
+  [[nodiscard]] bool checking() const { return !checking_.empty(); }
+  void continueChecks();
+
  private:
   struct Write {
     uint32_t slot = 0;
@@ -54,7 +61,9 @@ class ClientSessions {
     uint64_t stagingBytes = 0;
     std::optional<Write> write;
     std::optional<Attach> attach;
-    std::deque<uint64_t> sending;  // generations pinned, in the order they are sent
+    std::deque<uint64_t> sending;       // generations pinned, in the order they are sent
+    std::deque<ReadRequest> reads;      // the first one is being checked, the others wait behind it
+    std::optional<PayloadCheck> check;  // of the first one
   };
 
   void hello(ConnectionId id, Session& session, wire::Body body);
@@ -62,12 +71,17 @@ class ClientSessions {
   [[nodiscard]] Status admitWrite(const Session& session, const WriteRequest& request) const;
   void refuseWrite(ConnectionId id, Session& session, const WriteRequest& request, const Status& why);
   void read(ConnectionId id, Session& session, const ReadRequest& request);
+  void continueReads(ConnectionId id, Session& session);
+  /// False when the payload must be checked first.
+  bool serve(ConnectionId id, Session& session, const ReadRequest& request);
+  void refuseRead(ConnectionId id, uint64_t requestId, int32_t status);
   void attach(ConnectionId id, Session& session, const ShmAttach& request);
   void replyWrite(ConnectionId id, uint64_t requestId, int32_t status, const ExtentRef& extent);
   void close(ConnectionId id, Session& session, const std::string& reason);
 
   CoreContext& context_;
   std::unordered_map<ConnectionId, Session> sessions_;
+  std::vector<ConnectionId> checking_;  // sessions with a check
 };
 
 }  // namespace kvpool::node

@@ -50,6 +50,9 @@ class Connection {
   /// bounds what it may leave unread.
   static constexpr Limits kMasterLimits{wire::kFrameBodyBytesMax, SIZE_MAX};
 
+  /// A node that copies are read from answers one read at a time.
+  static constexpr Limits kSourceLimits{wire::kHelloBodyBytesMax, 64};
+
   Connection(ConnectionId id, Fd socket, bool local, std::string peer, const Limits& limits, std::span<uint8_t> segment,
              uint64_t nowMs);
 

@@ -25,6 +25,7 @@ struct CoreConfig {
   std::string zone;                          // failure domain; empty: unknown
   size_t clientConnectionsMax = 4096;
   uint64_t randomSeed = 0;  // for the jitter of redials
+  uint64_t scrubBytesPerSecond = uint64_t{64} << 20;
 };
 
 struct CoreStats {

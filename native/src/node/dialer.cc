@@ -2,49 +2,48 @@
 #include "node/dialer.h"
 
 #include <cerrno>
+#include <utility>
 
 #include "net/socket.h"
 
 namespace kvpool::node {
 
-Dialer::Dialer(net::EventLoop& loop, std::vector<net::HostPort> masters, uint64_t timeoutMs, Connected connected,
-               Failed failed)
+Dialer::Dialer(net::EventLoop& loop, uint64_t timeoutMs, Connected connected, Failed failed)
     : loop_(loop),
       resolver_(loop),
-      masters_(std::move(masters)),
-      attempts_(masters_.size()),
       timeoutMs_(timeoutMs),
       connected_(std::move(connected)),
       failed_(std::move(failed)) {}
 
 Dialer::~Dialer() {
-  for (Attempt& attempt : attempts_) {
+  for (auto& [peer, attempt] : attempts_) {
     if (attempt.socket.valid()) loop_.remove(attempt.socket.get());
   }
 }
 
-void Dialer::dial(size_t master, uint64_t nowMs) {
-  Attempt& attempt = attempts_.at(master);
-  attempt.active = true;
+void Dialer::dial(uint64_t peer, const net::HostPort& address, uint64_t nowMs) {
+  Attempt& attempt = attempts_[peer];
+  attempt.address = address;
   attempt.untilMs = nowMs + timeoutMs_;
-  const uint64_t number = ++attempt.number;
-  resolver_.resolve(masters_[master], [this, master, number](const Result<std::vector<net::SocketAddress>>& found) {
-    resolved(master, number, found);
+  attempt.number = ++lastNumber_;
+  resolver_.resolve(address, [this, peer, number = lastNumber_](const Result<std::vector<net::SocketAddress>>& found) {
+    resolved(peer, number, found);
   });
 }
 
-void Dialer::resolved(size_t master, uint64_t number, const Result<std::vector<net::SocketAddress>>& found) {
-  Attempt& attempt = attempts_[master];
-  if (!attempt.active || attempt.number != number) return;
-  if (!found.ok()) return fail(master, false, found.status().text());
+void Dialer::resolved(uint64_t peer, uint64_t number, const Result<std::vector<net::SocketAddress>>& found) {
+  const auto known = attempts_.find(peer);
+  if (known == attempts_.end() || known->second.number != number) return;
+  if (!found.ok()) return fail(peer, false, found.status().text());
+  Attempt& attempt = known->second;
   attempt.addresses = found.value();
   attempt.next = 0;
   attempt.refused = !attempt.addresses.empty();
-  tryNext(master);
+  tryNext(peer);
 }
 
-void Dialer::tryNext(size_t master) {
-  Attempt& attempt = attempts_[master];
+void Dialer::tryNext(uint64_t peer) {
+  Attempt& attempt = attempts_.at(peer);
   while (attempt.next < attempt.addresses.size()) {
     int error = 0;
     Result<Fd> started = net::startConnect(attempt.addresses[attempt.next++], &error);
@@ -54,45 +53,48 @@ void Dialer::tryNext(size_t master) {
       continue;
     }
     attempt.socket = std::move(started.value());
-    loop_.add(attempt.socket.get(), EPOLLOUT, [this, master](uint32_t) { writable(master); });
+    loop_.add(attempt.socket.get(), EPOLLOUT, [this, peer](uint32_t) { writable(peer); });
     return;
   }
-  fail(master, attempt.refused, attempt.lastError);
+  fail(peer, attempt.refused, attempt.lastError);
 }
 
-void Dialer::writable(size_t master) {
-  Attempt& attempt = attempts_[master];
-  const std::string peer =
-      net::toString(masters_[master]) + " (" + net::toString(attempt.addresses[attempt.next - 1]) + ")";
+void Dialer::writable(uint64_t peer) {
+  Attempt& attempt = attempts_.at(peer);
+  const std::string name =
+      net::toString(attempt.address) + " (" + net::toString(attempt.addresses[attempt.next - 1]) + ")";
   const int error = net::connectOutcome(attempt.socket.get());
   loop_.remove(attempt.socket.get());
   if (error != 0) {
     attempt.refused = attempt.refused && error == ECONNREFUSED;
-    attempt.lastError = systemError("cannot connect to " + peer, error).text();
+    attempt.lastError = systemError("cannot connect to " + name, error).text();
     attempt.socket.reset();
-    return tryNext(master);
+    return tryNext(peer);
   }
-  attempt.active = false;
-  connected_(master, std::move(attempt.socket), peer);
+  Fd socket = std::move(attempt.socket);
+  attempts_.erase(peer);
+  connected_(peer, std::move(socket), name);
 }
 
 void Dialer::tick(uint64_t nowMs) {
-  for (size_t master = 0; master < attempts_.size(); ++master) {
-    const Attempt& attempt = attempts_[master];
-    if (!attempt.active || nowMs < attempt.untilMs) continue;
-    fail(master, false,
-         "no connection to " + net::toString(masters_[master]) + " within " + std::to_string(timeoutMs_) + " ms");
+  std::vector<uint64_t> late;
+  for (const auto& [peer, attempt] : attempts_) {
+    if (nowMs >= attempt.untilMs) late.push_back(peer);
+  }
+  for (const uint64_t peer : late) {
+    fail(peer, false,
+         "no connection to " + net::toString(attempts_.at(peer).address) + " within " + std::to_string(timeoutMs_) +
+             " ms");
   }
 }
 
-void Dialer::fail(size_t master, bool refused, const std::string& why) {
-  Attempt& attempt = attempts_[master];
-  if (attempt.socket.valid()) {
-    loop_.remove(attempt.socket.get());
-    attempt.socket.reset();
-  }
-  attempt.active = false;
-  failed_(master, refused, why);
+void Dialer::fail(uint64_t peer, bool refused, const std::string& why) {
+  const auto known = attempts_.find(peer);
+  if (known->second.socket.valid()) loop_.remove(known->second.socket.get());
+  // `why` may lie in the attempt.
+  const std::string reason = why;
+  attempts_.erase(known);
+  failed_(peer, refused, reason);
 }
 
 }  // namespace kvpool::node

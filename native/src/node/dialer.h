@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "net/address.h"
@@ -12,28 +13,27 @@
 
 namespace kvpool::node {
 
-/// Connects to the masters: resolves the name anew each time, because pods come back with other addresses, and tries
-/// each address in turn.
+/// Connects to peers: resolves the name anew each time, because pods come back with other addresses, and tries each
+/// address in turn. Peers go by numbers of the caller.
 class Dialer {
  public:
-  using Connected = std::function<void(size_t master, Fd socket, const std::string& peer)>;
+  using Connected = std::function<void(uint64_t peer, Fd socket, const std::string& name)>;
   /// `refused`: every address answered that nobody listens.
-  using Failed = std::function<void(size_t master, bool refused, const std::string& why)>;
+  using Failed = std::function<void(uint64_t peer, bool refused, const std::string& why)>;
 
-  Dialer(net::EventLoop& loop, std::vector<net::HostPort> masters, uint64_t timeoutMs, Connected connected,
-         Failed failed);
+  Dialer(net::EventLoop& loop, uint64_t timeoutMs, Connected connected, Failed failed);
   ~Dialer();
   Dialer(const Dialer&) = delete;
   Dialer& operator=(const Dialer&) = delete;
 
-  /// Exactly one of the two callbacks follows, later.
-  void dial(size_t master, uint64_t nowMs);
+  /// Exactly one of the two callbacks follows, later. Not again for the same peer before it did.
+  void dial(uint64_t peer, const net::HostPort& address, uint64_t nowMs);
   void tick(uint64_t nowMs);
 
  private:
   struct Attempt {
     uint64_t number = 0;  // answers of an earlier attempt's DNS are not this one's
-    bool active = false;
+    net::HostPort address;
     uint64_t untilMs = 0;
     std::vector<net::SocketAddress> addresses;
     size_t next = 0;
@@ -41,15 +41,15 @@ class Dialer {
     bool refused = true;  // so far, by every address that was tried
     std::string lastError;
   };
-  void resolved(size_t master, uint64_t attempt, const Result<std::vector<net::SocketAddress>>& found);
-  void tryNext(size_t master);
-  void writable(size_t master);
-  void fail(size_t master, bool refused, const std::string& why);
+  void resolved(uint64_t peer, uint64_t number, const Result<std::vector<net::SocketAddress>>& found);
+  void tryNext(uint64_t peer);
+  void writable(uint64_t peer);
+  void fail(uint64_t peer, bool refused, const std::string& why);
 
   net::EventLoop& loop_;
   net::Resolver resolver_;
-  std::vector<net::HostPort> masters_;
-  std::vector<Attempt> attempts_;
+  std::unordered_map<uint64_t, Attempt> attempts_;
+  uint64_t lastNumber_ = 0;
   uint64_t timeoutMs_;
   Connected connected_;
   Failed failed_;

@@ -15,7 +15,7 @@ namespace kvpool::node {
 
 namespace sbe = wire::sbe;
 
-bool MasterCommands::frame(ConnectionId master, uint16_t type, wire::Body body) {
+bool MasterCommands::frame(uint64_t nowMs, ConnectionId master, uint16_t type, wire::Body body) {
   switch (type) {
     case sbe::Fence::SBE_TEMPLATE_ID:
       fence(master, readFence(body));
@@ -30,7 +30,7 @@ bool MasterCommands::frame(ConnectionId master, uint16_t type, wire::Body body) 
       bury(master, readBury(body));
       return true;
     case sbe::Copy::SBE_TEMPLATE_ID:
-      copy(master, readCopy(body));
+      copy(nowMs, master, readCopy(body));
       return true;
     default:
       return false;
@@ -78,8 +78,8 @@ void MasterCommands::bury(ConnectionId master, const Bury& request) {
   answer(master, request.requestId, true, KV_OK);
 }
 
-void MasterCommands::copy(ConnectionId master, const Copy& request) {
-  if (admit(master, request.requestId, request.authority)) answer(master, request.requestId, true, KV_UNAVAILABLE);
+void MasterCommands::copy(uint64_t nowMs, ConnectionId master, const Copy& request) {
+  if (admit(master, request.requestId, request.authority)) copies_.begin(nowMs, master, request);
 }
 
 bool MasterCommands::admit(ConnectionId master, uint64_t requestId, const Authority& authority) {

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "node/commands.h"
+#include "node/copies.h"
 #include "node/core_context.h"
 #include "node/purge_sweep.h"
 
@@ -16,10 +17,10 @@ class MasterCommands {
   /// Fences and purges that may wait for a sweep.
   static constexpr size_t kWaitingMax = 256;
 
-  explicit MasterCommands(CoreContext& context) : context_(context), sweep_(context) {}
+  MasterCommands(CoreContext& context, Copies& copies) : context_(context), copies_(copies), sweep_(context) {}
 
   /// False when a message of this type is no command. Throws std::runtime_error for what is not the protocol.
-  bool frame(ConnectionId master, uint16_t type, wire::Body body);
+  bool frame(uint64_t nowMs, ConnectionId master, uint16_t type, wire::Body body);
   void masterClosed(ConnectionId master);
 
   /// Whether continueWork() has something to do.
@@ -39,7 +40,7 @@ class MasterCommands {
   void free(ConnectionId master, const FreeRequest& request);
   void purge(ConnectionId master, const Purge& request);
   void bury(ConnectionId master, const Bury& request);
-  void copy(ConnectionId master, const Copy& request);
+  void copy(uint64_t nowMs, ConnectionId master, const Copy& request);
 
   /// Whether the authority may command; answers when it may not.
   bool admit(ConnectionId master, uint64_t requestId, const Authority& authority);
@@ -50,6 +51,7 @@ class MasterCommands {
   void answer(ConnectionId master, uint64_t requestId, bool accepted, int32_t status);
 
   CoreContext& context_;
+  Copies& copies_;
   PurgeSweep sweep_;
   std::deque<Waiting> waiting_;
 };

@@ -66,7 +66,7 @@ void MasterLinks::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
   const uint16_t type = wire::templateOf(body);
   if (type == sbe::Heartbeat::SBE_TEMPLATE_ID) return;
   if (type == sbe::LeaderLeaves::SBE_TEMPLATE_ID) return leaderLeaves(link, readLeaderLeaves(body));
-  if (!commands_.frame(id, type, body)) {
+  if (!commands_.frame(nowMs, id, type, body)) {
     throw wire::Malformed("message " + std::to_string(type) + " is not for a node");
   }
   if (type == sbe::Fence::SBE_TEMPLATE_ID) watchHolder(link, readFence(body).authority);

@@ -118,6 +118,19 @@ ReadRequest readReadRequest(wire::Body body) {
           reader->payloadLength()};
 }
 
+void appendReadRequest(wire::Bytes& out, const ReadRequest& request) {
+  appendFrame<sbe::ReadRequest>(out, 0, [&](sbe::ReadRequest& m) {
+    m.requestId(request.requestId).payloadLength(request.payloadLength);
+    put(m.extent(), request.extent);
+    put(m.objectId(), request.objectId);
+  });
+}
+
+ReadReply readReadReply(wire::Body body) {
+  wire::Reader<sbe::ReadReply> reader(body);
+  return {reader->requestId(), reader->status(), reader->payloadLength()};
+}
+
 void appendReadReply(wire::Bytes& out, uint64_t requestId, int32_t status, uint64_t payloadLength) {
   appendFrame<sbe::ReadReply>(
       out, 0, [&](sbe::ReadReply& m) { m.requestId(requestId).status(status).payloadLength(payloadLength); });

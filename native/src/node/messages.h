@@ -85,6 +85,14 @@ struct ReadRequest {
   uint64_t payloadLength = 0;
 };
 ReadRequest readReadRequest(wire::Body body);
+void appendReadRequest(wire::Bytes& out, const ReadRequest& request);
+
+struct ReadReply {
+  uint64_t requestId = 0;
+  int32_t status = 0;
+  uint64_t payloadLength = 0;
+};
+ReadReply readReadReply(wire::Body body);
 void appendReadReply(wire::Bytes& out, uint64_t requestId, int32_t status, uint64_t payloadLength);
 
 struct ShmAttach {

@@ -31,7 +31,9 @@ std::string bootId() {
 
 void reportRecovery(const NodeSettings& settings, const store::Recovery& recovery) {
   const std::string what = "segment of node " + settings.nodeId + ": " + std::to_string(recovery.restored) +
-                           " objects restored, " + std::to_string(recovery.unfinished) + " unfinished writes undone";
+                           " objects and " + std::to_string(recovery.tombstones) + " tombstones restored, " +
+                           std::to_string(recovery.unfinished) + " unfinished writes undone, " +
+                           std::to_string(recovery.purged) + " purged";
   if (recovery.dropped() == 0) return log(LogLevel::Info, what);
   log(LogLevel::Warning, what + ", dropped " + std::to_string(recovery.torn) + " torn, " +
                              std::to_string(recovery.invalid) + " invalid and " + std::to_string(recovery.overlapping) +
@@ -51,10 +53,13 @@ Result<std::unique_ptr<Node>> Node::start(const NodeSettings& settings) {
   node->shell_.emplace(node->loop_, *node->core_, settings, node->segment_, std::move(listeners));
   node->publishStats();
 
-  // The process' signals are for its own threads, above all when that process is a JVM.
+  // The process' signals are for its own threads, above all when that process is a JVM. A fault of this thread is not:
+  // blocked, it would end the process past every handler.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
+  for (const int ownFault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL})
+    sigdelset(&all, ownFault);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   node->thread_ = std::thread([raw = node.get()] { raw->run(); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -111,7 +116,9 @@ CoreConfig Node::coreConfig(const NodeSettings& settings) const {
     config.masterAddresses.push_back(net::toString(master));
   config.tcp = net::toString(net::HostPort{settings.advertiseHost, port_});
   config.shm = socketPath_.empty() ? "" : bootId() + ":" + socketPath_;
+  config.zone = settings.zone;
   config.randomSeed = incarnation_;
+  config.scrubBytesPerSecond = settings.scrubBytesPerSecond;
   return config;
 }
 
@@ -121,10 +128,14 @@ void Node::run() {
       shell_->turn();
       publishStats();
     }
+  } catch (const SegmentLost& lost) {
+    log(LogLevel::Error, std::string("the node ends: ") + lost.what());
   } catch (const std::exception& defect) {
     log(LogLevel::Error, std::string("the node ends because of a defect: ") + defect.what());
   }
   running_.store(false, std::memory_order_relaxed);
+  // Peers see closed connections at once instead of silence.
+  shell_.reset();
 }
 
 void Node::publishStats() {
@@ -161,6 +172,14 @@ kv_node_stats Node::stats() const {
   out.checksum_failures = now.counters.checksumFailures;
   out.stale_refusals = now.counters.staleRefusals;
   out.protocol_errors = now.counters.protocolErrors;
+  out.damaged_objects = now.counters.damaged;
+  out.scrub_rounds = now.counters.scrubRounds;
+  out.scrubbed_bytes = now.counters.scrubbedBytes;
+  out.copies_in = now.counters.copiesIn;
+  out.copies_in_bytes = now.counters.copiesInBytes;
+  out.tombstones = now.tombstones;
+  out.ids_hash = now.idsHash;
+  out.restored_ids_hash = recovery_.restoredHash;
   return out;
 }
 

@@ -14,9 +14,11 @@ constexpr uint64_t kSliceUnsentBytes = uint64_t{4} << 20;
 
 NodeCore::NodeCore(CoreConfig config, store::Directory& directory, store::StatePages& state)
     : context_(std::move(config), directory, state),
-      commands_(context_),
+      copies_(context_),
+      commands_(context_, copies_),
       masters_(context_, commands_),
-      clients_(context_) {
+      clients_(context_),
+      scrub_(context_) {
   state.update([&](store::SegmentState& pages) { pages.incarnation = context_.config.self.incarnation; });
 }
 
@@ -32,12 +34,22 @@ void NodeCore::dialFailed(uint64_t nowMs, size_t master, bool refused, const std
   masters_.dialFailed(nowMs, master, refused, why);
 }
 
+void NodeCore::sourceDialled(uint64_t nowMs, ConnectionId id, uint64_t source, const std::string& peer) {
+  copies_.dialled(nowMs, id, source, peer);
+}
+
+void NodeCore::sourceDialFailed(uint64_t source, const std::string& why) {
+  copies_.dialFailed(source, why);
+}
+
 void NodeCore::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
   try {
     if (clients_.owns(id)) {
       clients_.frame(id, body);
     } else if (masters_.owns(id)) {
       masters_.frame(nowMs, id, body);
+    } else if (copies_.owns(id)) {
+      copies_.frame(nowMs, id, body);
     }
   } catch (const std::runtime_error& problem) {
     malformed(id, problem.what());
@@ -49,11 +61,17 @@ void NodeCore::malformed(ConnectionId id, const std::string& what) {
     clients_.malformed(id, what);
   } else if (masters_.owns(id)) {
     masters_.malformed(id, what);
+  } else if (copies_.owns(id)) {
+    copies_.malformed(id, what);
   }
 }
 
 void NodeCore::payloadReceived(ConnectionId id, uint32_t computed, uint32_t sent) {
-  clients_.payloadReceived(id, computed, sent);
+  if (copies_.owns(id)) {
+    copies_.payloadReceived(id, computed, sent);
+  } else {
+    clients_.payloadReceived(id, computed, sent);
+  }
 }
 
 void NodeCore::payloadSent(ConnectionId id) {
@@ -73,23 +91,32 @@ void NodeCore::closed(uint64_t nowMs, ConnectionId id) {
     clients_.closed(id);
   } else if (masters_.owns(id)) {
     masters_.closed(nowMs, id);
+  } else if (copies_.owns(id)) {
+    copies_.closed(id);
   }
 }
 
 void NodeCore::tick(uint64_t nowMs) {
   clients_.tick(nowMs);
   masters_.tick(nowMs);
+  copies_.tick(nowMs);
+  scrub_.tick(nowMs);
 }
 
 void NodeCore::endTurn() {
-  if (busy()) commands_.continueWork();
+  if (sweepMayGoOn()) commands_.continueWork();
+  if (clients_.checking()) clients_.continueChecks();
   masters_.sendChanges();
   masters_.continueSnapshots();
 }
 
+bool NodeCore::busy() const {
+  return sweepMayGoOn() || clients_.checking();
+}
+
 /// Slices make records, so they wait for masters that have not taken the earlier ones. One that never does is closed by
 /// the shell when its connection makes no progress.
-bool NodeCore::busy() const {
+bool NodeCore::sweepMayGoOn() const {
   return commands_.busy() && masters_.mostUnsentBytes() < kSliceUnsentBytes;
 }
 
@@ -102,7 +129,8 @@ CoreSnapshot NodeCore::snapshot() const {
           context_.obedience.seen(),
           context_.obedience.fenced(),
           masters_.connected(),
-          static_cast<uint32_t>(clients_.count())};
+          static_cast<uint32_t>(clients_.count()),
+          static_cast<uint32_t>(copies_.running())};
 }
 
 }  // namespace kvpool::node

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "node/client_sessions.h"
+#include "node/copies.h"
 #include "node/core_context.h"
 #include "node/master_commands.h"
 #include "node/master_links.h"
+#include "node/scrub.h"
 
 namespace kvpool::node {
 
@@ -22,6 +24,7 @@ struct CoreSnapshot {
   bool fenced = false;
   uint32_t mastersConnected = 0;
   uint32_t clientsConnected = 0;
+  uint32_t copiesRunning = 0;
 };
 
 /// A storage node without sockets, clock and threads: what happened goes in, actions come out. The same core runs under
@@ -41,6 +44,8 @@ class NodeCore {
   void dialled(uint64_t nowMs, ConnectionId id, size_t master, const std::string& peer);
   /// `refused`: every address of it answered that nobody listens.
   void dialFailed(uint64_t nowMs, size_t master, bool refused, const std::string& why);
+  void sourceDialled(uint64_t nowMs, ConnectionId id, uint64_t source, const std::string& peer);
+  void sourceDialFailed(uint64_t source, const std::string& why);
   void frame(uint64_t nowMs, ConnectionId id, wire::Body body);
   /// The connection's bytes are not frames; the shell reads no more of them.
   void malformed(ConnectionId id, const std::string& what);
@@ -62,10 +67,14 @@ class NodeCore {
   [[nodiscard]] CoreSnapshot snapshot() const;
 
  private:
+  [[nodiscard]] bool sweepMayGoOn() const;
+
   CoreContext context_;
+  Copies copies_;
   MasterCommands commands_;
   MasterLinks masters_;
   ClientSessions clients_;
+  Scrub scrub_;
 };
 
 }  // namespace kvpool::node

@@ -10,6 +10,8 @@
 namespace kvpool::node {
 namespace {
 
+/// More than memory gives; a tick's share must not overflow.
+constexpr uint64_t kScrubBytesPerSecondMax = uint64_t{1} << 40;
 constexpr uint32_t kAllProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM;
 
 std::string_view textOf(const char* text) {
@@ -93,6 +95,12 @@ Result<NodeSettings> checkSettings(const kv_node_params& params, uint64_t random
   if (params.transfer_timeout_ms != 0) settings.transferTimeoutMs = params.transfer_timeout_ms;
   if (params.product != nullptr) settings.product = params.product;
   problems.unless(isName(settings.product), "product must have 1 to 253 bytes");
+  settings.zone = textOf(params.zone);
+  problems.unless(settings.zone.empty() || isName(settings.zone),
+                  "zone must have at most 253 bytes without spaces and commas");
+  if (params.scrub_bytes_per_second != 0) settings.scrubBytesPerSecond = params.scrub_bytes_per_second;
+  problems.unless(settings.scrubBytesPerSecond <= kScrubBytesPerSecondMax,
+                  "scrub_bytes_per_second is above " + std::to_string(kScrubBytesPerSecondMax));
   if (!problems.text().empty()) return Status(KV_INVALID_ARGUMENT, problems.text());
   return settings;
 }

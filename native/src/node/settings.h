@@ -29,6 +29,8 @@ struct NodeSettings {
   uint64_t connectTimeoutMs = 3000;
   uint64_t transferTimeoutMs = 30000;
   std::string product = KVPOOL_PRODUCT_VERSION;
+  std::string zone;
+  uint64_t scrubBytesPerSecond = uint64_t{64} << 20;
   [[nodiscard]] bool isTransient() const { return dataDir.empty(); }
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/shell.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <ctime>
 #include <exception>
@@ -29,17 +31,26 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
     : loop_(loop),
       core_(core),
       segment_(segment),
+      guard_(segment_.mapping.bytes()),
       transferTimeoutMs_(settings.transferTimeoutMs),
       listeners_(std::move(listeners)),
-      dialer_(
-          loop, settings.masters, settings.connectTimeoutMs,
-          [this](size_t master, Fd socket, const std::string& peer) {
+      masters_(settings.masters),
+      masterDialer_(
+          loop, settings.connectTimeoutMs,
+          [this](uint64_t master, Fd socket, const std::string& peer) {
             const Connection& connection = add(std::move(socket), false, peer, Connection::kMasterLimits);
             core_.dialled(nowMs_, connection.id(), master, peer);
           },
-          [this](size_t master, bool refused, const std::string& why) {
+          [this](uint64_t master, bool refused, const std::string& why) {
             core_.dialFailed(nowMs_, master, refused, why);
           }),
+      sourceDialer_(
+          loop, settings.connectTimeoutMs,
+          [this](uint64_t source, Fd socket, const std::string& peer) {
+            const Connection& connection = add(std::move(socket), false, "source " + peer, Connection::kSourceLimits);
+            core_.sourceDialled(nowMs_, connection.id(), source, peer);
+          },
+          [this](uint64_t source, bool, const std::string& why) { core_.sourceDialFailed(source, why); }),
       nowMs_(monotonicMs()) {
   listen(listeners_.tcp.get(), false);
   if (listeners_.local.valid()) listen(listeners_.local.get(), true);
@@ -74,7 +85,9 @@ void Shell::turn() {
 void Shell::tick() {
   nextTickMs_ = nowMs_ + NodeCore::kTickMs;
   if (acceptingPaused_) pauseAccepting(false, {});
-  dialer_.tick(nowMs_);
+  checkSegment();
+  masterDialer_.tick(nowMs_);
+  sourceDialer_.tick(nowMs_);
   core_.tick(nowMs_);
   for (auto& [id, connection] : connections_) {
     connection->expire(nowMs_);
@@ -84,6 +97,17 @@ void Shell::tick() {
     }
     if (connection->gone()) touched_.insert(id);
   }
+}
+
+/// Whoever cuts the file short takes objects away; with the guard's zeros in their place nothing may be answered.
+void Shell::checkSegment() const {
+  struct stat info {};
+  const bool whole =
+      ::fstat(segment_.lock.get(), &info) == 0 && static_cast<uint64_t>(info.st_size) >= segment_.geometry.fileBytes;
+  if (whole && !guard_.lost()) return;
+  throw SegmentLost("the segment file was cut to " + std::to_string(info.st_size) + " of " +
+                    std::to_string(segment_.geometry.fileBytes) +
+                    " bytes by somebody else; start the node again: it sets the file aside and begins an empty one");
 }
 
 void Shell::acceptAll(int listener, bool local) {
@@ -156,6 +180,7 @@ void Shell::finishTurn() {
 
 void Shell::settle(Connection& connection) {
   const ConnectionId id = connection.id();
+  if (guard_.lost()) checkSegment();
   connection.flush(*this, nowMs_);
   if (connection.gone()) return remove(id);
   if (connection.takeResume()) ready_.insert(id);
@@ -260,7 +285,13 @@ void Shell::perform(const Close& action) {
 }
 
 void Shell::perform(const Dial& action) {
-  dialer_.dial(action.master, nowMs_);
+  masterDialer_.dial(action.master, masters_.at(action.master), nowMs_);
+}
+
+void Shell::perform(const DialSource& action) {
+  const Result<net::HostPort> address = net::parseHostPort(action.address);
+  if (!address.ok()) return core_.sourceDialFailed(action.source, address.status().text());
+  sourceDialer_.dial(action.source, address.value(), nowMs_);
 }
 
 void Shell::perform(const Note& action) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -14,8 +15,15 @@
 #include "node/node_core.h"
 #include "node/settings.h"
 #include "store/segment_file.h"
+#include "store/segment_guard.h"
 
 namespace kvpool::node {
+
+/// The segment file is no longer what it was; what() is a sentence.
+class SegmentLost : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 /// What the core acts through: listeners, connections, dials. All of it in one thread, the one that calls turn().
 class Shell final : private ConnectionEvents {
@@ -29,7 +37,8 @@ class Shell final : private ConnectionEvents {
         Listeners listeners);
   ~Shell() override;
 
-  /// Waits for something to happen, at most until the next tick, and does what follows from it.
+  /// Waits for something to happen, at most until the next tick, and does what follows from it. Throws SegmentLost
+  /// before anything is sent that could follow from missing bytes.
   void turn();
 
  private:
@@ -49,6 +58,7 @@ class Shell final : private ConnectionEvents {
   void settle(Connection& connection);
   void remove(ConnectionId id);
   void tick();
+  void checkSegment() const;
   Connection* find(ConnectionId id);
 
   void perform(const SendFrames& action);
@@ -60,14 +70,18 @@ class Shell final : private ConnectionEvents {
   void perform(const MapStaging& action);
   void perform(const Close& action);
   void perform(const Dial& action);
+  void perform(const DialSource& action);
   void perform(const Note& action);
 
   net::EventLoop& loop_;
   NodeCore& core_;
   const store::SegmentFile& segment_;
+  store::SegmentGuard guard_;
   uint64_t transferTimeoutMs_;
   Listeners listeners_;
-  Dialer dialer_;
+  std::vector<net::HostPort> masters_;
+  Dialer masterDialer_;
+  Dialer sourceDialer_;
   uint64_t nowMs_;
   uint64_t nextTickMs_ = 0;
   bool acceptingPaused_ = false;

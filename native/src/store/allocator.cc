@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/allocator.h"
 
+#include <algorithm>
 #include <stdexcept>
+#include <vector>
 
 #include "base/checked.h"
 
@@ -45,6 +47,30 @@ bool Allocator::take(Range range) {
   const uint64_t end = range.offset + range.length;
   if (end < free.offset + free.length) insert(end, free.offset + free.length - end);
   return true;
+}
+
+void Allocator::takeAll(std::span<const Range> ranges) {
+  if (usedBytes() != 0) throw std::logic_error("taking all ranges of an allocator that is in use");
+  std::vector<std::pair<uint64_t, uint64_t>> gaps;  // (length, offset)
+  uint64_t at = begin_;
+  for (const Range& range : ranges) {
+    if (range.length == 0 || range.offset < at || !rangeInside(range.offset, range.length, begin_, end_)) {
+      throw std::logic_error("ranges to take overlap or lie outside the data area");
+    }
+    if (range.offset > at) gaps.emplace_back(range.offset - at, at);
+    at = range.offset + range.length;
+  }
+  if (at < end_) gaps.emplace_back(end_ - at, at);
+  byOffset_.clear();
+  bySize_.clear();
+  freeBytes_ = 0;
+  for (const auto& [length, offset] : gaps) {
+    byOffset_.emplace_hint(byOffset_.end(), offset, length);
+    freeBytes_ += length;
+  }
+  std::sort(gaps.begin(), gaps.end());
+  for (const auto& gap : gaps)
+    bySize_.emplace_hint(bySize_.end(), gap);
 }
 
 void Allocator::release(Range range) {

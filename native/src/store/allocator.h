@@ -32,6 +32,10 @@ class Allocator {
   /// Takes a range out, as at a restart. False when any part of it is taken or outside.
   bool take(Range range);
 
+  /// Takes ranges out of an allocator from which nothing was taken yet: in the order of their offsets, not overlapping.
+  /// A million at once is much faster than one by one. Throws std::logic_error for others.
+  void takeAll(std::span<const Range> ranges);
+
   /// Gives a range back that allocate or take handed out. A range that is free already is a defect of the caller and
   /// throws std::logic_error, because going on would hand out bytes twice.
   void release(Range range);

@@ -145,8 +145,7 @@ class Directory {
   [[nodiscard]] Finding inspect(uint32_t number, Slot* out) const;
   void dropOverlapping(std::vector<uint32_t>& whole, std::vector<uint32_t>& dropped, Recovery& recovery);
   void restore(const std::vector<uint32_t>& whole, std::vector<uint32_t>& dropped, Recovery& recovery);
-  bool restoreObject(uint32_t number);
-  bool restoreTombstone(uint32_t number, std::vector<uint32_t>& dropped);
+  std::optional<uint32_t> restoreTombstone(uint32_t number);
 
   /// A reserved slot with a new generation and its key in place; KV_TOO_LARGE, KV_NO_SPACE.
   Result<uint32_t> occupy(const ObjectId& id, std::string_view key, uint64_t payloadLength, const Retention& retention);

@@ -3,7 +3,6 @@
 // and counted, never guessed.
 #include <algorithm>
 #include <cstring>
-#include <stdexcept>
 #include <utility>
 
 #include "base/utf8.h"
@@ -91,67 +90,65 @@ Directory::Finding Directory::inspect(uint32_t number, Slot* out) const {
   return Finding::Whole;
 }
 
-/// Two records that claim the same bytes: one of them is wrong and nothing says which, so both go.
+/// Two records that claim the same bytes: one of them is wrong and nothing says which, so both go. Leaves the others in
+/// the order of their offsets.
 void Directory::dropOverlapping(std::vector<uint32_t>& whole, std::vector<uint32_t>& dropped, Recovery& recovery) {
-  std::sort(whole.begin(), whole.end(),
-            [&](uint32_t a, uint32_t b) { return slots_[a].extent.offset < slots_[b].extent.offset; });
-  std::vector<uint32_t> alone;
-  alone.reserve(whole.size());
-  for (size_t i = 0; i < whole.size();) {
-    uint64_t end = slots_[whole[i]].extent.offset + slots_[whole[i]].extent.length;
+  // Sorted as pairs: looking each offset up in its slot would miss the cache at every comparison.
+  std::vector<std::pair<uint64_t, uint32_t>> byOffset;
+  byOffset.reserve(whole.size());
+  for (const uint32_t number : whole)
+    byOffset.emplace_back(slots_[number].extent.offset, number);
+  std::sort(byOffset.begin(), byOffset.end());
+  whole.clear();
+  for (size_t i = 0; i < byOffset.size();) {
+    uint64_t end = byOffset[i].first + slots_[byOffset[i].second].extent.length;
     size_t next = i + 1;
-    while (next < whole.size() && slots_[whole[next]].extent.offset < end) {
-      const Range& extent = slots_[whole[next]].extent;
-      end = std::max(end, extent.offset + extent.length);
-      ++next;
-    }
-    if (next == i + 1) {
-      alone.push_back(whole[i]);
-    } else {
-      recovery.overlapping += next - i;
-      dropped.insert(dropped.end(), whole.begin() + static_cast<long>(i), whole.begin() + static_cast<long>(next));
-    }
-    i = next;
+    for (; next < byOffset.size() && byOffset[next].first < end; ++next)
+      end = std::max(end, byOffset[next].first + slots_[byOffset[next].second].extent.length);
+    const bool alone = next == i + 1;
+    recovery.overlapping += alone ? 0 : next - i;
+    for (; i < next; ++i)
+      (alone ? whole : dropped).push_back(byOffset[i].second);
   }
-  whole = std::move(alone);
 }
 
 void Directory::restore(const std::vector<uint32_t>& whole, std::vector<uint32_t>& dropped, Recovery& recovery) {
+  byId_.reserve(whole.size());
+  const auto drop = [&](uint32_t number) {
+    slots_[number] = Slot{};
+    dropped.push_back(number);
+  };
   for (const uint32_t number : whole) {
     if (slots_[number].objectId < purgeId()) {
       // The life before ended between the purge id and the last record below it.
       ++recovery.purged;
-      dropped.push_back(number);
-      continue;
+      drop(number);
+    } else if (slots_[number].state == SlotState::Tombstone) {
+      if (const std::optional<uint32_t> older = restoreTombstone(number)) drop(*older);
+    } else if (byId_.emplace(slots_[number].objectId, number).second) {
+      count(slots_[number].objectId);
+    } else {
+      // reserve() never lets one object in twice, so a second one is damage; the first found stays readable.
+      ++recovery.invalid;
+      drop(number);
     }
-    const bool tombstone = slots_[number].state == SlotState::Tombstone;
-    if (!allocator_.take(slots_[number].extent)) throw std::logic_error("ranges that do not overlap do overlap");
-    if (tombstone ? restoreTombstone(number, dropped) : restoreObject(number)) continue;
-    // reserve() never lets one object in twice, so a second one is damage; the first found stays readable.
-    recovery.invalid += tombstone ? 0 : 1;
-    allocator_.release(slots_[number].extent);
-    dropped.push_back(number);
   }
+  std::vector<Range> used;
+  used.reserve(whole.size());
+  for (const uint32_t number : whole) {
+    if (slots_[number].state != SlotState::Free) used.push_back(slots_[number].extent);
+  }
+  allocator_.takeAll(used);
 }
 
-bool Directory::restoreObject(uint32_t number) {
-  const ObjectId& id = slots_[number].objectId;
-  if (!byId_.emplace(id, number).second) return false;
-  count(id);
-  return true;
-}
-
-/// Two of one key are what a crash leaves in the middle of replacing the older one.
-bool Directory::restoreTombstone(uint32_t number, std::vector<uint32_t>& dropped) {
+/// Two of one key are what a crash leaves in the middle of replacing the older one: that one is returned.
+std::optional<uint32_t> Directory::restoreTombstone(uint32_t number) {
   const ObjectId& id = slots_[number].objectId;
   if (id > highestObject_) highestObject_ = id;
   const auto [known, first] = tombstones_.emplace(key(slots_[number]), number);
-  if (first) return true;
-  if (id <= slots_[known->second].objectId) return false;
-  const uint32_t older = std::exchange(known->second, number);
-  allocator_.release(slots_[older].extent);
-  dropped.push_back(older);
-  return true;
+  if (first) return std::nullopt;
+  if (id <= slots_[known->second].objectId) return number;
+  return std::exchange(known->second, number);
 }
 
 }  // namespace kvpool::store

@@ -93,6 +93,8 @@ static void dump_node_params(void) {
   FIELD(kv_node_params, connect_timeout_ms);
   FIELD(kv_node_params, transfer_timeout_ms);
   FIELD(kv_node_params, product);
+  FIELD(kv_node_params, zone);
+  FIELD(kv_node_params, scrub_bytes_per_second);
 }
 
 static void dump_node_stats(void) {
@@ -119,6 +121,14 @@ static void dump_node_stats(void) {
   FIELD(kv_node_stats, checksum_failures);
   FIELD(kv_node_stats, stale_refusals);
   FIELD(kv_node_stats, protocol_errors);
+  FIELD(kv_node_stats, damaged_objects);
+  FIELD(kv_node_stats, scrub_rounds);
+  FIELD(kv_node_stats, scrubbed_bytes);
+  FIELD(kv_node_stats, copies_in);
+  FIELD(kv_node_stats, copies_in_bytes);
+  FIELD(kv_node_stats, tombstones);
+  FIELD(kv_node_stats, ids_hash);
+  FIELD(kv_node_stats, restored_ids_hash);
 }
 
 static void dump_client_params(void) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core_in_memory.h"
@@ -49,7 +50,7 @@ class Player {
   }
 
  private:
-  enum class Kind { Client, Master };
+  enum class Kind { Client, Master, Source };
   struct Peer {
     Kind kind;
     bool wantsPayload = false;
@@ -101,7 +102,7 @@ class Player {
       case 0:
         return node_.core->frame(node_.nowMs, id, input.bytes(input.byte()));
       case 1:
-        return frame(id, [&](wire::Bytes& out) { test::appendFence(out, 1, authority, input.byte()); });
+        return command(id, authority, object, extent, input);
       case 2:
         return frame(id, [&](wire::Bytes& out) { test::appendFree(out, 1, authority, {{extent, object}}); });
       case 3:
@@ -111,8 +112,13 @@ class Player {
                                   input.byte() % 3 == 0, input.byte(), 0, key});
         });
       case 4:
+        if (peer.kind == Kind::Source) {
+          const uint64_t length = input.byte();
+          return frame(id, [&](wire::Bytes& out) { node::appendReadReply(out, 1, KV_OK, length); });
+        }
         return frame(id, [&](wire::Bytes& out) { test::appendRead(out, {1, extent, object, input.byte()}); });
       case 5:
+        if (peer.kind == Kind::Source) return frame(id, sourceWelcome);
         return frame(id, [&](wire::Bytes& out) { test::appendShmAttach(out, 1, input.byte()); });
       case 6:
         if (peer.sending > 0) {
@@ -124,6 +130,42 @@ class Player {
       default:
         return close(id);
     }
+  }
+
+  static void sourceWelcome(wire::Bytes& out) {
+    wire::Welcome welcome = test::masterWelcome();
+    welcome.self.role = wire::Role::Node;
+    wire::appendWelcome(out, welcome);
+  }
+
+  /// Most are fences; the last values of a byte are the rarer ones.
+  void command(node::ConnectionId id, const Authority& authority, const ObjectId& object, const ExtentRef& extent,
+               Input& input) {
+    const uint8_t which = input.byte();
+    const std::string key(1 + which % 3, 'k');
+    frame(id, [&](wire::Bytes& out) {
+      switch (which) {
+        case 252:
+          return test::appendPurge(out, {1, authority, object});
+        case 253:
+          return test::appendBury(out, {1, authority, std::vector<store::Burial>{{object, key}, {object, "k"}}});
+        case 254:
+        case 255:
+          return test::appendCopy(out, {1, authority, object, input.byte(), 0, {}, 7, extent, key, "10.0.0.2:1"});
+        default:
+          return test::appendFence(out, 1, authority, which);
+      }
+    });
+  }
+
+  /// Every second dial fails; sources take the free numbers from above.
+  void dial(const node::DialSource& wanted) {
+    node::ConnectionId id = 8;
+    while (id > 0 && peers_.contains(id))
+      --id;
+    if (id == 0 || wanted.source % 2 == 0) return node_.core->sourceDialFailed(wanted.source, "refused");
+    peers_.emplace(id, Peer{Kind::Source});
+    node_.core->sourceDialled(node_.nowMs, id, wanted.source, "source");
   }
 
   template <typename Append>
@@ -157,6 +199,8 @@ class Player {
       }
     }
     node_.others.clear();
+    for (const node::DialSource& wanted : std::exchange(node_.sources, {}))
+      dial(wanted);
     for (const auto& [id, reason] : node_.closeReasons) {
       if (peers_.contains(id)) close(id);
     }
@@ -175,10 +219,11 @@ class Player {
     for (uint32_t number = 0; number < directory.slotsTouched(); ++number) {
       const store::Slot slot = directory.slot(number);
       if (slot.state == store::SlotState::Free) continue;
-      require(slot.state == store::SlotState::Committed);
+      require(slot.state != store::SlotState::Reserved);
       require(directory.free({0, number, slot.generation}, slot.objectId));
     }
     require(directory.usedBytes() == 0 && directory.quarantinedBytes() == 0 && directory.objects() == 0);
+    require(directory.tombstones() == 0 && directory.idsHash() == 0);
   }
 
   test::CoreInMemory node_;

@@ -36,7 +36,8 @@ void checkRestored(const kvpool::test::SegmentInMemory& segment) {
   std::vector<std::pair<uint64_t, uint64_t>> extents;
   for (uint32_t number = 0; number < segment.directory->slotsTouched(); ++number) {
     const Slot& slot = segment.directory->slot(number);
-    if (slot.state != SlotState::Committed) continue;
+    if (slot.state == SlotState::Free) continue;
+    require(slot.state != SlotState::Tombstone || slot.payloadLength == 0);
     require(slot.extent.offset >= geometry.dataOffset);
     require(slot.extent.offset + slot.extent.length <= geometry.dataOffset + geometry.dataBytes);
     require(slot.payloadOffset() + slot.payloadLength <= slot.extent.offset + slot.extent.length);
@@ -45,7 +46,7 @@ void checkRestored(const kvpool::test::SegmentInMemory& segment) {
     }
     extents.emplace_back(slot.extent.offset, slot.extent.offset + slot.extent.length);
   }
-  require(extents.size() == segment.directory->objects());
+  require(extents.size() == segment.directory->objects() + segment.directory->tombstones());
 }
 
 }  // namespace
@@ -55,6 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::vector<uint8_t> whole = [] {
     for (uint64_t i = 1; i <= 4; ++i)
       segment.put({1, i}, "key-" + std::to_string(i), std::string(100 * i, 'v'));
+    require(segment.directory->bury(std::vector<kvpool::store::Burial>{{{1, 3}, "key-3"}, {{1, 9}, "gone"}}).ok());
     return std::vector<uint8_t>(segment.memory.begin(),
                                 segment.memory.begin() + kvpool::store::kDirectoryOffset + 4096);
   }();

@@ -52,6 +52,7 @@ void SimNode::crash() {
   directory_.reset();
   state_.reset();
   dials_.clear();
+  sources_.clear();
   expected_.clear();
   network_.silence(address());
   network_.vanish(*this);
@@ -71,6 +72,10 @@ Endpoint& SimNode::accept(uint64_t connection) {
 }
 
 void SimNode::opened(uint64_t connection) {
+  if (const auto source = sources_.find(connection); source != sources_.end()) {
+    core_->sourceDialled(now(), connection, source->second, "source");
+    return act();
+  }
   core_->dialled(now(), connection, dials_.at(connection), "master");
   act();
 }
@@ -82,6 +87,9 @@ void SimNode::closed(uint64_t connection, const std::string& reason) {
   if (const auto dial = dials_.find(connection); dial != dials_.end() && reason.starts_with("nobody")) {
     core_->dialFailed(now(), dial->second, true, reason);
     dials_.erase(dial);
+  } else if (const auto source = sources_.find(connection); source != sources_.end() && reason.starts_with("nobody")) {
+    core_->sourceDialFailed(source->second, reason);
+    sources_.erase(source);
   } else {
     core_->closed(now(), connection);
   }
@@ -149,6 +157,12 @@ void SimNode::perform(const node::Dial& action) {
   const uint64_t connection = ++lastDial_;
   dials_[connection] = action.master;
   network_.dial(*this, connection, masters_.at(action.master));
+}
+
+void SimNode::perform(const node::DialSource& action) {
+  const uint64_t connection = ++lastDial_;
+  sources_[connection] = action.source;
+  network_.dial(*this, connection, action.address);
 }
 
 }  // namespace kvpool::test

@@ -43,6 +43,7 @@ class SimNode : public Endpoint, public Acceptor {
   void perform(const node::DiscardPayload& action);
   void perform(const node::Close& action);
   void perform(const node::Dial& action);
+  void perform(const node::DialSource& action);
   template <typename Other>
   void perform(const Other&) {}  // shared memory is not simulated; notes are for people
   [[nodiscard]] uint64_t now() const { return static_cast<uint64_t>(network_.now()); }
@@ -59,7 +60,8 @@ class SimNode : public Endpoint, public Acceptor {
   std::optional<node::NodeCore> core_;
   uint64_t life_ = 0;
   uint64_t lastDial_ = 0;
-  std::map<uint64_t, size_t> dials_;  // connection -> master
+  std::map<uint64_t, uint64_t> sources_;  // connection -> source
+  std::map<uint64_t, size_t> dials_;      // connection -> master
   std::map<uint64_t, Expected> expected_;
 };
 

@@ -146,6 +146,10 @@ struct Flatten {
     out->kind = KV_SIM_DIAL;
     out->master = static_cast<uint32_t>(a.master);
   }
+  void operator()(const node::DialSource& a) const {
+    text(KV_SIM_DIAL_SOURCE, a.address);
+    out->connection = a.source;
+  }
   void operator()(const node::Note& a) const { text(KV_SIM_NOTE, a.text); }
 };
 
@@ -213,6 +217,14 @@ int32_t kv_sim_node_dialled(kv_sim_node* node, uint64_t now_ms, uint64_t connect
 int32_t kv_sim_node_dial_failed(kv_sim_node* node, uint64_t now_ms, uint32_t master, uint32_t refused) {
   return live(node,
               [&] { node->core->dialFailed(now_ms, master, refused != 0, refused != 0 ? "refused" : "no answer"); });
+}
+
+int32_t kv_sim_node_source_dialled(kv_sim_node* node, uint64_t now_ms, uint64_t connection, uint64_t source) {
+  return live(node, [&] { node->core->sourceDialled(now_ms, connection, source, "source " + std::to_string(source)); });
+}
+
+int32_t kv_sim_node_source_dial_failed(kv_sim_node* node, uint64_t source) {
+  return live(node, [&] { node->core->sourceDialFailed(source, "refused"); });
 }
 
 int32_t kv_sim_node_frame(kv_sim_node* node, uint64_t now_ms, uint64_t connection, const void* body, uint32_t length) {

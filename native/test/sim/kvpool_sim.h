@@ -70,6 +70,9 @@ KV_SIM_API int32_t kv_sim_node_accepted(kv_sim_node* node, uint64_t now_ms, uint
 KV_SIM_API int32_t kv_sim_node_dialled(kv_sim_node* node, uint64_t now_ms, uint64_t connection, uint32_t master);
 /* refused: 1 when the address answered that nobody listens, 0 for time-outs and everything else. */
 KV_SIM_API int32_t kv_sim_node_dial_failed(kv_sim_node* node, uint64_t now_ms, uint32_t master, uint32_t refused);
+/* Answers of KV_SIM_DIAL_SOURCE. The connection is to another node, of which this one is a client. */
+KV_SIM_API int32_t kv_sim_node_source_dialled(kv_sim_node* node, uint64_t now_ms, uint64_t connection, uint64_t source);
+KV_SIM_API int32_t kv_sim_node_source_dial_failed(kv_sim_node* node, uint64_t source);
 /* `body` is a frame without its length and checksum. */
 KV_SIM_API int32_t kv_sim_node_frame(kv_sim_node* node, uint64_t now_ms, uint64_t connection, const void* body,
                                      uint32_t length);
@@ -95,7 +98,9 @@ enum kv_sim_action_kind {
   KV_SIM_MAP_STAGING = 7,     /* length; answer with staging_mapped */
   KV_SIM_CLOSE = 8,           /* data: the reason; answer with closed */
   KV_SIM_DIAL = 9,            /* master; answer with dialled or dial_failed */
-  KV_SIM_NOTE = 10            /* data: a sentence for people */
+  KV_SIM_NOTE = 10,           /* data: a sentence for people */
+  KV_SIM_DIAL_SOURCE = 11     /* connection: number of the source; data: HOST:PORT; answer with source_dialled or
+                                 source_dial_failed */
 };
 
 typedef struct kv_sim_action {

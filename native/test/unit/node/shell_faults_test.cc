@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a node bears: peers that do not fit, restarts, stalls, masters that come back.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "shell_fixture.h"
+#include "store/segment_guard.h"
 
 namespace kvpool::node {
 namespace {
@@ -192,6 +196,48 @@ TEST_F(ShellTest, StartFailsWithASentence) {
   const auto failed = Node::start(missing);
   EXPECT_EQ(failed.status().code(), KV_IO);
   EXPECT_NE(failed.status().text().find("/missing"), std::string::npos);
+}
+
+TEST_F(ShellTest, ASegmentFileThatIsCutShortEndsTheNodeAndNotTheProcess) {
+  const std::unique_ptr<Node> node = start(settings());
+  ASSERT_NE(node, nullptr);
+  Peer master = master_.accept();
+  FakeMaster::fence(master, kLeader);
+  Peer client = greeted(Peer::tcp(static_cast<uint16_t>(node->stats().listen_port)));
+  const std::string value(100'000, 'v');
+  const WriteReply written = put(client, 1, "key", value);
+  ASSERT_EQ(written.status, KV_OK);
+  ASSERT_EQ(::truncate((directory_.path() + "/segment-0.kvs").c_str(), 4096), 0);
+  // A write needs a record and bytes that are not there any more. It is not acknowledged, whatever comes first.
+  client.sendFrames([&](wire::Bytes& out) {
+    test::appendWrite(out, {2, kLeader, {kLeader.epoch, 2}, value.size(), false, 0, 0, "other"});
+  });
+  EXPECT_TRUE(client.closedByOther());
+  while (master.receive()) {
+  }
+  eventually([&] { return !node->running(); });
+}
+
+TEST(SegmentGuard, OtherFaultsGoWhereTheyWentBefore) {
+  const Fd file(::memfd_create("guarded", MFD_CLOEXEC));
+  ASSERT_EQ(::ftruncate(file.get(), 8192), 0);
+  Result<store::Mapping> mapping = store::Mapping::map(file.get(), 8192, true);
+  Result<store::Mapping> stranger = store::Mapping::map(file.get(), 8192, true);
+  ASSERT_TRUE(mapping.ok() && stranger.ok());
+  const store::SegmentGuard guard(mapping.value().bytes());
+  ASSERT_TRUE(guard.guarded());
+  mapping.value().bytes()[5000] = 7;
+  EXPECT_FALSE(guard.lost());
+  ASSERT_EQ(::ftruncate(file.get(), 4096), 0);
+  volatile uint8_t* gone = mapping.value().bytes().data() + 5000;
+  EXPECT_EQ(*gone, 0);
+  EXPECT_TRUE(guard.lost());
+  EXPECT_DEATH(
+      {
+        volatile uint8_t* unguarded = stranger.value().bytes().data() + 5000;
+        static_cast<void>(*unguarded);
+      },
+      "");
 }
 
 }  // namespace

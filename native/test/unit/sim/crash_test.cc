@@ -11,19 +11,17 @@
 #include <vector>
 
 #include "base/crc32c.h"
-#include "kvpool/kvpool.h"
-#include "peer_messages.h"
 #include "seed.h"
-#include "sim/kvpool_sim.h"
 #include "store/layout.h"
+#include "unit/sim/life.h"
 
 namespace kvpool {
 namespace {
 
-constexpr uint64_t kNever = UINT64_MAX;
-constexpr uint64_t kMasterConnection = 1;
-constexpr uint64_t kClientConnection = 2;
-constexpr uint64_t kBytes = store::kSegmentBytesMin;
+using test::freshSegment;
+using test::kNever;
+using test::Life;
+
 constexpr Authority kFirst{1, 11};
 constexpr Authority kSecond{2, 22};
 
@@ -31,138 +29,6 @@ struct Object {
   std::string key;
   std::string value;
   ExtentRef extent;
-};
-
-kv_sim_params params(uint64_t incarnation) {
-  kv_sim_params params{};
-  params.struct_size = sizeof params;
-  params.pool_high = test::kPool.high;
-  params.pool_low = test::kPool.low;
-  params.node_id = "node-0";
-  params.tcp = "10.0.0.1:50061";
-  params.incarnation = incarnation;
-  params.random_seed = 1;
-  params.masters = 1;
-  return params;
-}
-
-/// One life of a node and the few peers the script needs. Calls say whether the node is still alive.
-class Life {
- public:
-  Life(std::vector<uint8_t>& memory, uint64_t incarnation, uint64_t cutStores, uint32_t cutBytes) : memory_(memory) {
-    const kv_sim_params given = params(incarnation);
-    alive_ = kv_sim_node_create(&given, memory.data(), memory.size(), cutStores, cutBytes, &node_) == KV_OK;
-  }
-  ~Life() { kv_sim_node_destroy(node_); }
-  Life(const Life&) = delete;
-  Life& operator=(const Life&) = delete;
-
-  [[nodiscard]] bool alive() const { return alive_; }
-  [[nodiscard]] uint64_t stores() const { return kv_sim_node_stores(node_); }
-  [[nodiscard]] kv_sim_recovery recovery() const {
-    kv_sim_recovery out{};
-    kv_sim_node_recovery(node_, &out);
-    return out;
-  }
-
-  bool connect() {
-    if (!step(kv_sim_node_tick(node_, 0)) || !act()) return false;  // dials the master
-    if (!step(kv_sim_node_dialled(node_, 0, kMasterConnection, 0)) || !act()) return false;
-    if (!frame(kMasterConnection, [](wire::Bytes& out) { wire::appendWelcome(out, test::masterWelcome()); }))
-      return false;
-    if (!step(kv_sim_node_accepted(node_, 0, kClientConnection, 0))) return false;
-    return frame(kClientConnection, [](wire::Bytes& out) { wire::appendHello(out, test::clientHello()); });
-  }
-
-  bool fence(const Authority& authority) {
-    return frame(kMasterConnection, [&](wire::Bytes& out) { test::appendFence(out, 1, authority, 5000); });
-  }
-  bool write(const Authority& authority, const ObjectId& id, std::string_view key, std::string_view value) {
-    value_ = value;
-    return frame(kClientConnection, [&](wire::Bytes& out) {
-      test::appendWrite(out, {id.counter, authority, id, value.size(), false, 0, 0, key});
-    });
-  }
-  bool free(const Authority& authority, const ObjectId& id, const ExtentRef& extent) {
-    return frame(kMasterConnection, [&](wire::Bytes& out) { test::appendFree(out, 1, authority, {{extent, id}}); });
-  }
-
-  // What the peers have heard.
-  node::WriteReply lastWrite;
-  node::FenceAck lastFence;
-  bool freeAcknowledged = false;
-  node::NodeInfo info;
-  std::map<ObjectId, test::Record> records;  // as the master sees them
-  uint64_t sequence = 0;
-
- private:
-  bool step(int32_t status) {
-    EXPECT_NE(status, KV_INTERNAL) << kv_sim_node_problem(node_);
-    alive_ = alive_ && status == KV_OK;
-    return alive_;
-  }
-
-  template <typename Append>
-  bool frame(uint64_t connection, Append append) {
-    wire::Bytes out;
-    append(out);
-    const wire::Bytes body(out.begin() + wire::kFrameHeaderBytes, out.end());
-    return step(kv_sim_node_frame(node_, 0, connection, body.data(), static_cast<uint32_t>(body.size()))) && act();
-  }
-
-  bool act() {
-    for (;;) {
-      kv_sim_action action{};
-      if (!step(kv_sim_node_next(node_, &action))) return false;
-      if (action.kind == KV_SIM_NONE) return true;
-      if (action.kind == KV_SIM_SEND_FRAMES) {
-        hear({static_cast<const uint8_t*>(action.data), action.data_length});
-        if (!step(kv_sim_node_sent(node_, action.connection, action.data_length))) return false;
-      } else if (action.kind == KV_SIM_RECEIVE_PAYLOAD) {
-        std::memcpy(memory_.data() + action.offset, value_.data(), action.length);
-        const uint32_t crc = crc32c(value_);
-        if (!step(kv_sim_node_payload_received(node_, action.connection, crc, crc))) return false;
-      }
-    }
-  }
-
-  void hear(std::span<const uint8_t> frames) {
-    wire::FrameDecoder decoder;
-    while (!frames.empty()) {
-      const std::span<uint8_t> room = decoder.writable();
-      const size_t count = std::min(room.size(), frames.size());
-      std::copy_n(frames.begin(), count, room.begin());
-      decoder.received(count);
-      frames = frames.subspan(count);
-      while (const std::optional<wire::Body> body = decoder.next())
-        hear(wire::templateOf(*body), *body);
-    }
-  }
-
-  void hear(uint16_t type, wire::Body body) {
-    if (type == test::sbe::WriteReply::SBE_TEMPLATE_ID) lastWrite = test::readWriteReply(body);
-    if (type == test::sbe::FenceAck::SBE_TEMPLATE_ID) lastFence = test::readFenceAck(body);
-    if (type == test::sbe::CommandAck::SBE_TEMPLATE_ID) freeAcknowledged = test::readCommandAck(body).accepted;
-    if (type == test::sbe::NodeInfo::SBE_TEMPLATE_ID) info = test::readNodeInfo(body);
-    if (type != test::sbe::DirectoryRecords::SBE_TEMPLATE_ID) return;
-    const test::Records heard = test::readRecords(body);
-    if (!heard.snapshot) {
-      EXPECT_EQ(heard.sequence, sequence + 1) << "a gap in the stream";
-      sequence += heard.records.size();
-    }
-    for (const test::Record& record : heard.records) {
-      if (record.committed) {
-        records[record.objectId] = record;
-      } else {
-        records.erase(record.objectId);
-      }
-    }
-  }
-
-  std::vector<uint8_t>& memory_;
-  kv_sim_node* node_ = nullptr;
-  bool alive_ = false;
-  std::string value_;
 };
 
 /// What clients and masters were told. `maybe` is what was asked for when the life ended.
@@ -204,7 +70,7 @@ bool freeStep(Life& life, Ledger& ledger, const Authority& authority, const Obje
   ledger.maybeFreed = {id};
   if (!life.free(authority, id, ledger.acknowledged.at(id).extent)) return false;
   ledger.maybeFreed.clear();
-  EXPECT_TRUE(life.freeAcknowledged);
+  EXPECT_TRUE(life.lastAck.accepted);
   ledger.acknowledged.erase(id);
   return true;
 }
@@ -239,14 +105,15 @@ void expectNothingLost(std::vector<uint8_t>& memory, Ledger& ledger) {
   Life next(memory, 1000, kNever, 0);
   ASSERT_TRUE(next.alive());
   ASSERT_TRUE(next.connect());
+  const std::map<ObjectId, test::Record> present = next.objects();
   EXPECT_TRUE(next.info.seen == ledger.obeyed || next.info.seen == ledger.maybeObeyed);
   for (const auto& [id, object] : ledger.acknowledged) {
     if (ledger.maybeFreed.contains(id)) continue;
-    const auto found = next.records.find(id);
-    ASSERT_NE(found, next.records.end()) << "lost " << object.key;
+    const auto found = present.find(id);
+    ASSERT_NE(found, present.end()) << "lost " << object.key;
     EXPECT_EQ(found->second.extent, object.extent);
   }
-  for (const auto& [id, record] : next.records) {
+  for (const auto& [id, record] : present) {
     const bool sure = ledger.acknowledged.contains(id);
     ASSERT_TRUE(sure || ledger.maybe.contains(id)) << "object " << toString(id) << " came from nowhere";
     expectBytes(memory, record, sure ? ledger.acknowledged.at(id) : ledger.maybe.at(id));
@@ -256,13 +123,6 @@ void expectNothingLost(std::vector<uint8_t>& memory, Ledger& ledger) {
   // And the node works: another leader, another object, in a generation never used before.
   ASSERT_TRUE(fenceStep(next, ledger, {9, 99}));
   ASSERT_TRUE(writeStep(next, ledger, {9, 99}, 500));
-}
-
-std::vector<uint8_t> freshSegment() {
-  std::vector<uint8_t> memory(kBytes);
-  const kv_sim_params given = params(1);
-  EXPECT_EQ(kv_sim_format(&given, memory.data(), memory.size()), KV_OK);
-  return memory;
 }
 
 TEST(Crash, AtEveryStoreOfTheScriptNothingAcknowledgedIsLostOrChanged) {
@@ -324,7 +184,8 @@ TEST(Crash, ManyLivesInARow) {
     Life life(memory, incarnation, dice.below(25), static_cast<uint32_t>(dice.below(128)));
     bool alive = life.alive() && life.connect();
     if (alive) {
-      for (const auto& [id, record] : life.records) {
+      const std::map<ObjectId, test::Record> present = life.objects();
+      for (const auto& [id, record] : present) {
         if (ledger.maybe.contains(id)) {
           ledger.acknowledged[id] = ledger.maybe.at(id);
           ledger.acknowledged[id].extent = record.extent;
@@ -334,9 +195,9 @@ TEST(Crash, ManyLivesInARow) {
         expectBytes(memory, record, ledger.acknowledged.at(id));
       }
       for (const ObjectId& id : ledger.maybeFreed) {
-        if (!life.records.contains(id)) ledger.acknowledged.erase(id);
+        if (!present.contains(id)) ledger.acknowledged.erase(id);
       }
-      ASSERT_EQ(life.records.size(), ledger.acknowledged.size());
+      ASSERT_EQ(present.size(), ledger.acknowledged.size());
       ledger.maybe.clear();
       ledger.maybeFreed.clear();
     }

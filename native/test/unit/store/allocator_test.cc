@@ -126,5 +126,44 @@ TEST(Allocator, BehavesAsASimpleModel) {
   }
 }
 
+TEST(Allocator, TakesAllRangesOfARestartAtOnce) {
+  const uint64_t seed = test::seed(40);
+  SCOPED_TRACE(test::seedTrace(seed));
+  test::Dice dice(seed);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<Range> ranges;
+    uint64_t at = 4096;
+    while (at < 60'000) {
+      const uint64_t length = 64 * (1 + dice.below(10));
+      if (!dice.oneIn(3)) ranges.push_back({at, length});
+      at += length;
+    }
+    Allocator atOnce(4096, 65536);
+    Allocator oneByOne(4096, 65536);
+    atOnce.takeAll(ranges);
+    for (const Range& range : ranges)
+      ASSERT_TRUE(oneByOne.take(range));
+    EXPECT_EQ(atOnce.freeBytes(), oneByOne.freeBytes());
+    EXPECT_EQ(atOnce.freeRanges(), oneByOne.freeRanges());
+    EXPECT_EQ(atOnce.largestFree(), oneByOne.largestFree());
+    for (int i = 0; i < 20; ++i) {
+      const uint64_t wanted = 64 * (1 + dice.below(8));
+      EXPECT_EQ(atOnce.allocate(wanted), oneByOne.allocate(wanted));
+    }
+  }
+}
+
+TEST(Allocator, RefusesToTakeAllOfWhatCannotBe) {
+  const std::vector<std::vector<Range>> wrong = {
+      {{4096, 64}, {4096, 64}}, {{8192, 64}, {4096, 64}}, {{4032, 64}}, {{65472, 128}}, {{4096, 0}}};
+  for (const std::vector<Range>& ranges : wrong) {
+    Allocator allocator(4096, 65536);
+    EXPECT_THROW(allocator.takeAll(ranges), std::logic_error);
+  }
+  Allocator used(4096, 65536);
+  ASSERT_TRUE(used.allocate(64));
+  EXPECT_THROW(used.takeAll({}), std::logic_error);
+}
+
 }  // namespace
 }  // namespace kvpool::store

@@ -103,6 +103,25 @@ TEST(Directory, AReusedSlotIsAnotherExtent) {
   EXPECT_EQ(segment.get(second, {1, 2}), "two");
 }
 
+/// What a client does that maps the file: the record before the copy and after it must be the one it was told about.
+TEST(Directory, AReaderOfTheFileSeesThatItsExtentWasFreedOrTakenByAnother) {
+  test::SegmentInMemory segment;
+  const ExtentRef extent = segment.put({1, 1}, "key", "value");
+  const auto stillThere = [&] {
+    const std::optional<DirectoryRecord> record = readIntactRecord(segment.memory.data(), extent.slot);
+    return record && record->state == static_cast<uint32_t>(SlotState::Committed) &&
+           record->generation == extent.generation;
+  };
+  EXPECT_TRUE(stillThere());
+  ASSERT_TRUE(segment.directory->free(extent, {1, 1}));
+  EXPECT_FALSE(stillThere()) << "at once, though the bytes are still the old ones";
+  const Result<uint32_t> next = segment.directory->reserve({1, 2}, "key", 5);
+  ASSERT_EQ(next.value(), extent.slot);
+  EXPECT_FALSE(stillThere());
+  segment.directory->commit(next.value(), crc32c(std::string_view("other")));
+  EXPECT_FALSE(stillThere()) << "upsert: the same key, place and length, another generation";
+}
+
 TEST(Directory, GenerationsNeverComeBackAcrossLives) {
   SegmentInMemory segment;
   uint64_t last = 0;

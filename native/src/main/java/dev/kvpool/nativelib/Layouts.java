@@ -39,7 +39,9 @@ final class Layouts {
             u32("protocols"),
             u32("connect_timeout_ms"),
             u32("transfer_timeout_ms"),
-            pointer("product"));
+            pointer("product"),
+            pointer("zone"),
+            u64("scrub_bytes_per_second"));
 
     static final StructLayout NODE_STATS = struct(
             "kv_node_stats",
@@ -64,7 +66,15 @@ final class Layouts {
             u64("read_misses"),
             u64("checksum_failures"),
             u64("stale_refusals"),
-            u64("protocol_errors"));
+            u64("protocol_errors"),
+            u64("damaged_objects"),
+            u64("scrub_rounds"),
+            u64("scrubbed_bytes"),
+            u64("copies_in"),
+            u64("copies_in_bytes"),
+            u64("tombstones"),
+            u64("ids_hash"),
+            u64("restored_ids_hash"));
 
     static final StructLayout CLIENT_PARAMS = struct(
             "kv_client_params",

@@ -23,6 +23,8 @@ import java.util.UUID;
  * @param connectTimeout bound of a connection attempt to a master
  * @param transferTimeout a connection that makes no progress for this long ends
  * @param product product version told to peers
+ * @param zone failure domain of this node, which replicas of an object prefer to differ in; empty when unknown
+ * @param scrubBytesPerSecond how fast stored payloads are compared with their checksums; 0 for the library's default
  */
 public record NodeParameters(
         UUID poolId,
@@ -36,7 +38,9 @@ public record NodeParameters(
         Set<Protocol> protocols,
         Duration connectTimeout,
         Duration transferTimeout,
-        String product) {
+        String product,
+        String zone,
+        long scrubBytesPerSecond) {
 
     public NodeParameters {
         Objects.requireNonNull(poolId, "poolId");
@@ -44,6 +48,7 @@ public record NodeParameters(
         Objects.requireNonNull(masters, "masters");
         Objects.requireNonNull(advertiseHost, "advertiseHost");
         Objects.requireNonNull(dataDir, "dataDir");
+        Objects.requireNonNull(zone, "zone");
         protocols = Set.copyOf(protocols);
     }
 
@@ -59,6 +64,8 @@ public record NodeParameters(
                 .u32("protocols", Protocol.bits(protocols))
                 .u32("connect_timeout_ms", Arguments.milliseconds("connect timeout", connectTimeout))
                 .u32("transfer_timeout_ms", Arguments.milliseconds("transfer timeout", transferTimeout))
-                .text("product", Arguments.text("product version", product));
+                .text("product", Arguments.text("product version", product))
+                .text("zone", Arguments.text("zone", zone.isEmpty() ? null : zone))
+                .u64("scrub_bytes_per_second", Arguments.bytes("scrub rate", scrubBytesPerSecond));
     }
 }

@@ -25,6 +25,14 @@ package dev.kvpool.nativelib;
  * @param checksumFailures payloads that did not match their checksum
  * @param staleRefusals commands and grants of an older epoch
  * @param protocolErrors connections ended for malformed bytes
+ * @param damagedObjects objects dropped because their bytes no longer matched their checksum
+ * @param scrubRounds times the scrub has been through the segment
+ * @param scrubbedBytes payload bytes the scrub has compared with their checksums
+ * @param copiesIn objects copied here from other nodes
+ * @param copiesInBytes payload bytes copied here from other nodes
+ * @param tombstones removed keys kept in mind now
+ * @param idsHash order-free hash of the ids of the committed objects: equal for equal sets
+ * @param restoredIdsHash the same of the objects found in the segment file at start
  */
 public record NodeStats(
         int listenPort,
@@ -47,7 +55,15 @@ public record NodeStats(
         long readMisses,
         long checksumFailures,
         long staleRefusals,
-        long protocolErrors) {
+        long protocolErrors,
+        long damagedObjects,
+        long scrubRounds,
+        long scrubbedBytes,
+        long copiesIn,
+        long copiesInBytes,
+        long tombstones,
+        long idsHash,
+        long restoredIdsHash) {
 
     static NodeStats of(Struct stats) {
         return new NodeStats(
@@ -71,6 +87,14 @@ public record NodeStats(
                 stats.u64("read_misses"),
                 stats.u64("checksum_failures"),
                 stats.u64("stale_refusals"),
-                stats.u64("protocol_errors"));
+                stats.u64("protocol_errors"),
+                stats.u64("damaged_objects"),
+                stats.u64("scrub_rounds"),
+                stats.u64("scrubbed_bytes"),
+                stats.u64("copies_in"),
+                stats.u64("copies_in_bytes"),
+                stats.u64("tombstones"),
+                stats.u64("ids_hash"),
+                stats.u64("restored_ids_hash"));
     }
 }

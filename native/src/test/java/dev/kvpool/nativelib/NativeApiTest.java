@@ -210,7 +210,9 @@ class NativeApiTest {
                     Set.of(),
                     SECOND,
                     transferTimeout,
-                    "0.1.0");
+                    "0.1.0",
+                    "zone-a",
+                    1 << 20);
         }
     }
 }

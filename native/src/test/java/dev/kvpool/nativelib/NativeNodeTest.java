@@ -129,6 +129,19 @@ class NativeNodeTest {
         Set<Protocol> protocols = EnumSet.allOf(Protocol.class);
         Duration timeout = Duration.ofSeconds(1);
         return new NodeParameters(
-                POOL, id, masters, null, port, "127.0.0.1", dir, segmentBytes, protocols, timeout, timeout, "0.1.0");
+                POOL,
+                id,
+                masters,
+                null,
+                port,
+                "127.0.0.1",
+                dir,
+                segmentBytes,
+                protocols,
+                timeout,
+                timeout,
+                "0.1.0",
+                "",
+                0);
     }
 }

@@ -28,6 +28,8 @@ final class NodeMetrics {
         gauge("kvpool.node.clients.connected", "Client connections.", NodeStats::clientsConnected);
         gauge("kvpool.node.restored.objects", "Objects found at start.", NodeStats::restoredObjects);
         gauge("kvpool.node.dropped.records", "Damaged records found at start.", NodeStats::droppedRecords);
+        gauge("kvpool.node.tombstones", "Removed keys kept in mind.", NodeStats::tombstones);
+        gauge("kvpool.node.scrub.rounds", "Times the scrub has been through the segment.", NodeStats::scrubRounds);
         counter("kvpool.node.writes", "Objects written.", NodeStats::writes);
         counter("kvpool.node.write.bytes", "Payload bytes written.", NodeStats::writeBytes);
         counter("kvpool.node.write.failures", "Writes refused or broken off.", NodeStats::writeFailures);
@@ -37,6 +39,10 @@ final class NodeMetrics {
         counter("kvpool.node.checksum.failures", "Payloads with a wrong checksum.", NodeStats::checksumFailures);
         counter("kvpool.node.stale.refusals", "Commands of an older epoch refused.", NodeStats::staleRefusals);
         counter("kvpool.node.protocol.errors", "Connections ended for malformed bytes.", NodeStats::protocolErrors);
+        counter("kvpool.node.damaged.objects", "Objects dropped for wrong bytes.", NodeStats::damagedObjects);
+        counter("kvpool.node.scrubbed.bytes", "Payload bytes the scrub has checked.", NodeStats::scrubbedBytes);
+        counter("kvpool.node.copies.in", "Objects copied here from other nodes.", NodeStats::copiesIn);
+        counter("kvpool.node.copy.in.bytes", "Payload bytes copied here.", NodeStats::copiesInBytes);
         new JvmMemoryMetrics().bindTo(registry);
         new UptimeMetrics().bindTo(registry);
     }

@@ -36,7 +36,7 @@ final class NodeProcess implements AutoCloseable {
         NodeParameters parameters = NodeSettings.parameters(settings);
         NativeLog.INFO.use();
         DataDirectory.check(parameters.dataDir(), parameters.segmentBytes()).forEach(LOG::warn);
-        NodeView view = new NodeView(HostPort.join(settings.get(NodeSettings.MASTERS)));
+        NodeView view = new NodeView(parameters.nodeId(), HostPort.join(settings.get(NodeSettings.MASTERS)));
         AdminServer admin = admin(settings, view);
         NodeProcess process = new NodeProcess(parameters.nodeId(), admin, view);
         try {

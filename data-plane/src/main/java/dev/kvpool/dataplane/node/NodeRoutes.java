@@ -15,6 +15,7 @@ final class NodeRoutes {
         return List.of(
                 Route.get("/healthz", request -> healthz(view)),
                 Route.get("/readyz", request -> readyz(view.readiness())),
+                Route.get("/api/v1/node", request -> node(view)),
                 Route.get("/metrics", request -> Response.metrics(metrics.scrape(view.stats()))),
                 Route.get(
                         "/version",
@@ -23,8 +24,16 @@ final class NodeRoutes {
 
     /** Asks the library for its numbers, so that one that hangs does not answer and is restarted. */
     private static Response healthz(NodeView view) {
-        view.stats();
+        if (view.failed()) {
+            return Response.text(500, "the storage node has ended, its log says why; restart this process");
+        }
         return Response.text(200, "ok");
+    }
+
+    private static Response node(NodeView view) {
+        return view.stats()
+                .map(stats -> Response.json(200, NodeDocument.of(view.nodeId(), stats)))
+                .orElseGet(() -> readyz(view.readiness()));
     }
 
     private static Response readyz(Readiness readiness) {

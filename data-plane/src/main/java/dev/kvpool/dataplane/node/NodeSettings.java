@@ -21,6 +21,11 @@ import java.util.UUID;
 public final class NodeSettings {
     private static final Format<Duration> TIMEOUTS = Durations.between(Duration.ofMillis(10), Duration.ofHours(1));
 
+    private static final Format<String> ZONES = new Format<>(
+            "ZONE",
+            "nothing, or " + Formats.NAME_TEXT.allowed(),
+            text -> text.isEmpty() ? text : Formats.NAME_TEXT.parser().apply(text));
+
     /** Sizes a segment may have; the least leaves room for some objects beside the directory. */
     public static final Format<Long> SEGMENT_SIZES = Sizes.between(16L << 20, 64L << 40);
 
@@ -40,7 +45,10 @@ public final class NodeSettings {
             Setting.withDefault("port", Formats.PORT_OR_ANY, "50061", "Port for clients.");
 
     public static final Setting<Integer> ADMIN_PORT = Setting.withDefault(
-            "admin-port", Formats.PORT_OR_ANY, "9301", "Port for HTTP: /healthz /readyz /metrics /version.");
+            "admin-port",
+            Formats.PORT_OR_ANY,
+            "9301",
+            "Port for HTTP: /healthz /readyz /metrics /version /api/v1/node.");
 
     public static final Setting<String> ADVERTISE_HOST =
             Setting.required("advertise-host", Formats.HOST, "Host name or address at which clients reach this node.");
@@ -63,6 +71,18 @@ public final class NodeSettings {
     public static final Setting<Duration> TRANSFER_TIMEOUT = Setting.withDefault(
             "transfer-timeout", TIMEOUTS, "30s", "A connection that makes no progress for this long ends.");
 
+    public static final Setting<String> ZONE = Setting.withDefault(
+            "zone",
+            ZONES,
+            "",
+            "Failure domain of this node, as the zone of its machine; replicas prefer different ones.");
+
+    public static final Setting<Long> SCRUB_RATE = Setting.withDefault(
+            "scrub-rate",
+            Sizes.between(1, 1L << 40),
+            "64MiB",
+            "Bytes a second at which stored payloads are compared with their checksums.");
+
     public static final List<Setting<?>> ALL = List.of(
             POOL_ID,
             NODE_ID,
@@ -75,7 +95,9 @@ public final class NodeSettings {
             SEGMENT_SIZE,
             PROTOCOLS,
             CONNECT_TIMEOUT,
-            TRANSFER_TIMEOUT);
+            TRANSFER_TIMEOUT,
+            ZONE,
+            SCRUB_RATE);
 
     private NodeSettings() {}
 
@@ -92,6 +114,8 @@ public final class NodeSettings {
                 settings.get(PROTOCOLS),
                 settings.get(CONNECT_TIMEOUT),
                 settings.get(TRANSFER_TIMEOUT),
-                ProductVersion.text());
+                ProductVersion.text(),
+                settings.get(ZONE),
+                settings.get(SCRUB_RATE));
     }
 }

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.node;
 import dev.kvpool.nativelib.KvException;
 import dev.kvpool.nativelib.NativeNode;
 import dev.kvpool.nativelib.NodeStats;
+import dev.kvpool.nativelib.Status;
 import java.util.Optional;
 
 /** What HTTP may know of the node, from before its segment is open until it closes. */
@@ -14,12 +15,18 @@ final class NodeView {
         CLOSING
     }
 
+    private final String nodeId;
     private final String masters;
     private volatile Phase phase = Phase.OPENING;
     private volatile NativeNode node;
 
-    NodeView(String masters) {
+    NodeView(String nodeId, String masters) {
+        this.nodeId = nodeId;
         this.masters = masters;
+    }
+
+    String nodeId() {
+        return nodeId;
     }
 
     void opened(NativeNode opened) {
@@ -40,6 +47,19 @@ final class NodeView {
             return Optional.of(node.stats());
         } catch (KvException e) {
             return Optional.empty(); // closed since the line above
+        }
+    }
+
+    /** Whether it was open and its own thread has ended since; the log says why. */
+    boolean failed() {
+        if (phase != Phase.OPEN) {
+            return false;
+        }
+        try {
+            node.stats();
+            return false;
+        } catch (KvException e) {
+            return phase == Phase.OPEN && e.status() == Status.INTERNAL;
         }
     }
 

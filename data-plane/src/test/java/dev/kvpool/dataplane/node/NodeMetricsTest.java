@@ -35,6 +35,12 @@ class NodeMetricsTest {
                 .contains("\nkvpool_node_checksum_failures_total 17.0\n")
                 .contains("\nkvpool_node_stale_refusals_total 18.0\n")
                 .contains("\nkvpool_node_protocol_errors_total 19.0\n")
+                .contains("\nkvpool_node_damaged_objects_total 20.0\n")
+                .contains("\nkvpool_node_scrub_rounds 21.0\n")
+                .contains("\nkvpool_node_scrubbed_bytes_total 22.0\n")
+                .contains("\nkvpool_node_copies_in_total 23.0\n")
+                .contains("\nkvpool_node_copy_in_bytes_total 24.0\n")
+                .contains("\nkvpool_node_tombstones 25.0\n")
                 .contains("jvm_memory_used_bytes");
     }
 

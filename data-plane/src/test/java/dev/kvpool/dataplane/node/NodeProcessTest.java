@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.config.Settings;
@@ -19,8 +20,11 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,6 +56,8 @@ class NodeProcessTest {
             assertThat(get(node, "/readyz").body()).isEqualTo("0 of 1 masters connected; dialling 127.0.0.1:1");
             assertThat(get(node, "/metrics").body())
                     .contains("kvpool_node_up 1.0", "kvpool_node_masters_configured 1.0");
+            assertThat(get(node, "/api/v1/node").body())
+                    .contains("\"objects\":0", "\"restored\":{\"objects\":0,\"idsHash\":\"0000000000000000\"");
             assertThat(get(node, "/version").body())
                     .isEqualTo(Versions.ofThisBuild().json());
             assertThat(dir.resolve("segment-0.kvs")).hasSize(32 << 20);
@@ -60,6 +66,20 @@ class NodeProcessTest {
             assertThat(get(node, "/readyz").body()).isEqualTo("stopping");
         }
         assertThat(dir.resolve("segment-0.kvs")).exists();
+    }
+
+    @Test
+    void aNodeWhoseFileIsCutShortIsToldToBeRestarted() throws Exception {
+        try (NodeProcess node = NodeProcess.start(settings(Map.of()))) {
+            try (FileChannel file = FileChannel.open(dir.resolve("segment-0.kvs"), StandardOpenOption.WRITE)) {
+                file.truncate(4096);
+            }
+            await().atMost(Duration.ofSeconds(20))
+                    .untilAsserted(
+                            () -> assertThat(get(node, "/healthz").statusCode()).isEqualTo(500));
+            assertThat(get(node, "/healthz").body()).contains("restart this process");
+            assertThat(get(node, "/readyz").statusCode()).isEqualTo(503);
+        }
     }
 
     @Test

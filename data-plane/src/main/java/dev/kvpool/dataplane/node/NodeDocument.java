@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.node;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kvpool.nativelib.NodeStats;
+
+/**
+ * The JSON of {@code /api/v1/node}. What a node holds before it stops and what it restored after the start are comparable:
+ * count and order-free hash of the ids. Hashes are 16 hexadecimal digits, because JSON numbers do not hold 64 bits.
+ */
+final class NodeDocument {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private NodeDocument() {}
+
+    static String of(String nodeId, NodeStats stats) {
+        ObjectNode root = JSON.createObjectNode();
+        root.put("id", nodeId);
+        root.put("incarnation", hex16(stats.incarnation()));
+        root.put("epoch", stats.epoch());
+        root.put("capacityBytes", stats.capacityBytes());
+        root.put("usedBytes", stats.usedBytes());
+        root.put("objects", stats.objects());
+        root.put("idsHash", hex16(stats.idsHash()));
+        root.put("tombstones", stats.tombstones());
+        root.putObject("restored")
+                .put("objects", stats.restoredObjects())
+                .put("idsHash", hex16(stats.restoredIdsHash()))
+                .put("droppedRecords", stats.droppedRecords());
+        root.putObject("scrub")
+                .put("rounds", stats.scrubRounds())
+                .put("bytes", stats.scrubbedBytes())
+                .put("damagedObjects", stats.damagedObjects());
+        root.putObject("copiesIn").put("objects", stats.copiesIn()).put("bytes", stats.copiesInBytes());
+        return root.toString();
+    }
+
+    private static String hex16(long value) {
+        return String.format("%016x", value);
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.node.ReadinessTest.SomeStats;
+import org.junit.jupiter.api.Test;
+
+class NodeDocumentTest {
+    @Test
+    void saysWhatTheNodeHoldsAndWhatItRestored() {
+        String json = NodeDocument.of("node-7", SomeStats.withMasters(1, 2));
+
+        assertThat(json)
+                .isEqualTo("{\"id\":\"node-7\",\"incarnation\":\"0000000000000abc\",\"epoch\":7,"
+                        + "\"capacityBytes\":1000,\"usedBytes\":250,\"objects\":3,"
+                        + "\"idsHash\":\"000000000000feed\",\"tombstones\":25,"
+                        + "\"restored\":{\"objects\":2,\"idsHash\":\"fffffffffffffffe\",\"droppedRecords\":1},"
+                        + "\"scrub\":{\"rounds\":21,\"bytes\":22,\"damagedObjects\":20},"
+                        + "\"copiesIn\":{\"objects\":23,\"bytes\":24}}");
+    }
+}
