@@ -41,7 +41,7 @@ dist: ## Leave dist/bin, dist/lib, dist/wheels, dist/images, dist/charts
 	.ci/dist
 
 ##@ Parts of the tests
-.PHONY: lint native-test native-sanitize java-test python-test helm-test e2e fuzz chaos
+.PHONY: lint native-test native-sanitize java-test python-test helm-test e2e fuzz sim chaos
 lint: ## Formatting, clang-tidy, shellcheck, the project's own rules
 	.ci/test lint
 native-test: ## libkvpool, release build
@@ -56,6 +56,9 @@ helm-test: ## Chart and manifests
 	.ci/test helm
 e2e: ## Black-box scenarios on a local cluster
 	.ci/test e2e
+sim: ## A pool of production cores in simulated time, under faults; SEEDS=1000
+	$(MVN) -q -pl native,data-plane -am test -Dtest=SimulationTest -Dsurefire.failIfNoSpecifiedTests=false \
+	  -Dkvpool.sim.seeds=$(or $(SEEDS),1000)
 fuzz: ## libFuzzer on every target; MINUTES=1 each
 	.ci/fuzz $(or $(MINUTES),1)
 chaos: ## Faults on the processes of a local pool under load; MINUTES=5, ARGS="--seed N" (e2e/chaos/run --help)

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.sim;
+
+import dev.kvpool.dataplane.election.LeaseRecord;
+import dev.kvpool.dataplane.election.MemoryLeaseStore;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Breaks things at random until told to stop, and then mends what it broke. */
+final class Faults {
+    private final Plan plan;
+    private final World world;
+    private final Network network;
+    private final MemoryLeaseStore leases;
+    private final Truth truth;
+    private final Tally tally;
+    private final List<SimMaster> masters;
+    private final List<SimNode> nodes;
+    private final List<SimClient> clients;
+    private boolean over;
+
+    Faults(
+            Plan plan,
+            Network network,
+            MemoryLeaseStore leases,
+            Truth truth,
+            Tally tally,
+            List<SimMaster> masters,
+            List<SimNode> nodes,
+            List<SimClient> clients) {
+        this.plan = plan;
+        this.world = network.world;
+        this.network = network;
+        this.leases = leases;
+        this.truth = truth;
+        this.tally = tally;
+        this.masters = masters;
+        this.nodes = nodes;
+        this.clients = clients;
+    }
+
+    void begin() {
+        network.bad(plan.slowNetwork());
+        next();
+    }
+
+    private void next() {
+        world.in(world.between(plan.faultEveryMs() / 2, plan.faultEveryMs() * 2), () -> {
+            if (!over) {
+                one();
+                next();
+            }
+        });
+    }
+
+    private void one() {
+        SimMaster master = any(masters);
+        SimNode node = any(nodes);
+        switch (world.random.nextInt(16)) {
+            case 0 -> crash("master crashed", master);
+            case 1 -> freeze("master stopped", master);
+            case 2 -> crash("node crashed", node);
+            case 3, 4 -> cutNode(node);
+            case 5 -> freeze("node stopped", node);
+            case 6 -> wipe(node);
+            case 7, 8 -> cutConnection();
+            case 9 -> partition();
+            case 10 -> cutFromLease(master);
+            case 11 -> loseLeaseAnswers(master);
+            case 12 -> tamper();
+            case 13 -> client();
+            case 14 -> leave(master);
+            default -> crashAllMasters();
+        }
+    }
+
+    private <T> T any(List<T> list) {
+        return list.get(world.random.nextInt(list.size()));
+    }
+
+    private long awhileMs() {
+        return switch (world.random.nextInt(6)) {
+            case 0 -> world.between(3_000, 9_000);
+            case 1, 2 -> world.between(500, 3_000);
+            default -> world.between(10, 500);
+        };
+    }
+
+    // ---- processes --------------------------------------------------------------------------------------------------
+
+    private void crash(String fault, SimProcess process) {
+        if (process.isUp()) {
+            tally.count(fault);
+            process.crash();
+            restartLater(process);
+        }
+    }
+
+    /** A process that died is started again after a while. */
+    void restartLater(SimProcess process) {
+        world.in(awhileMs(), () -> {
+            if (!process.isUp()) {
+                process.start();
+            }
+        });
+    }
+
+    private void leave(SimMaster master) {
+        if (master.hears()) {
+            tally.count("master told to end");
+            master.leave(() -> restartLater(master));
+        }
+    }
+
+    private void freeze(String fault, SimProcess process) {
+        if (process.hears()) {
+            tally.count(fault);
+            process.freeze(awhileMs());
+        }
+    }
+
+    private void cutNode(SimNode node) {
+        if (node.isUp()) {
+            tally.count("node cut at a store");
+            node.cut(world.random.nextInt(12), world.random.nextInt(129));
+        } else if (world.oneIn(2)) {
+            node.cutNextRecovery(world.random.nextInt(6));
+        }
+    }
+
+    private void wipe(SimNode node) {
+        if (!plan.wiping() || node.isTransient) {
+            return;
+        }
+        tally.count("node lost its memory");
+        node.crash();
+        node.wipe();
+        restartLater(node);
+    }
+
+    private void client() {
+        SimClient client = any(clients);
+        if (world.oneIn(2)) {
+            crash("client crashed", client);
+        } else {
+            freeze("client stopped", client);
+        }
+    }
+
+    private void crashAllMasters() {
+        if (world.oneIn(4)) {
+            tally.count("all masters crashed");
+            masters.forEach(master -> crash("master crashed", master));
+        }
+    }
+
+    // ---- network ----------------------------------------------------------------------------------------------------
+
+    private void cutConnection() {
+        List<End> ends = new ArrayList<>();
+        masters.forEach(process -> ends.addAll(process.ends()));
+        nodes.forEach(process -> ends.addAll(process.ends()));
+        if (!ends.isEmpty()) {
+            tally.count("connection cut");
+            any(ends).cut();
+        }
+    }
+
+    private void partition() {
+        List<SimProcess> all = new ArrayList<>(masters);
+        all.addAll(nodes);
+        all.addAll(clients);
+        SimProcess one = any(all);
+        List<SimProcess> others = new ArrayList<>();
+        if (world.oneIn(3)) {
+            all.stream().filter(it -> !it.equals(one)).forEach(others::add);
+        } else {
+            all.stream().filter(it -> !it.equals(one) && world.oneIn(3)).forEach(others::add);
+        }
+        tally.count("partition");
+        boolean in = world.random.nextInt(3) != 0;
+        boolean out = !in || world.oneIn(2);
+        long forMs = awhileMs();
+        for (SimProcess other : others) {
+            if (in) {
+                network.block(other, one);
+                world.in(forMs, () -> network.heal(other, one));
+            }
+            if (out) {
+                network.block(one, other);
+                world.in(forMs, () -> network.heal(one, other));
+            }
+        }
+    }
+
+    // ---- the Lease --------------------------------------------------------------------------------------------------
+
+    private void cutFromLease(SimMaster master) {
+        tally.count("master cut from the Lease");
+        master.election.access().cut(true);
+        world.in(awhileMs(), () -> master.election.access().cut(false));
+    }
+
+    private void loseLeaseAnswers(SimMaster master) {
+        tally.count("answers about the Lease lost");
+        master.election.access().loseAnswers(true);
+        world.in(awhileMs(), () -> master.election.access().loseAnswers(false));
+    }
+
+    private void tamper() {
+        if (!plan.tampering() || leases.lease().isEmpty()) {
+            return;
+        }
+        truth.tampered();
+        if (world.oneIn(2)) {
+            tally.count("Lease deleted");
+            world.trace(() -> "the Lease is deleted");
+            leases.delete();
+        } else {
+            tally.count("Lease stolen");
+            world.trace(() -> "the Lease is stolen");
+            leases.edit(lease -> new LeaseRecord(
+                    "thief_0123456789abcdef",
+                    lease.durationSeconds(),
+                    lease.acquireTime(),
+                    lease.renewTime(),
+                    world.oneIn(3) ? 0 : lease.transitions() + 1));
+        }
+    }
+
+    // ---- the end ----------------------------------------------------------------------------------------------------
+
+    void end() {
+        over = true;
+        network.bad(false);
+        network.healAll();
+        masters.forEach(master -> {
+            master.election.access().cut(false);
+            master.election.access().loseAnswers(false);
+        });
+        List<SimProcess> all = new ArrayList<>(masters);
+        all.addAll(nodes);
+        all.addAll(clients);
+        for (SimProcess process : all) {
+            process.thaw();
+            if (!process.isUp()) {
+                process.start();
+            }
+        }
+        nodes.forEach(node -> node.cut(-1, 0));
+    }
+
+    boolean isOver() {
+        return over;
+    }
+}

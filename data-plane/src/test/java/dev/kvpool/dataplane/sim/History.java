@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.sim;
+
+import dev.kvpool.dataplane.sim.Values.Value;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** What clients did and were told, key by key, and what must therefore hold. */
+final class History {
+    /** An operation whose outcome nobody knows may still take effect this long after its client gave it up. */
+    static final long UNSURE_MS = 25_000;
+
+    private static final long RUNNING = Long.MAX_VALUE;
+
+    /** What the nodes hold now. */
+    interface Segments {
+        /** Every node is there, and every leader uses it. */
+        boolean allInView();
+
+        /** Whether any node has an object of this key. */
+        boolean hold(String key);
+    }
+
+    /** One try to put a value. */
+    static final class Put {
+        final String key;
+        final long beginMs;
+        long endMs = RUNNING;
+        boolean acknowledged;
+
+        Put(String key, long beginMs) {
+            this.key = key;
+            this.beginMs = beginMs;
+        }
+    }
+
+    /** One removal of a key, or of all keys. */
+    static final class Removal {
+        final String key;
+        final boolean force;
+        final long beginMs;
+        long endMs = RUNNING;
+        boolean acknowledged;
+
+        /** Not held against a later read: masters leave no tombstones yet, so an older copy somewhere may come back. */
+        boolean weak;
+
+        Removal(String key, boolean force, long beginMs) {
+            this.key = key;
+            this.force = force;
+            this.beginMs = beginMs;
+        }
+
+        boolean concerns(String other) {
+            return key == null || key.equals(other);
+        }
+
+        /** Until when it may take effect. */
+        long untilMs() {
+            return endMs == RUNNING || acknowledged ? endMs : endMs + UNSURE_MS;
+        }
+    }
+
+    private final World world;
+    private final Map<Integer, Put> puts = new TreeMap<>();
+    private final List<Removal> removals = new ArrayList<>();
+    private final Map<String, Long> lostMs = new TreeMap<>();
+    private final Values values;
+    private final Tally tally;
+    private final Segments segments;
+
+    History(World world, Values values, Tally tally, Segments segments) {
+        this.world = world;
+        this.values = values;
+        this.tally = tally;
+        this.segments = segments;
+    }
+
+    void putBegins(String key, int value) {
+        puts.put(value, new Put(key, world.nowMs()));
+    }
+
+    void putEnds(int value, boolean acknowledged) {
+        Put put = puts.get(value);
+        put.endMs = world.nowMs();
+        put.acknowledged = acknowledged;
+        tally.count(acknowledged ? "puts acknowledged" : "puts failed");
+    }
+
+    /** @param key null for all keys */
+    Removal removalBegins(String key, boolean force) {
+        Removal removal = new Removal(key, force, world.nowMs());
+        removal.weak = !segments.allInView();
+        removals.add(removal);
+        return removal;
+    }
+
+    void removalEnds(Removal removal, boolean acknowledged) {
+        removal.endMs = world.nowMs();
+        removal.weak |= !segments.allInView() || segments.hold(removal.key);
+        removal.acknowledged = acknowledged;
+        tally.count(acknowledged ? "removals acknowledged" : "removals refused");
+    }
+
+    /** The object of a key was evicted, or lost with the memory of its nodes. */
+    void mayBeGone(String key) {
+        lostMs.put(key, world.nowMs());
+    }
+
+    /** Whether the object of a key may have gone since a moment, by whatever rule. */
+    boolean mayHaveGoneSince(String key, long ms) {
+        return lostMs.getOrDefault(key, Long.MIN_VALUE) >= ms || isRemovalPossible(key, ms, false);
+    }
+
+    /** Whether a removal of this key may take effect at some moment from {@code fromMs} on. */
+    boolean isRemovalPossible(String key, long fromMs, boolean forcedOnly) {
+        for (Removal removal : removals) {
+            if (removal.concerns(key) && removal.untilMs() >= fromMs && (removal.force || !forcedOnly)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** A read that began at {@code beginMs} brought these bytes. */
+    void read(String key, byte[] bytes, long beginMs) {
+        tally.count("reads");
+        Value value = values.of(bytes);
+        check(value != null, "key %s was read as %d bytes that are no value", key, bytes.length);
+        check(value.key().equals(key), "key %s was read as value %d of key %s", key, value.number(), value.key());
+        Put put = puts.get(value.number());
+        for (Removal removal : removals) {
+            boolean removed = removal.acknowledged
+                    && removal.concerns(key)
+                    && removal.key != null
+                    && !removal.weak
+                    && put.acknowledged
+                    && put.endMs <= removal.beginMs
+                    && removal.endMs <= beginMs;
+            check(
+                    !removed,
+                    "key %s was read as value %d, which was acknowledged at %d and removed from %d to %d, before %d",
+                    key,
+                    value.number(),
+                    put.endMs,
+                    removal.beginMs,
+                    removal.endMs,
+                    beginMs);
+        }
+    }
+
+    /** Whether something acknowledged must be there under this key now. */
+    boolean mustExist(String key) {
+        for (Put put : puts.values()) {
+            boolean safe = put.key.equals(key)
+                    && put.acknowledged
+                    && lostMs.getOrDefault(key, Long.MIN_VALUE) < put.beginMs
+                    && !isRemovalPossible(key, put.beginMs, false);
+            if (safe) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void check(boolean holds, String otherwise, Object... words) {
+        Violation.unless(holds, "read", otherwise, words);
+    }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.sim;
+
+import dev.kvpool.dataplane.master.core.PoolStatus;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.Found;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.NodeRef;
+import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** What must hold for each answer a master gives, at the moment it gives it. */
+final class LeaderChecks implements MasterWatch {
+    /** How long a publish may wait for the others of its batch, in the master and in stopped processes. */
+    private static final long PUBLISH_MS_MAX = 15_000;
+
+    private final World world;
+    private final SimTimes times;
+    private final Truth truth;
+    private final Promises promises;
+    private final List<SimMaster> masters = new ArrayList<>();
+    private final Set<Authority> terms = new HashSet<>();
+    private long highestEpoch;
+
+    LeaderChecks(World world, SimTimes times, Truth truth, Promises promises) {
+        this.world = world;
+        this.times = times;
+        this.truth = truth;
+        this.promises = promises;
+    }
+
+    void add(SimMaster master) {
+        masters.add(master);
+    }
+
+    @Override
+    public void leads(SimMaster master, Authority authority) {
+        Violation.unless(terms.add(authority), "one leader a term", "%s leads again under %s", master, authority);
+        boolean epochIsNew =
+                terms.stream().filter(it -> it.epoch() == authority.epoch()).count() == 1;
+        Violation.unless(
+                epochIsNew || truth.wasTamperedSince(Long.MIN_VALUE + 1),
+                "one leader a term",
+                "%s leads under epoch %d, which another had",
+                master,
+                authority.epoch());
+        highestEpoch = Math.max(highestEpoch, authority.epoch());
+    }
+
+    @Override
+    public void evicted(SimMaster master, Set<String> keys) {
+        keys.forEach(truth::evicted);
+    }
+
+    @Override
+    public void replied(SimMaster master, ClientRequest request, ClientReply reply) {
+        if (reply.status() != Status.OK) {
+            return;
+        }
+        oneServes(master, reply);
+        switch (reply) {
+            case GrantReply it -> nodesObey(master, it);
+            case PublishReply it -> published(master, (PublishRequest) request, it);
+            case LookupReply it -> found(master, (LookupRequest) request, it);
+            default -> {}
+        }
+    }
+
+    /** Only within its deadline, and never two at once unless the Lease was tampered with. */
+    private void oneServes(SimMaster master, ClientReply reply) {
+        boolean readOnly = !(reply instanceof GrantReply || reply instanceof LookupReply);
+        Violation.unless(
+                readOnly || master.serves(),
+                "serves within the deadline",
+                "%s answers %s although its leadership ended",
+                master,
+                reply);
+        long sinceMs = world.nowMs() - 2 * times.election().leaseDurationMs();
+        for (SimMaster other : masters) {
+            boolean both = other != master && !other.isFrozen() && other.serves() && master.serves();
+            Violation.unless(
+                    !both || truth.wasTamperedSince(sinceMs),
+                    "one leader at a time",
+                    "%s and %s serve at the same time",
+                    master,
+                    other);
+        }
+    }
+
+    /** A leader may grant only on nodes that obey it, or already obey a later one. */
+    private void nodesObey(SimMaster master, GrantReply reply) {
+        for (NodeRef named : reply.nodes()) {
+            SimNode node = truth.node(named.nodeId());
+            if (node == null || !node.isUp() || node.incarnation() != named.incarnation()) {
+                continue;
+            }
+            Authority seen = node.image.authority();
+            Violation.unless(
+                    Long.compareUnsigned(seen.epoch(), reply.authority().epoch()) >= 0,
+                    "granted nodes are fenced",
+                    "%s grants writes on %s under %s, but the node obeys %s",
+                    master,
+                    node,
+                    reply.authority(),
+                    seen);
+        }
+    }
+
+    private void published(SimMaster master, PublishRequest request, PublishReply reply) {
+        for (int i = 0; i < reply.results().size(); i++) {
+            Put put = request.puts().get(i);
+            boolean acknowledged =
+                    reply.results().get(i) == Status.OK && put.outcome() == dev.kvpool.wire.PutOutcome.WRITTEN;
+            if (!acknowledged) {
+                continue;
+            }
+            String key = put.key().toString();
+            boolean held = truth.nodes().stream().anyMatch(node -> Truth.holds(node, key, put.objectId()));
+            Violation.unless(
+                    held
+                            || master.status().epoch() < highestEpoch
+                            || truth.mayHaveGoneSince(key, world.nowMs() - PUBLISH_MS_MAX),
+                    "acknowledged puts are held",
+                    "%s acknowledges object %s of %s, which no node holds",
+                    master,
+                    put.objectId(),
+                    key);
+            if (held) {
+                truth.shown(key, put.objectId());
+            }
+        }
+    }
+
+    private void found(SimMaster master, LookupRequest request, LookupReply reply) {
+        promises.made(reply);
+        for (int i = 0; i < reply.objects().size(); i++) {
+            String key = request.keys().get(i).toString();
+            Found found = reply.objects().get(i);
+            ObjectId must = truth.mustShow(key);
+            if (must != null && found.status() != Status.UNAVAILABLE) {
+                boolean right = found.status() == Status.OK && found.objectId().compareTo(must) >= 0;
+                Violation.unless(
+                        right || !shouldKnow(master, key, must),
+                        "leaders show the newest object",
+                        "%s answers %s %s for %s, but object %s is on a node it uses",
+                        master,
+                        found.status(),
+                        found.objectId(),
+                        key,
+                        must);
+            }
+            if (found.status() == Status.OK && master.status().epoch() == highestEpoch) {
+                truth.shown(key, found.objectId());
+            }
+        }
+    }
+
+    /** Whether the leader of the highest epoch uses a node that holds the object. */
+    private boolean shouldKnow(SimMaster master, String key, ObjectId id) {
+        PoolStatus status = master.status();
+        if (status.epoch() < highestEpoch) {
+            return false;
+        }
+        for (PoolStatus.Node known : status.nodes()) {
+            SimNode node = truth.node(known.id());
+            boolean used = node != null
+                    && known.state() == PoolStatus.NodeState.READY
+                    && known.incarnation() == node.incarnation();
+            if (used && Truth.holds(node, key, id)) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

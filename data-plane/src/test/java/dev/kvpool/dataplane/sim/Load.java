@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.sim;
+
+import dev.kvpool.dataplane.sim.History.Removal;
+import dev.kvpool.dataplane.sim.nativecore.OpTable;
+import dev.kvpool.nativelib.Status;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntConsumer;
+
+/** What one client does: it puts its own values under everybody's keys, reads, asks and removes. */
+final class Load {
+    private static final byte[] NOTHING = new byte[0];
+    private static final int RUNNING_MAX = 3;
+
+    private final Plan plan;
+    private final World world;
+    private final SimClient client;
+    private final History history;
+    private final Truth truth;
+    private final Values values;
+    private final Tally tally;
+    private final Arena arena;
+
+    Load(Plan plan, SimClient client, History history, Truth truth, Values values, Tally tally, Arena arena) {
+        this.plan = plan;
+        this.world = client.world;
+        this.client = client;
+        this.history = history;
+        this.truth = truth;
+        this.values = values;
+        this.tally = tally;
+        this.arena = arena;
+    }
+
+    SimClient client() {
+        return client;
+    }
+
+    void step() {
+        if (!client.hears() || client.running() >= RUNNING_MAX) {
+            return;
+        }
+        int dice = world.random.nextInt(100);
+        if (dice < 45) {
+            put(someKeys(), timeoutMs());
+        } else if (dice < 80 || !plan.removing()) {
+            get(someKeys(), timeoutMs());
+        } else if (dice < 84) {
+            exists(someKeys());
+        } else if (dice < 98 || !plan.removingAll()) {
+            remove(someKeys());
+        } else {
+            removeAll();
+        }
+    }
+
+    private int timeoutMs() {
+        return (int) (world.oneIn(5) ? world.between(50, 1_000) : world.between(1_000, 8_000));
+    }
+
+    static String key(int number) {
+        return "key-" + number;
+    }
+
+    private List<String> someKeys() {
+        List<String> keys = new ArrayList<>();
+        int count = world.oneIn(3) ? 1 + world.random.nextInt(4) : 1;
+        for (int i = 0; i < count; i++) {
+            String key = key(world.random.nextInt(plan.keys()));
+            if (!keys.contains(key)) {
+                keys.add(key);
+            }
+        }
+        return keys;
+    }
+
+    private void put(List<String> keys, int timeoutMs) {
+        put(keys, timeoutMs, status -> {});
+    }
+
+    void put(List<String> keys, int timeoutMs, IntConsumer status) {
+        int first = values.latest() + 1;
+        List<byte[]> memory = new ArrayList<>();
+        for (String key : keys) {
+            boolean large = plan.tight() || world.oneIn(10);
+            memory.add(values.make(key, world.random.nextInt(large ? plan.valueBytesMax() : 300)));
+            history.putBegins(key, values.latest());
+        }
+        run(OpTable.PUT, keys, memory, timeoutMs, table -> {
+            for (int i = 0; i < keys.size(); i++) {
+                history.putEnds(first + i, table.status(i) == Status.OK.code());
+                count("put", table.status(i));
+                status.accept(table.status(i));
+            }
+        });
+    }
+
+    void get(List<String> keys, int timeoutMs) {
+        long beginMs = world.nowMs();
+        List<byte[]> memory = new ArrayList<>();
+        keys.forEach(key -> memory.add(new byte[plan.valueBytesMax() + Values.BYTES_MIN]));
+        run(OpTable.GET, keys, memory, timeoutMs, table -> {
+            for (int i = 0; i < keys.size(); i++) {
+                count("get", table.status(i));
+                if (table.status(i) == Status.OK.code()) {
+                    history.read(keys.get(i), table.result(i), beginMs);
+                }
+            }
+        });
+    }
+
+    private void exists(List<String> keys) {
+        run(OpTable.EXISTS, keys, nothing(keys), timeoutMs(), table -> {
+            for (int i = 0; i < keys.size(); i++) {
+                count("exists", table.status(i));
+            }
+        });
+    }
+
+    private void remove(List<String> keys) {
+        boolean force = plan.forcing() && world.oneIn(2);
+        List<Removal> removals = new ArrayList<>();
+        for (String key : keys) {
+            removals.add(history.removalBegins(key, force));
+            truth.mayGo(key);
+        }
+        run(OpTable.REMOVE, keys, nothing(keys), timeoutMs(), force, table -> {
+            for (int i = 0; i < keys.size(); i++) {
+                history.removalEnds(removals.get(i), table.status(i) == Status.OK.code());
+                count("remove", table.status(i));
+            }
+        });
+    }
+
+    private void removeAll() {
+        boolean force = plan.forcing() && world.oneIn(2);
+        Removal removal = history.removalBegins(null, force);
+        truth.allMayGo();
+        run(OpTable.REMOVE_ALL, List.of("all"), List.of(NOTHING), timeoutMs(), force, table -> {
+            history.removalEnds(removal, table.status(0) == Status.OK.code());
+            count("remove all", table.status(0));
+        });
+    }
+
+    /** The status of a read of one key; the value is checked like any other. */
+    void ask(String key, int timeoutMs, IntConsumer status) {
+        long beginMs = world.nowMs();
+        List<byte[]> memory = List.of(new byte[plan.valueBytesMax() + Values.BYTES_MIN]);
+        run(OpTable.GET, List.of(key), memory, timeoutMs, table -> {
+            if (table.status(0) == Status.OK.code()) {
+                history.read(key, table.result(0), beginMs);
+            }
+            status.accept(table.status(0));
+        });
+    }
+
+    private static List<byte[]> nothing(List<String> keys) {
+        List<byte[]> memory = new ArrayList<>();
+        keys.forEach(key -> memory.add(NOTHING));
+        return memory;
+    }
+
+    private void run(
+            int opCode,
+            List<String> keys,
+            List<byte[]> memory,
+            int timeoutMs,
+            java.util.function.Consumer<OpTable> whenDone) {
+        run(opCode, keys, memory, timeoutMs, false, whenDone);
+    }
+
+    private void run(
+            int opCode,
+            List<String> keys,
+            List<byte[]> memory,
+            int timeoutMs,
+            boolean force,
+            java.util.function.Consumer<OpTable> whenDone) {
+        OpTable table = new OpTable(arena, opCode, keys, memory);
+        client.submit(table, timeoutMs, plan.replicas(), force, done -> {
+            world.trace(() -> client + " ended operation " + opCode + " of " + keys + ": " + statuses(done, keys));
+            whenDone.accept(done);
+        });
+    }
+
+    private static List<Status> statuses(OpTable table, List<String> keys) {
+        List<Status> statuses = new ArrayList<>();
+        for (int i = 0; i < keys.size(); i++) {
+            statuses.add(Status.of(table.status(i)));
+        }
+        return statuses;
+    }
+
+    private void count(String what, int status) {
+        tally.count(what + " " + Status.of(status));
+    }
+}

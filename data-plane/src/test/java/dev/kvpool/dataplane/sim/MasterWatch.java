@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.sim;
+
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest;
+import java.util.Set;
+
+/** Hears what masters decide, at the moment they do. */
+interface MasterWatch {
+    void replied(SimMaster master, ClientRequest request, ClientReply reply);
+
+    /** The election made this master the leader, or raised its epoch. */
+    void leads(SimMaster master, Authority authority);
+
+    /** Keys that went out of sight while the master evicted. */
+    void evicted(SimMaster master, Set<String> keys);
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.sim;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Connections between processes, with delays and partitions. */
+final class Network {
+    private static final int PROCESSES_MAX = 64;
+    private static final long CONNECT_TIMEOUT_MS = 3_000;
+
+    final World world;
+    private final Map<String, SimProcess> listeners = new TreeMap<>();
+    private final List<SimProcess> processes = new ArrayList<>();
+    private final boolean[][] blocked = new boolean[PROCESSES_MAX][PROCESSES_MAX];
+    private long lastEnd;
+    private boolean bad;
+
+    Network(World world) {
+        this.world = world;
+    }
+
+    int add(SimProcess process) {
+        processes.add(process);
+        return processes.size() - 1;
+    }
+
+    void listen(String address, SimProcess process) {
+        listeners.put(address, process);
+    }
+
+    /** Whether messages are slow now and then. */
+    void bad(boolean on) {
+        bad = on;
+    }
+
+    /** Who listens at an address, dead or alive; null for nobody. */
+    SimProcess listener(String address) {
+        return listeners.get(address);
+    }
+
+    long delayMs() {
+        if (bad && world.oneIn(400)) {
+            return world.between(200, 4_000);
+        }
+        return world.oneIn(30) ? world.between(0, 40) : world.between(0, 2);
+    }
+
+    /** Opens a connection; the dialler hears whether it became one. */
+    End dial(SimProcess from, String address) {
+        return dialAs(from, address, ++lastEnd);
+    }
+
+    /** As {@link #dial}, under a number that the dialler gives. */
+    End dialAs(SimProcess from, String address, long number) {
+        End end = new End(this, number, from);
+        from.attach(end);
+        from.in(delayMs(), () -> connect(end, address));
+        return end;
+    }
+
+    private void connect(End end, String address) {
+        if (end.isClosed()) {
+            return;
+        }
+        SimProcess to = listeners.get(address);
+        if (to != null && (isBlocked(end.owner, to) || isBlocked(to, end.owner))) {
+            end.owner.in(CONNECT_TIMEOUT_MS, () -> end.failToOpen("connecting to " + address + " timed out", false));
+        } else if (to == null || !to.isUp()) {
+            end.failToOpen("nobody listens at " + address, true);
+        } else {
+            // The kernel of a stopped process accepts; the process hears of it when it goes on.
+            End other = new End(this, ++lastEnd, to);
+            to.attach(other);
+            end.join(other);
+        }
+    }
+
+    boolean isBlocked(SimProcess from, SimProcess to) {
+        return blocked[from.place][to.place];
+    }
+
+    /** Bytes from one process to another stay on the way until {@link #heal}. */
+    void block(SimProcess from, SimProcess to) {
+        world.trace(() -> "nothing gets from " + from + " to " + to);
+        blocked[from.place][to.place] = true;
+    }
+
+    void heal(SimProcess from, SimProcess to) {
+        world.trace(() -> "bytes get from " + from + " to " + to + " again");
+        blocked[from.place][to.place] = false;
+        to.ends().forEach(End::pump);
+    }
+
+    void healAll() {
+        for (boolean[] row : blocked) {
+            Arrays.fill(row, false);
+        }
+        processes.forEach(process -> process.ends().forEach(End::pump));
+    }
+}

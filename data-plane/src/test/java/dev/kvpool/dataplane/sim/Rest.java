@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.sim;
+
+import dev.kvpool.dataplane.master.core.PoolStatus;
+import dev.kvpool.dataplane.sim.SegmentImage.Slot;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** When the faults are over, the pool is whole again by itself, within a bounded time, and has lost nothing. */
+final class Rest {
+    /** Longer than every lease, grant, wait and retry one after the other. */
+    private static final long WHOLE_MS_MAX = 90_000;
+
+    private static final long LOOK_MS = 250;
+    private static final int ASK_MS = 5_000;
+    private static final int ASKS_MAX = 20;
+    private static final int UNANSWERED = 1;
+
+    private final Plan plan;
+    private final World world;
+    private final List<SimMaster> masters;
+    private final List<SimNode> nodes;
+    private final List<Load> loads;
+    private final History history;
+    private final Tally tally;
+
+    Rest(
+            Plan plan,
+            World world,
+            List<SimMaster> masters,
+            List<SimNode> nodes,
+            List<Load> loads,
+            History history,
+            Tally tally) {
+        this.plan = plan;
+        this.world = world;
+        this.masters = masters;
+        this.nodes = nodes;
+        this.loads = loads;
+        this.history = history;
+        this.tally = tally;
+    }
+
+    void check() {
+        awaitWhole();
+        for (int i = 0; i < plan.keys(); i++) {
+            readable(Load.key(i));
+        }
+        for (int i = 0; i < plan.keys(); i++) {
+            writable(Load.key(i));
+        }
+        awaitWhole();
+    }
+
+    private void awaitWhole() {
+        String lacking = lacking();
+        for (long waited = 0; !lacking.isEmpty(); waited += LOOK_MS) {
+            Violation.unless(
+                    waited < WHOLE_MS_MAX, "whole again", "%d ms after the last fault: %s", WHOLE_MS_MAX, lacking);
+            world.run(LOOK_MS);
+            lacking = lacking();
+        }
+    }
+
+    /** What is not as it should be, empty when the pool is whole. */
+    private String lacking() {
+        List<SimMaster> leaders = masters.stream().filter(SimMaster::serves).toList();
+        if (leaders.size() != 1) {
+            return leaders.size() + " masters serve";
+        }
+        PoolStatus status = leaders.getFirst().status();
+        if (status.readyNodes() != plan.nodes()) {
+            return status.readyNodes() + " of " + plan.nodes() + " nodes are ready: " + status.nodes();
+        }
+        if (status.grantsUnderWay() != 0) {
+            return status.grantsUnderWay() + " grants are under way";
+        }
+        Map<String, ObjectId> kept = new TreeMap<>();
+        for (SimNode node : nodes) {
+            for (Slot slot : node.image.slots()) {
+                if (slot != null && slot.reserved()) {
+                    return node + " has a reserved extent";
+                }
+                if (slot != null && slot.committed()) {
+                    ObjectId other = kept.putIfAbsent(slot.key(), slot.id());
+                    if (other != null && !other.equals(slot.id())) {
+                        return slot.key() + " is kept as " + other + " and " + slot.id();
+                    }
+                }
+            }
+        }
+        return status.objects() == kept.size() && status.unavailableObjects() == 0
+                ? ""
+                : "the leader shows %d objects, %d of them unavailable, the nodes hold %d"
+                        .formatted(status.objects(), status.unavailableObjects(), kept.size());
+    }
+
+    private void readable(String key) {
+        int status = ask(key);
+        // Only now: it may have been evicted while it was asked for.
+        boolean must = history.mustExist(key);
+        boolean definite = status == Status.OK.code() || status == Status.NOT_FOUND.code();
+        Violation.unless(definite, "whole again", "a get of %s ends with %s", key, Status.of(status));
+        Violation.unless(
+                !must || status == Status.OK.code(),
+                "nothing acknowledged is lost",
+                "%s was acknowledged and is %s",
+                key,
+                Status.of(status));
+        tally.count(must ? "keys that had to be there at the end" : "keys that need not be there at the end");
+    }
+
+    private void writable(String key) {
+        int[] answer = {UNANSWERED};
+        loads.getFirst().put(List.of(key), ASK_MS, status -> answer[0] = status);
+        await(answer);
+        Violation.unless(
+                answer[0] == Status.OK.code(), "whole again", "a put of %s ends with %s", key, Status.of(answer[0]));
+        readable(key);
+    }
+
+    /** The status of a get; asked again while it says neither that the key is there nor that it is not. */
+    private int ask(String key) {
+        int[] answer = {UNANSWERED};
+        for (int i = 0; i < ASKS_MAX; i++) {
+            Load load = loads.get(i % loads.size());
+            answer[0] = UNANSWERED;
+            load.ask(key, ASK_MS, status -> answer[0] = status);
+            await(answer);
+            if (answer[0] == Status.OK.code() || answer[0] == Status.NOT_FOUND.code()) {
+                return answer[0];
+            }
+            world.run(LOOK_MS);
+        }
+        return answer[0];
+    }
+
+    private void await(int[] answer) {
+        for (long waited = 0; answer[0] == UNANSWERED && waited < 2 * ASK_MS; waited += 5) {
+            world.run(5);
+        }
+    }
+}

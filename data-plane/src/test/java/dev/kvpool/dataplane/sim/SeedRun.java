@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.sim;
+
+/** Runs seeds one after the other, and names the one that fails. */
+final class SeedRun {
+    private static final long PROGRESS_NS = 10_000_000_000L;
+
+    private SeedRun() {}
+
+    /** {@code SeedRun FIRST SEEDS}: exits with 1 at the first seed that fails. */
+    public static void main(String[] args) {
+        long first = Long.parseLong(args[0]);
+        long seeds = Long.parseLong(args[1]);
+        try {
+            System.out.println(run(first, seeds));
+        } catch (SeedFailed e) {
+            System.out.println("FAILED after " + (e.seed - first + 1) + " seeds: " + e.getMessage());
+            e.getCause().printStackTrace(System.out);
+            System.exit(1);
+        }
+    }
+
+    /** A seed in which something that must always hold did not. */
+    static final class SeedFailed extends AssertionError {
+        final long seed;
+
+        SeedFailed(long seed, Simulation simulation, Throwable cause) {
+            super(
+                    "seed %d (alone: -Dkvpool.sim.seed=%d, with -Dkvpool.sim.trace=true it tells more): %s%n%s"
+                            .formatted(seed, seed, cause.getMessage(), simulation.world.traced()),
+                    cause);
+            this.seed = seed;
+        }
+    }
+
+    /** What happened in all of them. */
+    static Tally run(long first, long seeds) {
+        Tally all = new Tally();
+        long startedNs = System.nanoTime();
+        long toldNs = startedNs;
+        for (long seed = first; seed < first + seeds; seed++) {
+            all.add(one(seed).tally);
+            if (System.nanoTime() - toldNs > PROGRESS_NS) {
+                toldNs = System.nanoTime();
+                System.out.printf("seeds %d to %d hold, %.1f a second%n", first, seed, rate(first, seed, startedNs));
+            }
+        }
+        System.out.printf(
+                "seeds %d to %d hold, %.1f a second%n",
+                first, first + seeds - 1, rate(first, first + seeds - 1, startedNs));
+        return all;
+    }
+
+    private static double rate(long first, long last, long startedNs) {
+        return (last - first + 1) * 1e9 / (System.nanoTime() - startedNs);
+    }
+
+    /** Runs one seed; the simulation is closed when it returns. */
+    static Simulation one(long seed) {
+        try (Simulation simulation = new Simulation(seed)) {
+            try {
+                simulation.run();
+            } catch (RuntimeException | AssertionError e) {
+                throw new SeedFailed(seed, simulation, e);
+            }
+            return simulation;
+        }
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.sim;
+
+import dev.kvpool.dataplane.sim.SegmentImage.Slot;
+import dev.kvpool.dataplane.wire.message.Authority;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/** What must hold for the bytes of a segment after each input of its node. */
+final class SegmentChecks implements NodeWatch {
+    /** What a segment said when it was looked at last. */
+    private static final class Seen {
+        long stores = -1;
+        Authority authority = Authority.NONE;
+        List<Slot> slots = new ArrayList<>();
+        final Map<Long, Transfer> transfers = new TreeMap<>();
+    }
+
+    /** Bytes that are being written or read; {@code crc} of what is read. */
+    private record Transfer(long offset, long length, boolean into) {
+        boolean overlaps(long otherOffset, long otherLength) {
+            return otherOffset < offset + length && offset < otherOffset + otherLength;
+        }
+    }
+
+    private final Truth truth;
+    private final Promises promises;
+    private final Consumer<SimNode> whenDied;
+    private final Map<SimNode, Seen> seen = new HashMap<>();
+
+    SegmentChecks(Truth truth, Promises promises, Consumer<SimNode> whenDied) {
+        this.truth = truth;
+        this.promises = promises;
+        this.whenDied = whenDied;
+    }
+
+    private Seen seen(SimNode node) {
+        return seen.computeIfAbsent(node, it -> new Seen());
+    }
+
+    @Override
+    public void changed(SimNode node) {
+        Seen before = seen(node);
+        long stores = node.stores();
+        if (stores >= 0 && stores == before.stores) {
+            return;
+        }
+        before.stores = stores;
+        authority(node, before);
+        List<Slot> now = node.image.slots();
+        for (int i = 0; i < now.size(); i++) {
+            Slot old = i < before.slots.size() ? before.slots.get(i) : null;
+            compare(node, old, now.get(i), before);
+        }
+        before.slots = now;
+    }
+
+    private static void authority(SimNode node, Seen before) {
+        Authority now = node.image.authority();
+        int order = Long.compareUnsigned(now.epoch(), before.authority.epoch());
+        Violation.unless(
+                order > 0 || now.equals(before.authority),
+                "authority never goes back",
+                "%s obeyed %s and now obeys %s",
+                node,
+                before.authority,
+                now);
+        before.authority = now;
+    }
+
+    private void compare(SimNode node, Slot old, Slot now, Seen context) {
+        boolean same = old != null && now != null && old.generation() == now.generation();
+        if (old != null && old.committed() && !(same && now.committed())) {
+            promises.freed(node, old);
+        }
+        if (old != null && now != null) {
+            Violation.unless(
+                    now.generation() >= old.generation(),
+                    "generations never go back",
+                    "slot %d of %s went from generation %d to %d",
+                    now.number(),
+                    node,
+                    old.generation(),
+                    now.generation());
+        }
+        if (now != null && now.committed() && !(same && old.committed())) {
+            Violation.unless(
+                    now.id().epoch() == context.authority.epoch(),
+                    "commits are of the obeyed epoch",
+                    "%s committed object %s of %s while it obeys %s",
+                    node,
+                    now.id(),
+                    now.key(),
+                    context.authority);
+        }
+    }
+
+    @Override
+    public void wiped(SimNode node) {
+        truth.memoryLost(node);
+        promises.forget(node);
+        seen.remove(node);
+    }
+
+    @Override
+    public void died(SimNode node) {
+        whenDied.accept(node);
+    }
+
+    @Override
+    public void transferBegins(SimNode node, long connection, long offset, long length, boolean into) {
+        Map<Long, Transfer> transfers = seen(node).transfers;
+        transfers.forEach((other, transfer) -> Violation.unless(
+                other == connection || length == 0 || !(into || transfer.into) || !transfer.overlaps(offset, length),
+                "extents in transfer are not reused",
+                "%s uses bytes %d to %d for connection %d while connection %d still %s them",
+                node,
+                offset,
+                offset + length,
+                connection,
+                other,
+                transfer.into ? "writes" : "reads"));
+        transfers.put(connection, new Transfer(offset, length, into));
+    }
+
+    @Override
+    public void transferEnds(SimNode node, long connection) {
+        seen(node).transfers.remove(connection);
+    }
+
+    @Override
+    public void ended(SimNode node) {
+        seen(node).transfers.clear();
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.sim;
+
+import dev.kvpool.dataplane.sim.nativecore.NativeMemory;
+import dev.kvpool.dataplane.sim.nativecore.SegmentMemory;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What the bytes of a segment say, read past the node by the layout of native/src/store/layout.h: the truth that masters
+ * and nodes are checked against.
+ */
+final class SegmentImage {
+    private static final long STATE_OFFSET = 4096;
+    private static final long STATE_BYTES = 72;
+    private static final long PAGE_BYTES = 4096;
+    private static final long DIRECTORY_OFFSET = 3 * PAGE_BYTES;
+    private static final long RECORD_BYTES = 128;
+    private static final int RESERVED = 1;
+    private static final int COMMITTED = 2;
+
+    /** Slots are taken from the first on; this many unused ones in a row are taken for the end. */
+    private static final int UNUSED_MAX = 4;
+
+    /** A record that is whole. */
+    record Slot(
+            int number,
+            boolean committed,
+            boolean reserved,
+            long generation,
+            ObjectId id,
+            long offset,
+            long extentBytes,
+            long payloadLength,
+            int payloadCrc,
+            String key) {}
+
+    private final SegmentMemory memory;
+
+    SegmentImage(SegmentMemory memory) {
+        this.memory = memory;
+    }
+
+    /** The authority of the newest whole copy of the state. */
+    Authority authority() {
+        long first = memory.address() + STATE_OFFSET;
+        long second = first + PAGE_BYTES;
+        boolean firstIsWhole = isWhole(first, STATE_BYTES - 4, first + STATE_BYTES - 4);
+        boolean secondIsWhole = isWhole(second, STATE_BYTES - 4, second + STATE_BYTES - 4);
+        if (!firstIsWhole && !secondIsWhole) {
+            throw new AssertionError("no copy of the segment's state is whole");
+        }
+        boolean takeFirst = firstIsWhole
+                && (!secondIsWhole
+                        || Long.compareUnsigned(NativeMemory.getLong(first), NativeMemory.getLong(second)) > 0);
+        long newest = takeFirst ? first : second;
+        return new Authority(NativeMemory.getLong(newest + 8), NativeMemory.getLong(newest + 16));
+    }
+
+    private static boolean isWhole(long from, long length, long crcAt) {
+        return NativeMemory.crc32c(from, length) == NativeMemory.getInt(crcAt);
+    }
+
+    /** Every slot that was ever used; null where its record is torn or free. */
+    List<Slot> slots() {
+        List<Slot> slots = new ArrayList<>();
+        int unused = 0;
+        for (int number = 0; unused < UNUSED_MAX; number++) {
+            long at = memory.address() + DIRECTORY_OFFSET + number * RECORD_BYTES;
+            boolean used = NativeMemory.getLong(at + 8) != 0;
+            unused = used ? 0 : unused + 1;
+            slots.add(used ? slot(at, number) : null);
+        }
+        return slots;
+    }
+
+    private Slot slot(long at, int number) {
+        int state = NativeMemory.getInt(at + 4);
+        boolean interesting = state == RESERVED || state == COMMITTED;
+        if (!interesting || !isWhole(at + 4, RECORD_BYTES - 4, at) || NativeMemory.getInt(at + 68) != number) {
+            return null;
+        }
+        long offset = NativeMemory.getLong(at + 32);
+        int keyLength = NativeMemory.getInt(at + 56);
+        String key = state == COMMITTED
+                ? new String(NativeMemory.read(memory.address() + offset, keyLength), StandardCharsets.UTF_8)
+                : "";
+        return new Slot(
+                number,
+                state == COMMITTED,
+                state == RESERVED,
+                NativeMemory.getLong(at + 8),
+                new ObjectId(NativeMemory.getLong(at + 16), NativeMemory.getLong(at + 24)),
+                offset,
+                NativeMemory.getLong(at + 40),
+                NativeMemory.getLong(at + 48),
+                NativeMemory.getInt(at + 64),
+                key);
+    }
+
+    /** Committed records only. */
+    List<Slot> committed() {
+        List<Slot> committed = new ArrayList<>();
+        for (Slot slot : slots()) {
+            if (slot != null && slot.committed) {
+                committed.add(slot);
+            }
+        }
+        return committed;
+    }
+}

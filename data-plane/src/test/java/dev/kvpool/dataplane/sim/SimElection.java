@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.sim;
+
+import dev.kvpool.dataplane.election.Candidate;
+import dev.kvpool.dataplane.election.ElectionListener;
+import dev.kvpool.dataplane.election.ElectionTimes;
+import dev.kvpool.dataplane.election.Elector;
+import dev.kvpool.dataplane.election.LeaseRecord;
+import dev.kvpool.dataplane.election.MemoryLeaseStore;
+import dev.kvpool.dataplane.election.Term;
+import dev.kvpool.dataplane.election.Wishes;
+import dev.kvpool.dataplane.wire.message.Authority;
+import java.time.Instant;
+
+/** The production election of one master over the simulated Lease; each life of the master is a new candidate. */
+final class SimElection implements ElectionListener {
+    private final SimMaster master;
+    private final ElectionTimes times;
+    private final MemoryLeaseStore.Access access;
+    private final World world;
+    private Elector elector;
+    private long raiseAbove;
+    private Authority gone;
+    private long requestMs;
+    private long toldMs;
+
+    SimElection(SimMaster master, ElectionTimes times, MemoryLeaseStore leases) {
+        this.master = master;
+        this.times = times;
+        this.access = leases.access();
+        this.world = master.world;
+    }
+
+    MemoryLeaseStore.Access access() {
+        return access;
+    }
+
+    void begin(long nonce) {
+        raiseAbove = 0;
+        gone = Authority.NONE;
+        Candidate candidate = new Candidate(master.name, nonce);
+        elector = new Elector(
+                candidate,
+                times,
+                access,
+                // A request to the Lease began a while before it is carried out.
+                () -> master.clockMs() - requestMs,
+                () -> Instant.EPOCH,
+                () -> master.status().highestEpoch(),
+                this);
+        master.in(world.between(0, times.retryPeriodMs()), this::rounds);
+    }
+
+    void raiseAbove(long epoch) {
+        raiseAbove = Math.max(raiseAbove, epoch);
+        lookNow();
+    }
+
+    /** The holder of this authority is known to be gone. */
+    void take(Authority holder) {
+        gone = holder;
+        lookNow();
+    }
+
+    void lookNow() {
+        master.in(world.between(0, 5), () -> round(false));
+    }
+
+    /** Gives the Lease back. */
+    void release() {
+        round(true);
+    }
+
+    private void rounds() {
+        round(false);
+        master.in(times.retryPeriodMs(), this::rounds);
+    }
+
+    /** As the elector's thread does it: a wish stays until a round has seen to it. */
+    private void round(boolean release) {
+        requestMs = world.oneIn(20) ? world.between(0, 400) : world.between(0, 5);
+        if (elector.round(new Wishes(raiseAbove, release, gone))) {
+            raiseAbove = 0;
+        }
+        if (elector.reachedLease()) {
+            gone = Authority.NONE;
+        }
+    }
+
+    /** From the elector's thread to the event loop: in order, a little later. */
+    private void tell(Runnable input) {
+        toldMs = Math.max(toldMs, world.nowMs() + (world.oneIn(20) ? world.between(0, 100) : 0));
+        master.in(toldMs - world.nowMs(), input);
+    }
+
+    @Override
+    public void leading(Term term) {
+        world.trace(() -> master.name + " takes the Lease: " + term);
+        tell(() -> master.lead(term));
+    }
+
+    @Override
+    public void renewed(long validUntilMs) {
+        tell(() -> master.renewed(validUntilMs));
+    }
+
+    @Override
+    public void standingBy(String reason) {
+        world.trace(() -> master.name + " stands by: " + reason);
+        tell(() -> master.standBy(reason));
+    }
+
+    @Override
+    public void observed(LeaseRecord lease) {}
+
+    @Override
+    public void failed(String reason) {}
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.sim;
+
+import dev.kvpool.dataplane.election.MemoryLeaseStore;
+import dev.kvpool.dataplane.election.Term;
+import dev.kvpool.dataplane.master.core.Action;
+import dev.kvpool.dataplane.master.core.CoreSettings;
+import dev.kvpool.dataplane.master.core.Counters.Count;
+import dev.kvpool.dataplane.master.core.MasterCore;
+import dev.kvpool.dataplane.master.core.NodePeer;
+import dev.kvpool.dataplane.master.core.Objection;
+import dev.kvpool.dataplane.master.core.PoolStatus;
+import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.dataplane.wire.Handshake;
+import dev.kvpool.dataplane.wire.codec.MalformedMessageException;
+import dev.kvpool.dataplane.wire.codec.MessageDecoder;
+import dev.kvpool.dataplane.wire.codec.MessageEncoder;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
+import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.NodeCommand;
+import dev.kvpool.wire.Role;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import org.agrona.ExpandableArrayBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/** A master: the production core, codecs, handshake and election, with this class as the event loop around them. */
+final class SimMaster extends SimProcess {
+    private static final long TICK_MS = 10;
+    private static final long HELLO_MS_MAX = 5_000;
+    private static final long HAND_OVER_MS_MAX = 500;
+    private static final int KEYS_SHOWN = 1000;
+
+    /** A welcomed connection. */
+    private record Session(long number, End end, Map<Long, ClientRequest> asked) {}
+
+    final String address;
+    final SimElection election;
+
+    private final UUID pool;
+    private final CoreSettings settings;
+    private final Set<String> expected;
+    private final MasterWatch watch;
+    private final MessageDecoder decoder = new MessageDecoder();
+    private final MessageEncoder encoder = new MessageEncoder();
+    private final ExpandableArrayBuffer out = new ExpandableArrayBuffer();
+    private final Map<Long, Session> sessions = new TreeMap<>();
+    private MasterCore core;
+    private Handshake.Self self;
+    private long lastSession;
+
+    SimMaster(
+            Network network,
+            UUID pool,
+            CoreSettings settings,
+            Set<String> expected,
+            SimTimes times,
+            MemoryLeaseStore leases,
+            MasterWatch watch) {
+        super(network, settings.name());
+        this.address = name + ":0";
+        this.pool = pool;
+        this.settings = settings;
+        this.expected = expected;
+        this.watch = watch;
+        this.election = new SimElection(this, times.election(), leases);
+        network.listen(address, this);
+    }
+
+    PoolStatus status() {
+        return core.status();
+    }
+
+    /** Leads, and is within its renew deadline, by its own clock. */
+    boolean serves() {
+        return isUp() && core.status().isLeader(clockMs());
+    }
+
+    @Override
+    void begin() {
+        long incarnation = world.random.nextLong(1, Long.MAX_VALUE);
+        self = new Handshake.Self(name, pool, incarnation, Versions.ofThisBuild());
+        core = new MasterCore(settings, expected, new Random(world.random.nextLong()));
+        sessions.clear();
+        election.begin(self.incarnation());
+        every(TICK_MS, this::tick);
+    }
+
+    @Override
+    void end() {
+        sessions.clear();
+    }
+
+    private void tick() {
+        long evictedBefore = evictions();
+        Set<String> before = shownKeys();
+        core.tick(clockMs());
+        if (evictions() != evictedBefore) {
+            Set<String> gone = new TreeSet<>(before);
+            gone.removeAll(shownKeys());
+            world.trace(() -> name + " evicts " + gone);
+            watch.evicted(this, gone);
+        }
+        perform();
+    }
+
+    private long evictions() {
+        return core.status().counters().get(Count.EVICTED);
+    }
+
+    private Set<String> shownKeys() {
+        return new TreeSet<>(core.keys(KEYS_SHOWN));
+    }
+
+    // ---- leadership ---------------------------------------------------------------------------------------------
+
+    void lead(Term term) {
+        watch.leads(this, term.authority());
+        core.lead(term.authority(), term.validUntilMs(), term.predecessorUntilMs(), clockMs());
+        perform();
+    }
+
+    void renewed(long validUntilMs) {
+        core.renewed(validUntilMs);
+    }
+
+    void standBy(String reason) {
+        core.standBy(reason, clockMs());
+        perform();
+    }
+
+    /** As on SIGTERM: the Lease is given back, the nodes tell the others. */
+    void leave(Runnable whenEnded) {
+        Authority ours = core.leave();
+        perform();
+        in(world.between(0, HAND_OVER_MS_MAX), () -> {
+            core.standBy("this master is being stopped", clockMs());
+            perform();
+            election.release();
+            if (!ours.equals(Authority.NONE)) {
+                core.left(ours);
+                perform();
+            }
+            in(0, () -> {
+                crash();
+                whenEnded.run();
+            });
+        });
+    }
+
+    /** Dials a leader that is said to be gone; nothing follows unless nobody listens there, or somebody else. */
+    private void probe(Authority authority, String where) {
+        in(network.delayMs(), () -> {
+            boolean reachable = network.listener(where) instanceof SimMaster other
+                    && !network.isBlocked(this, other)
+                    && !network.isBlocked(other, this);
+            if (reachable && ((SimMaster) network.listener(where)).isGone(authority.nonce())) {
+                world.trace(() -> name + " finds that the leader at " + where + " is gone");
+                election.take(authority);
+            }
+        });
+    }
+
+    /** What a dial finds: a stopped process accepts and says nothing. */
+    private boolean isGone(long incarnation) {
+        return !isUp() || (!isFrozen() && self.incarnation() != incarnation);
+    }
+
+    // ---- connections --------------------------------------------------------------------------------------------
+
+    @Override
+    void accepted(End end) {
+        in(HELLO_MS_MAX, () -> {
+            if (end.note == null && end.isOpen()) {
+                refuse(end, Handshake.noHello(self, "none came within " + HELLO_MS_MAX + " ms"));
+            }
+        });
+    }
+
+    @Override
+    void opened(End end) {
+        throw new AssertionError("a master dials nobody");
+    }
+
+    @Override
+    void dialFailed(End end, String reason, boolean refused) {
+        throw new AssertionError("a master dials nobody");
+    }
+
+    @Override
+    void payload(End end, byte[] bytes, long at, boolean last, int crc) {
+        throw new AssertionError("a payload came to a master");
+    }
+
+    @Override
+    void frame(End end, byte[] body) {
+        Message message = decode(body);
+        if (end.note instanceof Session session) {
+            if (message instanceof ClientRequest request) {
+                session.asked.put(request.requestId(), request);
+            }
+            core.receive(session.number, message, clockMs());
+            perform();
+        } else if (message instanceof Hello hello) {
+            greet(end, hello);
+        } else {
+            refuse(end, Handshake.noHello(self, message.getClass().getSimpleName() + " came"));
+        }
+    }
+
+    private Message decode(byte[] body) {
+        try {
+            return decoder.decode(new UnsafeBuffer(body), 0, body.length);
+        } catch (MalformedMessageException e) {
+            throw new AssertionError("a production core sent what " + name + " cannot read", e);
+        }
+    }
+
+    private void greet(End end, Hello hello) {
+        switch (Handshake.answer(hello, self)) {
+            case Welcome welcome -> admit(end, hello, welcome);
+            case Refused refused -> refuse(end, refused);
+        }
+    }
+
+    private void admit(End end, Hello hello, Welcome welcome) {
+        lastSession++;
+        NodePeer peer =
+                new NodePeer(hello.name(), hello.incarnation(), hello.versions().product());
+        Optional<Objection> objection = hello.role() == Role.NODE
+                ? core.nodeConnected(lastSession, peer, clockMs())
+                : core.clientConnected(lastSession, clockMs());
+        if (objection.isPresent()) {
+            refuse(
+                    end,
+                    Handshake.refused(
+                            self, objection.get().code(), objection.get().message()));
+        } else {
+            Session session = new Session(lastSession, end, new HashMap<>());
+            sessions.put(session.number, session);
+            end.note = session;
+            write(end, welcome);
+        }
+        perform();
+    }
+
+    private void refuse(End end, Refused refused) {
+        world.trace(() -> name + " refuses " + end.peer().owner + ": " + refused.message());
+        write(end, refused);
+        end.close();
+    }
+
+    @Override
+    void closed(End end, String reason) {
+        if (end.note instanceof Session session && sessions.remove(session.number) != null) {
+            core.closed(session.number, reason, clockMs());
+            perform();
+        }
+    }
+
+    // ---- what to do ---------------------------------------------------------------------------------------------
+
+    private void perform() {
+        for (List<Action> actions = core.drain(); !actions.isEmpty(); actions = core.drain()) {
+            actions.forEach(this::perform);
+        }
+    }
+
+    private void perform(Action action) {
+        switch (action) {
+            case Action.Send it -> send(it);
+            case Action.Close it -> close(it);
+            case Action.RaiseEpoch it -> election.raiseAbove(it.above());
+            case Action.LookAtLease it -> election.lookNow();
+            case Action.LeaderCrashed it -> probe(it.authority(), it.address());
+            case Action.Report it -> world.trace(() -> name + ": " + it.line());
+        }
+    }
+
+    private void send(Action.Send send) {
+        Session session = sessions.get(send.session());
+        if (session == null) {
+            return;
+        }
+        if (send.message() instanceof ClientReply reply) {
+            ClientRequest request = session.asked.remove(reply.requestId());
+            world.trace(() -> name + " answers " + session.end.peer().owner + " " + request + " with " + reply);
+            watch.replied(this, request, reply);
+        }
+        if (send.message() instanceof NodeCommand command) {
+            world.trace(() -> name + " tells " + session.end.peer().owner + " " + command);
+        }
+        write(session.end, send.message());
+    }
+
+    private void write(End end, Message message) {
+        int length = encoder.encode(message, out);
+        byte[] body = new byte[length];
+        out.getBytes(0, body);
+        end.send(body);
+    }
+
+    private void close(Action.Close close) {
+        Session session = sessions.remove(close.session());
+        if (session != null) {
+            world.trace(() -> name + " closes the connection of " + session.end.peer().owner + ": " + close.reason());
+            session.end.close();
+            in(0, () -> {
+                core.closed(close.session(), close.reason(), clockMs());
+                perform();
+            });
+        }
+    }
+}

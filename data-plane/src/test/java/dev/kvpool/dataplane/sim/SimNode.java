@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.sim;
+
+import dev.kvpool.dataplane.sim.nativecore.NativeMemory;
+import dev.kvpool.dataplane.sim.nativecore.NodeCore;
+import dev.kvpool.dataplane.sim.nativecore.NodeCore.Action;
+import dev.kvpool.dataplane.sim.nativecore.NodeCore.Identity;
+import dev.kvpool.dataplane.sim.nativecore.NodeCore.LifeCut;
+import dev.kvpool.dataplane.sim.nativecore.SegmentMemory;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+
+/** A storage node: the native core, with this class as the shell that its process would put around it. */
+final class SimNode extends SimProcess {
+    private static final long TICK_MS = 50;
+    static final long SEGMENT_BYTES = 16 << 20;
+
+    /** A payload on its way into the segment, or to nowhere. */
+    private record Receiving(boolean keeps, long offset, long length) {}
+
+    final String address;
+    final boolean isTransient;
+    final SegmentMemory memory = new SegmentMemory(SEGMENT_BYTES);
+    final SegmentImage image = new SegmentImage(memory);
+
+    private final UUID pool;
+    private final List<String> masters;
+    private final NodeWatch watch;
+    private final Map<Long, End> ends = new TreeMap<>();
+    private final Map<Long, Receiving> receiving = new TreeMap<>();
+    private final Map<Long, Integer> dials = new TreeMap<>();
+    private NodeCore core;
+    private String nodeId;
+    private int lives;
+    private long incarnation;
+    private long cutStores = NodeCore.NEVER_CUT;
+
+    SimNode(Network network, UUID pool, String nodeId, boolean isTransient, List<String> masters, NodeWatch watch) {
+        super(network, nodeId);
+        this.pool = pool;
+        this.nodeId = nodeId;
+        this.address = nodeId + ":1";
+        this.isTransient = isTransient;
+        this.masters = masters;
+        this.watch = watch;
+        network.listen(address, this);
+        NodeCore.format(identity(), memory);
+    }
+
+    String nodeId() {
+        return nodeId;
+    }
+
+    long incarnation() {
+        return incarnation;
+    }
+
+    /** Stores to the segment in this life; -1 while there is none. */
+    long stores() {
+        return core == null ? -1 : core.stores();
+    }
+
+    private Identity identity() {
+        return new Identity(pool, nodeId, address, incarnation, incarnation, masters.size(), isTransient);
+    }
+
+    /** The next life is cut during its recovery, after so many stores. */
+    void cutNextRecovery(long stores) {
+        cutStores = stores;
+    }
+
+    /** Dies at a store to its directory, of which only some bytes are done. */
+    void cut(long stores, int bytes) {
+        if (isUp()) {
+            world.trace(() -> name + " dies after " + stores + " more stores, " + bytes + " bytes into the next");
+            core.cut(stores, bytes);
+        }
+    }
+
+    /** The memory is lost; only between two lives. */
+    void wipe() {
+        world.trace(() -> name + " loses its memory");
+        watch.wiped(this);
+        memory.wipe();
+        NodeCore.format(identity(), memory);
+        watch.changed(this);
+    }
+
+    @Override
+    void begin() {
+        incarnation = world.random.nextLong(1, Long.MAX_VALUE);
+        lives++;
+        if (isTransient && lives > 1) {
+            // Its memory and its name went with the process.
+            watch.wiped(this);
+            nodeId = name + "-" + lives;
+            memory.wipe();
+            NodeCore.format(identity(), memory);
+            watch.changed(this);
+        }
+        try {
+            core = NodeCore.start(identity(), memory, cutStores, cutStores < 0 ? 0 : world.random.nextInt(128));
+        } catch (LifeCut cut) {
+            cutStores = NodeCore.NEVER_CUT;
+            world.trace(() -> name + " dies while it recovers");
+            crash();
+            watch.died(this);
+            return;
+        }
+        core.cut(NodeCore.NEVER_CUT, 0);
+        cutStores = NodeCore.NEVER_CUT;
+        watch.changed(this);
+        tick();
+    }
+
+    @Override
+    void end() {
+        if (core != null) {
+            core.close();
+            core = null;
+        }
+        ends.clear();
+        receiving.clear();
+        dials.clear();
+        watch.ended(this);
+        watch.changed(this);
+    }
+
+    private void tick() {
+        feed(() -> core.tick(clockMs()));
+        in(TICK_MS, this::tick);
+    }
+
+    // ---- what happened --------------------------------------------------------------------------------------------
+
+    private void feed(Runnable input) {
+        if (core == null) {
+            return;
+        }
+        try {
+            input.run();
+            act();
+        } catch (LifeCut cut) {
+            crash();
+            watch.died(this);
+            return;
+        }
+        watch.changed(this);
+    }
+
+    @Override
+    void accepted(End end) {
+        ends.put(end.id, end);
+        feed(() -> core.accepted(clockMs(), end.id));
+    }
+
+    @Override
+    void opened(End end) {
+        feed(() -> core.dialled(clockMs(), end.id, dials.get(end.id)));
+    }
+
+    @Override
+    void dialFailed(End end, String reason, boolean refused) {
+        if (ends.remove(end.id) != null) {
+            int master = dials.remove(end.id);
+            feed(() -> core.dialFailed(clockMs(), master, refused));
+        }
+    }
+
+    @Override
+    void closed(End end, String reason) {
+        if (ends.remove(end.id) != null) {
+            dials.remove(end.id);
+            receiving.remove(end.id);
+            watch.transferEnds(this, end.id);
+            feed(() -> core.closed(clockMs(), end.id));
+        }
+    }
+
+    @Override
+    void frame(End end, byte[] body) {
+        feed(() -> core.frame(clockMs(), end.id, body));
+    }
+
+    @Override
+    void payload(End end, byte[] bytes, long at, boolean last, int crc) {
+        Receiving it = receiving.get(end.id);
+        if (it == null) {
+            return;
+        }
+        if (it.keeps) {
+            NativeMemory.write(memory.address() + it.offset + at, bytes);
+        }
+        if (!last) {
+            return;
+        }
+        if (at + bytes.length != it.length) {
+            throw new AssertionError(
+                    "a payload of " + (at + bytes.length) + " bytes came, " + name + " was told " + it.length);
+        }
+        receiving.remove(end.id);
+        if (it.keeps) {
+            int computed = NativeMemory.crc32c(memory.address() + it.offset, it.length);
+            watch.transferEnds(this, end.id);
+            feed(() -> core.payloadReceived(end.id, computed, crc));
+        }
+    }
+
+    // ---- what to do -----------------------------------------------------------------------------------------------
+
+    private void act() {
+        for (Action action = core.next(); action != null; action = core.next()) {
+            perform(action);
+        }
+    }
+
+    private void perform(Action action) {
+        switch (action.kind()) {
+            case SEND_FRAMES -> {
+                End end = ends.get(action.connection());
+                if (end != null) {
+                    end.sendFrames(action.data());
+                    core.sent(end.id, action.data().length);
+                }
+            }
+            case SEND_PAYLOAD -> sendPayload(action);
+            case RECEIVE_PAYLOAD -> {
+                receiving.put(action.connection(), new Receiving(true, action.offset(), action.length()));
+                watch.transferBegins(this, action.connection(), action.offset(), action.length(), true);
+            }
+            case DISCARD_PAYLOAD ->
+                receiving.put(action.connection(), new Receiving(false, 0, discarded(action.length())));
+            case CLOSE -> close(action);
+            case DIAL -> dial(action.master());
+            case NOTE -> world.trace(() -> name + ": " + new String(action.data(), StandardCharsets.UTF_8));
+            default -> throw new AssertionError("a node without shared memory is asked for " + action.kind());
+        }
+    }
+
+    /** The core counts the checksum behind the bytes, the network carries it beside them. */
+    private static long discarded(long length) {
+        return Math.max(0, length - Integer.BYTES);
+    }
+
+    private void sendPayload(Action action) {
+        End end = ends.get(action.connection());
+        if (end == null) {
+            return;
+        }
+        watch.transferBegins(this, end.id, action.offset(), action.length(), false);
+        end.sendPayload(memory.address() + action.offset(), action.length(), action.crc(), () -> {
+            watch.transferEnds(this, end.id);
+            feed(() -> core.payloadSent(end.id));
+        });
+    }
+
+    private void close(Action action) {
+        End end = ends.remove(action.connection());
+        receiving.remove(action.connection());
+        dials.remove(action.connection());
+        watch.transferEnds(this, action.connection());
+        if (end != null) {
+            world.trace(() -> name + " closes " + end.id + ": " + new String(action.data(), StandardCharsets.UTF_8));
+            end.close();
+        }
+        core.closed(clockMs(), action.connection());
+    }
+
+    private void dial(int master) {
+        End end = network.dial(this, masters.get(master));
+        ends.put(end.id, end);
+        dials.put(end.id, master);
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.sim;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/** A process of the pool: it lives, dies, starts again, and can be stopped for a while as by SIGSTOP. */
+abstract class SimProcess {
+    final World world;
+    final Network network;
+    final String name;
+    /** Place of this process in the network's table of partitions. */
+    final int place;
+
+    private final Set<End> ends = new LinkedHashSet<>();
+    private final Deque<Runnable> late = new ArrayDeque<>();
+    private final long clockOffsetMs;
+    private long life;
+    private boolean up;
+    private boolean frozen;
+    private long thawedMs;
+
+    SimProcess(Network network, String name) {
+        this.network = network;
+        this.world = network.world;
+        this.name = name;
+        this.place = network.add(this);
+        this.clockOffsetMs = world.between(0, 5_000_000);
+    }
+
+    /** Time on this machine's clock, which shows another number than that of the others. */
+    final long clockMs() {
+        return world.nowMs() + clockOffsetMs;
+    }
+
+    final boolean isUp() {
+        return up;
+    }
+
+    final boolean isFrozen() {
+        return frozen;
+    }
+
+    /** When it last went on after it had been stopped. */
+    final long thawedMs() {
+        return thawedMs;
+    }
+
+    final boolean hears() {
+        return up && !frozen;
+    }
+
+    /** Runs a task of this life; later if the process is stopped then, never if it is dead. */
+    final void in(long delayMs, Runnable task) {
+        long ofLife = life;
+        world.in(delayMs, () -> {
+            if (up && life == ofLife) {
+                if (frozen) {
+                    late.add(task);
+                } else {
+                    task.run();
+                }
+            }
+        });
+    }
+
+    final void every(long periodMs, Runnable task) {
+        in(periodMs, () -> {
+            task.run();
+            every(periodMs, task);
+        });
+    }
+
+    final void start() {
+        life++;
+        up = true;
+        frozen = false;
+        world.trace(() -> name + " starts");
+        begin();
+    }
+
+    /** Dies as by SIGKILL: what it has sent may still arrive. */
+    final void crash() {
+        if (!up) {
+            return;
+        }
+        world.trace(() -> name + " dies");
+        up = false;
+        frozen = false;
+        late.clear();
+        end();
+        List<End> open = new ArrayList<>(ends);
+        ends.clear();
+        open.forEach(end -> end.vanish("connection reset: " + name + " died"));
+    }
+
+    final void freeze(long forMs) {
+        if (up && !frozen) {
+            frozen = true;
+            world.trace(() -> name + " is stopped for " + forMs + " ms");
+            long ofLife = life;
+            world.in(forMs, () -> {
+                if (life == ofLife && frozen) {
+                    thaw();
+                }
+            });
+        }
+    }
+
+    final void thaw() {
+        if (!frozen) {
+            return;
+        }
+        world.trace(() -> name + " goes on");
+        frozen = false;
+        thawedMs = world.nowMs();
+        // Sockets and timers are ready at once, and nobody promises which comes first.
+        boolean timersFirst = world.oneIn(2);
+        if (timersFirst) {
+            runLate();
+        }
+        new ArrayList<>(ends).forEach(End::pump);
+        runLate();
+    }
+
+    private void runLate() {
+        while (!late.isEmpty() && hears()) {
+            late.remove().run();
+        }
+    }
+
+    final void attach(End end) {
+        ends.add(end);
+    }
+
+    final void detach(End end) {
+        ends.remove(end);
+    }
+
+    final List<End> ends() {
+        return new ArrayList<>(ends);
+    }
+
+    /** A life begins. */
+    abstract void begin();
+
+    /** A life ended; connections end by themselves. */
+    abstract void end();
+
+    abstract void accepted(End end);
+
+    abstract void opened(End end);
+
+    abstract void dialFailed(End end, String reason, boolean refused);
+
+    /** The connection ended on the other side, or on the way. */
+    abstract void closed(End end, String reason);
+
+    abstract void frame(End end, byte[] body);
+
+    /** Part of a payload; {@code crc} counts with the last one. */
+    abstract void payload(End end, byte[] bytes, long at, boolean last, int crc);
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.sim;
+
+import dev.kvpool.dataplane.election.MemoryLeaseStore;
+import dev.kvpool.dataplane.master.core.CoreSettings;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+
+/** A whole pool of production cores under random load and random faults, from one seed. */
+final class Simulation implements AutoCloseable {
+    private static final UUID POOL = new UUID(0x6B76_706F_6F6CL, 0x73_696DL);
+
+    private static final long REPAIR_BYTES_PER_SECOND = 64 << 20;
+
+    final World world;
+    final Tally tally = new Tally();
+
+    private final Plan plan;
+    private final Arena arena = Arena.ofConfined();
+    private final List<SimMaster> masters = new ArrayList<>();
+    private final List<SimNode> nodes = new ArrayList<>();
+    private final List<SimClient> clients = new ArrayList<>();
+    private final List<Load> loads = new ArrayList<>();
+    private final Faults faults;
+    private final Rest rest;
+
+    Simulation(long seed) {
+        plan = Plan.of(seed);
+        world = new World(seed);
+        world.trace(() -> "plan " + plan);
+        Network network = new Network(world);
+        Values values = new Values();
+        History history = new History(world, values, tally, new SegmentsOfNodes());
+        Truth truth = new Truth(world, history);
+        Promises promises = new Promises(world, history);
+        LeaderChecks leaderChecks = new LeaderChecks(world, plan.times(), truth, promises);
+        SegmentChecks segmentChecks = new SegmentChecks(truth, promises, this::nodeDied);
+        MemoryLeaseStore leases = new MemoryLeaseStore();
+        Set<String> expected = new TreeSet<>();
+        for (int i = 0; i < plan.nodes(); i++) {
+            expected.add("node-" + i);
+        }
+        List<String> addresses = new ArrayList<>();
+        for (int i = 0; i < plan.masters(); i++) {
+            SimMaster master =
+                    new SimMaster(network, POOL, settings("master-" + i), expected, plan.times(), leases, leaderChecks);
+            masters.add(master);
+            addresses.add(master.address);
+            leaderChecks.add(master);
+        }
+        for (int i = 0; i < plan.nodes() + plan.transientNodes(); i++) {
+            boolean isTransient = i >= plan.nodes();
+            String id = (isTransient ? "transient-" : "node-") + i;
+            SimNode node = new SimNode(network, POOL, id, isTransient, addresses, segmentChecks);
+            nodes.add(node);
+            truth.add(node);
+        }
+        for (int i = 0; i < plan.clients(); i++) {
+            SimClient client = new SimClient(network, "client-" + i, addresses);
+            clients.add(client);
+            loads.add(new Load(plan, client, history, truth, values, tally, arena));
+        }
+        faults = new Faults(plan, network, leases, truth, tally, masters, nodes, clients);
+        rest = new Rest(plan, world, masters, nodes, loads, history, tally);
+    }
+
+    private CoreSettings settings(String name) {
+        return new CoreSettings(
+                name,
+                plan.times().objectLeaseMs(),
+                plan.highWatermark(),
+                plan.lowWatermark(),
+                plan.replicas(),
+                plan.times().election().leaseDurationMs(),
+                plan.times().repairDelayMs(),
+                REPAIR_BYTES_PER_SECOND);
+    }
+
+    private final class SegmentsOfNodes implements History.Segments {
+        @Override
+        public boolean allInView() {
+            return nodes.stream().allMatch(SimProcess::hears)
+                    && masters.stream().allMatch(this::usesAll);
+        }
+
+        private boolean usesAll(SimMaster master) {
+            boolean uses = master.hears() && master.status().readyNodes() == plan.nodes();
+            return uses || !master.serves();
+        }
+
+        @Override
+        public boolean hold(String key) {
+            return nodes.stream().anyMatch(node -> Truth.holds(node, key, ObjectId.NONE));
+        }
+    }
+
+    private void nodeDied(SimNode node) {
+        tally.count("node died at a store");
+        faults.restartLater(node);
+    }
+
+    void run() {
+        List<SimProcess> all = new ArrayList<>(masters);
+        all.addAll(nodes);
+        all.addAll(clients);
+        for (SimProcess process : all) {
+            world.in(world.between(0, 200), process::start);
+        }
+        world.in(500, this::load);
+        world.in(2_000, faults::begin);
+        world.run(plan.loadMs());
+        world.trace(() -> "faults are over");
+        faults.end();
+        rest.check();
+    }
+
+    private void load() {
+        if (faults.isOver()) {
+            return;
+        }
+        loads.get(world.random.nextInt(loads.size())).step();
+        world.in(world.between(5, 60), this::load);
+    }
+
+    @Override
+    public void close() {
+        for (List<? extends SimProcess> some : List.of(clients, nodes, masters)) {
+            some.forEach(SimProcess::crash);
+        }
+        nodes.forEach(node -> node.memory.close());
+        arena.close();
+    }
+}

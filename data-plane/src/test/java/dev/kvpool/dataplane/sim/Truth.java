@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.sim;
+
+import dev.kvpool.dataplane.sim.SegmentImage.Slot;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Which object each key must show: the newest that a leader has acknowledged or shown, until something happens that may
+ * take it away. Told by the masters' answers, checked against the bytes in the segments.
+ */
+final class Truth {
+    private final World world;
+    private final History history;
+    private final List<SimNode> nodes = new ArrayList<>();
+    private final Map<String, ObjectId> newest = new TreeMap<>();
+    private long tamperedMs = Long.MIN_VALUE;
+
+    Truth(World world, History history) {
+        this.world = world;
+        this.history = history;
+    }
+
+    void add(SimNode node) {
+        nodes.add(node);
+    }
+
+    List<SimNode> nodes() {
+        return nodes;
+    }
+
+    /** The node with this id now, or null. */
+    SimNode node(String id) {
+        for (SimNode node : nodes) {
+            if (node.nodeId().equals(id)) {
+                return node;
+            }
+        }
+        return null;
+    }
+
+    /** Somebody changed the Lease behind the masters' backs: for a while there may be two leaders. */
+    void tampered() {
+        tamperedMs = world.nowMs();
+    }
+
+    boolean wasTamperedSince(long ms) {
+        return tamperedMs >= ms;
+    }
+
+    /** A leader says that this object is what the key shows. */
+    void shown(String key, ObjectId id) {
+        if (!history.isRemovalPossible(key, world.nowMs(), false)) {
+            newest.merge(key, id, (before, now) -> now.isNewerThan(before) ? now : before);
+        }
+    }
+
+    /** The object the key must show, or null when it need not show any. */
+    ObjectId mustShow(String key) {
+        return newest.get(key);
+    }
+
+    void mayGo(String key) {
+        newest.remove(key);
+    }
+
+    void allMayGo() {
+        newest.clear();
+    }
+
+    void evicted(String key) {
+        newest.remove(key);
+        history.mayBeGone(key);
+    }
+
+    boolean mayHaveGoneSince(String key, long ms) {
+        return history.mayHaveGoneSince(key, ms);
+    }
+
+    /** The node's memory is about to be lost: what no other node has is gone. */
+    void memoryLost(SimNode node) {
+        for (Slot slot : node.image.committed()) {
+            boolean elsewhere = nodes.stream().anyMatch(other -> other != node && holds(other, slot.key(), slot.id()));
+            if (!elsewhere) {
+                evicted(slot.key());
+            }
+        }
+    }
+
+    /** Whether a node's memory holds this object of a key, or a newer one. */
+    static boolean holds(SimNode node, String key, ObjectId id) {
+        for (Slot slot : node.image.committed()) {
+            if (slot.key().equals(key) && slot.id().compareTo(id) >= 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+}
