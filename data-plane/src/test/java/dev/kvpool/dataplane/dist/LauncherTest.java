@@ -72,7 +72,7 @@ class LauncherTest {
     void eachRoleHasItsMemory() throws Exception {
         assertThat(run(kvpool, javaHome("25"), "node").lines()).contains("-Xmx64m");
         assertThat(run(kvpool, javaHome("25"), "master").lines())
-                .contains("-XX:MaxRAMPercentage=60")
+                .contains("-XX:+UseG1GC", "-XX:MaxRAMPercentage=60")
                 .noneMatch(line -> line.startsWith("-Xmx"));
     }
 
