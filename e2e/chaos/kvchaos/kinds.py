@@ -30,6 +30,7 @@ KINDS = (
     Kind("freeze standby", process_faults.freeze_standby, needs_standby=True),
     Kind("kill node", process_faults.kill_node, hides=True),
     Kind("kill all nodes", process_faults.kill_all_nodes, hides=True),
+    Kind("keep node down", process_faults.keep_node_down, hides=True),
     Kind("terminate node", process_faults.terminate_node, hides=True),
     Kind("freeze node", process_faults.freeze_node, hides=True),
     Kind("kill node and leader", process_faults.kill_node_and_leader, hides=True),

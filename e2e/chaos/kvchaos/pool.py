@@ -100,6 +100,8 @@ class Pool:
             *("--port", str(self._port[name]), "--admin-port", str(self.admin_port[name])),
             *("--lease", f"file://{lease}", "--expected-nodes", ",".join(self.nodes)),
             *("--replicas", str(self.shape.replicas), "--object-lease", f"{self.shape.object_lease_seconds * 1000:.0f}ms"),
+            # Short, so that copies are made anew, and are too many later, within one fault.
+            *("--repair-delay", "3s"),
         ]
 
     def _node(self, i: int, name: str) -> list[str]:

@@ -48,6 +48,15 @@ def kill_all_nodes(stage: Stage) -> None:
         stage.pool.supervisor.kill(node)
 
 
+def keep_node_down(stage: Stage) -> None:
+    """For so long that its copies are made anew elsewhere; it comes back with its own."""
+    node = stage.node()
+    stage.pool.supervisor.hold(node)
+    stage.pool.supervisor.kill(node)
+    stage.last(4, 10)
+    stage.pool.supervisor.release(node)
+
+
 def terminate_node(stage: Stage) -> None:
     _terminate(stage, stage.node())
 
