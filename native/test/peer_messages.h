@@ -162,7 +162,8 @@ inline node::FenceAck readFenceAck(wire::Body body) {
           wire::toAuthority(reader->seen()),
           reader->incarnation(),
           reader->sequence(),
-          reader->objectLeaseMaxMs()};
+          reader->objectLeaseMaxMs(),
+          wire::toObjectId(reader->purgeId())};
 }
 
 inline node::CommandAck readCommandAck(wire::Body body) {

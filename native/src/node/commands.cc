@@ -41,6 +41,7 @@ void appendFenceAck(wire::Bytes& out, const FenceAck& ack) {
         .sequence(ack.sequence)
         .objectLeaseMaxMs(ack.objectLeaseMaxMs);
     put(m.seen(), ack.seen);
+    put(m.purgeId(), ack.purgeId);
   });
 }
 

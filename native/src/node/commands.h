@@ -28,6 +28,7 @@ struct FenceAck {
   uint64_t incarnation = 0;
   uint64_t sequence = 0;
   uint64_t objectLeaseMaxMs = 0;
+  ObjectId purgeId;
 };
 void appendFenceAck(wire::Bytes& out, const FenceAck& ack);
 

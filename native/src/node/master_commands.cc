@@ -118,7 +118,7 @@ void MasterCommands::finish(const Waiting& waiting) {
 void MasterCommands::answerFence(ConnectionId master, uint64_t requestId, bool accepted) {
   wire::Bytes out;
   appendFenceAck(out, {requestId, accepted, context_.obedience.seen(), context_.config.self.incarnation,
-                       context_.stream.sequence(), context_.state.get().objectLeaseMaxMs});
+                       context_.stream.sequence(), context_.state.get().objectLeaseMaxMs, context_.obedience.purged()});
   context_.answers.push_back({master, std::move(out)});
 }
 

@@ -119,7 +119,14 @@ TEST_F(RemovalTest, AFenceBringsThePurgeIdAndIsAnsweredWhenItIsDone) {
   const FenceAck ack = test::readFenceAck(node.inbox(kOther).back());
   EXPECT_TRUE(ack.accepted);
   EXPECT_EQ(ack.sequence, 2000u);
+  EXPECT_EQ(ack.purgeId, (ObjectId{6, 0}));
   EXPECT_EQ(node.core->snapshot().objects, 0u);
+}
+
+TEST_F(RemovalTest, AFenceIsAnsweredWithThePurgeOfTheLeaderBefore) {
+  purge({5, 9});
+  node.frame(kOther, [](wire::Bytes& out) { test::appendFence(out, 3, {6, 66}, 1000, {5, 2}); });
+  EXPECT_EQ(test::readFenceAck(node.inbox(kOther).back()).purgeId, (ObjectId{5, 9}));
 }
 
 TEST_F(RemovalTest, AFenceThatWaitedWhileAnotherLeaderCameIsRefused) {

@@ -128,7 +128,7 @@ final class SocketNode implements AutoCloseable {
             boolean accepted = fence.authority().epoch() > seen.epoch()
                     || fence.authority().equals(seen);
             seen = accepted ? fence.authority() : seen;
-            socket.send(new FenceAck(fence.requestId(), accepted, seen, INCARNATION, sequence, 0));
+            socket.send(new FenceAck(fence.requestId(), accepted, seen, INCARNATION, sequence, 0, ObjectId.NONE));
         } else if (command instanceof Purge purge) {
             for (DirectoryRecord gone : List.copyOf(directory.values())) {
                 directory.remove(gone.extent().slot());

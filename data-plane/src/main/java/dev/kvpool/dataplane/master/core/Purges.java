@@ -23,10 +23,9 @@ final class Purges {
     private final Commands commands;
     private final List<Wait> waits = new ArrayList<>();
 
-    /** What each connected node is known to have done, was told by its fence, and was told last, by node id. */
+    /** What each connected node is known to have done, and was told last, by node id. */
     private final Map<String, ObjectId> done = new TreeMap<>();
 
-    private final Map<String, ObjectId> fenced = new TreeMap<>();
     private final Map<String, ObjectId> asked = new TreeMap<>();
 
     private ObjectId purgeId = ObjectId.NONE;
@@ -52,22 +51,26 @@ final class Purges {
      */
     boolean introduced(NodeView node, ObjectId nodesPurgeId) {
         done.put(node.id, nodesPurgeId);
-        fenced.remove(node.id);
         asked.remove(node.id);
+        return learned(nodesPurgeId);
+    }
+
+    /**
+     * The node obeyed a fence and says what it has dropped: maybe more than the fence asked for, since a purge under another
+     * leader is told to that one alone. An acknowledged purge is at a majority of the nodes, so one of those that a new leader
+     * hears tells it, and those that were away do not bring back what was purged.
+     *
+     * @return whether more is gone than was known
+     */
+    boolean fenceAnswered(NodeView node, ObjectId nodesPurgeId) {
+        done.merge(node.id, nodesPurgeId, Purges::higher);
+        return learned(nodesPurgeId);
+    }
+
+    private boolean learned(ObjectId nodesPurgeId) {
         boolean more = nodesPurgeId.isNewerThan(purgeId);
         purgeId = higher(purgeId, nodesPurgeId);
         return more;
-    }
-
-    /** The purge id that belongs into a fence for this node. */
-    ObjectId fencing(NodeView node) {
-        fenced.put(node.id, purgeId);
-        return purgeId;
-    }
-
-    /** The node obeyed its last fence, purge id included. */
-    void fenceAnswered(NodeView node) {
-        done.merge(node.id, fenced.getOrDefault(node.id, ObjectId.NONE), Purges::higher);
     }
 
     /**

@@ -120,7 +120,7 @@ final class Takeover {
         }
         if (!raising) {
             node.fenceRequest = requestIds.getAsLong();
-            ObjectId purgeId = upkeep.purges().fencing(node);
+            ObjectId purgeId = upkeep.purges().purgeId();
             outbox.send(node.session, new Fence(node.fenceRequest, ours, settings.objectLeaseMs(), purgeId));
         }
     }
@@ -138,7 +138,10 @@ final class Takeover {
             return;
         }
         node.fencedBy = leadership.authority();
-        upkeep.purges().fenceAnswered(node);
+        boolean more = upkeep.purges().fenceAnswered(node, ack.purgeId());
+        if (more && leadership.phase() == Leadership.Phase.SERVING) {
+            settlement.settlePurged(nowMs);
+        }
         admit(node, nowMs);
     }
 

@@ -135,7 +135,8 @@ final class NodeMessageDecoder {
                 authority(fenceAck.seen()),
                 fenceAck.incarnation(),
                 fenceAck.sequence(),
-                fenceAck.objectLeaseMaxMs());
+                fenceAck.objectLeaseMaxMs(),
+                objectId(fenceAck.purgeId()));
     }
 
     NodeMessage commandAck(DirectBuffer body, MessageHeaderDecoder header) {

@@ -85,9 +85,16 @@ public sealed interface NodeMessage extends Message {
      * Stands in the stream behind every commit that the fence allowed.
      *
      * @param objectLeaseMaxMs largest object lease any epoch used, this one included
+     * @param purgeId below which every object is gone from the node, by this fence or by a purge of whichever leader
      */
     record FenceAck(
-            long requestId, boolean accepted, Authority seen, long incarnation, long sequence, long objectLeaseMaxMs)
+            long requestId,
+            boolean accepted,
+            Authority seen,
+            long incarnation,
+            long sequence,
+            long objectLeaseMaxMs,
+            ObjectId purgeId)
             implements NodeMessage {}
 
     /**

@@ -193,7 +193,7 @@ class MembershipTest {
                 new SnapshotRecords(List.of()),
                 new Changes(1, List.of()),
                 new SnapshotEnd(0, 0),
-                new FenceAck(1, true, Authority.NONE, 1, 0, 0));
+                new FenceAck(1, true, Authority.NONE, 1, 0, 0, ObjectId.NONE));
         for (Message message : early) {
             core.nodeConnected(1, PEER, 0);
 
@@ -219,7 +219,7 @@ class MembershipTest {
         core.lead(new Authority(5, 5), 10_000, 0);
         core.drain();
 
-        core.receive(1, new FenceAck(1, true, new Authority(5, 5), 1, 99, 0), 0);
+        core.receive(1, new FenceAck(1, true, new Authority(5, 5), 1, 99, 0, ObjectId.NONE), 0);
 
         assertThat(closed()).containsExactly(1L);
     }

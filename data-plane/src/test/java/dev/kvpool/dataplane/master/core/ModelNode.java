@@ -303,7 +303,8 @@ final class ModelNode {
             objectLeaseMaxMs = Math.max(objectLeaseMaxMs, fence.objectLeaseMs());
             purge(fence.purgeId());
         }
-        stream.link.toMaster(new FenceAck(fence.requestId(), accepted, seen, incarnation, sequence, objectLeaseMaxMs));
+        stream.link.toMaster(
+                new FenceAck(fence.requestId(), accepted, seen, incarnation, sequence, objectLeaseMaxMs, purgeId));
     }
 
     /** All of them or none. */

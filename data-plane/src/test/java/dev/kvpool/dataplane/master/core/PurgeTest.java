@@ -93,6 +93,25 @@ class PurgeTest {
         assertThat(next.status().objects()).isZero();
     }
 
+    /** Its connections to the nodes are older than the purge: only their answers to its fence tell of it. */
+    @Test
+    void aStandbyThatWatchedThePurgeHoldsItAgainstTheNodeThatMissedIt() {
+        Scenario pool = filled(20);
+        ModelMaster standby = pool.master();
+        pool.crash("c");
+        assertThat(pool.removeAll(true).status()).isEqualTo(Status.OK);
+        pool.talkedTo().crash();
+
+        pool.lead(standby, 8).talkTo(standby);
+        pool.world.run(Bounds.COLD_WAIT_MS);
+        pool.restart("c");
+
+        assertThat(pool.node("c").directory()).isEmpty();
+        for (int i = 0; i < 20; i++) {
+            assertThat(pool.find("k" + i).status()).isEqualTo(Status.NOT_FOUND);
+        }
+    }
+
     @Test
     void aPurgeThatReachedOneNodeIsFinishedByWhoeverHearsOfIt() {
         Scenario pool = filled(20);

@@ -111,7 +111,7 @@ class CodecTest {
             new SnapshotEnd(2, 6),
             new NodeStats(1, 2, 3, 4, 5, 6, -7, 8, 9),
             new LeaderGone(AUTHORITY, Departure.CRASHED, "m-0:50051"),
-            new FenceAck(1, true, AUTHORITY, 3, 4, 5),
+            new FenceAck(1, true, AUTHORITY, 3, 4, 5, ID),
             new CommandAck(1, false, AUTHORITY, Status.NO_SPACE),
             new GrantRequest(
                     1, 2, 3_000, true, List.of(new GrantKey(Key.of("k"), 5), new GrantKey(Key.of(""), 0)), "a"),

@@ -158,6 +158,7 @@ public final class PeerEncoder {
         FenceAckEncoder ack = new FenceAckEncoder().wrapAndApplyHeader(buffer, 0, header);
         ack.requestId(it.requestId()).accepted(flag(it.accepted()));
         authority(ack.seen(), it.seen());
+        id(ack.purgeId(), it.purgeId());
         return ack.incarnation(it.incarnation())
                 .sequence(it.sequence())
                 .objectLeaseMaxMs(it.objectLeaseMaxMs())
