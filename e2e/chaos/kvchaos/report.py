@@ -5,6 +5,7 @@ import json
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import median
 from xml.etree import ElementTree
 
 from kvchaos.history import OK, Operation
@@ -62,7 +63,7 @@ def table(result: Result) -> str:
         gaps.setdefault(struck.kind, []).append(longest_gap(ends, struck))
     lines = ["| fault | times | longest time without a put, s | median |", "|---|---|---|---|"]
     for kind, seconds in sorted(gaps.items()):
-        lines.append(f"| {kind} | {len(seconds)} | {max(seconds):.2f} | {sorted(seconds)[len(seconds) // 2]:.2f} |")
+        lines.append(f"| {kind} | {len(seconds)} | {max(seconds):.2f} | {median(seconds):.2f} |")
     operations = ", ".join(f"{count} {kind}" for kind, count in result.operations.most_common())
     return "\n".join(
         [
