@@ -13,6 +13,9 @@ public final class CacheSettings {
     private static final Format<Duration> REPAIR_DELAYS =
             Durations.between(Duration.ofMillis(100), Duration.ofHours(24));
     private static final Format<Long> REPAIR_RATES = Sizes.between(1L << 16, 1L << 40);
+    private static final Format<Duration> SOFT_PINS = Durations.between(Duration.ofSeconds(1), Duration.ofHours(24));
+    private static final Format<Double> RESERVE =
+            new Format<>("RATIO", "a number from 0 to 0.5", CacheSettings::reserve);
     private static final int REPLICAS_MAX = 16;
 
     public static final Setting<Duration> OBJECT_LEASE = Setting.withDefault(
@@ -26,6 +29,24 @@ public final class CacheSettings {
 
     public static final Setting<Double> EVICTION_LOW_WATERMARK = Setting.withDefault(
             "eviction-low-watermark", Formats.RATIO, "0.85", "Part of a node's capacity that eviction leaves in use.");
+
+    public static final Setting<Double> TAKEOVER_RESERVE = Setting.withDefault(
+            "takeover-reserve",
+            RESERVE,
+            "0.05",
+            "Part of a node's capacity that puts leave free, except in the time after a takeover in which all is leased.");
+
+    public static final Setting<Duration> SOFT_PIN_TTL = Setting.withDefault(
+            "soft-pin-ttl",
+            SOFT_PINS,
+            "30m",
+            "How long a soft pin outlives the last use of its object when its put does not say.");
+
+    public static final Setting<Boolean> ALLOW_EVICT_SOFT_PINNED = Setting.withDefault(
+            "allow-evict-soft-pinned",
+            Formats.SWITCH,
+            "true",
+            "Whether softly pinned objects are evicted when nothing unpinned is left.");
 
     public static final Setting<Integer> REPLICAS = Setting.withDefault(
             "replicas",
@@ -58,6 +79,9 @@ public final class CacheSettings {
             OBJECT_LEASE,
             EVICTION_HIGH_WATERMARK,
             EVICTION_LOW_WATERMARK,
+            TAKEOVER_RESERVE,
+            SOFT_PIN_TTL,
+            ALLOW_EVICT_SOFT_PINNED,
             REPLICAS,
             REPAIR_DELAY,
             REPAIR_RATE,
@@ -80,4 +104,12 @@ public final class CacheSettings {
                     "--retry-period must be shorter than --renew-deadline, or one lost answer ends a leadership"));
 
     private CacheSettings() {}
+
+    private static double reserve(String text) {
+        double value = Double.parseDouble(text);
+        if (!(0 <= value && value <= 0.5)) {
+            throw new IllegalArgumentException();
+        }
+        return value;
+    }
 }

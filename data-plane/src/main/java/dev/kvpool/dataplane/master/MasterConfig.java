@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.election.ElectionTimes;
+import dev.kvpool.dataplane.master.core.EvictionRules;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +22,7 @@ import java.util.UUID;
  * @param expectedNodes ids of the nodes that should be there, when no file says it
  * @param expectedNodesFile a file with one id per line, read again when it changes
  * @param objectLeaseMs how long a reader may rely on what it was told
+ * @param eviction when objects are evicted
  * @param replicas copies of an object when the client does not say
  * @param repairDelayMs how long a node may be away before its replicas are made anew elsewhere
  * @param repairBytesPerSecond what copies may take of a node, in each direction
@@ -35,8 +37,7 @@ public record MasterConfig(
         Set<String> expectedNodes,
         Optional<Path> expectedNodesFile,
         long objectLeaseMs,
-        double highWatermark,
-        double lowWatermark,
+        EvictionRules eviction,
         int replicas,
         long repairDelayMs,
         long repairBytesPerSecond,
@@ -56,9 +57,6 @@ public record MasterConfig(
         }
         if (port != 0 && port == adminPort) {
             problems.add("port and admin port must differ, both are " + port);
-        }
-        if (!(0 < lowWatermark && lowWatermark < highWatermark && highWatermark <= 1)) {
-            problems.add("watermarks must be 0 < low < high <= 1, not " + lowWatermark + " and " + highWatermark);
         }
         if (objectLeaseMs < 0 || objectLeaseMs > 86_400_000) {
             problems.add("the object lease must be 0 to 24 h, not " + objectLeaseMs + " ms");

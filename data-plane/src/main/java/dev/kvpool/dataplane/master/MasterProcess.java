@@ -90,8 +90,7 @@ public final class MasterProcess implements AutoCloseable {
         CoreSettings settings = new CoreSettings(
                 config.name(),
                 config.objectLeaseMs(),
-                config.highWatermark(),
-                config.lowWatermark(),
+                config.eviction(),
                 config.replicas(),
                 config.times().leaseDurationMs(),
                 config.repairDelayMs(),

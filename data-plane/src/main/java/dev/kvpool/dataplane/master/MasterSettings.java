@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.election.ElectionTimes;
+import dev.kvpool.dataplane.master.core.EvictionRules;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,8 +63,12 @@ final class MasterSettings {
                 Set.copyOf(settings.find(EXPECTED_NODES).orElse(List.of())),
                 settings.find(EXPECTED_NODES_FILE),
                 settings.get(CacheSettings.OBJECT_LEASE).toMillis(),
-                settings.get(CacheSettings.EVICTION_HIGH_WATERMARK),
-                settings.get(CacheSettings.EVICTION_LOW_WATERMARK),
+                new EvictionRules(
+                        settings.get(CacheSettings.EVICTION_HIGH_WATERMARK),
+                        settings.get(CacheSettings.EVICTION_LOW_WATERMARK),
+                        settings.get(CacheSettings.TAKEOVER_RESERVE),
+                        settings.get(CacheSettings.SOFT_PIN_TTL).toMillis(),
+                        settings.get(CacheSettings.ALLOW_EVICT_SOFT_PINNED)),
                 settings.get(CacheSettings.REPLICAS),
                 settings.get(CacheSettings.REPAIR_DELAY).toMillis(),
                 settings.get(CacheSettings.REPAIR_RATE),

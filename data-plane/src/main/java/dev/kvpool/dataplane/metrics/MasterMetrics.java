@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.metrics;
 
+import dev.kvpool.dataplane.master.core.AgeHistogram;
 import dev.kvpool.dataplane.master.core.Counters.Count;
 import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.wire.RefusalCode;
@@ -54,7 +55,22 @@ public final class MasterMetrics {
 
     /** The text for Prometheus. */
     public String scrape() {
-        return registry.scrape();
+        return registry.scrape() + evictionAges(status.get().counters().ages());
+    }
+
+    /** A histogram that the core keeps: the registry has none that only reads. */
+    private static String evictionAges(AgeHistogram ages) {
+        String name = "kvpool_master_evicted_age_seconds";
+        StringBuilder text = new StringBuilder()
+                .append("# HELP ").append(name).append(" Time since the last use of objects that were evicted\n")
+                .append("# TYPE ").append(name).append(" histogram\n");
+        for (int bucket = 0; bucket < ages.boundedBuckets(); bucket++) {
+            text.append("%s_bucket{le=\"%d\"} %d\n".formatted(name, ages.boundSeconds(bucket), ages.atMost(bucket)));
+        }
+        long all = ages.atMost(ages.boundedBuckets());
+        return text.append("%s_bucket{le=\"+Inf\"} %d\n%s_sum %s\n%s_count %d\n"
+                        .formatted(name, all, name, ages.sumSeconds(), name, all))
+                .toString();
     }
 
     /** As the reference system calls them, for dashboards and clients that know its names. */

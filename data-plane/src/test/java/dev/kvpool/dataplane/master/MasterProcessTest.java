@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.dataplane.election.ElectionTimes;
+import dev.kvpool.dataplane.master.core.EvictionRules;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.Frame;
 import dev.kvpool.dataplane.wire.PeerSocket;
@@ -82,8 +83,7 @@ class MasterProcessTest {
                 Set.of("a"),
                 Optional.empty(),
                 10_000,
-                0.9,
-                0.85,
+                EvictionRules.between(0.85, 0.9),
                 1,
                 30_000,
                 1L << 28,
@@ -229,8 +229,7 @@ class MasterProcessTest {
                 Set.of(),
                 Optional.empty(),
                 10_000,
-                0.9,
-                0.85,
+                EvictionRules.between(0.85, 0.9),
                 1,
                 30_000,
                 1L << 28,
@@ -255,8 +254,7 @@ class MasterProcessTest {
                 Set.of(),
                 Optional.of(file),
                 10_000,
-                0.9,
-                0.85,
+                EvictionRules.between(0.85, 0.9),
                 1,
                 30_000,
                 1L << 28,

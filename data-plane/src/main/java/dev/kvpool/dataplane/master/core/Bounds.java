@@ -37,6 +37,12 @@ final class Bounds {
     /** After a plan that could not free enough, because everything is leased, eviction rests for this long. */
     static final long EVICTION_PAUSE_MS = 50;
 
+    /** Objects the eviction looks at in one turn: about a millisecond. */
+    static final int EVICTION_VISITS = 8192;
+
+    /** How long writers who find no room look past a node of which nothing more could be evicted. */
+    static final long BARREN_MS = 1_000;
+
     /** What a node remembers as the largest object lease is believed up to a day. */
     static final long OBJECT_LEASE_MS_MAX = 86_400_000;
 

@@ -6,8 +6,6 @@ package dev.kvpool.dataplane.master.core;
  *
  * @param name of this master
  * @param objectLeaseMs how long an object a reader was told about is neither evicted nor removed
- * @param highWatermark fraction of a node's room above which eviction begins
- * @param lowWatermark fraction at which it ends
  * @param replicas copies of an object on different nodes when the client does not say
  * @param repairDelayMs how long a node may be away before its replicas are made anew elsewhere
  * @param repairBytesPerSecond what copies may take of a node, in each direction
@@ -16,8 +14,7 @@ package dev.kvpool.dataplane.master.core;
 public record CoreSettings(
         String name,
         long objectLeaseMs,
-        double highWatermark,
-        double lowWatermark,
+        EvictionRules eviction,
         int replicas,
         long leaseDurationMs,
         long repairDelayMs,
@@ -27,13 +24,29 @@ public record CoreSettings(
             throw new IllegalArgumentException("repair delay " + repairDelayMs + " ms and repair rate "
                     + repairBytesPerSecond + " bytes/s must be positive");
         }
-        if (!(0 < lowWatermark && lowWatermark < highWatermark && highWatermark <= 1)) {
-            throw new IllegalArgumentException(
-                    "watermarks must be 0 < low < high <= 1, not " + lowWatermark + " and " + highWatermark);
-        }
         if (objectLeaseMs < 0 || leaseDurationMs <= 0 || replicas < 1) {
             throw new IllegalArgumentException("object lease " + objectLeaseMs + " ms, lease duration "
                     + leaseDurationMs + " ms and " + replicas + " replicas must be positive");
         }
+    }
+
+    /** With these watermarks and no takeover reserve. */
+    public CoreSettings(
+            String name,
+            long objectLeaseMs,
+            double highWatermark,
+            double lowWatermark,
+            int replicas,
+            long leaseDurationMs,
+            long repairDelayMs,
+            long repairBytesPerSecond) {
+        this(
+                name,
+                objectLeaseMs,
+                EvictionRules.between(lowWatermark, highWatermark),
+                replicas,
+                leaseDurationMs,
+                repairDelayMs,
+                repairBytesPerSecond);
     }
 }

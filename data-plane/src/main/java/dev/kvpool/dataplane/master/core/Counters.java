@@ -15,7 +15,9 @@ public final class Counters {
         PUTS_FAILED("puts", "failed", "Puts by outcome"),
         PUTS_NO_SPACE("puts", "no_space", "Puts by outcome"),
         LOOKUP_HITS("lookup_hits", "", "Keys looked up and found"),
-        LOOKUP_UNKNOWN("lookup_misses", "unknown", "Keys looked up and not found"),
+        LOOKUP_NEVER_PUT("lookup_misses", "never_put", "Keys looked up and not found"),
+        LOOKUP_EVICTED("lookup_misses", "evicted", "Keys looked up and not found"),
+        LOOKUP_REMOVED("lookup_misses", "removed", "Keys looked up and not found"),
         LOOKUP_UNAVAILABLE("lookup_misses", "unavailable", "Keys looked up and not found"),
         LOOKUP_INVALID("lookup_misses", "invalid_key", "Keys looked up and not found"),
         EXISTS_HITS("exists_hits", "", "Keys asked for and present"),
@@ -35,6 +37,7 @@ public final class Counters {
         COPIED_BYTES("copied_bytes", "", "Bytes of extents copied from node to node"),
         TRIMMED("trimmed", "", "Replicas freed because their object had more than it should"),
         NODES_DISTRUSTED("nodes_distrusted", "", "Times a node was not chosen for a while after a failed transfer"),
+        REPLACED("replaced", "", "Objects that an upsert of their key replaced"),
         LEFT_OVERS("left_overs", "", "Objects freed because their put was never finished"),
         TAKEOVERS("takeovers", "", "Times this master began to serve"),
         EPOCH_RAISES("epoch_raises", "", "Times a node knew a higher epoch than this leader's"),
@@ -66,13 +69,15 @@ public final class Counters {
     }
 
     private final long[] counts;
+    private final AgeHistogram ages;
 
     Counters() {
-        this(new long[Count.values().length]);
+        this(new long[Count.values().length], new AgeHistogram());
     }
 
-    private Counters(long[] counts) {
+    private Counters(long[] counts, AgeHistogram ages) {
         this.counts = counts;
+        this.ages = ages;
     }
 
     void add(Count what) {
@@ -87,8 +92,13 @@ public final class Counters {
         return counts[what.ordinal()];
     }
 
+    /** How long evicted objects had not been used. */
+    public AgeHistogram ages() {
+        return ages;
+    }
+
     /** A copy that no longer changes. */
     Counters copy() {
-        return new Counters(counts.clone());
+        return new Counters(counts.clone(), ages.copy());
     }
 }

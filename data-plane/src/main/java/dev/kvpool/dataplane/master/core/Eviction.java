@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
-import java.util.ArrayList;
+import dev.kvpool.dataplane.wire.message.Retention;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
 /**
- * What to evict. A node above its high watermark, in bytes or in directory slots, is brought down to the low one; what is
- * already on its way out counts as gone. Least recently leased objects go first, a leased one never, and an object goes
- * with all its replicas. The plan ends only when every node has what it needs or nothing else may go: a full pool never
- * rests while it holds something evictable.
+ * What has to be evicted at one moment. A node above its high watermark, in bytes or in directory slots, is brought down to
+ * the low one; what is already on its way out counts as gone. A leased or hard-pinned object never goes, a softly pinned one
+ * only in a second round, and an object goes with all its replicas.
  */
 final class Eviction {
-    private Eviction() {}
-
-    /** The plan, and whether it brings every node where it should be. */
-    record Plan(List<StoredObject> victims, boolean sufficient) {}
+    /** What may go: first everything without a pin, then, if the pool allows it, what is softly pinned. */
+    enum Round {
+        UNPINNED,
+        SOFTLY_PINNED
+    }
 
     /** What a node still has to lose. */
     private static final class Need {
@@ -29,71 +28,80 @@ final class Eviction {
         }
     }
 
-    static boolean isNeeded(Collection<NodeView> nodes, double high) {
+    private final EvictionRules rules;
+    private final Map<NodeView, Need> needs = new HashMap<>();
+    private int open;
+
+    Eviction(Collection<NodeView> nodes, EvictionRules rules) {
+        this.rules = rules;
         for (NodeView node : nodes) {
-            if (node.usable && (node.wantedBytes > 0 || isAbove(node, high))) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    static Plan plan(
-            Collection<NodeView> nodes, Iterable<StoredObject> coldestFirst, double high, double low, long nowMs) {
-        Map<NodeView, Need> needs = needs(nodes, high, low);
-        int open = needs.size();
-        List<StoredObject> victims = new ArrayList<>();
-        for (StoredObject object : coldestFirst) {
-            if (open == 0) {
-                break;
-            }
-            if (object.isLeased(nowMs) || !helps(object, needs)) {
-                continue;
-            }
-            victims.add(object);
-            open -= satisfied(object, needs);
-        }
-        return new Plan(victims, open == 0);
-    }
-
-    private static Map<NodeView, Need> needs(Collection<NodeView> nodes, double high, double low) {
-        Map<NodeView, Need> needs = new HashMap<>();
-        for (NodeView node : nodes) {
-            Need need = new Need();
-            if (isAbove(node, high)) {
-                need.bytes = bytesHeld(node) - (long) (node.capacityBytes * low);
-                need.slots = slotsHeld(node) - (long) (node.capacitySlots * low);
-            }
-            need.bytes = Math.max(need.bytes, node.wantedBytes);
-            if (node.usable && need.isOpen()) {
-                needs.put(node, need);
-            }
-        }
-        return needs;
-    }
-
-    private static boolean helps(StoredObject object, Map<NodeView, Need> needs) {
-        for (Replica replica : object.replicas()) {
-            Need need = needs.get(replica.node());
+            Need need = node.usable ? need(node, rules) : null;
             if (need != null && need.isOpen()) {
+                needs.put(node, need);
+                open++;
+            }
+        }
+    }
+
+    /** Whether any node has to lose something still. */
+    boolean isNeeded() {
+        return open > 0;
+    }
+
+    boolean isNeededOn(NodeView node) {
+        Need need = needs.get(node);
+        return need != null && need.isOpen();
+    }
+
+    /** Whether a node that has to lose something holds this object. */
+    boolean helps(StoredObject object) {
+        for (Replica replica : object.replicas()) {
+            if (isNeededOn(replica.node())) {
                 return true;
             }
         }
         return false;
     }
 
-    /** Books the extents of a victim and returns how many nodes thereby have what they need. */
-    private static int satisfied(StoredObject victim, Map<NodeView, Need> needs) {
-        int closed = 0;
+    boolean mayTake(StoredObject object, Round round, long nowMs) {
+        if (object.isLeased(nowMs)) {
+            return false;
+        }
+        Retention retention = object.retention();
+        return !retention.hard() && (round == Round.SOFTLY_PINNED || !isSoftlyPinned(object, retention, nowMs));
+    }
+
+    /** A soft pin runs from the publish or from the end of the last lease. */
+    private boolean isSoftlyPinned(StoredObject object, Retention retention, long nowMs) {
+        if (!retention.soft()) {
+            return false;
+        }
+        long pinMs = retention.softMs() == 0 ? rules.softPinMs() : retention.softMs();
+        return nowMs - object.leaseUntilMs() < Math.min(pinMs, EvictionRules.SOFT_PIN_MS_MAX);
+    }
+
+    /** Counts the extents of a victim as gone. */
+    void book(StoredObject victim) {
         for (Replica replica : victim.replicas()) {
-            Need need = needs.get(replica.node());
+            NodeView node = replica.node();
+            node.wantedBytes = Math.max(0, node.wantedBytes - replica.extentBytes());
+            Need need = needs.get(node);
             if (need != null && need.isOpen()) {
                 need.bytes -= replica.extentBytes();
                 need.slots--;
-                closed += need.isOpen() ? 0 : 1;
+                open -= need.isOpen() ? 0 : 1;
             }
         }
-        return closed;
+    }
+
+    private static Need need(NodeView node, EvictionRules rules) {
+        Need need = new Need();
+        if (isAbove(node, rules.high())) {
+            need.bytes = bytesHeld(node) - (long) (node.capacityBytes * rules.low());
+            need.slots = slotsHeld(node) - (long) (node.capacitySlots * rules.low());
+        }
+        need.bytes = Math.max(need.bytes, node.wantedBytes);
+        return need;
     }
 
     private static boolean isAbove(NodeView node, double watermark) {

@@ -20,6 +20,10 @@ final class Grant {
     final Key key;
     final long extentBytes;
     final long deadlineMs;
+
+    /** An upsert: what has the key when it is published gives way at once. */
+    final boolean replaces;
+
     final List<NodeView> targets;
 
     /** Copies the object should have. */
@@ -31,7 +35,16 @@ final class Grant {
     /** Its connection ended. The writer may still finish, but nobody waits for it any more. */
     boolean abandoned;
 
-    Grant(long session, ObjectId id, Key key, long extentBytes, List<NodeView> targets, int wanted, long deadlineMs) {
+    Grant(
+            long session,
+            ObjectId id,
+            Key key,
+            long extentBytes,
+            List<NodeView> targets,
+            int wanted,
+            long deadlineMs,
+            boolean replaces) {
+        this.replaces = replaces;
         this.session = session;
         this.id = id;
         this.key = key;

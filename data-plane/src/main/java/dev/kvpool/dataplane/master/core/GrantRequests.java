@@ -21,6 +21,7 @@ final class GrantRequests {
     private final Grants grants;
     private final Settlement settlement;
     private final Leadership leadership;
+    private final TakeoverReserve reserve;
     private final Counters counters;
     private final RandomGenerator random;
 
@@ -31,6 +32,7 @@ final class GrantRequests {
             Grants grants,
             Settlement settlement,
             Leadership leadership,
+            TakeoverReserve reserve,
             Counters counters,
             RandomGenerator random) {
         this.settings = settings;
@@ -39,18 +41,32 @@ final class GrantRequests {
         this.grants = grants;
         this.settlement = settlement;
         this.leadership = leadership;
+        this.reserve = reserve;
         this.counters = counters;
         this.random = random;
     }
 
     /** What is the same for every key of a request. */
     private record Wish(
-            long session, int replicas, String preferredNode, List<NodeView> usable, long nowMs, long deadlineMs) {}
+            long session,
+            int replicas,
+            boolean replace,
+            String preferredNode,
+            List<NodeView> usable,
+            long nowMs,
+            long deadlineMs) {}
 
     GrantReply grant(long session, GrantRequest request, long nowMs) {
         long grantedMs = Math.min(request.deadlineMs(), Bounds.GRANT_MS_MAX);
         int replicas = request.replicas() == 0 ? settings.replicas() : request.replicas();
-        Wish wish = new Wish(session, replicas, request.preferredNode(), membership.takers(), nowMs, nowMs + grantedMs);
+        Wish wish = new Wish(
+                session,
+                replicas,
+                request.replace(),
+                request.preferredNode(),
+                membership.takers(),
+                nowMs,
+                nowMs + grantedMs);
         NodeTable nodes = new NodeTable();
         List<GrantLine> lines = new ArrayList<>(request.keys().size());
         for (GrantKey key : request.keys()) {
@@ -60,7 +76,7 @@ final class GrantRequests {
     }
 
     private GrantLine grant(GrantKey asked, Wish wish, NodeTable nodes) {
-        Status objection = objection(asked.key(), wish.nowMs);
+        Status objection = objection(asked.key(), wish);
         if (objection != Status.OK) {
             return refused(objection);
         }
@@ -71,7 +87,7 @@ final class GrantRequests {
         List<NodeView> targets = Placement.choose(wish.usable, extentBytes, wish.replicas, wish.preferredNode, random);
         if (targets.isEmpty()) {
             counters.add(Count.GRANTS_NO_SPACE);
-            makeRoom(wish.usable, extentBytes);
+            makeRoom(wish.usable, extentBytes, wish.nowMs);
             return refused(Status.NO_SPACE);
         }
         endOutlived(asked.key(), wish.nowMs);
@@ -82,31 +98,32 @@ final class GrantRequests {
                 extentBytes,
                 targets,
                 wish.replicas,
-                wish.deadlineMs);
+                wish.deadlineMs,
+                wish.replace);
         grants.add(grant);
         counters.add(Count.GRANTS);
         List<Integer> places = targets.stream().map(nodes::place).toList();
         return new GrantLine(Status.OK, grant.id, places);
     }
 
-    private Status objection(Key key, long nowMs) {
+    private Status objection(Key key, Wish wish) {
         if (!key.isValid()) {
             return Status.INVALID_KEY;
         }
         StoredObject present = index.published(key);
-        if (present != null && leadership.mayRead(present)) {
+        if (present != null && leadership.mayRead(present) && !wish.replace) {
             counters.add(Count.PUTS_EXISTING);
             index.recency().touch(present);
             return Status.EXISTS;
         }
-        if (grants.isBeingPut(key, nowMs)) {
+        if (grants.isBeingPut(key, wish.nowMs)) {
             counters.add(Count.GRANTS_BUSY);
             return Status.BUSY;
         }
         return grants.isFull() ? Status.QUEUE_FULL : Status.OK;
     }
 
-    /** The largest object the pool could hold, whether its nodes are here or away. */
+    /** The largest object the pool could hold at any time, whether its nodes are here or away. */
     private long largestSegment() {
         long largest = 0;
         boolean known = false;
@@ -114,23 +131,33 @@ final class GrantRequests {
             known |= node.segmentBytesMax > 0;
             largest = Math.max(largest, node.segmentBytesMax);
         }
-        return known ? largest : Long.MAX_VALUE;
+        return known ? reserve.largestExtent(largest) : Long.MAX_VALUE;
     }
 
-    /** Asks the eviction for room on the largest node that could take it. */
-    private static void makeRoom(List<NodeView> usable, long extentBytes) {
-        NodeView largest = null;
+    /**
+     * Asks the eviction for room on a node that could take the object: the largest, but rather one of which something may still
+     * be evicted. What is on its way out already is not asked for twice.
+     */
+    private static void makeRoom(List<NodeView> usable, long extentBytes, long nowMs) {
+        NodeView best = null;
         for (NodeView node : usable) {
-            boolean fits = node.segmentBytesMax >= extentBytes;
-            if (fits
-                    && (largest == null
-                            || node.capacityBytes - node.wantedBytes > largest.capacityBytes - largest.wantedBytes)) {
-                largest = node;
+            if (node.segmentBytesMax >= extentBytes && (best == null || isBetter(node, best, nowMs))) {
+                best = node;
             }
         }
-        if (largest != null) {
-            largest.want(extentBytes);
+        boolean comes = best == null
+                || (best.freeBytes() + best.freeingBytes() >= extentBytes && best.freeSlots() + best.freeingSlots() > 0);
+        if (!comes) {
+            best.want(extentBytes);
         }
+    }
+
+    private static boolean isBetter(NodeView node, NodeView other, long nowMs) {
+        boolean barren = nowMs < node.barrenUntilMs;
+        if (barren != nowMs < other.barrenUntilMs) {
+            return !barren;
+        }
+        return node.capacityBytes - node.wantedBytes > other.capacityBytes - other.wantedBytes;
     }
 
     /** A grant that is abandoned or past its deadline gives way; what its writer committed, or still will, is a left-over. */

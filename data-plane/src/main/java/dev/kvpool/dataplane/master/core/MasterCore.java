@@ -49,6 +49,7 @@ public final class MasterCore {
     private final NodeStream stream;
     private final PublishRequests publishes;
     private final ClientRequests requests;
+    private final TakeoverReserve reserve;
     private final Evictor evictor;
     private final Heartbeats heartbeats;
     private final Departures departures;
@@ -67,7 +68,9 @@ public final class MasterCore {
         frees = new Frees(index, membership, outbox, this::nextRequestId);
         Commands commands = new Commands(outbox, this::nextRequestId);
         Purges purges = new Purges(membership, index, commands);
-        settlement = new Settlement(settings, index, grants, frees, leadership, tombstones, purges, counters);
+        Groups groups = new Groups(index);
+        Departed departed = new Departed();
+        settlement = new Settlement(settings, index, groups, grants, frees, leadership, tombstones, purges, counters);
         upkeep = new Upkeep(
                 settings,
                 leadership,
@@ -85,6 +88,7 @@ public final class MasterCore {
                 leadership,
                 membership,
                 index,
+                groups,
                 grants,
                 frees,
                 settlement,
@@ -95,15 +99,27 @@ public final class MasterCore {
                 this::nextRequestId);
         stream = new NodeStream(index, tombstones, this::committed, this::buried);
         publishes = new PublishRequests(index, membership, grants, settlement, upkeep.standings(), replies, counters);
-        GrantRequests granting =
-                new GrantRequests(settings, index, membership, grants, settlement, leadership, counters, random);
-        ReadRequests reads = new ReadRequests(settings, index, leadership, counters);
+        reserve = new TakeoverReserve(settings.eviction(), membership, settlement);
+        GrantRequests granting = new GrantRequests(
+                settings, index, membership, grants, settlement, leadership, reserve, counters, random);
+        ReadRequests reads = new ReadRequests(settings, index, groups, leadership, departed, counters);
         Removals removals = new Removals(
                 index, membership, grants, frees, settlement, leadership, upkeep.burials(), upkeep.copies());
         removes = new RemoveRequests(
-                index, membership, grants, publishes, leadership, removals, purges, replies, counters);
+                index,
+                groups,
+                membership,
+                grants,
+                publishes,
+                leadership,
+                removals,
+                purges,
+                replies,
+                departed,
+                counters);
         requests = new ClientRequests(leadership, granting, publishes, reads, removes, replies, outbox);
-        evictor = new Evictor(settings, leadership, membership, index, frees, counters);
+        evictor = new Evictor(
+                settings.eviction(), leadership, membership, index, groups, frees, departed, counters);
         heartbeats = new Heartbeats(membership, clients, index, tombstones, outbox);
         departures = new Departures(membership, outbox);
         report = new StatusReport(leadership, membership, index, tombstones, grants, takeover, upkeep, counters);
@@ -339,6 +355,7 @@ public final class MasterCore {
         removes.tick(nowMs);
         upkeep.tick(nowMs);
         replies.expire(nowMs);
+        reserve.tick(nowMs);
         evictor.tick(nowMs);
         sendFrees();
     }

@@ -83,6 +83,14 @@ final class NodeView implements Placement.Candidate {
     /** Bytes that must become free although the node is below its watermark: a writer found no room. */
     long wantedBytes;
 
+    /** Until then nothing more is sought on it: all it holds was found leased or pinned. */
+    long barrenUntilMs = Long.MIN_VALUE;
+
+    /** Room that new objects must leave free; kept by {@link TakeoverReserve}. */
+    long keptBytes;
+
+    long keptSlots;
+
     NodeView(String id) {
         this.id = id;
     }
@@ -183,12 +191,12 @@ final class NodeView implements Placement.Candidate {
 
     @Override
     public long freeBytes() {
-        return capacityBytes - usedBytes() - grantedBytes;
+        return capacityBytes - usedBytes() - grantedBytes - keptBytes;
     }
 
     @Override
     public long freeSlots() {
-        return capacitySlots - usedSlots() - grantedSlots;
+        return capacitySlots - usedSlots() - grantedSlots - keptSlots;
     }
 
     /** Failure domain, empty when unknown or away. */

@@ -164,7 +164,7 @@ final class PublishRequests {
                 continue;
             }
             if (seen) {
-                settlement.publishGranted(object, grant.wanted, nowMs);
+                settlement.publishGranted(object, grant, nowMs);
                 counters.add(Count.PUTS);
                 end(grant, Status.OK);
             } else {

@@ -22,13 +22,23 @@ final class ReadRequests {
 
     private final CoreSettings settings;
     private final Index index;
+    private final Groups groups;
     private final Leadership leadership;
+    private final Departed departed;
     private final Counters counters;
 
-    ReadRequests(CoreSettings settings, Index index, Leadership leadership, Counters counters) {
+    ReadRequests(
+            CoreSettings settings,
+            Index index,
+            Groups groups,
+            Leadership leadership,
+            Departed departed,
+            Counters counters) {
         this.settings = settings;
         this.index = index;
+        this.groups = groups;
         this.leadership = leadership;
+        this.departed = departed;
         this.counters = counters;
     }
 
@@ -49,7 +59,7 @@ final class ReadRequests {
         }
         StoredObject object = index.published(key);
         if (object == null) {
-            counters.add(Count.LOOKUP_UNKNOWN);
+            counters.add(reasonOfMiss(key));
             return NOTHING;
         }
         if (!leadership.mayRead(object)) {
@@ -65,6 +75,14 @@ final class ReadRequests {
             }
         }
         return new Found(Status.OK, object.id(), object.payloadLength(), object.payloadCrc(), replicas);
+    }
+
+    private Count reasonOfMiss(Key key) {
+        return switch (departed.fateOf(key)) {
+            case UNKNOWN -> Count.LOOKUP_NEVER_PUT;
+            case EVICTED -> Count.LOOKUP_EVICTED;
+            case REMOVED -> Count.LOOKUP_REMOVED;
+        };
     }
 
     /** Readers are not sent to a replica that goes as long as there is another one. */
@@ -110,6 +128,7 @@ final class ReadRequests {
     private void lease(StoredObject object, long nowMs) {
         index.lease(object, nowMs + settings.objectLeaseMs());
         index.recency().touch(object);
+        groups.leased(object);
     }
 
     private static Found missing(Status why) {

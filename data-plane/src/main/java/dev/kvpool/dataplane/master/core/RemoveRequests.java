@@ -12,6 +12,7 @@ import dev.kvpool.nativelib.Status;
 /** Answers requests to remove one object, or all of them. */
 final class RemoveRequests {
     private final Index index;
+    private final Groups groups;
     private final Membership membership;
     private final Grants grants;
     private final PublishRequests publishes;
@@ -19,11 +20,13 @@ final class RemoveRequests {
     private final Removals removals;
     private final Purges purges;
     private final PendingReplies replies;
+    private final Departed departed;
     private final Counters counters;
     private final Sweeps sweeps;
 
     RemoveRequests(
             Index index,
+            Groups groups,
             Membership membership,
             Grants grants,
             PublishRequests publishes,
@@ -31,8 +34,10 @@ final class RemoveRequests {
             Removals removals,
             Purges purges,
             PendingReplies replies,
+            Departed departed,
             Counters counters) {
         this.index = index;
+        this.groups = groups;
         this.membership = membership;
         this.grants = grants;
         this.publishes = publishes;
@@ -40,6 +45,7 @@ final class RemoveRequests {
         this.removals = removals;
         this.purges = purges;
         this.replies = replies;
+        this.departed = departed;
         this.counters = counters;
         this.sweeps = new Sweeps(index, this::removeSwept);
     }
@@ -66,7 +72,7 @@ final class RemoveRequests {
             return;
         }
         removals.remove(key, object, nowMs, result -> {
-            counters.add(Count.REMOVED, result == Status.OK ? 1 : 0);
+            removed(key, result);
             reply.decide(line, result);
         });
     }
@@ -78,10 +84,22 @@ final class RemoveRequests {
         if (grants.isBeingPut(key, nowMs)) {
             return Status.BUSY;
         }
-        if (object != null && object.isLeased(nowMs) && !force) {
+        if (object != null && !force && isLeased(object, nowMs)) {
             return Status.HAS_LEASE;
         }
         return removals.objection(key, object, force);
+    }
+
+    private boolean isLeased(StoredObject object, long nowMs) {
+        groups.refresh(object);
+        return object.isLeased(nowMs);
+    }
+
+    private void removed(Key key, Status result) {
+        if (result == Status.OK) {
+            counters.add(Count.REMOVED);
+            departed.removed(key);
+        }
     }
 
     void removeAll(long session, RemoveAllRequest request, long nowMs) {
@@ -128,7 +146,7 @@ final class RemoveRequests {
         if (objection(key, object, false, nowMs) == Status.OK) {
             sweep.removing();
             removals.remove(key, object, nowMs, result -> {
-                counters.add(Count.REMOVED, result == Status.OK ? 1 : 0);
+                removed(key, result);
                 sweep.removed(result == Status.OK);
             });
         }

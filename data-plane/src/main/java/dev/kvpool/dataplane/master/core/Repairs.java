@@ -216,7 +216,7 @@ final class Repairs {
         for (Site site : now.values()) {
             if (site.takes() && !holders.contains(site)) {
                 NodeView node = membership.node(site.id());
-                capacity += (long) (node.capacityBytes * settings.highWatermark());
+                capacity += (long) (node.capacityBytes * settings.eviction().high());
                 largest = largest == null || isLarger(node, largest) ? node : largest;
             }
         }

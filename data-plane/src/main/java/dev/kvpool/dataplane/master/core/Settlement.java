@@ -12,6 +12,7 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
 final class Settlement {
     private final CoreSettings settings;
     private final Index index;
+    private final Groups groups;
     private final Grants grants;
     private final Frees frees;
     private final Leadership leadership;
@@ -25,6 +26,7 @@ final class Settlement {
     Settlement(
             CoreSettings settings,
             Index index,
+            Groups groups,
             Grants grants,
             Frees frees,
             Leadership leadership,
@@ -33,6 +35,7 @@ final class Settlement {
             Counters counters) {
         this.settings = settings;
         this.index = index;
+        this.groups = groups;
         this.grants = grants;
         this.frees = frees;
         this.leadership = leadership;
@@ -163,17 +166,33 @@ final class Settlement {
             counters.add(Count.SUPERSEDED);
         }
         // What its put asked for is not written down; copies that are there were wanted.
-        index.publish(object, Math.max(settings.replicas(), object.usableReplicas()));
+        publish(object, Math.max(settings.replicas(), object.usableReplicas()));
     }
 
     /** Publishes what this epoch granted. The grant must be the newest of its key, so nothing newer can be there. */
-    void publishGranted(StoredObject object, int wanted, long nowMs) {
+    void publishGranted(StoredObject object, Grant grant, long nowMs) {
         StoredObject before = index.publishedUnderKeyOf(object);
-        if (before != null) {
+        if (before != null && grant.replaces) {
+            // Its readers' descriptors fail by the generation and they ask again; what is being sent, the node keeps.
+            frees.giveUp(before, new Frees.Removal(freed -> {}));
+            counters.add(Count.REPLACED);
+        } else if (before != null) {
             frees.giveUp(before, nowMs);
             counters.add(Count.SUPERSEDED);
         }
+        // A lease of no length: its end is when the object was used last.
+        index.lease(object, nowMs);
+        publish(object, grant.wanted);
+    }
+
+    private void publish(StoredObject object, int wanted) {
         index.publish(object, wanted);
+        groups.joined(object);
+    }
+
+    /** Whether what the leaders before this one promised may still be relied on, and so nothing recovered can be evicted. */
+    boolean isRecovering(long nowMs) {
+        return nowMs < leasedUntilMs;
     }
 
     /** Gives up what a grant that ended without a publish has left behind, if anything has arrived yet. */

@@ -17,6 +17,7 @@ final class Takeover {
     private final Leadership leadership;
     private final Membership membership;
     private final Index index;
+    private final Groups groups;
     private final Grants grants;
     private final Frees frees;
     private final Settlement settlement;
@@ -37,6 +38,7 @@ final class Takeover {
             Leadership leadership,
             Membership membership,
             Index index,
+            Groups groups,
             Grants grants,
             Frees frees,
             Settlement settlement,
@@ -49,6 +51,7 @@ final class Takeover {
         this.leadership = leadership;
         this.membership = membership;
         this.index = index;
+        this.groups = groups;
         this.grants = grants;
         this.frees = frees;
         this.settlement = settlement;
@@ -109,6 +112,7 @@ final class Takeover {
         frees.forgetQuarantine();
         grants.clear();
         index.forgetFates();
+        groups.clear();
     }
 
     /** Asks a node that has introduced itself to obey this leader. */

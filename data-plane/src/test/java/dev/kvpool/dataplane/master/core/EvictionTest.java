@@ -108,10 +108,11 @@ class EvictionTest {
         node.capacitySlots = 10;
         node.usable = true;
         node.grantedSlots = 9;
-        assertThat(Eviction.isNeeded(List.of(node), 0.90)).isFalse();
+        EvictionRules rules = EvictionRules.between(0.50, 0.90);
+        assertThat(new Eviction(List.of(node), rules).isNeeded()).isFalse();
 
         node.grantedSlots = 10;
-        assertThat(Eviction.isNeeded(List.of(node), 0.90)).isTrue();
+        assertThat(new Eviction(List.of(node), rules).isNeeded()).isTrue();
     }
 
     private static void fill(Scenario pool, int objects) {
