@@ -87,7 +87,9 @@ final class Evictor {
     }
 
     private void visit(StoredObject object, Eviction eviction, long nowMs) {
-        groups.refresh(object);
+        if (groups.refresh(object)) {
+            return; // its turn comes again further on, among the objects that were used when its group was
+        }
         if (!eviction.mayTake(object, round, nowMs) || !eviction.helps(object)) {
             return;
         }

@@ -52,13 +52,19 @@ final class Groups {
         }
     }
 
-    /** Gives an object the lease its group was given since it was last asked about, and the place among the warm with it. */
-    void refresh(StoredObject object) {
+    /**
+     * Gives an object the lease its group was given since it was last asked about, and a place among the warm with it.
+     *
+     * @return whether there was one, running or not
+     */
+    boolean refresh(StoredObject object) {
         Group group = groupOf(object);
-        if (group != null && group.leaseUntilMs > object.leaseUntilMs()) {
-            index.lease(object, group.leaseUntilMs);
-            index.recency().touch(object);
+        if (group == null || group.leaseUntilMs <= object.leaseUntilMs()) {
+            return false;
         }
+        index.lease(object, group.leaseUntilMs);
+        index.recency().touch(object);
+        return true;
     }
 
     /** The published objects of an object's group, itself left out. */

@@ -159,6 +159,16 @@ final class ModelNode {
 
     /** A client's write, start to commit; the authority is checked at the moment of the commit. */
     Status write(Authority authority, ObjectId objectId, Key key, long payloadLength, int payloadCrc) {
+        return write(authority, objectId, key, payloadLength, payloadCrc, Retention.NONE);
+    }
+
+    Status write(
+            Authority authority,
+            ObjectId objectId,
+            Key key,
+            long payloadLength,
+            int payloadCrc,
+            Retention retention) {
         if (!up) {
             return Status.CONNECT_FAILED;
         }
@@ -168,10 +178,20 @@ final class ModelNode {
         if (purgeId.isNewerThan(objectId)) {
             return Status.STALE_EPOCH;
         }
-        return add(RecordState.COMMITTED, objectId, key, payloadLength, payloadCrc);
+        return add(RecordState.COMMITTED, objectId, key, payloadLength, payloadCrc, retention);
     }
 
     private Status add(RecordState state, ObjectId objectId, Key key, long payloadLength, int payloadCrc) {
+        return add(state, objectId, key, payloadLength, payloadCrc, Retention.NONE);
+    }
+
+    private Status add(
+            RecordState state,
+            ObjectId objectId,
+            Key key,
+            long payloadLength,
+            int payloadCrc,
+            Retention retention) {
         long extentBytes = ExtentSize.of(key.length(), payloadLength);
         if (usedBytes() + extentBytes > capacityBytes) {
             return Status.NO_SPACE;
@@ -186,7 +206,7 @@ final class ModelNode {
                 extentBytes,
                 payloadLength,
                 payloadCrc,
-                Retention.NONE,
+                retention,
                 key);
         directory.put(slot, record);
         change(record);

@@ -23,6 +23,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.PutOutcome;
 import java.util.ArrayList;
@@ -51,6 +52,8 @@ final class Scenario {
     private Link client;
     private ModelMaster talkedTo;
     private int replicas = 1;
+    private EvictionRules rules = EvictionRules.between(0.50, 0.90);
+    private Retention retention = Retention.NONE;
     private long lastRequest;
 
     /** Expected nodes; they connect to a master when it is started. */
@@ -73,6 +76,18 @@ final class Scenario {
         return node;
     }
 
+    /** When masters made from now on evict. */
+    Scenario withRules(EvictionRules evictionRules) {
+        rules = evictionRules;
+        return this;
+    }
+
+    /** What keeps the objects of puts from now on. */
+    Scenario keeping(Retention kept) {
+        retention = kept;
+        return this;
+    }
+
     /** A new master that every node has dialled. */
     ModelMaster master() {
         ModelMaster master = lonelyMaster();
@@ -86,8 +101,7 @@ final class Scenario {
         CoreSettings settings = new CoreSettings(
                 "master-" + masters.size(),
                 OBJECT_LEASE_MS,
-                0.90,
-                0.50,
+                rules,
                 replicas,
                 LEASE_DURATION_MS,
                 REPAIR_DELAY_MS,
@@ -180,13 +194,25 @@ final class Scenario {
         return replies.containsKey(requestId);
     }
 
+    /** Lets time go by with a client that says something now and then: a silent one is cut off. */
+    void pass(long ms) {
+        for (long passed = 0; passed < ms; passed += 5_000) {
+            lookup();
+            world.run(Math.min(5_000, ms - passed));
+        }
+    }
+
     GrantReply grant(String key, long payloadLength) {
         return grant(key, payloadLength, 30_000);
     }
 
     GrantReply grant(String key, long payloadLength, long deadlineMs) {
+        return grant(key, payloadLength, deadlineMs, false);
+    }
+
+    private GrantReply grant(String key, long payloadLength, long deadlineMs, boolean replace) {
         GrantRequest request = new GrantRequest(
-                nextRequest(), 0, deadlineMs, false, List.of(new GrantKey(Key.of(key), payloadLength)), "");
+                nextRequest(), 0, deadlineMs, replace, List.of(new GrantKey(Key.of(key), payloadLength)), "");
         send(request);
         return reply(request.requestId(), GrantReply.class);
     }
@@ -209,7 +235,7 @@ final class Scenario {
         List<Long> committed = new ArrayList<>();
         for (int target : line.targets()) {
             ModelNode node = nodes.get(reply.nodes().get(target).nodeId());
-            Status status = node.write(reply.authority(), line.objectId(), Key.of(key), payloadLength, key.hashCode());
+            Status status = node.write(reply.authority(), line.objectId(), Key.of(key), payloadLength, key.hashCode(), retention);
             if (status == Status.OK) {
                 committed.add(node.incarnation());
             }
@@ -236,7 +262,15 @@ final class Scenario {
 
     /** Grant, write, publish. */
     Status put(String key, long payloadLength) {
-        GrantReply reply = grant(key, payloadLength);
+        return put(key, payloadLength, grant(key, payloadLength));
+    }
+
+    /** The same with a grant that replaces what the key has. */
+    Status upsert(String key, long payloadLength) {
+        return put(key, payloadLength, grant(key, payloadLength, 30_000, true));
+    }
+
+    private Status put(String key, long payloadLength, GrantReply reply) {
         if (reply.status() != Status.OK || reply.grants().getFirst().status() != Status.OK) {
             return reply.status() != Status.OK
                     ? reply.status()

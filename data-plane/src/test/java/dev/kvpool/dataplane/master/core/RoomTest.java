@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.master.core.Counters.Count;
+import dev.kvpool.dataplane.wire.message.Retention;
+import dev.kvpool.nativelib.Status;
+import org.junit.jupiter.api.Test;
+
+/** Room for writers: the reserve for after a takeover, nodes that can give none, upserts, and what is told of misses. */
+class RoomTest {
+    private static final long EXTENT = 1088;
+    private static final EvictionRules RESERVING = new EvictionRules(0.80, 0.50, 0.10, 1_800_000, true);
+
+    @Test
+    void putsLeaveTheReserveFreeAndMayUseItAfterATakeover() {
+        Scenario pool = new Scenario()
+                .withRules(RESERVING)
+                .withNodes(20 * EXTENT, "a")
+                .leading(7)
+                .keeping(Retention.of(false, true, 0, 0));
+        endOfRecovery(pool);
+        int held = fillUntilRefused(pool, "k");
+        assertThat(held).isEqualTo(18);
+
+        ModelMaster second = pool.master();
+        pool.lead(second, 8).talkTo(second);
+        pool.world.run(20);
+        assertThat(fillUntilRefused(pool, "after")).isEqualTo(2);
+    }
+
+    @Test
+    void theReserveIsGivenBackWhenLeaseRecoveryEnds() {
+        Scenario pool = new Scenario().withRules(RESERVING).withNodes(20 * EXTENT, "a").leading(7);
+        assertThat(fillUntilRefused(pool, "early")).as("the leader is new").isEqualTo(20);
+        endOfRecovery(pool);
+
+        assertThat(pool.node("a").directory()).hasSize(10);
+    }
+
+    @Test
+    void anObjectThatFitsOnlyIntoTheReserveIsTooLarge() {
+        Scenario pool = new Scenario().withRules(RESERVING).withNodes(20 * EXTENT, "a").leading(7);
+
+        assertThat(pool.put("large", 19 * EXTENT)).isEqualTo(Status.TOO_LARGE);
+        assertThat(pool.put("fits", 17 * EXTENT)).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void aNodeFullOfPinsDoesNotKeepAWriterFromTheOther() {
+        Scenario pool = new Scenario().withNodes(10 * EXTENT, "a", "b").leading(7);
+        pool.keeping(Retention.of(false, true, 0, 0));
+        fillNode(pool, "a");
+        pool.keeping(Retention.NONE);
+        for (int i = 0; i < 8; i++) {
+            pool.put("plain" + i, 1000);
+        }
+        pool.world.run(200);
+
+        Status status = Status.NO_SPACE;
+        for (int attempt = 0; attempt < 4 && status == Status.NO_SPACE; attempt++) {
+            status = pool.put("large", 4 * EXTENT);
+            pool.world.run(100);
+        }
+        assertThat(status).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void anUpsertReplacesWhatIsThereAndItsBytesAreFreeAtOnce() {
+        Scenario pool = new Scenario().withNodes(10 * EXTENT, "a", "b").withReplicas(2).leading(7);
+        assertThat(pool.upsert("k", 1000)).isEqualTo(Status.OK);
+        pool.find("k");
+
+        assertThat(pool.put("k", 500)).isEqualTo(Status.EXISTS);
+        assertThat(pool.upsert("k", 700)).isEqualTo(Status.OK);
+        pool.world.run(20);
+
+        assertThat(pool.find("k").payloadLength()).isEqualTo(700);
+        assertThat(pool.node("a").directory()).as("a lease on the old object keeps nothing").hasSize(1);
+        assertThat(pool.node("b").directory()).hasSize(1);
+        assertThat(pool.talkedTo().status().counters().get(Count.REPLACED)).isEqualTo(1);
+    }
+
+    @Test
+    void anUpsertThatFailsLeavesWhatWasThere() {
+        Scenario pool = new Scenario().withNodes(10 * EXTENT, "a").leading(7);
+        pool.put("k", 1000);
+
+        assertThat(pool.upsert("k", 10_000)).isEqualTo(Status.NO_SPACE);
+        assertThat(pool.find("k").payloadLength()).isEqualTo(1000);
+    }
+
+    @Test
+    void missesSayWhatBecameOfTheKey() {
+        Scenario pool = new Scenario().withNodes(10 * EXTENT, "a").leading(7);
+        for (int i = 0; i < 10; i++) {
+            pool.put("k" + i, 1000);
+        }
+        pool.world.run(20);
+        pool.remove("k9", true);
+
+        pool.find("k0");
+        pool.find("k9");
+        pool.find("nobody knows");
+        pool.find("k8");
+        Counters counters = pool.talkedTo().status().counters();
+
+        assertThat(counters.get(Count.LOOKUP_EVICTED)).isEqualTo(1);
+        assertThat(counters.get(Count.LOOKUP_REMOVED)).isEqualTo(1);
+        assertThat(counters.get(Count.LOOKUP_NEVER_PUT)).isEqualTo(1);
+        assertThat(counters.get(Count.LOOKUP_HITS)).isEqualTo(1);
+    }
+
+    @Test
+    void theAgeOfWhatIsEvictedIsTheTimeSinceItsLastUse() {
+        Scenario pool = new Scenario().withNodes(10 * EXTENT, "a").leading(7);
+        for (int i = 0; i < 9; i++) {
+            pool.put("k" + i, 1000);
+        }
+        pool.world.run(20_000);
+        pool.put("one more", 1000);
+        pool.world.run(20);
+
+        AgeHistogram ages = pool.talkedTo().status().counters().ages();
+        assertThat(ages.atMost(2)).as("10 s").isZero();
+        assertThat(ages.atMost(3)).as("30 s").isEqualTo(5);
+        assertThat(ages.atMost(ages.boundedBuckets())).isEqualTo(5);
+        assertThat(ages.sumSeconds()).isBetween(100.0, 101.0);
+    }
+
+    private static int fillUntilRefused(Scenario pool, String prefix) {
+        int put = 0;
+        while (put < 100 && pool.put(prefix + put, 1000) == Status.OK) {
+            put++;
+        }
+        return put;
+    }
+
+    /** Fills one node by asking for the room of two and writing to neither's neighbour. */
+    private static void fillNode(Scenario pool, String id) {
+        for (int i = 0; pool.node(id).directory().size() < 9 && i < 200; i++) {
+            String key = "pinned" + i;
+            pool.put(key, 1000);
+            boolean onOther = pool.node(id).directory().stream()
+                    .noneMatch(line -> line.key().toString().equals(key));
+            if (onOther) {
+                pool.remove(key, true);
+            }
+        }
+    }
+
+    private static void endOfRecovery(Scenario pool) {
+        pool.world.run(Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS + 20);
+    }
+}
