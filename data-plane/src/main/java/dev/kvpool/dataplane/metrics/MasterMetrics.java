@@ -62,8 +62,12 @@ public final class MasterMetrics {
     private static String evictionAges(AgeHistogram ages) {
         String name = "kvpool_master_evicted_age_seconds";
         StringBuilder text = new StringBuilder()
-                .append("# HELP ").append(name).append(" Time since the last use of objects that were evicted\n")
-                .append("# TYPE ").append(name).append(" histogram\n");
+                .append("# HELP ")
+                .append(name)
+                .append(" Time since the last use of objects that were evicted\n")
+                .append("# TYPE ")
+                .append(name)
+                .append(" histogram\n");
         for (int bucket = 0; bucket < ages.boundedBuckets(); bucket++) {
             text.append("%s_bucket{le=\"%d\"} %d\n".formatted(name, ages.boundSeconds(bucket), ages.atMost(bucket)));
         }

@@ -146,7 +146,8 @@ final class GrantRequests {
             }
         }
         boolean comes = best == null
-                || (best.freeBytes() + best.freeingBytes() >= extentBytes && best.freeSlots() + best.freeingSlots() > 0);
+                || (best.freeBytes() + best.freeingBytes() >= extentBytes
+                        && best.freeSlots() + best.freeingSlots() > 0);
         if (!comes) {
             best.want(extentBytes);
         }

@@ -118,8 +118,7 @@ public final class MasterCore {
                 departed,
                 counters);
         requests = new ClientRequests(leadership, granting, publishes, reads, removes, replies, outbox);
-        evictor = new Evictor(
-                settings.eviction(), leadership, membership, index, groups, frees, departed, counters);
+        evictor = new Evictor(settings.eviction(), leadership, membership, index, groups, frees, departed, counters);
         heartbeats = new Heartbeats(membership, clients, index, tombstones, outbox);
         departures = new Departures(membership, outbox);
         report = new StatusReport(leadership, membership, index, tombstones, grants, takeover, upkeep, counters);

@@ -45,7 +45,8 @@ final class Sites {
 
     private long room(NodeView node) {
         long heldBytes = node.usedBytes() + node.grantedBytes - node.freeingBytes();
-        boolean slots = node.usedSlots() + node.grantedSlots < node.capacitySlots * settings.eviction().high();
+        boolean slots = node.usedSlots() + node.grantedSlots
+                < node.capacitySlots * settings.eviction().high();
         return slots ? (long) (node.capacityBytes * settings.eviction().high()) - heldBytes : 0;
     }
 }

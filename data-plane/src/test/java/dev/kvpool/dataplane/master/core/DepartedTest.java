@@ -33,6 +33,8 @@ class DepartedTest {
         assertThat(departed.size()).isLessThanOrEqualTo(Departed.KEPT);
         assertThat(departed.fateOf(Key.of("k0"))).isEqualTo(Departed.Fate.UNKNOWN);
         assertThat(departed.fateOf(Key.of("k" + (Departed.KEPT - 1)))).isEqualTo(Departed.Fate.EVICTED);
-        assertThat(departed.fateOf(Key.of("again"))).as("the newer of two entries stays").isEqualTo(Departed.Fate.EVICTED);
+        assertThat(departed.fateOf(Key.of("again")))
+                .as("the newer of two entries stays")
+                .isEqualTo(Departed.Fate.EVICTED);
     }
 }

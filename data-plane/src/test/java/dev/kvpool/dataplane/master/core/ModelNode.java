@@ -163,12 +163,7 @@ final class ModelNode {
     }
 
     Status write(
-            Authority authority,
-            ObjectId objectId,
-            Key key,
-            long payloadLength,
-            int payloadCrc,
-            Retention retention) {
+            Authority authority, ObjectId objectId, Key key, long payloadLength, int payloadCrc, Retention retention) {
         if (!up) {
             return Status.CONNECT_FAILED;
         }
@@ -186,12 +181,7 @@ final class ModelNode {
     }
 
     private Status add(
-            RecordState state,
-            ObjectId objectId,
-            Key key,
-            long payloadLength,
-            int payloadCrc,
-            Retention retention) {
+            RecordState state, ObjectId objectId, Key key, long payloadLength, int payloadCrc, Retention retention) {
         long extentBytes = ExtentSize.of(key.length(), payloadLength);
         if (usedBytes() + extentBytes > capacityBytes) {
             return Status.NO_SPACE;

@@ -49,7 +49,9 @@ class PinsTest {
         fill(pool, "plain", 4);
         pool.world.run(20);
 
-        assertThat(present(pool, "plain", 4)).as("the warmer ones without a pin went first").isZero();
+        assertThat(present(pool, "plain", 4))
+                .as("the warmer ones without a pin went first")
+                .isZero();
         assertThat(present(pool, "soft", 6)).isEqualTo(5);
     }
 
@@ -77,7 +79,9 @@ class PinsTest {
         fill(pool, "later", 4);
         pool.world.run(20);
 
-        assertThat(present(pool, "soft", 6)).as("five had run out, one was used").isEqualTo(1);
+        assertThat(present(pool, "soft", 6))
+                .as("five had run out, one was used")
+                .isEqualTo(1);
         assertThat(pool.exists("soft0")).isEqualTo(Status.OK);
         assertThat(present(pool, "later", 4)).isEqualTo(4);
     }
@@ -152,7 +156,9 @@ class PinsTest {
         pool.put("one more", 1000);
         pool.world.run(20);
 
-        assertThat(present(pool, "grouped", 4)).as("no lease any more, but used after the others").isEqualTo(4);
+        assertThat(present(pool, "grouped", 4))
+                .as("no lease any more, but used after the others")
+                .isEqualTo(4);
         assertThat(present(pool, "plain", 5)).isZero();
     }
 

@@ -124,7 +124,9 @@ class RandomEvictionTest {
             boolean leased = leasedUntilMs.getOrDefault(key, 0L) > pool.world.nowMs();
             assertThat(status).isIn(Status.OK, Status.NOT_FOUND, Status.HAS_LEASE);
             if (status == Status.OK) {
-                assertThat(leased && !force).as("removed %s under its lease", key).isFalse();
+                assertThat(leased && !force)
+                        .as("removed %s under its lease", key)
+                        .isFalse();
                 leasedUntilMs.remove(key);
             }
         }
@@ -142,14 +144,16 @@ class RandomEvictionTest {
                 return;
             }
             long nowMs = pool.world.nowMs();
-            assertThat(leasedUntilMs.getOrDefault(key, 0L)).as("lease of %s", key).isLessThanOrEqualTo(nowMs);
+            assertThat(leasedUntilMs.getOrDefault(key, 0L))
+                    .as("lease of %s", key)
+                    .isLessThanOrEqualTo(nowMs);
             assertThat(record.retention().hard()).as("hard pin of %s", key).isFalse();
         }
 
         private boolean isSuperseded(DirectoryRecord record) {
             boolean[] newer = {false};
-            everyRecord(other -> newer[0] |= other.key().equals(record.key())
-                    && other.objectId().isNewerThan(record.objectId()));
+            everyRecord(other -> newer[0] |=
+                    other.key().equals(record.key()) && other.objectId().isNewerThan(record.objectId()));
             return newer[0];
         }
 
@@ -178,7 +182,9 @@ class RandomEvictionTest {
                 status = pool.put("the writer", room);
                 pool.world.run(100);
             }
-            assertThat(status).as("a put of %d bytes beside %d hard-pinned ones", room, hard).isEqualTo(Status.OK);
+            assertThat(status)
+                    .as("a put of %d bytes beside %d hard-pinned ones", room, hard)
+                    .isEqualTo(Status.OK);
         }
 
         private DirectoryRecord record(String key) {

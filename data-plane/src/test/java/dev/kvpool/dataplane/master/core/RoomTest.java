@@ -32,7 +32,8 @@ class RoomTest {
 
     @Test
     void theReserveIsGivenBackWhenLeaseRecoveryEnds() {
-        Scenario pool = new Scenario().withRules(RESERVING).withNodes(20 * EXTENT, "a").leading(7);
+        Scenario pool =
+                new Scenario().withRules(RESERVING).withNodes(20 * EXTENT, "a").leading(7);
         assertThat(fillUntilRefused(pool, "early")).as("the leader is new").isEqualTo(20);
         endOfRecovery(pool);
 
@@ -41,7 +42,8 @@ class RoomTest {
 
     @Test
     void anObjectThatFitsOnlyIntoTheReserveIsTooLarge() {
-        Scenario pool = new Scenario().withRules(RESERVING).withNodes(20 * EXTENT, "a").leading(7);
+        Scenario pool =
+                new Scenario().withRules(RESERVING).withNodes(20 * EXTENT, "a").leading(7);
 
         assertThat(pool.put("large", 19 * EXTENT)).isEqualTo(Status.TOO_LARGE);
         assertThat(pool.put("fits", 17 * EXTENT)).isEqualTo(Status.OK);
@@ -68,7 +70,8 @@ class RoomTest {
 
     @Test
     void anUpsertReplacesWhatIsThereAndItsBytesAreFreeAtOnce() {
-        Scenario pool = new Scenario().withNodes(10 * EXTENT, "a", "b").withReplicas(2).leading(7);
+        Scenario pool =
+                new Scenario().withNodes(10 * EXTENT, "a", "b").withReplicas(2).leading(7);
         assertThat(pool.upsert("k", 1000)).isEqualTo(Status.OK);
         pool.find("k");
 
@@ -77,7 +80,9 @@ class RoomTest {
         pool.world.run(20);
 
         assertThat(pool.find("k").payloadLength()).isEqualTo(700);
-        assertThat(pool.node("a").directory()).as("a lease on the old object keeps nothing").hasSize(1);
+        assertThat(pool.node("a").directory())
+                .as("a lease on the old object keeps nothing")
+                .hasSize(1);
         assertThat(pool.node("b").directory()).hasSize(1);
         assertThat(pool.talkedTo().status().counters().get(Count.REPLACED)).isEqualTo(1);
     }

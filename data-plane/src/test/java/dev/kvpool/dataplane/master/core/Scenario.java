@@ -235,7 +235,8 @@ final class Scenario {
         List<Long> committed = new ArrayList<>();
         for (int target : line.targets()) {
             ModelNode node = nodes.get(reply.nodes().get(target).nodeId());
-            Status status = node.write(reply.authority(), line.objectId(), Key.of(key), payloadLength, key.hashCode(), retention);
+            Status status = node.write(
+                    reply.authority(), line.objectId(), Key.of(key), payloadLength, key.hashCode(), retention);
             if (status == Status.OK) {
                 committed.add(node.incarnation());
             }
