@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.dataplane.election.ElectionTimes;
+import dev.kvpool.dataplane.master.core.EvictionRules;
 import dev.kvpool.dataplane.election.FileLeaseStore;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.master.LeaderProbe.Finding;
@@ -44,8 +45,7 @@ class EarlyTakeoverTest {
                 Set.of("a"),
                 Optional.empty(),
                 10_000,
-                0.9,
-                0.85,
+                EvictionRules.between(0.85, 0.9),
                 1,
                 30_000,
                 1L << 28,
