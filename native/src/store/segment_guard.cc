@@ -51,10 +51,9 @@ void onBusError(int signal, siginfo_t* info, void* context) {
   Entry* entry = entryOf(address);
   if (entry == nullptr) return passOn(signal, info, context);
   entry->lost.store(true);
-  const uintptr_t page = address & ~(pageBytes - 1);
+  uint8_t* page = static_cast<uint8_t*>(info->si_addr) - (address & (pageBytes - 1));
   // A plain system call, safe here. It fails for huge pages; then there is nothing to do but to let it end.
-  void* at = ::mmap(reinterpret_cast<void*>(page), pageBytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  void* at = ::mmap(page, pageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   if (at == MAP_FAILED) passOn(signal, info, context);
   errno = keptErrno;
 }
