@@ -15,6 +15,9 @@ import java.util.stream.Stream;
 /** Adds to a generated CRD what no annotation of the generator can say. */
 final class SchemaPolish {
     private static final long MAP_ENTRIES_MAX = 32;
+
+    /** A rule would say it better, but one for each entry of maps in lists exceeds the API server's cost limit. */
+    private static final String QUANTITY = "^[0-9]+([.][0-9]*)?([KMGTPE]i|[munkMGTPE]|[eE][0-9]+)?$";
     private static final long MAP_VALUE_LENGTH_MAX = 253;
 
     /** Lists that are maps: name of the property to its key. */
@@ -57,6 +60,7 @@ final class SchemaPolish {
                 && schema.getAdditionalProperties().getSchema() != null) {
             schema.setMaxProperties(MAP_ENTRIES_MAX);
             boundText(schema.getAdditionalProperties().getSchema());
+            boundQuantity(schema.getAdditionalProperties().getSchema());
             walk("", schema.getAdditionalProperties().getSchema());
         }
     }
@@ -66,6 +70,13 @@ final class SchemaPolish {
         var rules = schema.getXKubernetesValidations();
         if (rules != null && !rules.isEmpty()) {
             schema.setXKubernetesValidations(new ArrayList<>(new LinkedHashSet<>(rules)));
+        }
+    }
+
+    /** A text that is no quantity could not even be read by the operator, and would hide all other resources from it. */
+    private static void boundQuantity(JSONSchemaProps schema) {
+        if (Boolean.TRUE.equals(schema.getXKubernetesIntOrString())) {
+            schema.setPattern(QUANTITY);
         }
     }
 

@@ -35,7 +35,10 @@ public record CacheSpec(
         @Default("1")
         @Min(1)
         @Max(8)
-        Integer replicas) {
+        Integer replicas,
+
+        @JsonPropertyDescription("How lost copies are made anew.") @Default("{}")
+        RepairSpec repair) {
 
     public static final String OBJECT_LEASE_DEFAULT = "10s";
     public static final int REPLICAS_DEFAULT = 1;
@@ -44,5 +47,6 @@ public record CacheSpec(
         objectLease = objectLease == null ? OBJECT_LEASE_DEFAULT : objectLease;
         eviction = eviction == null ? new EvictionSpec(null, null) : eviction;
         replicas = replicas == null ? REPLICAS_DEFAULT : replicas;
+        repair = repair == null ? new RepairSpec(null, null) : repair;
     }
 }

@@ -4,6 +4,7 @@ package dev.kvpool.api.v1alpha1;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Size;
+import io.fabric8.generator.annotation.ValidationRule;
 import io.fabric8.kubernetes.api.model.Affinity;
 import io.fabric8.kubernetes.api.model.Toleration;
 import java.util.List;
@@ -20,7 +21,12 @@ public record SchedulingSpec(
         @JsonPropertyDescription("Node and pod affinity. Default: pods of one kind prefer different nodes.")
         Affinity affinity,
 
-        @JsonPropertyDescription("PriorityClass of the pods.") @Size(max = 253)
+        @JsonPropertyDescription("PriorityClass of the pods.")
+        @Size(max = 253)
+        @ValidationRule(
+                value = "self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",
+                message =
+                        "priorityClassName must be the name of a PriorityClass: lower case letters, digits, '-' and '.'")
         String priorityClassName,
 
         @JsonPropertyDescription("Name of the scheduler, for example volcano.") @Size(max = 253)

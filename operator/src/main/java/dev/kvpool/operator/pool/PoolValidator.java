@@ -28,8 +28,12 @@ public final class PoolValidator {
         HugePages pages = seen.engine()
                 .map(engine -> engine.getSpec().memory().hugePages())
                 .orElse(HugePages.NONE);
+        ResourceCheck.of("spec.masters.resources", seen.spec().masters().resources())
+                .ifPresent(problems::add);
         for (StorageSetSpec set : seen.spec().storage()) {
-            memoryLimit(set, pages).ifPresent(problems::add);
+            Optional<Finding> resources =
+                    ResourceCheck.of("Storage set " + set.name() + ": resources", set.resources());
+            resources.or(() -> memoryLimit(set, pages)).ifPresent(problems::add);
             wholePages(set, pages).ifPresent(problems::add);
         }
         return problems;

@@ -48,6 +48,11 @@ public enum Reason {
             FALSE,
             "PortRangeTooSmall",
             "The transfer engine's range of ports has none left for a storage set on the network of its nodes."),
+    RESOURCES_INVALID(
+            SPEC_VALID,
+            FALSE,
+            "ResourcesInvalid",
+            "Requests or limits hold no quantity, a negative one, or a request above its limit; the message says which."),
     MEMORY_LIMIT_TOO_SMALL(
             SPEC_VALID,
             FALSE,

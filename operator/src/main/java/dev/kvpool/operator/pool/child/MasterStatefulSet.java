@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.CacheSpec;
 import dev.kvpool.api.v1alpha1.SecretName;
+import dev.kvpool.operator.pool.ByteAmount;
 import dev.kvpool.operator.pool.PoolBlueprint;
 import dev.kvpool.operator.pool.PoolLabels;
 import dev.kvpool.operator.pool.PoolNames;
@@ -126,7 +127,9 @@ public final class MasterStatefulSet {
                 "--object-lease=" + cache.objectLease(),
                 "--eviction-high-watermark=" + cache.eviction().highWatermark(),
                 "--eviction-low-watermark=" + cache.eviction().lowWatermark(),
-                "--replicas=" + cache.replicas());
+                "--replicas=" + cache.replicas(),
+                "--repair-delay=" + cache.repair().delay(),
+                "--repair-rate=" + ByteAmount.bytes(cache.repair().rate()));
     }
 
     static List<LocalObjectReference> pullSecrets(PoolBlueprint pool) {

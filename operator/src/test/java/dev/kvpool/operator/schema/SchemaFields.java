@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.schema;
+
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.JSONSchemaProps;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** The fields of a custom resource's spec, as paths such as {@code spec.storage.perNode.nodeSelector}. */
+public final class SchemaFields {
+    /** Types of Kubernetes itself, which are one field to us. */
+    private static final Set<String> FOREIGN = Set.of("affinity", "tolerations");
+
+    private SchemaFields() {}
+
+    /**
+     * Every field that holds a value of its own, of the CRD in a file of module crds.
+     *
+     * @param file for example kvcachepools.kvpool.dev.yaml
+     */
+    public static Set<String> of(String file) {
+        var crd = new KubernetesSerialization()
+                .unmarshal(
+                        SchemaFields.class.getResourceAsStream("/META-INF/kvpool/crds/" + file),
+                        CustomResourceDefinition.class);
+        JSONSchemaProps root =
+                crd.getSpec().getVersions().getFirst().getSchema().getOpenAPIV3Schema();
+        Set<String> fields = new TreeSet<>();
+        walk("spec", root.getProperties().get("spec"), fields);
+        return fields;
+    }
+
+    /** A path as the API server writes it, without indexes and keys. */
+    public static String withoutIndexes(String path) {
+        return path.replaceAll("\\[[^]]*]", "");
+    }
+
+    private static void walk(String path, JSONSchemaProps schema, Set<String> fields) {
+        JSONSchemaProps inner =
+                schema.getItems() == null ? schema : schema.getItems().getSchema();
+        boolean foreign = FOREIGN.contains(path.substring(path.lastIndexOf('.') + 1));
+        if (foreign || inner.getProperties() == null || inner.getProperties().isEmpty()) {
+            fields.add(path);
+            return;
+        }
+        inner.getProperties().forEach((name, property) -> walk(path + "." + name, property, fields));
+    }
+}
