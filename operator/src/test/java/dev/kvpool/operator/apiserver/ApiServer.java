@@ -53,10 +53,18 @@ public final class ApiServer {
 
     /** A client with the rights that the chart gives the operator, and no others. */
     public KubernetesClient operatorClient() {
+        return operatorClient(new RequestedRights());
+    }
+
+    /** The same, with a note of what it asks for. */
+    KubernetesClient operatorClient(RequestedRights notes) {
         Config restricted = new ConfigBuilder(config)
                 .withImpersonateUsername("system:serviceaccount:kvpool-system:kvpool")
                 .build();
-        return new KubernetesClientBuilder().withConfig(restricted).build();
+        return new KubernetesClientBuilder()
+                .withConfig(restricted)
+                .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("rights", notes))
+                .build();
     }
 
     public void createNamespace(String name) {

@@ -39,6 +39,19 @@ final class ClusterActor {
         }
     }
 
+    /** Makes the first pod of a StatefulSet, which waits and was made from an older template than there is now. */
+    void waitingPodOf(String statefulSet, String revision) {
+        var resource = client.apps().statefulSets().inNamespace(namespace).withName(statefulSet);
+        StatefulSet set = resource.get();
+        Pod pod = pod(set, set.getSpec().getTemplate(), statefulSet + "-0");
+        pod.getMetadata().getLabels().put("controller-revision-hash", revision);
+        client.resource(pod).create();
+        resource.subresource("status")
+                .patch(
+                        PatchContext.of(PatchType.JSON_MERGE),
+                        "{\"status\":{\"replicas\":1,\"updateRevision\":\"the-newest\"}}");
+    }
+
     /** Makes the running, ready pod of a DaemonSet on a node of the cluster. */
     void runPodOn(String daemonSet, String node) {
         DaemonSet set = client.apps()

@@ -27,10 +27,19 @@ final class OperatorUnderTest implements AutoCloseable {
     }
 
     OperatorUnderTest(String namespace, PollInterval interval) {
+        this(namespace, interval, new RequestedRights());
+    }
+
+    /** An operator whose requests are noted. */
+    OperatorUnderTest(String namespace, RequestedRights requested) {
+        this(namespace, PollInterval.DEFAULT, requested);
+    }
+
+    private OperatorUnderTest(String namespace, PollInterval interval, RequestedRights requested) {
         this.namespace = namespace;
         ApiServer.shared().createNamespace(namespace);
         client = ApiServer.shared().client();
-        restricted = ApiServer.shared().operatorClient();
+        restricted = ApiServer.shared().operatorClient(requested);
         operator = new Operator(
                 configuration -> configuration.withKubernetesClient(restricted).withCloseClientOnStop(false));
         InstantSource clock = InstantSource.system();
