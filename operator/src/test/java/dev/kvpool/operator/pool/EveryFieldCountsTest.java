@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.operator.schema.SchemaFields;
+import dev.kvpool.operator.status.Finding;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvFileSource;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** No field is decoration: changing any one changes an object of the pool or what its status says, or is refused. */
+class EveryFieldCountsTest {
+    private static final Path TABLES = Path.of("src/test/resources/field-changes");
+
+    /** Fields that can have one value only so far: the API server refuses every other. */
+    private static final Set<String> ONE_VALUE = Set.of("spec.storage.medium", "spec.storage.volume.type");
+
+    private static final String ONE_SET = "storage: [{name: a, capacity: 1Gi}]";
+    private static final String TWO_SETS =
+            "{transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi}]}";
+
+    /** What comes of a spec: problems found, objects made, what the status says of both. */
+    private record Effect(List<Finding> problems, List<HasMetadata> children, List<Finding> findings) {}
+
+    @ParameterizedTest(name = "{0}")
+    @CsvFileSource(resources = "/field-changes/pool.csv", delimiter = '|')
+    void aChangedPoolHasAnEffect(String field, String before, String after) {
+        assertThat(poolEffect(after)).isNotEqualTo(poolEffect(before));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @CsvFileSource(resources = "/field-changes/engine.csv", delimiter = '|')
+    void aChangedTransferEngineHasAnEffect(String field, String before, String after) {
+        assertThat(effect(new PoolSketch(TWO_SETS).engine(after)))
+                .isNotEqualTo(effect(new PoolSketch(TWO_SETS).engine(before)));
+    }
+
+    @Test
+    void theSameSpecHasTheSameEffect() {
+        assertThat(poolEffect("{}")).isEqualTo(poolEffect("{}"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"kvcachepools.kvpool.dev.yaml, pool.csv", "transferengines.kvpool.dev.yaml, engine.csv"})
+    void noFieldIsForgotten(String crd, String table) throws IOException {
+        Set<String> tried = new TreeSet<>();
+        for (String row : Files.readAllLines(TABLES.resolve(table))) {
+            tried.add(row.substring(0, row.indexOf(" | ")));
+        }
+        Set<String> fields = new TreeSet<>(SchemaFields.of(crd));
+        fields.removeAll(ONE_VALUE);
+
+        assertThat(tried).isEqualTo(fields);
+    }
+
+    private static Effect poolEffect(String spec) {
+        String inner = spec.strip().substring(1, spec.strip().length() - 1);
+        boolean hasStorage = inner.contains("storage:");
+        String whole = "{" + inner + (inner.isEmpty() || hasStorage ? "" : ", ") + (hasStorage ? "" : ONE_SET) + "}";
+        PoolSketch sketch = new PoolSketch(whole).node("n1", Map.of());
+        return effect(inner.contains("transferEngine: demo") ? sketch.engine("{}") : sketch);
+    }
+
+    private static Effect effect(PoolSketch sketch) {
+        PoolPlan plan = sketch.plan();
+        List<Finding> problems = PoolValidator.validate(sketch.observation());
+        List<Finding> findings = new PoolFindings(sketch.observation(), plan, PoolSketch.SETTINGS)
+                .all(problems, new Outcome(List.of(), List.of()));
+        return new Effect(problems, plan.apply(), findings);
+    }
+}
