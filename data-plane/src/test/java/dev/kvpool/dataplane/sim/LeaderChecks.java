@@ -59,6 +59,11 @@ final class LeaderChecks implements MasterWatch {
     }
 
     @Override
+    public void copies(ObjectId id) {
+        truth.copied(id);
+    }
+
+    @Override
     public void evicted(SimMaster master, Set<String> keys) {
         keys.forEach(truth::evicted);
     }

@@ -4,11 +4,15 @@ package dev.kvpool.dataplane.sim;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.Set;
 
 /** Hears what masters decide, at the moment they do. */
 interface MasterWatch {
     void replied(SimMaster master, ClientRequest request, ClientReply reply);
+
+    /** A node is to copy this object from another. */
+    void copies(ObjectId id);
 
     /** The election made this master the leader, or raised its epoch. */
     void leads(SimMaster master, Authority authority);

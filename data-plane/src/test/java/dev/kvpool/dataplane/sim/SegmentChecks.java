@@ -89,7 +89,7 @@ final class SegmentChecks implements NodeWatch {
         }
         if (now != null && now.committed() && !(same && old.committed())) {
             Violation.unless(
-                    now.id().epoch() == context.authority.epoch(),
+                    now.id().epoch() == context.authority.epoch() || truth.wasCopied(now.id()),
                     "commits are of the obeyed epoch",
                     "%s committed object %s of %s while it obeys %s",
                     node,

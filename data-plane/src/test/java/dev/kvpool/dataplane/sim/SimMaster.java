@@ -299,6 +299,9 @@ final class SimMaster extends SimProcess {
             world.trace(() -> name + " answers " + session.end.peer().owner + " " + request + " with " + reply);
             watch.replied(this, request, reply);
         }
+        if (send.message() instanceof NodeCommand.Copy copy) {
+            watch.copies(copy.objectId());
+        }
         if (send.message() instanceof NodeCommand command) {
             world.trace(() -> name + " tells " + session.end.peer().owner + " " + command);
         }

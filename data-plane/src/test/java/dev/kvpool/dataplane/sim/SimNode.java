@@ -21,6 +21,9 @@ final class SimNode extends SimProcess {
     /** A payload on its way into the segment, or to nowhere. */
     private record Receiving(boolean keeps, long offset, long length) {}
 
+    /** Whom this node dialled: a master by its number, or another node by the number that the core gave it. */
+    private record Dialled(boolean isMaster, long number) {}
+
     final String address;
     final boolean isTransient;
     final SegmentMemory memory = new SegmentMemory(SEGMENT_BYTES);
@@ -31,7 +34,7 @@ final class SimNode extends SimProcess {
     private final NodeWatch watch;
     private final Map<Long, End> ends = new TreeMap<>();
     private final Map<Long, Receiving> receiving = new TreeMap<>();
-    private final Map<Long, Integer> dials = new TreeMap<>();
+    private final Map<Long, Dialled> dials = new TreeMap<>();
     private NodeCore core;
     private String nodeId;
     private int lives;
@@ -159,14 +162,23 @@ final class SimNode extends SimProcess {
 
     @Override
     void opened(End end) {
-        feed(() -> core.dialled(clockMs(), end.id, dials.get(end.id)));
+        Dialled to = dials.get(end.id);
+        if (to.isMaster) {
+            feed(() -> core.dialled(clockMs(), end.id, (int) to.number));
+        } else {
+            feed(() -> core.sourceDialled(clockMs(), end.id, to.number));
+        }
     }
 
     @Override
     void dialFailed(End end, String reason, boolean refused) {
         if (ends.remove(end.id) != null) {
-            int master = dials.remove(end.id);
-            feed(() -> core.dialFailed(clockMs(), master, refused));
+            Dialled to = dials.remove(end.id);
+            if (to.isMaster) {
+                feed(() -> core.dialFailed(clockMs(), (int) to.number, refused));
+            } else {
+                feed(() -> core.sourceDialFailed(to.number));
+            }
         }
     }
 
@@ -234,7 +246,9 @@ final class SimNode extends SimProcess {
             case DISCARD_PAYLOAD ->
                 receiving.put(action.connection(), new Receiving(false, 0, discarded(action.length())));
             case CLOSE -> close(action);
-            case DIAL -> dial(action.master());
+            case DIAL -> dial(masters.get(action.master()), new Dialled(true, action.master()));
+            case DIAL_SOURCE ->
+                dial(new String(action.data(), StandardCharsets.UTF_8), new Dialled(false, action.connection()));
             case NOTE -> world.trace(() -> name + ": " + new String(action.data(), StandardCharsets.UTF_8));
             default -> throw new AssertionError("a node without shared memory is asked for " + action.kind());
         }
@@ -269,9 +283,9 @@ final class SimNode extends SimProcess {
         core.closed(clockMs(), action.connection());
     }
 
-    private void dial(int master) {
-        End end = network.dial(this, masters.get(master));
+    private void dial(String where, Dialled to) {
+        End end = network.dial(this, where);
         ends.put(end.id, end);
-        dials.put(end.id, master);
+        dials.put(end.id, to);
     }
 }

@@ -4,8 +4,10 @@ package dev.kvpool.dataplane.sim;
 import dev.kvpool.dataplane.sim.SegmentImage.Slot;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -17,6 +19,7 @@ final class Truth {
     private final History history;
     private final List<SimNode> nodes = new ArrayList<>();
     private final Map<String, ObjectId> newest = new TreeMap<>();
+    private final Set<ObjectId> copied = new HashSet<>();
     private long tamperedMs = Long.MIN_VALUE;
 
     Truth(World world, History history) {
@@ -49,6 +52,15 @@ final class Truth {
 
     boolean wasTamperedSince(long ms) {
         return tamperedMs >= ms;
+    }
+
+    /** A leader had this object copied: a node may commit it under a later epoch than its own. */
+    void copied(ObjectId id) {
+        copied.add(id);
+    }
+
+    boolean wasCopied(ObjectId id) {
+        return copied.contains(id);
     }
 
     /** A leader says that this object is what the key shows. */

@@ -33,7 +33,8 @@ public final class NodeCore implements AutoCloseable {
         MAP_STAGING,
         CLOSE,
         DIAL,
-        NOTE
+        NOTE,
+        DIAL_SOURCE
     }
 
     /** One action; {@code data} are frames or text. */
@@ -125,6 +126,15 @@ public final class NodeCore implements AutoCloseable {
 
     public void dialFailed(long nowMs, int master, boolean refused) {
         call(() -> SimFunctions.kv_sim_node_dial_failed(handle, nowMs, master, refused ? 1 : 0));
+    }
+
+    /** A dial to another node, {@code source} being the number that the action gave it. */
+    public void sourceDialled(long nowMs, long connection, long source) {
+        call(() -> SimFunctions.kv_sim_node_source_dialled(handle, nowMs, connection, source));
+    }
+
+    public void sourceDialFailed(long source) {
+        call(() -> SimFunctions.kv_sim_node_source_dial_failed(handle, source));
     }
 
     public void frame(long nowMs, long connection, byte[] body) {

@@ -38,6 +38,10 @@ final class SimFunctions {
 
     static native int kv_sim_node_dial_failed(long node, long nowMs, int master, int refused);
 
+    static native int kv_sim_node_source_dialled(long node, long nowMs, long connection, long source);
+
+    static native int kv_sim_node_source_dial_failed(long node, long source);
+
     static native int kv_sim_node_frame(long node, long nowMs, long connection, long body, int length);
 
     static native int kv_sim_node_malformed(long node, long connection);
