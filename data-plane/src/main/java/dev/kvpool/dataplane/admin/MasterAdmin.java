@@ -5,6 +5,8 @@ import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -32,4 +34,10 @@ public interface MasterAdmin {
     CompletableFuture<List<String>> holders(String key);
 
     CompletableFuture<RemoveAllReply> removeAll(boolean force);
+
+    /** Begins to empty a node; the answer says why that is not possible, or nothing. */
+    CompletableFuture<Optional<String>> drain(String node, Duration timeout, Instant startedAt);
+
+    /** Ends the emptying of a node, which takes part again; the answer is false when there was none. */
+    CompletableFuture<Boolean> cancelDrain(String node);
 }

@@ -10,17 +10,14 @@ import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.dataplane.metrics.MasterMetrics;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
 import dev.kvpool.nativelib.Status;
+import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /** The paths of a master's admin endpoint. */
 public final class MasterRoutes {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int KEYS_MAX = 10_000;
-    private static final long ANSWER_SECONDS_MAX = 5;
     private static final long REMOVE_ALL_SECONDS_MAX = 35;
 
     private final MasterAdmin master;
@@ -31,7 +28,7 @@ public final class MasterRoutes {
 
     public static List<Route> of(MasterAdmin master, MasterMetrics metrics) {
         MasterRoutes routes = new MasterRoutes(master);
-        return List.of(
+        List<Route> all = new ArrayList<>(List.of(
                 Route.get("/healthz", request -> Response.text(200, "ok")),
                 Route.get("/readyz", request -> routes.readyz()),
                 Route.get("/role", request -> Response.text(200, master.isLeader() ? "leader" : "standby")),
@@ -43,7 +40,9 @@ public final class MasterRoutes {
                 Route.get("/get_all_segments", request -> routes.segments()),
                 Route.get("/get_all_keys", request -> routes.keys()),
                 Route.get("/query_key", routes::queryKey),
-                Route.post("/api/v1/remove_all", routes::removeAll));
+                Route.post("/api/v1/remove_all", routes::removeAll)));
+        all.addAll(DrainRoutes.of(master, InstantSource.system()));
+        return all;
     }
 
     private Response readyz() {
@@ -63,9 +62,9 @@ public final class MasterRoutes {
 
     private Response keys() {
         if (!master.isLeader()) {
-            return notLeader();
+            return Answers.notLeader(master);
         }
-        List<String> keys = answer(master.keys(KEYS_MAX), ANSWER_SECONDS_MAX);
+        List<String> keys = Answers.await(master.keys(KEYS_MAX));
         StringBuilder lines = new StringBuilder();
         keys.forEach(key -> lines.append(key).append('\n'));
         long objects = master.status().objects();
@@ -80,9 +79,9 @@ public final class MasterRoutes {
                 .filter(text -> !text.isEmpty())
                 .orElseThrow(() -> new IllegalArgumentException("name a key: /query_key?key=KEY"));
         if (!master.isLeader()) {
-            return notLeader();
+            return Answers.notLeader(master);
         }
-        List<String> holders = answer(master.holders(key), ANSWER_SECONDS_MAX);
+        List<String> holders = Answers.await(master.holders(key));
         ObjectNode root = JSON.createObjectNode().put("key", key);
         holders.forEach(root.putArray("nodes")::add);
         return Response.json(holders.isEmpty() ? 404 : 200, root.toString());
@@ -93,33 +92,14 @@ public final class MasterRoutes {
         if (!force.equals("true") && !force.equals("false")) {
             throw new IllegalArgumentException("force must be true or false, not " + force);
         }
-        RemoveAllReply reply = answer(master.removeAll(force.equals("true")), REMOVE_ALL_SECONDS_MAX);
+        RemoveAllReply reply = Answers.await(master.removeAll(force.equals("true")), REMOVE_ALL_SECONDS_MAX);
         if (reply.status() == Status.NOT_LEADER || reply.status() == Status.RECOVERING) {
-            return notLeader();
+            return Answers.notLeader(master);
         }
         ObjectNode root = JSON.createObjectNode().put("removed", reply.removed());
         if (reply.status() != Status.OK) {
             root.put("status", reply.status().nativeName());
         }
         return Response.json(reply.status() == Status.OK ? 200 : 504, root.toString());
-    }
-
-    private Response notLeader() {
-        String leader = master.lease()
-                .filter(lease -> lease.isHeld())
-                .map(lease -> "; the Lease is held by " + lease.holderName())
-                .orElse("");
-        return Response.text(503, "this master does not serve as leader" + leader + "\n");
-    }
-
-    private static <T> T answer(CompletableFuture<T> question, long secondsMax) {
-        try {
-            return question.orTimeout(secondsMax, TimeUnit.SECONDS).join();
-        } catch (CompletionException e) {
-            if (e.getCause() instanceof TimeoutException) {
-                throw new IllegalStateException("no answer within " + secondsMax + " s", e);
-            }
-            throw e;
-        }
     }
 }

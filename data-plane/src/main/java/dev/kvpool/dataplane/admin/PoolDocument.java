@@ -35,6 +35,7 @@ final class PoolDocument {
         root.put("objects", status.objects());
         root.put("unavailableObjects", status.unavailableObjects());
         root.put("tombstones", status.tombstones());
+        root.put("underReplicatedObjects", status.underReplicatedObjects());
         root.put("clients", status.clients());
         for (PoolStatus.Node node : status.nodes()) {
             node(root.withArray("nodes").addObject(), node);

@@ -108,8 +108,9 @@ public final class AdminServer implements AutoCloseable {
                 return answer(route, exchange);
             }
         }
-        exchange.getResponseHeaders().set("Allow", matches.getFirst().method());
-        return Response.text(405, path + " takes " + matches.getFirst().method() + "\n");
+        String methods = String.join(", ", matches.stream().map(Route::method).toList());
+        exchange.getResponseHeaders().set("Allow", methods);
+        return Response.text(405, path + " takes " + methods + "\n");
     }
 
     private static Response answer(Route route, HttpExchange exchange) {

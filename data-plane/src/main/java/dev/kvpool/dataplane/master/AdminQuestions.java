@@ -9,6 +9,8 @@ import dev.kvpool.dataplane.wire.message.ClientReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.Key;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -76,6 +78,16 @@ final class AdminQuestions implements MasterAdmin {
     @Override
     public CompletableFuture<List<String>> holders(String key) {
         return loop.ask(core -> core.holders(Key.of(key)));
+    }
+
+    @Override
+    public CompletableFuture<Optional<String>> drain(String node, Duration timeout, Instant startedAt) {
+        return loop.ask(core -> core.drain(node, timeout.toMillis(), startedAt.toEpochMilli(), loop.nowMs()));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> cancelDrain(String node) {
+        return loop.ask(core -> core.cancelDrain(node));
     }
 
     @Override

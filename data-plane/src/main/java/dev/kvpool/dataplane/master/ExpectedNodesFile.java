@@ -5,45 +5,82 @@ import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import java.util.regex.Pattern;
 
-/** The ids of the nodes that should be there, one per line, in a file that its owner may replace at any time. */
+/**
+ * The nodes that should be there, one per line as {@code ID} or {@code ID ZONE}, in a file that its owner may replace at any
+ * time. The zone is where the node is said to be; nodes of one zone may fail together.
+ */
 final class ExpectedNodesFile {
     private static final long BYTES_MAX = 4 << 20;
+    private static final Pattern BLANKS = Pattern.compile("\\s+");
+
+    /** As a label's value in Kubernetes. */
+    private static final Pattern ZONE = Pattern.compile("[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?");
 
     private final Path file;
-    private Set<String> last;
+    private Map<String, String> last;
 
     ExpectedNodesFile(Path file) {
         this.file = file;
     }
 
-    /** Reads the file; blank lines and lines that begin with # do not count. */
-    Set<String> read() throws IOException {
+    /**
+     * Reads the file; blank lines and lines that begin with # do not count.
+     *
+     * @return zones by node id, an empty one where none is named
+     * @throws IOException when the file cannot be read or a line is wrong; the message names it
+     */
+    Map<String, String> read() throws IOException {
         if (Files.size(file) > BYTES_MAX) {
             throw new IOException("the file of expected nodes " + file + " is larger than " + BYTES_MAX + " bytes");
         }
         try {
-            Set<String> ids = new LinkedHashSet<>();
+            Map<String, String> zones = new LinkedHashMap<>();
+            int number = 0;
             for (String line : Files.readAllLines(file)) {
-                String id = line.strip();
-                if (!id.isEmpty() && !id.startsWith("#")) {
-                    ids.add(id);
+                number++;
+                String text = line.strip();
+                if (!text.isEmpty() && !text.startsWith("#")) {
+                    add(text, number, zones);
                 }
             }
-            last = ids;
-            return ids;
+            last = zones;
+            return zones;
         } catch (CharacterCodingException e) {
             throw new IOException("the file of expected nodes " + file + " is not UTF-8", e);
         }
     }
 
-    /** Reads the file again; the ids when they differ from the last ones. */
-    Optional<Set<String>> readIfChanged() throws IOException {
-        Set<String> before = last;
-        Set<String> now = read();
+    private void add(String line, int number, Map<String, String> zones) throws IOException {
+        String[] words = BLANKS.split(line, -1);
+        String zone = words.length == 2 ? words[1] : "";
+        if (words.length > 2) {
+            throw wrong(number, "has " + words.length + " words, but is ID or ID ZONE");
+        }
+        if (words.length == 2 && !ZONE.matcher(zone).matches()) {
+            throw wrong(
+                    number,
+                    "names a zone that is not 1 to 63 letters, digits, '-', '.' and '_' with a letter or digit at both"
+                            + " ends");
+        }
+        if (zones.containsKey(words[0]) && !zones.get(words[0]).equals(zone)) {
+            throw wrong(number, "names node " + words[0] + " again with another zone");
+        }
+        zones.put(words[0], zone);
+    }
+
+    private IOException wrong(int number, String what) {
+        return new IOException("line " + number + " of the file of expected nodes " + file + " " + what);
+    }
+
+    /** Reads the file again; what it says when that differs from before. */
+    Optional<Map<String, String>> readIfChanged() throws IOException {
+        Map<String, String> before = last;
+        Map<String, String> now = read();
         return now.equals(before) ? Optional.empty() : Optional.of(now);
     }
 }

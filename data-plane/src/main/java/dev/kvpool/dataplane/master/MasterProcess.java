@@ -23,8 +23,9 @@ import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
@@ -96,7 +97,9 @@ public final class MasterProcess implements AutoCloseable {
                 config.repairDelayMs(),
                 config.repairBytesPerSecond());
         RandomGenerator random = RandomGenerator.getDefault();
-        MasterCore core = new MasterCore(settings, expectedNodes(), random);
+        Map<String, String> expected = expectedNodes();
+        MasterCore core = new MasterCore(settings, expected.keySet(), random);
+        core.expectNodes(expected, clockMs());
         status = core.status();
         group = new MultiThreadIoEventLoopGroup(1, ioHandler());
         EventLoop eventLoop = group.next();
@@ -205,10 +208,14 @@ public final class MasterProcess implements AutoCloseable {
                 .join();
     }
 
-    private Set<String> expectedNodes() throws IOException {
-        return config.expectedNodesFile().isPresent()
-                ? new ExpectedNodesFile(config.expectedNodesFile().get()).read()
-                : config.expectedNodes();
+    /** Zones by node id, empty where none is known. */
+    private Map<String, String> expectedNodes() throws IOException {
+        if (config.expectedNodesFile().isPresent()) {
+            return new ExpectedNodesFile(config.expectedNodesFile().get()).read();
+        }
+        Map<String, String> zones = new HashMap<>();
+        config.expectedNodes().forEach(id -> zones.put(id, ""));
+        return zones;
     }
 
     /** Looked at from a thread of its own: reading a file may block. */
@@ -218,10 +225,10 @@ public final class MasterProcess implements AutoCloseable {
             while (!closing) {
                 try {
                     Thread.sleep(EXPECTED_NODES_MS);
-                    Optional<Set<String>> changed = file.readIfChanged();
-                    changed.ifPresent(ids -> {
-                        LOG.info("{} nodes are expected now", ids.size());
-                        loop.submit(core -> core.expectNodes(ids, loop.nowMs()));
+                    Optional<Map<String, String>> changed = file.readIfChanged();
+                    changed.ifPresent(zones -> {
+                        LOG.info("{} nodes are expected now", zones.size());
+                        loop.submit(core -> core.expectNodes(zones, loop.nowMs()));
                     });
                     problem = "";
                 } catch (IOException e) {

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.metrics;
 
 import dev.kvpool.dataplane.master.core.AgeHistogram;
 import dev.kvpool.dataplane.master.core.Counters.Count;
+import dev.kvpool.dataplane.master.core.DrainStatus;
 import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.wire.RefusalCode;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -15,6 +16,7 @@ import java.util.Locale;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.Stream;
 
 /** Shows a master's status as metrics; the core counts, this only names. */
 public final class MasterMetrics {
@@ -40,6 +42,28 @@ public final class MasterMetrics {
                 "kvpool.master.tombstones",
                 "Keys whose removal is kept for nodes that missed it",
                 PoolStatus::tombstones);
+        gauge(
+                "kvpool.master.objects.under.replicated",
+                "Objects with fewer copies on ready nodes than they should have",
+                PoolStatus::underReplicatedObjects);
+        gauge(
+                "kvpool.master.objects.over.replicated",
+                "Objects with more copies on ready nodes than they should have",
+                PoolStatus::overReplicatedObjects);
+        gauge("kvpool.master.copies.under.way", "Copies from node to node under way", PoolStatus::copiesUnderWay);
+        gauge("kvpool.master.copies.under.way.bytes", "Bytes of these copies", PoolStatus::copyBytesUnderWay);
+        gauge(
+                "kvpool.master.drains.active",
+                "Nodes being drained",
+                it -> drains(it).count());
+        gauge(
+                "kvpool.master.drains.objects.left",
+                "Objects that only nodes being drained hold",
+                it -> drains(it).mapToLong(DrainStatus::objectsLeft).sum());
+        gauge(
+                "kvpool.master.drains.bytes.left",
+                "Bytes of these objects",
+                it -> drains(it).mapToLong(DrainStatus::bytesLeft).sum());
         gauge("kvpool.master.grants.under.way", "Puts granted and not yet published", PoolStatus::grantsUnderWay);
         gauge(
                 "kvpool.master.takeover.duration.seconds",
@@ -51,6 +75,10 @@ public final class MasterMetrics {
         connections(connections);
         new JvmMemoryMetrics().bindTo(registry);
         new UptimeMetrics().bindTo(registry);
+    }
+
+    private static Stream<DrainStatus> drains(PoolStatus status) {
+        return status.drains().stream().filter(drain -> drain.state() == DrainStatus.State.DRAINING);
     }
 
     /** The text for Prometheus. */

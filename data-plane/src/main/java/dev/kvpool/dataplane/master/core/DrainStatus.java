@@ -6,13 +6,13 @@ import java.util.List;
 /**
  * How far the emptying of a node is.
  *
- * @param sinceMs how long ago it was asked for
+ * @param startedAtMs when it was asked for, as the one who asked said
  * @param objectsLeft objects that only this node holds, as the last pass over all objects counted them
  */
 public record DrainStatus(
         String node,
         State state,
-        long sinceMs,
+        long startedAtMs,
         long objectsLeft,
         long bytesLeft,
         long objectsMoved,

@@ -26,7 +26,7 @@ final class Drains {
     private static final class Drain {
         final String node;
         final long incarnation;
-        final long startedMs;
+        final long startedAtMs;
         final long untilMs;
         DrainStatus.State state = DrainStatus.State.DRAINING;
         Map<Reason, Tally> left = new LinkedHashMap<>();
@@ -38,10 +38,10 @@ final class Drains {
         /** Until then readers may have been told to read there. */
         long namedUntilMs;
 
-        Drain(NodeView node, long startedMs, long untilMs) {
+        Drain(NodeView node, long startedAtMs, long untilMs) {
             this.node = node.id;
             this.incarnation = node.peer.incarnation();
-            this.startedMs = startedMs;
+            this.startedAtMs = startedAtMs;
             this.untilMs = untilMs;
         }
     }
@@ -59,8 +59,12 @@ final class Drains {
         this.outbox = outbox;
     }
 
-    /** Begins, or begins anew, to empty a node. Answers why that is not possible, or nothing. */
-    Optional<String> start(String id, long timeoutMs, long nowMs) {
+    /**
+     * Begins, or begins anew, to empty a node. Answers why that is not possible, or nothing.
+     *
+     * @param startedAtMs what people shall be told as the time it began
+     */
+    Optional<String> start(String id, long timeoutMs, long startedAtMs, long nowMs) {
         NodeView node = membership.node(id);
         if (node == null || !node.usable) {
             return Optional.of("node " + id + " does not take part now, so nothing can be copied from it");
@@ -68,7 +72,7 @@ final class Drains {
         if (node.isTransient) {
             return Optional.of("node " + id + " is transient: its memory goes with its process");
         }
-        Drain drain = new Drain(node, nowMs, nowMs + timeoutMs);
+        Drain drain = new Drain(node, startedAtMs, nowMs + timeoutMs);
         Tally everything = drain.left.computeIfAbsent(new Reason("", "not looked at yet"), it -> new Tally());
         everything.objects = node.replicaCount();
         everything.bytes = node.usedBytes();
@@ -201,7 +205,7 @@ final class Drains {
         }
     }
 
-    List<DrainStatus> status(long nowMs) {
+    List<DrainStatus> status() {
         List<DrainStatus> status = new ArrayList<>();
         for (Drain drain : drains.values()) {
             List<DrainStatus.Leftover> leftovers = new ArrayList<>();
@@ -211,7 +215,7 @@ final class Drains {
             status.add(new DrainStatus(
                     drain.node,
                     drain.state,
-                    nowMs - drain.startedMs,
+                    drain.startedAtMs,
                     left.objects,
                     left.bytes,
                     drain.objectsMoved,

@@ -90,7 +90,8 @@ final class Fates {
         }
     }
 
-    private void unpublish(int object) {
+    /** Takes an object out of sight without deciding about it. */
+    void unpublish(int object) {
         if (objects.fate(object) == Fate.PUBLISHED) {
             published.remove(object);
             set(object, Fate.UNSETTLED);

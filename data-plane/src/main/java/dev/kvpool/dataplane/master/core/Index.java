@@ -280,6 +280,11 @@ final class Index {
         fates.publish(object.at(), wanted);
     }
 
+    /** Takes an object out of sight without deciding about it. */
+    void unsettle(StoredObject object) {
+        fates.unpublish(object.at());
+    }
+
     /** Takes an object out of sight for good. */
     void doom(StoredObject object) {
         fates.doom(object.at());

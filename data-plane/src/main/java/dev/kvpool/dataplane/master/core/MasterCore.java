@@ -20,6 +20,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.random.RandomGenerator;
@@ -333,9 +334,10 @@ public final class MasterCore {
         }
     }
 
-    public void expectNodes(Set<String> ids, long now) {
+    /** The nodes that should be there from now on, and the zone each is said to be in, empty where none is. */
+    public void expectNodes(Map<String, String> zones, long now) {
         nowMs = now;
-        membership.expect(ids);
+        membership.expect(zones);
         takeover.serveWhenReady(nowMs);
     }
 
@@ -350,6 +352,7 @@ public final class MasterCore {
         }
         takeover.serveWhenReady(nowMs);
         publishes.tick(nowMs);
+        decideLate();
         frees.tick(nowMs);
         removes.tick(nowMs);
         upkeep.tick(nowMs);
@@ -357,6 +360,12 @@ public final class MasterCore {
         reserve.tick(nowMs);
         evictor.tick(nowMs);
         sendFrees();
+    }
+
+    private void decideLate() {
+        if (leadership.phase() == Leadership.Phase.SERVING) {
+            settlement.decideLate(nowMs);
+        }
     }
 
     // ---- answers ------------------------------------------------------------------------------------------------
@@ -367,7 +376,7 @@ public final class MasterCore {
     }
 
     public PoolStatus status() {
-        return report.now(clients.count(), nowMs);
+        return report.now(clients.count());
     }
 
     /** Keys that can be read here now, at most {@code limit} of them, in no order. */
@@ -388,12 +397,13 @@ public final class MasterCore {
     /**
      * Begins to empty a node, or begins anew.
      *
+     * @param startedAtMs what people shall be told as the time it began
      * @return why that is not possible here and now, or nothing
      */
-    public Optional<String> drain(String node, long timeoutMs, long now) {
+    public Optional<String> drain(String node, long timeoutMs, long startedAtMs, long now) {
         nowMs = now;
         return leadership.serves(now)
-                ? upkeep.drain(node, timeoutMs, now)
+                ? upkeep.drain(node, timeoutMs, startedAtMs, now)
                 : Optional.of("this master does not serve as leader");
     }
 

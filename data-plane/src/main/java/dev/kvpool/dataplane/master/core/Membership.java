@@ -17,13 +17,17 @@ final class Membership {
     private final Map<Long, NodeView> bySession = new LinkedHashMap<>();
     private final Map<String, String> refusals = new TreeMap<>();
     private Set<String> expected;
+    private Map<String, String> zones = Map.of();
 
     Membership(Set<String> expected) {
         this.expected = Set.copyOf(expected);
     }
 
-    void expect(Set<String> ids) {
-        expected = Set.copyOf(ids);
+    /** Zones by id of the nodes that should be there, empty where none is said. */
+    void expect(Map<String, String> newZones) {
+        zones = Map.copyOf(newZones);
+        expected = zones.keySet();
+        nodes.values().forEach(node -> node.zoneSaid = zones.getOrDefault(node.id, ""));
         refusals.keySet().retainAll(expected);
     }
 
@@ -120,6 +124,7 @@ final class Membership {
 
     NodeView connect(long session, NodePeer peer, long nowMs) {
         NodeView node = nodes.computeIfAbsent(peer.id(), NodeView::new);
+        node.zoneSaid = zones.getOrDefault(node.id, "");
         bySession.remove(node.session);
         bySession.put(session, node);
         node.connected(session, peer, nowMs);

@@ -38,6 +38,10 @@ final class NodeView implements Placement.Candidate {
 
     boolean isTransient;
     Authority seen = Authority.NONE;
+
+    /** Where the configuration says that it is; empty when it does not. */
+    String zoneSaid = "";
+
     private long highestObjectEpoch;
     long objectLeaseMaxMs;
     NodeStats stats;
@@ -199,10 +203,10 @@ final class NodeView implements Placement.Candidate {
         return capacitySlots - usedSlots() - grantedSlots - keptSlots;
     }
 
-    /** Failure domain, empty when unknown or away. */
+    /** Failure domain, empty when unknown: what the configuration says wins over what the node says. */
     @Override
     public String zone() {
-        return info == null ? "" : info.zone();
+        return !zoneSaid.isEmpty() || info == null ? zoneSaid : info.zone();
     }
 
     @Override

@@ -31,6 +31,7 @@ final class Repairs {
 
     private Recency.Walk walk;
     private final Deque<ObjectId> waiting = new ArrayDeque<>();
+    /** Something was done since the last pass ended. */
     private boolean progress;
 
     /** Bytes of the objects this pass has come by, which are hotter than all that follow. */
@@ -80,7 +81,6 @@ final class Repairs {
         }
         if (walk == null) {
             walk = index.recency().fromWarmest();
-            progress = false;
             hotterBytes = 0;
             drains.passBegins();
         }
@@ -173,7 +173,6 @@ final class Repairs {
             case NONE -> {
                 NodeView target = membership.node(step.target());
                 copies.start(on(object, step.source()), target, authority, this::copied);
-                progress = true;
                 now.put(target.id, sites.at(target, nowMs));
                 now.put(step.source(), sites.at(membership.node(step.source()), nowMs));
                 return BEING_COPIED;
@@ -187,6 +186,7 @@ final class Repairs {
 
     private void copied(ObjectId id, String source, String target, long bytes, boolean done) {
         if (done) {
+            progress = true;
             drains.moved(source, bytes);
         }
     }
@@ -250,7 +250,10 @@ final class Repairs {
     private void endPass(long nowMs) {
         endWalk();
         drains.passEnded(nowMs);
-        boolean soon = progress || drains.isActive() || copies.countUnderWay() > 0;
+        // What fails is not tried again and again at once; a drain, which somebody waits for, is looked at all the
+        // time.
+        boolean soon = progress || drains.isActive();
+        progress = false;
         restMs = soon ? Bounds.REPAIR_REST_MS_MIN : Math.min(2 * restMs, Bounds.REPAIR_REST_MS_MAX);
         nextPassMs = nowMs + restMs;
     }

@@ -3,6 +3,9 @@ package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.master.core.Counters.Count;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
 
 /**
  * Decides what becomes of objects that nodes show and nobody has published under this epoch. What was committed before
@@ -19,6 +22,9 @@ final class Settlement {
     private final Tombstones tombstones;
     private final Purges purges;
     private final Counters counters;
+
+    /** Recovered objects that wait until it is certain that a newer one is lost with its transient node. */
+    private final Set<ObjectId> undecided = new LinkedHashSet<>();
 
     /** Until when the leaders before this one may have promised objects to readers. */
     private long leasedUntilMs = Long.MIN_VALUE;
@@ -157,16 +163,49 @@ final class Settlement {
         }
         StoredObject holder = index.publishedUnderKeyOf(object);
         if (holder != null && holder.id().isNewerThan(object.id())) {
-            frees.giveUp(object, nowMs);
-            counters.add(Count.SUPERSEDED);
+            supersede(object, holder, nowMs);
             return;
         }
         if (holder != null) {
-            frees.giveUp(holder, nowMs);
-            counters.add(Count.SUPERSEDED);
+            supersede(holder, object, nowMs);
         }
         // What its put asked for is not written down; copies that are there were wanted.
         publish(object, Math.max(settings.replicas(), object.usableReplicas()));
+    }
+
+    private void supersede(StoredObject older, StoredObject newer, long nowMs) {
+        if (isLikelyLost(newer) && older.isAvailable()) {
+            index.unsettle(older);
+            undecided.add(older.id());
+            return;
+        }
+        frees.giveUp(older, nowMs);
+        counters.add(Count.SUPERSEDED);
+    }
+
+    /** The memory of a transient node goes with its process, and whether its connection alone is gone shows soon. */
+    private static boolean isLikelyLost(StoredObject object) {
+        for (Replica replica : object.replicas()) {
+            if (replica.node().usable || !replica.node().isTransient) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Decides about what had to wait, as soon as a transient node is back or forgotten. */
+    void decideLate(long nowMs) {
+        for (ObjectId id : List.copyOf(undecided)) {
+            undecided.remove(id);
+            StoredObject object = index.object(id);
+            if (object != null) {
+                settle(object, nowMs);
+            }
+        }
+    }
+
+    void endTerm() {
+        undecided.clear();
     }
 
     /** Publishes what this epoch granted. The grant must be the newest of its key, so nothing newer can be there. */

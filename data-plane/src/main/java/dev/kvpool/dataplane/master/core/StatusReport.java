@@ -37,7 +37,7 @@ final class StatusReport {
         this.counters = counters;
     }
 
-    PoolStatus now(int clients, long nowMs) {
+    PoolStatus now(int clients) {
         List<Node> nodes = new ArrayList<>();
         int ready = 0;
         long capacity = 0;
@@ -78,7 +78,7 @@ final class StatusReport {
                 grants.size(),
                 takeover.lastDurationMs(),
                 List.copyOf(nodes),
-                upkeep.drains().status(nowMs),
+                upkeep.drains().status(),
                 counters.copy());
     }
 

@@ -109,6 +109,7 @@ final class Takeover {
             node.wantedBytes = 0;
         }
         upkeep.endTerm();
+        settlement.endTerm();
         frees.forgetQuarantine();
         grants.clear();
         index.forgetFates();

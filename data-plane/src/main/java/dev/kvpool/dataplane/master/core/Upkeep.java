@@ -56,8 +56,8 @@ final class Upkeep {
     }
 
     /** Begins to empty a node; answers why not, or nothing. */
-    Optional<String> drain(String node, long timeoutMs, long nowMs) {
-        Optional<String> objection = drains.start(node, timeoutMs, nowMs);
+    Optional<String> drain(String node, long timeoutMs, long startedAtMs, long nowMs) {
+        Optional<String> objection = drains.start(node, timeoutMs, startedAtMs, nowMs);
         repairs.lookAgain();
         return objection;
     }

@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
 import dev.kvpool.wire.Departure;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -76,7 +77,7 @@ class DeparturesTest {
     @Test
     void nodesThatAreNotExpectedAnyMoreDoNotCount() {
         crashed(1, LEADER);
-        core.expectNodes(Set.of("b", "c", "d"), nowMs);
+        core.expectNodes(Map.of("b", "", "c", "", "d", ""), nowMs);
         assertThat(crashed(2, LEADER)).isEmpty();
         assertThat(crashed(3, LEADER)).hasSize(1);
     }

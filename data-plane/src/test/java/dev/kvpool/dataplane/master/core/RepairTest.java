@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Copies that are missing are made anew, bounded and hottest first; those too many are freed. */
@@ -91,7 +92,7 @@ class RepairTest {
 
         pool.world.run(5_000);
         assertThat(copies(pool, "k0")).isEqualTo(3);
-        pool.world.run(Scenario.OBJECT_LEASE_MS);
+        pool.world.run(Scenario.OBJECT_LEASE_MS + Bounds.REPAIR_REST_MS_MAX);
         assertThat(copies(pool, "k0")).isEqualTo(2);
     }
 
@@ -210,6 +211,19 @@ class RepairTest {
         assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
         assertThat(pool.node("b").directory()).isEmpty();
         assertThat(count(pool, Count.COPIES_LOST)).isEqualTo(1);
+    }
+
+    @Test
+    void copiesLieInTheZonesThatTheConfigurationNames() {
+        Scenario pool = new Scenario().withNodes(4 * MIB, "a", "b", "c").withReplicas(2);
+        pool.node("a").zone("west");
+        pool.leading(7);
+        pool.expect(Map.of("a", "east", "b", "east", "c", "west"));
+
+        for (int i = 0; i < 20; i++) {
+            assertThat(pool.grant("k" + i, 100).nodes())
+                    .anyMatch(node -> node.nodeId().equals("c"));
+        }
     }
 
     @Test

@@ -160,9 +160,22 @@ final class Scenario {
         world.run(0);
     }
 
+    /** The master that the client talks to loses its Lease. */
+    void standBy() {
+        talkedTo.standBy();
+        world.run(0);
+    }
+
     /** The configuration changes. */
     void expectOnly(String... ids) {
-        masters.forEach(master -> master.core().expectNodes(Set.of(ids), world.nowMs()));
+        Map<String, String> zones = new HashMap<>();
+        List.of(ids).forEach(id -> zones.put(id, ""));
+        expect(zones);
+    }
+
+    /** The configuration says which nodes should be there, and in which zones. */
+    void expect(Map<String, String> zones) {
+        masters.forEach(master -> master.core().expectNodes(zones, world.nowMs()));
     }
 
     private void heard(Message message) {

@@ -16,6 +16,49 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class TakeoverTest {
+    @Test
+    void aLeftOverOfADeadTransientNodeTakesNothingWithIt() {
+        Scenario pool = new Scenario().withNodes(1 << 20, "a").leading(7);
+        pool.put("k", 100);
+        long kept = pool.node("a").directory().size();
+        ModelNode engine = pool.transientNode("t", 1 << 20);
+        engine.dial(pool.talkedTo());
+        pool.world.run(10);
+        engine.write(Scenario.authority(7), new ObjectId(7, 99), Key.of("k"), 200, 1);
+        pool.world.run(0);
+        engine.crash();
+        pool.world.run(0);
+
+        pool.lead(pool.talkedTo(), 8);
+        pool.world.run(Bounds.FENCE_WAIT_WARM_MS + 10);
+        assertThat(pool.node("a").directory()).hasSize((int) kept);
+        pool.world.run(Bounds.TRANSIENT_AWAY_MS + 1_000);
+
+        assertThat(pool.find("k").payloadLength()).isEqualTo(100);
+    }
+
+    @Test
+    void aTransientNodeThatOnlyLostItsConnectionKeepsItsNewerObject() {
+        Scenario pool = new Scenario().withNodes(1 << 20, "a").leading(7);
+        pool.put("k", 100);
+        ModelNode engine = pool.transientNode("t", 1 << 20);
+        engine.dial(pool.talkedTo());
+        pool.world.run(10);
+        pool.standBy();
+        engine.write(Scenario.authority(7), new ObjectId(7, 99), Key.of("k"), 200, 1);
+        pool.world.run(0);
+        engine.hangUp(pool.talkedTo());
+        pool.world.run(0);
+
+        pool.lead(pool.talkedTo(), 8);
+        pool.world.run(Bounds.FENCE_WAIT_WARM_MS + 10);
+        assertThat(pool.find("k").status()).isEqualTo(Status.UNAVAILABLE);
+        engine.dial(pool.talkedTo());
+        pool.world.run(100);
+
+        assertThat(pool.find("k").payloadLength()).isEqualTo(200);
+    }
+
     private static final long MIB = 1 << 20;
 
     @Test

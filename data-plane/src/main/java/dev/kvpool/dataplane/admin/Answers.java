@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.admin;
+
+import dev.kvpool.dataplane.http.Response;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** What the routes of a master have in common: waiting for the core, and sending people to the leader. */
+final class Answers {
+    private static final long ANSWER_SECONDS_MAX = 5;
+
+    private Answers() {}
+
+    static <T> T await(CompletableFuture<T> question) {
+        return await(question, ANSWER_SECONDS_MAX);
+    }
+
+    static <T> T await(CompletableFuture<T> question, long secondsMax) {
+        try {
+            return question.orTimeout(secondsMax, TimeUnit.SECONDS).join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof TimeoutException) {
+                throw new IllegalStateException("no answer within " + secondsMax + " s", e);
+            }
+            throw e;
+        }
+    }
+
+    static Response notLeader(MasterAdmin master) {
+        String leader = master.lease()
+                .filter(lease -> lease.isHeld())
+                .map(lease -> "; the Lease is held by " + lease.holderName())
+                .orElse("");
+        return Response.text(503, "this master does not serve as leader" + leader + "\n");
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.admin;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kvpool.dataplane.config.Durations;
+import dev.kvpool.dataplane.config.Format;
+import dev.kvpool.dataplane.http.Request;
+import dev.kvpool.dataplane.http.Response;
+import dev.kvpool.dataplane.http.Route;
+import dev.kvpool.dataplane.master.core.DrainStatus;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+
+/** Emptying nodes: begin, cancel, and how far it is. The leader alone answers. */
+final class DrainRoutes {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Format<Duration> TIMEOUTS = Durations.between(Duration.ofSeconds(1), Duration.ofHours(24));
+    private static final Duration TIMEOUT_DEFAULT = Duration.ofMinutes(10);
+
+    private final MasterAdmin master;
+    private final InstantSource clock;
+
+    private DrainRoutes(MasterAdmin master, InstantSource clock) {
+        this.master = master;
+        this.clock = clock;
+    }
+
+    static List<Route> of(MasterAdmin master, InstantSource clock) {
+        DrainRoutes routes = new DrainRoutes(master, clock);
+        return List.of(
+                Route.post("/api/v1/drain", routes::start),
+                Route.delete("/api/v1/drain", routes::cancel),
+                Route.get("/api/v1/drains", request -> routes.list()));
+    }
+
+    private Response start(Request request) {
+        String node = node(request);
+        Duration timeout =
+                request.parameter("timeout").map(DrainRoutes::timeout).orElse(TIMEOUT_DEFAULT);
+        if (!master.isLeader()) {
+            return Answers.notLeader(master);
+        }
+        Optional<String> objection = Answers.await(master.drain(node, timeout, clock.instant()));
+        return objection
+                .map(why -> Response.text(409, why + "\n"))
+                .orElseGet(() -> Response.json(
+                        202, JSON.createObjectNode().put("node", node).toString()));
+    }
+
+    private Response cancel(Request request) {
+        String node = node(request);
+        if (!master.isLeader()) {
+            return Answers.notLeader(master);
+        }
+        return Answers.await(master.cancelDrain(node))
+                ? Response.json(200, JSON.createObjectNode().put("node", node).toString())
+                : Response.text(404, "node " + node + " is not being drained here\n");
+    }
+
+    private Response list() {
+        if (!master.isLeader()) {
+            return Answers.notLeader(master);
+        }
+        ArrayNode list = JSON.createArrayNode();
+        for (DrainStatus drain : master.status().drains()) {
+            describe(drain, list.addObject());
+        }
+        return Response.json(200, list.toString());
+    }
+
+    private static void describe(DrainStatus drain, ObjectNode object) {
+        object.put("node", drain.node());
+        object.put("state", name(drain.state()));
+        object.put("startedMs", drain.startedAtMs());
+        object.put("objectsLeft", drain.objectsLeft());
+        object.put("bytesLeft", drain.bytesLeft());
+        object.put("objectsMoved", drain.objectsMoved());
+        object.put("bytesMoved", drain.bytesMoved());
+        ArrayNode leftovers = object.putArray("leftovers");
+        for (DrainStatus.Leftover left : drain.leftovers()) {
+            leftovers
+                    .addObject()
+                    .put("tier", left.tier())
+                    .put("objects", left.objects())
+                    .put("bytes", left.bytes())
+                    .put("reason", left.reason());
+        }
+    }
+
+    private static String name(DrainStatus.State state) {
+        return switch (state) {
+            case DRAINING -> "draining";
+            case DRAINED -> "drained";
+            case CANCELLED -> "cancelled";
+            case TIMED_OUT -> "timedOut";
+        };
+    }
+
+    private static String node(Request request) {
+        return request.parameter("node")
+                .filter(id -> !id.isEmpty())
+                .orElseThrow(() -> new IllegalArgumentException("name a node: /api/v1/drain?node=ID"));
+    }
+
+    private static Duration timeout(String text) {
+        try {
+            return TIMEOUTS.parser().apply(text);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("timeout must be " + TIMEOUTS.allowed() + ", not " + text, e);
+        }
+    }
+}
