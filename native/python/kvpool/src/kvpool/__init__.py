@@ -10,7 +10,6 @@ with kvpool.Client("10.0.0.7:50051,10.0.0.8:50051") as client:
 
 from kvpool import _kvpool
 from kvpool.client import Client
-from kvpool.keep import Keep
 from kvpool.status import (
     CallError,
     InternalError,
@@ -45,7 +44,6 @@ __all__ = [
     "CallError",
     "Client",
     "InternalError",
-    "Keep",
     "KvpoolError",
     "LeadershipError",
     "NoSpaceError",
