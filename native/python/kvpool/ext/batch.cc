@@ -54,6 +54,33 @@ bool readUnsigned(PyObject* object, uint64_t& out) {
   return PyErr_Occurred() == nullptr;
 }
 
+bool BatchOptions::read(PyObject* tuple, size_t count) {
+  if (tuple == Py_None) return true;
+  uint32_t given = 0;
+  PyObject* names = nullptr;
+  if (PyArg_ParseTuple(tuple, "IIzIIO:options", &given, &replicas, &preferredNode, &pins, &softPinMs, &names) == 0) {
+    return false;
+  }
+  flags |= given;
+  if (names == Py_None) return true;
+  Ref list = listOf(names, "groups");
+  if (!list) return false;
+  if (static_cast<size_t>(PyList_Size(list.get())) != count) {
+    PyErr_Format(PyExc_ValueError, "%zd keys but %zd groups: one is needed for each key",
+                 static_cast<Py_ssize_t>(count), PyList_Size(list.get()));
+    return false;
+  }
+  groups.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    PyObject* name = PyList_GetItem(list.get(), static_cast<Py_ssize_t>(i));
+    Py_ssize_t length = 0;
+    const char* text = name == nullptr || name == Py_None ? nullptr : PyUnicode_AsUTF8AndSize(name, &length);
+    if (PyErr_Occurred() != nullptr) return false;
+    groups.push_back(text == nullptr ? 0 : kv_group_id(text, static_cast<uint32_t>(length)));
+  }
+  return true;
+}
+
 Batch::~Batch() {
   for (Py_buffer& buffer : buffers_)
     PyBuffer_Release(&buffer);
@@ -107,14 +134,35 @@ bool Batch::addAddresses(PyObject* addresses, PyObject* sizes) {
   return true;
 }
 
+bool Batch::addMemory(PyObject* memory, Memory kind, BatchOptions& options) {
+  switch (kind) {
+    case Memory::None:
+      return true;
+    case Memory::Readable:
+      return addBuffers(memory, PyBUF_SIMPLE);
+    case Memory::Writable:
+      return addBuffers(memory, PyBUF_WRITABLE);
+    case Memory::Registered:
+      break;
+  }
+  PyObject* addresses = nullptr;
+  PyObject* sizes = nullptr;
+  if (PyArg_ParseTuple(memory, "OO:memory", &addresses, &sizes) == 0) return false;
+  options.flags |= KV_BATCH_REGISTERED;
+  return addAddresses(addresses, sizes);
+}
+
 bool Batch::run(kv_client* client, int32_t opCode, const BatchOptions& options, const Deadline& deadline) {
   kv_batch_options cOptions{};
   cOptions.struct_size = sizeof(cOptions);
   cOptions.flags = options.flags;
   cOptions.replicas = options.replicas;
   cOptions.preferred_node = options.preferredNode;
+  cOptions.pins = options.pins;
+  cOptions.soft_pin_ms = options.softPinMs;
   for (size_t begin = 0; begin < table_.size() && !interrupt_; begin += KV_BATCH_MAX) {
     cOptions.timeout_ms = deadline.remainingMs();
+    cOptions.groups = options.groups.empty() ? nullptr : &options.groups[begin];
     const size_t count = std::min<size_t>(table_.size() - begin, KV_BATCH_MAX);
     runSlice(client, opCode, cOptions, begin, static_cast<uint32_t>(count));
   }

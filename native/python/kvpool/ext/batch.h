@@ -34,11 +34,23 @@ class Deadline {
   Clock::time_point end_;
 };
 
+/// How a batch is done, as Python says it.
 struct BatchOptions {
   uint32_t flags = 0;
   uint32_t replicas = 0;
-  const char* preferredNode = nullptr;
+  const char* preferredNode = nullptr;  // in the caller's tuple
+  uint32_t pins = 0;
+  uint32_t softPinMs = 0;
+  std::vector<uint64_t> groups;
+
+  /// (flags, replicas, preferred_node, pins, soft_pin_ms, groups), where groups is None or has for each of `count` keys
+  /// the name of its group or None; or None in place of all. False with Python's error set.
+  bool read(PyObject* tuple, size_t count);
 };
+
+/// The memory of a batch's values: nothing, buffers to read from or to write to, or (addresses, sizes) of registered
+/// memory.
+enum class Memory { None, Readable, Writable, Registered };
 
 /// Functions that return bool give false with Python's error set.
 class Batch {
@@ -52,11 +64,8 @@ class Batch {
   /// answers for each key.
   bool addKeys(PyObject* keys);
 
-  /// One contiguous buffer per key; `flags` is PyBUF_SIMPLE or PyBUF_WRITABLE.
-  bool addBuffers(PyObject* buffers, int flags);
-
-  /// One raw address and size per key.
-  bool addAddresses(PyObject* addresses, PyObject* sizes);
+  /// What `kind` says, checked against it; registered memory is asked for in the flags of `options`.
+  bool addMemory(PyObject* memory, Memory kind, BatchOptions& options);
 
   /// A line with the key of another batch, which must outlive this one.
   void addLine(const kv_op& like) { table_.push_back(like); }
@@ -72,6 +81,8 @@ class Batch {
   Ref results(bool lengths) const;
 
  private:
+  bool addBuffers(PyObject* buffers, int flags);
+  bool addAddresses(PyObject* addresses, PyObject* sizes);
   void runSlice(kv_client* client, int32_t opCode, const kv_batch_options& options, size_t begin, uint32_t count);
   bool expectSize(PyObject* list, const char* what) const;
   void letSignalsRun();

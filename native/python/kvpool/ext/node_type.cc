@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "failure.h"
-#include "kvpool/kvpool.h"
-#include "session.h"
+#include "handle.h"
 #include "types.h"
 
 namespace kvpool::python {
 namespace {
 
-using NodeSession = Session<kv_node, kv_node_destroy>;
-
-struct NodeObject {
-  PyObject_HEAD NodeSession* session;
+struct NodeKind {
+  using Handle = kv_node;
+  struct Extra {};
+  static void destroy(kv_node* node) { kv_node_destroy(node); }
+  static constexpr const char* kClosed = "the storage node is closed";
+  static constexpr const char* kForked = "this storage node runs in the process before fork()";
 };
-
-NodeSession& sessionOf(PyObject* self) {
-  return *reinterpret_cast<NodeObject*>(self)->session;
-}
 
 bool readParams(PyObject* arguments, kv_node_params& params) {
   unsigned long long segmentBytes = 0;
@@ -33,45 +29,8 @@ PyObject* nodeNew(PyTypeObject* type, PyObject* arguments, PyObject*) {
   params.struct_size = sizeof(params);
   params.flags = KV_NODE_TRANSIENT;
   if (!readParams(arguments, params)) return nullptr;
-  kv_node* node = nullptr;
-  char error[1024] = "";
-  int32_t status = KV_OK;
-  {
-    WithoutGil unlocked;
-    status = kv_node_start(&params, &node, error, sizeof(error));
-  }
-  if (status != KV_OK) {
-    raiseFailure(status, error);
-    return nullptr;
-  }
-  auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
-  PyObject* self = allocate(type, 0);
-  if (self == nullptr) {
-    WithoutGil unlocked;
-    kv_node_destroy(node);
-    return nullptr;
-  }
-  reinterpret_cast<NodeObject*>(self)->session = new NodeSession(node);
-  return self;
-}
-
-void nodeDealloc(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
-  {
-    WithoutGil unlocked;
-    delete reinterpret_cast<NodeObject*>(self)->session;
-  }
-  auto release = reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free));
-  release(self);
-  Py_DECREF(type);
-}
-
-PyObject* nodeClose(PyObject* self, PyObject*) {
-  {
-    WithoutGil unlocked;
-    sessionOf(self).close();
-  }
-  Py_RETURN_NONE;
+  return makeHandle<NodeKind>(
+      type, [&](kv_node** out, char* error, uint32_t size) { return kv_node_start(&params, out, error, size); });
 }
 
 PyObject* asDict(const kv_node_stats& stats) {
@@ -88,36 +47,32 @@ PyObject* asDict(const kv_node_stats& stats) {
 }
 
 PyObject* nodeStats(PyObject* self, PyObject*) {
-  const NodeSession::Call call(sessionOf(self));
-  if (call.handle() == nullptr) {
-    raiseFailure(KV_CLOSED, sessionOf(self).forked() ? "this storage node runs in the process before fork()"
-                                                     : "the storage node is closed");
-    return nullptr;
-  }
+  const Entry<NodeKind> entry(self);
+  if (!entry) return nullptr;
   kv_node_stats stats{};
   stats.struct_size = sizeof(stats);
-  const int32_t status = kv_node_get_stats(call.handle(), &stats);
+  const int32_t status = kv_node_get_stats(entry.handle(), &stats);
   if (status == KV_OK) return asDict(stats);
   raiseFailure(status, nullptr);
   return nullptr;
 }
 
 PyMethodDef nodeMethods[] = {
-    {"close", guarded<nodeClose>, METH_NOARGS, "close(): stops the node; its memory leaves the pool"},
+    {"close", guarded<closeHandle<NodeKind>>, METH_NOARGS, "close(): stops the node; its memory leaves the pool"},
     {"stats", guarded<nodeStats>, METH_NOARGS, "stats() -> counters as a dict"},
     {nullptr, nullptr, 0, nullptr},
 };
 
 PyType_Slot nodeSlots[] = {
     {Py_tp_new, reinterpret_cast<void*>(nodeNew)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(nodeDealloc)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(freeHandle<NodeKind>)},
     {Py_tp_methods, nodeMethods},
     {Py_tp_doc, const_cast<char*>("Node(masters, advertise_host, listen_host, node_id, pool_id, segment_bytes, "
                                   "listen_port, protocols, connect_ms, transfer_ms)")},
     {0, nullptr},
 };
 
-PyType_Spec nodeSpec = {"kvpool._kvpool.Node", sizeof(NodeObject), 0, Py_TPFLAGS_DEFAULT, nodeSlots};
+PyType_Spec nodeSpec = {"kvpool._kvpool.Node", sizeof(HandleObject<NodeKind>), 0, Py_TPFLAGS_DEFAULT, nodeSlots};
 
 }  // namespace
 

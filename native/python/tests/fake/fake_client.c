@@ -143,9 +143,10 @@ static object** find(const kv_op* op) {
   return at;
 }
 
-static int32_t put_one(const kv_op* op) {
+static int32_t put_one(const kv_op* op, uint32_t flags) {
   object** at = find(op);
-  if (*at != NULL) return KV_OK;
+  if (*at != NULL && (flags & KV_BATCH_UPSERT) == 0) return KV_OK;
+  if (*at != NULL) drop(at);
   object* o = calloc(1, sizeof(*o));
   o->key = malloc(op->key_length);
   o->key_length = op->key_length;
@@ -186,7 +187,7 @@ static int32_t run_line(kv_client* client, const batch* b, kv_op* op) {
   if ((b->flags & KV_BATCH_REGISTERED) != 0 && !is_registered(client, op)) return KV_NOT_REGISTERED;
   switch (b->op_code) {
     case KV_OP_PUT:
-      return put_one(op);
+      return put_one(op, b->flags);
     case KV_OP_GET:
       return read_one(op, 1);
     case KV_OP_EXISTS:
@@ -196,14 +197,23 @@ static int32_t run_line(kv_client* client, const batch* b, kv_op* op) {
   }
 }
 
+/* As tests can tell it: 1000 and the length of the name. */
+KV_API uint64_t kv_group_id(const char* name, uint32_t length) {
+  return name == NULL || length == 0 ? 0 : 1000 + length;
+}
+
 KV_API int32_t kv_client_submit(kv_client* client, int32_t op_code, kv_op* table, uint32_t count,
                                 const kv_batch_options* options, uint64_t* batch_out) {
   (void)client;
   if (fake.submit_status != KV_OK) return fake.submit_status;
   if (count > KV_BATCH_MAX) return KV_INVALID_ARGUMENT;
   pthread_mutex_lock(&lock);
-  snprintf(fake.last_call, sizeof(fake.last_call), "%d|%u|%u|%u|%s|%u", op_code, count, options->flags,
-           options->replicas, options->preferred_node == NULL ? "" : options->preferred_node, options->timeout_ms);
+  int end = snprintf(fake.last_call, sizeof(fake.last_call), "%d|%u|%u|%u|%s|%u|%u|%u", op_code, count, options->flags,
+                     options->replicas, options->preferred_node == NULL ? "" : options->preferred_node,
+                     options->timeout_ms, options->pins, options->soft_pin_ms);
+  for (uint32_t i = 0; options->groups != NULL && i < count && end < (int)sizeof(fake.last_call); i++)
+    end += snprintf(fake.last_call + end, sizeof(fake.last_call) - (size_t)end, "|%llu",
+                    (unsigned long long)options->groups[i]);
   int32_t status = KV_QUEUE_FULL;
   for (int i = 0; i < BATCHES && status != KV_OK; i++) {
     if (batches[i].id != 0) continue;

@@ -40,6 +40,53 @@ def test_the_first_put_of_a_key_wins(store: MooncakeDistributedStore, prefix: st
     assert store.get(prefix) == b"first"
 
 
+def test_an_upsert_replaces_at_once_and_leaves_no_wrong_bytes(
+    pool: LocalPool, store: MooncakeDistributedStore, prefix: str
+) -> None:
+    reader = open_store(pool)
+    values = [bytes([round_]) * (1000 + 500 * round_) for round_ in range(20)]
+    for value in values:
+        assert store.upsert(prefix, value) == 0
+        assert reader.get(prefix) == value, "a reader whose lease is running sees the new value"
+    assert store.put(prefix, b"too late") == 0
+    assert reader.get(prefix) == values[-1]
+    reader.close()
+
+
+def test_concurrent_upserts_leave_one_whole_value(store: MooncakeDistributedStore, prefix: str) -> None:
+    values = [bytes([writer]) * 50_000 for writer in range(6)]
+    codes: list[int] = []
+    threads = [threading.Thread(target=lambda v=value: codes.append(store.upsert(prefix, v))) for value in values]
+    for thread in threads:
+        thread.start()
+    seen = [store.get(prefix) for _ in range(50)]
+    for thread in threads:
+        thread.join()
+    assert codes == [0] * len(values)
+    assert all(value in (b"", *values) for value in seen)
+    assert store.get(prefix) in values
+
+
+def test_hard_pinned_objects_survive_a_flood(pool: LocalPool, store: MooncakeDistributedStore, prefix: str) -> None:
+    pinned = [f"{prefix}/pinned/{i}" for i in range(8)]
+    size = pool.capacity_bytes // 64
+    config = ReplicateConfig(with_hard_pin=True)
+    assert store.put_batch(pinned, [value_of(key, 20_000) for key in pinned], config) == 0
+    for i in range(160):  # two and a half times what the pool holds
+        assert store.put(f"{prefix}/flood/{i}", value_of(str(i), size)) in (0, -200)
+    assert [store.get(key) for key in pinned] == [value_of(key, 20_000) for key in pinned]
+    gone = sum(1 for i in range(160) if store.is_exist(f"{prefix}/flood/{i}") == 0)
+    assert gone > 60, "the flood was evicted instead"
+
+
+def test_a_read_of_one_keeps_its_group(store: MooncakeDistributedStore, prefix: str) -> None:
+    keys = [f"{prefix}/{i}" for i in range(4)]
+    assert store.put_batch(keys, [b"v"] * 4, ReplicateConfig(group_ids=[prefix])) == 0
+    assert store.get(keys[0]) == b"v"
+    assert store.batch_remove(keys) == [-706] * 4
+    assert store.batch_remove(keys, force=True) == [0] * 4
+
+
 def test_what_is_not_there(store: MooncakeDistributedStore, prefix: str) -> None:
     assert store.get(prefix) == b""
     assert (store.is_exist(prefix), store.get_size(prefix), store.remove(prefix)) == (0, -704, -704)

@@ -141,7 +141,7 @@ def test_memory_by_address_must_be_registered(client: Client) -> None:
 
 def test_options_reach_the_library(client: Client, fake: Fake) -> None:
     client.put("key", b"", replicas=3, preferred_node="demo-1", timeout=1.5)
-    op, count, flags, replicas, node, timeout = fake.last_call
+    op, count, flags, replicas, node, timeout = fake.last_call[:6]
     assert (op, count, flags, replicas, node) == (str(PUT), "1", "0", "3", "demo-1")
     assert 1000 < int(timeout) <= 1500
     client.remove("key", force=True)

@@ -189,19 +189,96 @@ def test_a_preferred_segment_may_be_our_own_memory(fake: Fake) -> None:
     store.close()
 
 
+PINS = slice(6, 8)  # of what the fake saw: the pins and soft_pin_ms
+
+
+@pytest.mark.parametrize(
+    ("fields", "pins"),
+    [
+        ({}, ["0", "0"]),
+        ({"with_hard_pin": True}, ["2", "0"]),
+        ({"with_soft_pin": True}, ["1", "0"]),
+        ({"soft_pin_action": SoftPinAction.ENABLE, "soft_pin_ttl_ms": 90_000}, ["1", "90000"]),
+        ({"with_soft_pin": True, "soft_pin_ttl_ms": 24 * 3600 * 1000}, ["1", "86400000"]),
+        ({"soft_pin_action": SoftPinAction.DISABLE, "with_soft_pin": True}, ["0", "0"]),
+        ({"soft_pin_action": SoftPinAction.PRESERVE, "soft_pin_ttl_ms": 90_000}, ["0", "0"]),
+        ({"soft_pin_action": SoftPinAction.ENABLE, "with_hard_pin": True}, ["3", "0"]),
+    ],
+)
+def test_pins_reach_the_library(store: MooncakeDistributedStore, fake: Fake, fields: dict, pins: list[str]) -> None:
+    assert store.put("a", b"v", ReplicateConfig(**fields)) == 0
+    assert fake.last_call[PINS] == pins
+
+
+@pytest.mark.parametrize(
+    ("fields", "word"),
+    [
+        ({"replica_num": 0}, "replica_num"),
+        ({"with_soft_pin": True, "soft_pin_ttl_ms": -1}, "soft_pin_ttl_ms"),
+        ({"with_soft_pin": True, "soft_pin_ttl_ms": 24 * 3600 * 1000 + 1}, "24 h"),
+        ({"group_ids": ["a", "b", "c"]}, "2 keys but 3 group_ids"),
+    ],
+)
+def test_a_config_that_cannot_be_is_refused_and_named(
+    store: MooncakeDistributedStore, caplog: pytest.LogCaptureFixture, fields: dict, word: str
+) -> None:
+    assert store.put_batch(["a", "b"], [b"", b""], ReplicateConfig(**fields)) == -600
+    assert word in caplog.text
+    assert store.is_exist("a") == 0
+
+
+def test_groups_reach_the_library(store: MooncakeDistributedStore, fake: Fake) -> None:
+    keys, values = ["a", "b"], [b"1", b"2"]
+    assert store.put_batch(keys, values, ReplicateConfig(group_ids=["x", "longer"])) == 0
+    assert fake.last_call[8:] == ["1001", "1006"], "the library numbers them"
+    assert store.put_batch(keys, values, ReplicateConfig(group_ids=["all"])) == 0
+    assert fake.last_call[8:] == ["1003", "1003"]
+    assert store.put_batch(keys, values) == 0
+    assert fake.last_call[8:] == []
+
+
+def test_an_upsert_replaces_and_a_put_does_not(store: MooncakeDistributedStore, fake: Fake) -> None:
+    assert store.put("a", b"first") == store.put("a", b"second") == 0
+    assert store.get("a") == b"first"
+    assert store.upsert("a", b"third") == 0
+    assert fake.last_call[2] == "4"
+    assert store.get("a") == b"third"
+    assert store.upsert_batch(["a", "b"], [b"4", b"5"]) == 0
+    assert store.get_batch(["a", "b"]) == [b"4", b"5"]
+    assert store.upsert_parts("a", b"one", bytearray(b"two"), memoryview(b"three")) == 0
+    assert store.get("a") == b"onetwothree"
+    assert store.put_parts("c", b"one", b"two") == 0
+    assert store.get("c") == b"onetwo"
+
+
+def test_parts_that_are_no_plain_bytes_are_refused(store: MooncakeDistributedStore) -> None:
+    with pytest.raises(RuntimeError, match="part 1"):
+        store.put_parts("a", b"fine", memoryview(b"1234").cast("I"))
+    assert store.is_exist("a") == 0
+
+
+def test_upsert_from_registered_memory(store: MooncakeDistributedStore) -> None:
+    memory = ctypes.create_string_buffer(b"old-new-", 8)
+    address = ctypes.addressof(memory)
+    assert store.register_buffer(address, 8) == 0
+    assert store.upsert_from("a", address, 4) == 0
+    assert store.batch_upsert_from(["a", "b"], [address + 4, address], [4, 4]) == [0, 0]
+    assert store.get_batch(["a", "b"]) == [b"new-", b"old-"]
+    assert store.upsert_from("a", address + 6, 4) == -600, "beyond what was registered"
+    assert store.get("a") == b"new-"
+
+
 def test_fields_without_effect_are_accepted_and_said_once(
     store: MooncakeDistributedStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     config = ReplicateConfig()
-    config.with_hard_pin = config.with_soft_pin = True
-    config.soft_pin_action, config.soft_pin_ttl_ms = SoftPinAction.ENABLE, 1000
     config.nof_replica_num = config.dfs_replica_num = 1
-    config.preferred_nof_segments, config.group_ids = ["x"], ["g"]
+    config.preferred_nof_segments = ["x"]
     config.data_type = ObjectDataType.KVCACHE
     with caplog.at_level(logging.WARNING, "mooncake.store"):
         assert store.put("a", b"", config) == store.put("b", b"", config) == 0
-    assert caplog.text.count("with_hard_pin is accepted but has no effect") == 1
-    assert caplog.text.count("has no effect") == 7
+    assert caplog.text.count("nof_replica_num is accepted but has no effect") == 1
+    assert caplog.text.count("has no effect") == 3
     with pytest.raises(AttributeError):
         config.no_such_field = 1
 

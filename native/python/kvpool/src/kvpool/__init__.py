@@ -10,6 +10,7 @@ with kvpool.Client("10.0.0.7:50051,10.0.0.8:50051") as client:
 
 from kvpool import _kvpool
 from kvpool.client import Client
+from kvpool.keep import Keep
 from kvpool.status import (
     CallError,
     InternalError,
@@ -44,6 +45,7 @@ __all__ = [
     "CallError",
     "Client",
     "InternalError",
+    "Keep",
     "KvpoolError",
     "LeadershipError",
     "NoSpaceError",

@@ -4,10 +4,18 @@ from collections.abc import Sequence
 
 from typing_extensions import Buffer
 
+KV_BATCH_FORCE: int
+KV_BATCH_UPSERT: int
 KV_KEY_BYTES_MAX: int
+KV_PIN_HARD: int
+KV_PIN_SOFT: int
 KV_PROTOCOL_TCP: int
 KV_PROTOCOL_SHM: int
+KV_SOFT_PIN_MS_MAX: int
 library_path: str
+
+# flags, replicas, preferred node, pins, soft_pin_ms, groups
+Options = tuple[int, int, str | None, int, int, Sequence[str | None] | None] | None
 
 class Failure(Exception):
     args: tuple[int, str]
@@ -17,34 +25,31 @@ class Client:
         cls, masters: str, name: str | None, protocols: int, connect_ms: int, transfer_ms: int, ready_ms: int, /
     ) -> Client: ...
     def close(self) -> None: ...
+    def get(self, keys: Sequence[str | bytes], timeout_ms: int, /) -> list[bytes | int]: ...
     def put(
-        self,
-        keys: Sequence[str | bytes],
-        values: Sequence[Buffer],
-        replicas: int,
-        preferred_node: str | None,
-        timeout_ms: int,
-        /,
+        self, keys: Sequence[str | bytes], values: Sequence[Buffer], options: Options, timeout_ms: int, /
     ) -> list[int]: ...
     def put_from(
         self,
         keys: Sequence[str | bytes],
-        addresses: Sequence[int],
-        sizes: Sequence[int],
-        replicas: int,
-        preferred_node: str | None,
+        memory: tuple[Sequence[int], Sequence[int]],
+        options: Options,
         timeout_ms: int,
         /,
     ) -> list[int]: ...
-    def get(self, keys: Sequence[str | bytes], timeout_ms: int, /) -> list[bytes | int]: ...
     def get_into_buffers(
-        self, keys: Sequence[str | bytes], buffers: Sequence[Buffer], timeout_ms: int, /
+        self, keys: Sequence[str | bytes], buffers: Sequence[Buffer], options: None, timeout_ms: int, /
     ) -> list[int]: ...
     def get_into(
-        self, keys: Sequence[str | bytes], addresses: Sequence[int], sizes: Sequence[int], timeout_ms: int, /
+        self,
+        keys: Sequence[str | bytes],
+        memory: tuple[Sequence[int], Sequence[int]],
+        options: None,
+        timeout_ms: int,
+        /,
     ) -> list[int]: ...
-    def exists(self, keys: Sequence[str | bytes], timeout_ms: int, /) -> list[int]: ...
-    def remove(self, keys: Sequence[str | bytes], force: bool, timeout_ms: int, /) -> list[int]: ...
+    def exists(self, keys: Sequence[str | bytes], memory: None, options: None, timeout_ms: int, /) -> list[int]: ...
+    def remove(self, keys: Sequence[str | bytes], memory: None, options: Options, timeout_ms: int, /) -> list[int]: ...
     def remove_all(self, force: bool, timeout_ms: int, /) -> int: ...
     def register(self, address: int, length: int, /) -> int: ...
     def unregister(self, address: int, /) -> int: ...

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kvpool import _kvpool
 from kvpool.arguments import master_list, milliseconds, protocol_bits, raising_kvpool_errors
+from kvpool.keep import UNPINNED, Keep, put_options, remove_options
 from kvpool.lifetime import close_at_exit
 from kvpool.status import Status, error_of, status_of
 
@@ -20,7 +21,8 @@ class Client:
     """A connection to a pool, for any number of threads.
 
     Keys are str, or bytes of UTF-8, of 1 to 4096 bytes. Values are any contiguous buffer: bytes, bytearray,
-    memoryview, array, numpy arrays; 0 bytes are a value too. Objects are immutable: the first put of a key wins.
+    memoryview, array, numpy arrays; 0 bytes are a value too. Objects are immutable: the first put of a key wins, unless a
+    put is an upsert, which puts a new object in place of the old one.
 
     Methods for one key raise KvpoolError. Methods named `*_batch` answer for each key and raise only when the call as
     a whole is wrong. All release the GIL while they wait, and end by `timeout` at the latest, which covers retries
@@ -87,15 +89,30 @@ class Client:
         *,
         replicas: int = 0,
         preferred_node: str | None = None,
+        upsert: bool = False,
+        keep: Keep = UNPINNED,
+        group: str | None = None,
         timeout: float | None = None,
     ) -> None:
-        """Stores a value. Returns when it is readable by everyone; a key that exists is left as it is.
+        """Stores a value. Returns when it is readable by everyone.
 
         Args:
             replicas: copies on different nodes; 0 is the pool's default. Fewer nodes than that is no failure.
             preferred_node: id of the storage node to try first.
+            upsert: an existing object gives way to the new one when that is whole; otherwise it stays as it is.
+            keep: what keeps the object from being evicted.
+            group: name of what is leased and evicted together.
         """
-        (status,) = self.put_batch([key], [value], replicas=replicas, preferred_node=preferred_node, timeout=timeout)
+        (status,) = self.put_batch(
+            [key],
+            [value],
+            replicas=replicas,
+            preferred_node=preferred_node,
+            upsert=upsert,
+            keep=keep,
+            groups=None if group is None else [group],
+            timeout=timeout,
+        )
         if status:
             raise self._error(status)
 
@@ -145,10 +162,14 @@ class Client:
         *,
         replicas: int = 0,
         preferred_node: str | None = None,
+        upsert: bool = False,
+        keep: Keep = UNPINNED,
+        groups: Sequence[str | None] | None = None,
         timeout: float | None = None,
     ) -> list[Status]:
-        """put() for many keys. Returns the status of each, in order."""
-        statuses = self._raw.put(keys, values, _copies(replicas), preferred_node, self._ms(timeout))
+        """put() for many keys, with the group of each. Returns the status of each, in order."""
+        options = put_options(replicas, preferred_node, upsert, keep, groups)
+        statuses = self._raw.put(keys, values, options, self._ms(timeout))
         return [status_of(status) for status in statuses]
 
     @raising_kvpool_errors
@@ -162,19 +183,19 @@ class Client:
         self, keys: Sequence[str | bytes], buffers: Sequence[Buffer], *, timeout: float | None = None
     ) -> list[int]:
         """get_into() for many keys. Lengths; a negative number is the Status of a key that was not read."""
-        return _lengths(self._raw.get_into_buffers(keys, buffers, self._ms(timeout)))
+        return _lengths(self._raw.get_into_buffers(keys, buffers, None, self._ms(timeout)))
 
     @raising_kvpool_errors
     def size_batch(self, keys: Sequence[str | bytes], *, timeout: float | None = None) -> list[int]:
         """size() for many keys. Lengths; a negative number is the Status of a key without one."""
-        return _lengths(self._raw.exists(keys, self._ms(timeout)))
+        return _lengths(self._raw.exists(keys, None, None, self._ms(timeout)))
 
     @raising_kvpool_errors
     def remove_batch(
         self, keys: Sequence[str | bytes], *, force: bool = False, timeout: float | None = None
     ) -> list[Status]:
         """remove() for many keys. Returns the status of each, in order."""
-        return [status_of(status) for status in self._raw.remove(keys, force, self._ms(timeout))]
+        return [status_of(status) for status in self._raw.remove(keys, None, remove_options(force), self._ms(timeout))]
 
     @raising_kvpool_errors
     def remove_all(self, *, force: bool = False, timeout: float | None = None) -> int:
@@ -208,10 +229,14 @@ class Client:
         *,
         replicas: int = 0,
         preferred_node: str | None = None,
+        upsert: bool = False,
+        keep: Keep = UNPINNED,
+        groups: Sequence[str | None] | None = None,
         timeout: float | None = None,
     ) -> list[Status]:
         """put_batch() from registered memory; Status.NOT_REGISTERED for what lies outside of it."""
-        statuses = self._raw.put_from(keys, addresses, lengths, _copies(replicas), preferred_node, self._ms(timeout))
+        options = put_options(replicas, preferred_node, upsert, keep, groups)
+        statuses = self._raw.put_from(keys, (addresses, lengths), options, self._ms(timeout))
         return [status_of(status) for status in statuses]
 
     @raising_kvpool_errors
@@ -224,7 +249,7 @@ class Client:
         timeout: float | None = None,
     ) -> list[int]:
         """get_into_batch() for registered memory; Status.NOT_REGISTERED for what lies outside of it."""
-        return _lengths(self._raw.get_into(keys, addresses, lengths, self._ms(timeout)))
+        return _lengths(self._raw.get_into(keys, (addresses, lengths), None, self._ms(timeout)))
 
     # ---- state
 
@@ -259,9 +284,3 @@ class Client:
 
 def _lengths(numbers: list[int]) -> list[int]:
     return [number if number >= 0 else status_of(number) for number in numbers]
-
-
-def _copies(replicas: int) -> int:
-    if not 0 <= replicas < 2**32:
-        raise ValueError(f"replicas is {replicas}, but must be 0 (the pool's default) or more")
-    return replicas

@@ -65,6 +65,11 @@ class Calls:
         self.failures.write(method, code_of(status), what, f"{status.name}: {_reason(pool, status)}")
 
 
+def first_failure(codes: Sequence[int]) -> int:
+    """0 when there is none."""
+    return next((code for code in codes if code), 0)
+
+
 def _reason(pool: Pool, status: Status) -> str:
     try:
         return pool.client.explain() or status.text

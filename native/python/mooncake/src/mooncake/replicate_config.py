@@ -3,6 +3,9 @@
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any
+
+from kvpool import Keep
 
 
 class SoftPinAction(IntEnum):
@@ -32,10 +35,18 @@ class ObjectDataType(IntEnum):
 class ReplicateConfig:
     """How to store an object.
 
-    Acted on: `replica_num` (1 leaves it to the pool, which may keep more), and `preferred_segment` or the first of
-    `preferred_segments` (a storage node's id, or what get_hostname() of this store says: the memory that this process
-    contributes). The other fields are accepted, so that
-    engines run unchanged; a put that sets one says once in the log that it has no effect yet.
+    Acted on:
+        replica_num: 1 leaves it to the pool, which may keep more.
+        preferred_segment, or the first of preferred_segments: a storage node's id, or what get_hostname() of this store
+            says, the memory that this process contributes.
+        soft_pin_action ENABLE, or with_soft_pin: evicted only when nothing unpinned is left, until soft_pin_ttl_ms (0: the
+            pool's default, 30 minutes unless it says otherwise; at most 24 h) after the last use.
+        with_hard_pin: never evicted.
+        group_ids: for each key the name of its group, or one for all: a read of one object leases all of its group, and
+            they are evicted together.
+
+    The other fields are accepted, so that engines run unchanged; a put that sets one says once in the log that it has no
+    effect yet.
     """
 
     replica_num: int = 1
@@ -58,16 +69,37 @@ class ReplicateConfig:
             return self.preferred_segment
         return self.preferred_segments[0] if self.preferred_segments else None
 
+    def how(self, count: int) -> dict[str, Any]:
+        """What a put of `count` keys says to kvpool, but for the node. ValueError names the field that is wrong."""
+        if self.replica_num < 1:
+            raise ValueError(f"replica_num is {self.replica_num}, but must be 1 or more")
+        # 1 is what an engine says that did not think about it, so the pool decides.
+        copies = self.replica_num if self.replica_num > 1 else 0
+        return {"replicas": copies, "keep": self.keep(), "groups": self.groups(count)}
+
+    def keep(self) -> Keep:
+        """Its pins. ValueError for a time that no soft pin can have."""
+        soft = self.soft_pin_action == SoftPinAction.ENABLE
+        soft = soft or (self.with_soft_pin and self.soft_pin_action != SoftPinAction.DISABLE)
+        if self.soft_pin_ttl_ms < 0:
+            raise ValueError(f"soft_pin_ttl_ms is {self.soft_pin_ttl_ms}, but must be 0 (the pool's default) or more")
+        ttl = self.soft_pin_ttl_ms / 1000 if soft and self.soft_pin_ttl_ms else None
+        return Keep(soft_pin=soft, soft_pin_ttl=ttl, hard_pin=bool(self.with_hard_pin))
+
+    def groups(self, count: int) -> list[str] | None:
+        """The group of each of `count` keys, None when there are none."""
+        if not self.group_ids:
+            return None
+        if len(self.group_ids) not in (1, count):
+            raise ValueError(f"{count} keys but {len(self.group_ids)} group_ids: one for each key, or one for all")
+        return list(self.group_ids) if len(self.group_ids) == count else self.group_ids * count
+
     def without_effect(self) -> list[str]:
         """Names of the fields that are set but not acted on. `prefer_alloc_in_same_node` and `data_type` are none of
         them: an object lies on one node anyway, and its type only counts in statistics."""
         promises = {
             "nof_replica_num": self.nof_replica_num,
             "dfs_replica_num": self.dfs_replica_num,
-            "soft_pin_action": self.soft_pin_action == SoftPinAction.ENABLE,
-            "with_soft_pin": self.with_soft_pin,
-            "with_hard_pin": self.with_hard_pin,
             "preferred_nof_segments": self.preferred_nof_segments,
-            "group_ids": self.group_ids,
         }
         return [name for name, value in promises.items() if value]

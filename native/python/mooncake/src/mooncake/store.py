@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kvpool import KvpoolError
-from mooncake.calls import Calls
+from mooncake.calls import Calls, first_failure
 from mooncake.error_code import ErrorCode, code_of
+from mooncake.parts import joined
 from mooncake.pool import Pool
 from mooncake.replicate_config import ObjectDataType, ReplicateConfig, SoftPinAction
 from mooncake.settings import BadSettings, read_settings
@@ -155,23 +156,39 @@ class MooncakeDistributedStore:
         """Takes back register_buffer. 0, or -600 when no buffer begins there."""
         return self._calls.once(self._pool, "unregister_buffer", lambda pool: pool.client.unregister(buffer_ptr))
 
-    # ---- put
+    # ---- put, and upsert: the same, but an existing object gives way to the new one
 
     def put(self, key: str, value: Buffer, config: ReplicateConfig | None = None) -> int:
         """Stores a value of any contiguous buffer, 0 bytes allowed. 0 or negative."""
         return self.put_batch([key], [value], config)
 
+    def upsert(self, key: str, value: Buffer, config: ReplicateConfig | None = None) -> int:
+        """Stores a value, in place of the one the key has. Readers see the old value or the new one, whole. 0 or negative."""
+        return self.upsert_batch([key], [value], config)
+
+    def put_parts(self, key: str, *parts: Buffer, config: ReplicateConfig | None = None) -> int:
+        """One value of several buffers, one after the other. 0 or negative."""
+        return self.put(key, joined(parts), config)
+
+    def upsert_parts(self, key: str, *parts: Buffer, config: ReplicateConfig | None = None) -> int:
+        """upsert() of several buffers, one after the other. 0 or negative."""
+        return self.upsert(key, joined(parts), config)
+
     def put_batch(self, keys: Sequence[str], values: Sequence[Buffer], config: ReplicateConfig | None = None) -> int:
         """put() for many keys: 0 when all are stored, else the code of the first that is not."""
+        return first_failure(self._put_values("put", keys, values, config, upsert=False))
 
-        def send(pool: Pool, copies: int, node: str | None) -> Sequence[int]:
-            return pool.client.put_batch(keys, values, replicas=copies, preferred_node=node)
-
-        return next((code for code in self._put("put", keys, send, config) if code), 0)
+    def upsert_batch(self, keys: Sequence[str], values: Sequence[Buffer], config: ReplicateConfig | None = None) -> int:
+        """upsert() for many keys: 0 when all are stored, else the code of the first that is not."""
+        return first_failure(self._put_values("upsert", keys, values, config, upsert=True))
 
     def put_from(self, key: str, buffer_ptr: int, size: int, config: ReplicateConfig | None = None) -> int:
         """put() from registered memory. 0 or negative."""
         return self.batch_put_from([key], [buffer_ptr], [size], config)[0]
+
+    def upsert_from(self, key: str, buffer_ptr: int, size: int, config: ReplicateConfig | None = None) -> int:
+        """upsert() from registered memory. 0 or negative."""
+        return self.batch_upsert_from([key], [buffer_ptr], [size], config)[0]
 
     def batch_put_from(
         self,
@@ -181,11 +198,17 @@ class MooncakeDistributedStore:
         config: ReplicateConfig | None = None,
     ) -> list[int]:
         """put_from() for many keys: the code of each."""
+        return self._put_memory("put_from", keys, buffer_ptrs, sizes, config, upsert=False)
 
-        def send(pool: Pool, copies: int, node: str | None) -> Sequence[int]:
-            return pool.client.put_from(keys, buffer_ptrs, sizes, replicas=copies, preferred_node=node)
-
-        return self._put("put_from", keys, send, config)
+    def batch_upsert_from(
+        self,
+        keys: Sequence[str],
+        buffer_ptrs: Sequence[int],
+        sizes: Sequence[int],
+        config: ReplicateConfig | None = None,
+    ) -> list[int]:
+        """upsert_from() for many keys: the code of each."""
+        return self._put_memory("upsert_from", keys, buffer_ptrs, sizes, config, upsert=True)
 
     # ---- get
 
@@ -247,21 +270,43 @@ class MooncakeDistributedStore:
 
     # ---- inside
 
+    def _put_values(
+        self, method: str, keys: Sequence[str], values: Sequence[Buffer], config: ReplicateConfig | None, upsert: bool
+    ) -> list[int]:
+        return self._put(
+            method, keys, config, lambda pool, how: pool.client.put_batch(keys, values, upsert=upsert, **how)
+        )
+
+    def _put_memory(
+        self,
+        method: str,
+        keys: Sequence[str],
+        buffer_ptrs: Sequence[int],
+        sizes: Sequence[int],
+        config: ReplicateConfig | None,
+        upsert: bool,
+    ) -> list[int]:
+        return self._put(
+            method, keys, config, lambda pool, how: pool.client.put_from(keys, buffer_ptrs, sizes, upsert=upsert, **how)
+        )
+
     def _put(
         self,
         method: str,
         keys: Sequence[str],
-        send: Callable[[Pool, int, str | None], Sequence[int]],
         config: ReplicateConfig | None,
+        send: Callable[[Pool, dict[str, Any]], Sequence[int]],
     ) -> list[int]:
         config = config or _DEFAULT_CONFIG
-        if config.replica_num < 1:
-            _logger.error("%s: replica_num is %s, but must be 1 or more", method, config.replica_num)
+        try:
+            how = config.how(len(keys))
+        except ValueError as problem:
+            _logger.error("%s: %s", method, problem)
             return [_INVALID_PARAMS] * len(keys)
         self._mention_without_effect(config)
-        # 1 is what an engine says that did not think about it, so the pool decides.
-        copies = config.replica_num if config.replica_num > 1 else 0
-        return self._for_each(method, keys, lambda pool: send(pool, copies, pool.node_for(config.preferred())))
+        return self._for_each(
+            method, keys, lambda pool: send(pool, {**how, "preferred_node": pool.node_for(config.preferred())})
+        )
 
     def _for_each(self, method: str, keys: Sequence[str], call: Callable[[Pool], Sequence[int]]) -> list[int]:
         return self._calls.for_each(self._pool, method, keys, call)
