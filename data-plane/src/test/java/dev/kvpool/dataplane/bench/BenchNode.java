@@ -97,7 +97,7 @@ final class BenchNode {
 
     FenceAck obey(Fence fence) {
         seen = fence.authority();
-        return new FenceAck(fence.requestId(), true, seen, incarnation(), sequence, 0);
+        return new FenceAck(fence.requestId(), true, seen, incarnation(), sequence, 0, ObjectId.NONE);
     }
 
     List<Message> free(Free free) {
