@@ -18,6 +18,7 @@ final class SchemaPolish {
 
     /** A rule would say it better, but one for each entry of maps in lists exceeds the API server's cost limit. */
     private static final String QUANTITY = "^[0-9]+([.][0-9]*)?([KMGTPE]i|[munkMGTPE]|[eE][0-9]+)?$";
+
     private static final long MAP_VALUE_LENGTH_MAX = 253;
 
     /** Lists that are maps: name of the property to its key. */

@@ -73,7 +73,8 @@ class IndexBenchmark {
                 "  in the end %d objects, %d evicted, %d lookups found nothing; collections: %s, the longest %d ms%n",
                 status.objects(),
                 status.counters().get(Count.EVICTED),
-                status.counters().get(Count.LOOKUP_NEVER_PUT) + status.counters().get(Count.LOOKUP_EVICTED),
+                status.counters().get(Count.LOOKUP_NEVER_PUT)
+                        + status.counters().get(Count.LOOKUP_EVICTED),
                 Memory.collections(),
                 clock.longestPauseMs());
     }

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.dataplane.election.ElectionTimes;
-import dev.kvpool.dataplane.master.core.EvictionRules;
 import dev.kvpool.dataplane.election.FileLeaseStore;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.master.LeaderProbe.Finding;
+import dev.kvpool.dataplane.master.core.EvictionRules;
 import dev.kvpool.dataplane.wire.Handshake;
 import dev.kvpool.dataplane.wire.PeerSocket;
 import dev.kvpool.dataplane.wire.message.Authority;

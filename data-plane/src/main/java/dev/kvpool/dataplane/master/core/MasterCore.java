@@ -9,15 +9,6 @@ import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeCommand.LeaderLeaves;
 import dev.kvpool.dataplane.wire.message.NodeMessage;
-import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
-import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
-import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
-import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
-import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
-import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
-import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
-import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
-import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -47,7 +38,7 @@ public final class MasterCore {
     private final RemoveRequests removes;
     private final Settlement settlement;
     private final Takeover takeover;
-    private final NodeStream stream;
+    private final NodeMessages nodeMessages;
     private final PublishRequests publishes;
     private final ClientRequests requests;
     private final TakeoverReserve reserve;
@@ -98,7 +89,6 @@ public final class MasterCore {
                 counters,
                 outbox,
                 this::nextRequestId);
-        stream = new NodeStream(index, tombstones, this::committed, this::buried);
         publishes = new PublishRequests(index, membership, grants, settlement, upkeep.standings(), replies, counters);
         reserve = new TakeoverReserve(settings.eviction(), membership, settlement);
         GrantRequests granting = new GrantRequests(
@@ -122,6 +112,8 @@ public final class MasterCore {
         evictor = new Evictor(settings.eviction(), leadership, membership, index, groups, frees, departed, counters);
         heartbeats = new Heartbeats(membership, clients, index, tombstones, outbox);
         departures = new Departures(membership, outbox);
+        nodeMessages = new NodeMessages(
+                index, tombstones, leadership, takeover, settlement, publishes, frees, upkeep, departures, outbox);
         report = new StatusReport(leadership, membership, index, tombstones, grants, takeover, upkeep, counters);
     }
 
@@ -200,76 +192,11 @@ public final class MasterCore {
 
     private void fromNode(NodeView node, Message message) throws ProtocolViolation {
         switch (message) {
-            case NodeMessage told -> fromNode(node, told);
+            case NodeMessage told -> nodeMessages.receive(node, told, nowMs);
             case Heartbeat heartbeat -> {}
             default ->
                 throw new ProtocolViolation(
                         "node " + node.id + " sent " + message.getClass().getSimpleName());
-        }
-    }
-
-    private void fromNode(NodeView node, NodeMessage message) throws ProtocolViolation {
-        switch (message) {
-            case NodeInfo it -> {
-                stream.introduce(node, it);
-                upkeep.introduced(node);
-                purged(node, it);
-                if (leadership.leads()) {
-                    takeover.fence(node);
-                }
-            }
-            case SnapshotBegin it -> stream.begin(node, it);
-            case SnapshotRecords it -> stream.snapshot(node, it);
-            case Changes it -> stream.changes(node, it);
-            case SnapshotEnd it -> {
-                stream.end(node, it);
-                outbox.report(
-                        "node %s joined: incarnation %016x, %d objects, %d of %d bytes used, directory read in %d ms"
-                                .formatted(
-                                        node.id,
-                                        node.peer.incarnation(),
-                                        node.replicaCount(),
-                                        node.usedBytes(),
-                                        node.capacityBytes,
-                                        nowMs - node.connectedMs));
-                takeover.admit(node, nowMs);
-            }
-            case NodeStats it -> node.stats = it;
-            case LeaderGone it -> departures.heard(node, it, nowMs);
-            case FenceAck it -> takeover.fenceAnswered(node, it, nowMs);
-            case CommandAck it -> {
-                frees.answered(node, it);
-                upkeep.answered(node, it);
-                if (!it.accepted() && leadership.leads()) {
-                    node.seen = it.seen();
-                    takeover.raise(node);
-                }
-            }
-        }
-    }
-
-    /** A node shows an object it did not show before. */
-    private void committed(NodeView node, StoredObject object) {
-        if (!leadership.leads()) {
-            return;
-        }
-        publishes.committed(node, object, nowMs);
-        if (node.usable && leadership.phase() == Leadership.Phase.SERVING) {
-            settlement.settleLate(object, nowMs);
-            settlement.giveUpIfDoomed(object, node, nowMs);
-        }
-    }
-
-    private void buried(NodeView node, Tombstones.Grave grave) {
-        if (node.usable && leadership.phase() == Leadership.Phase.SERVING) {
-            settlement.settle(grave, nowMs);
-        }
-    }
-
-    private void purged(NodeView node, NodeInfo info) {
-        boolean more = upkeep.purges().introduced(node, info.purgeId());
-        if (more && leadership.phase() == Leadership.Phase.SERVING) {
-            settlement.settlePurged(nowMs);
         }
     }
 

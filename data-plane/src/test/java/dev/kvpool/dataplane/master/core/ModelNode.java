@@ -3,7 +3,6 @@ package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
-import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
@@ -34,7 +33,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /** A storage node as the contract says it behaves: directory, stream, obedience. It outlives its process. */
@@ -50,9 +48,8 @@ final class ModelNode {
 
     final String id;
     private final World world;
-    private final long capacityBytes;
     private final boolean isTransient;
-    private final TreeMap<Long, DirectoryRecord> directory = new TreeMap<>();
+    private final ModelDirectory directory;
     private final Map<ModelMaster, Stream> streams = new LinkedHashMap<>();
     private Consumer<DirectoryRecord> onFree = record -> {};
     private Authority seen = Authority.NONE;
@@ -60,7 +57,6 @@ final class ModelNode {
     private long objectLeaseMaxMs;
     private long incarnation;
     private long sequence;
-    private long generations;
     private final List<Runnable> unheard = new ArrayList<>();
     private boolean up = true;
     private boolean mute;
@@ -70,7 +66,7 @@ final class ModelNode {
     ModelNode(World world, String id, long capacityBytes, boolean isTransient) {
         this.world = world;
         this.id = id;
-        this.capacityBytes = capacityBytes;
+        directory = new ModelDirectory(capacityBytes);
         this.isTransient = isTransient;
         this.incarnation = 1 + world.random.nextLong(Long.MAX_VALUE);
         world.listen(id + ":50061", this);
@@ -90,17 +86,11 @@ final class ModelNode {
 
     /** The objects of the directory, without its tombstones. */
     List<DirectoryRecord> directory() {
-        return ofState(RecordState.COMMITTED);
+        return directory.ofState(RecordState.COMMITTED);
     }
 
     List<DirectoryRecord> tombstones() {
-        return ofState(RecordState.TOMBSTONE);
-    }
-
-    private List<DirectoryRecord> ofState(RecordState state) {
-        return directory.values().stream()
-                .filter(record -> record.state() == state)
-                .toList();
+        return directory.ofState(RecordState.TOMBSTONE);
     }
 
     ObjectId purgeId() {
@@ -150,8 +140,7 @@ final class ModelNode {
 
     /** The memory is lost and the next life begins with an empty segment. */
     void wipe() {
-        directory.clear();
-        generations = 0;
+        directory.wipe();
         seen = Authority.NONE;
         purgeId = ObjectId.NONE;
         objectLeaseMaxMs = 0;
@@ -176,46 +165,13 @@ final class ModelNode {
         return add(RecordState.COMMITTED, objectId, key, payloadLength, payloadCrc, retention);
     }
 
-    private Status add(RecordState state, ObjectId objectId, Key key, long payloadLength, int payloadCrc) {
-        return add(state, objectId, key, payloadLength, payloadCrc, Retention.NONE);
-    }
-
     private Status add(
             RecordState state, ObjectId objectId, Key key, long payloadLength, int payloadCrc, Retention retention) {
-        long extentBytes = ExtentSize.of(key.length(), payloadLength);
-        if (usedBytes() + extentBytes > capacityBytes) {
+        if (!directory.fits(ExtentSize.of(key.length(), payloadLength))) {
             return Status.NO_SPACE;
         }
-        generations++;
-        long slot = freeSlot();
-        DirectoryRecord record = new DirectoryRecord(
-                state,
-                new ExtentRef(0, slot, generations),
-                objectId,
-                slot * 4096,
-                extentBytes,
-                payloadLength,
-                payloadCrc,
-                retention,
-                key);
-        directory.put(slot, record);
-        change(record);
+        change(directory.add(state, objectId, key, payloadLength, payloadCrc, retention));
         return Status.OK;
-    }
-
-    /** Slots are used again at once, so that only the generation tells what they hold. */
-    private long freeSlot() {
-        long slot = 1;
-        while (directory.containsKey(slot)) {
-            slot++;
-        }
-        return slot;
-    }
-
-    private long usedBytes() {
-        return directory.values().stream()
-                .mapToLong(DirectoryRecord::extentBytes)
-                .sum();
     }
 
     private void change(DirectoryRecord record) {
@@ -228,16 +184,12 @@ final class ModelNode {
     }
 
     private void introduce(Stream stream) {
-        ObjectId highest = ObjectId.NONE;
-        for (DirectoryRecord record : directory.values()) {
-            highest = record.objectId().isNewerThan(highest) ? record.objectId() : highest;
-        }
-        Segment segment = new Segment(0, Medium.DRAM, capacityBytes, 1024);
+        Segment segment = new Segment(0, Medium.DRAM, directory.capacityBytes(), 1024);
         stream.link.toMaster(new NodeInfo(
                 seen,
                 purgeId,
                 objectLeaseMaxMs,
-                highest,
+                directory.highest(),
                 isTransient,
                 Restored.NOTHING,
                 List.of(segment),
@@ -254,24 +206,15 @@ final class ModelNode {
         if (!stream.link.isOpen()) {
             return;
         }
-        List<DirectoryRecord> part = new ArrayList<>();
-        long last = afterSlot;
-        for (Map.Entry<Long, DirectoryRecord> entry :
-                directory.tailMap(afterSlot, false).entrySet()) {
-            if (part.size() == SNAPSHOT_PART) {
-                break;
-            }
-            part.add(entry.getValue());
-            last = entry.getKey();
-        }
+        List<DirectoryRecord> part = directory.after(afterSlot, SNAPSHOT_PART);
         stream.sent += part.size();
         if (part.isEmpty()) {
             stream.link.toMaster(new SnapshotEnd(stream.sent, sequence));
             return;
         }
         stream.link.toMaster(new SnapshotRecords(part));
-        long next = last;
-        world.in(world.delayMs(), () -> sendPart(stream, next));
+        long last = part.getLast().extent().slot();
+        world.in(world.delayMs(), () -> sendPart(stream, last));
     }
 
     /** Signs of life of their own, as a real node's statistics are. */
@@ -326,9 +269,10 @@ final class ModelNode {
             for (Tombstone tombstone : bury.tombstones()) {
                 needed += ExtentSize.of(tombstone.key().length(), 0);
             }
-            status = usedBytes() + needed > capacityBytes ? Status.NO_SPACE : Status.OK;
+            status = directory.fits(needed) ? Status.OK : Status.NO_SPACE;
             if (status == Status.OK) {
-                bury.tombstones().forEach(it -> add(RecordState.TOMBSTONE, it.objectId(), it.key(), 0, 0));
+                bury.tombstones()
+                        .forEach(it -> add(RecordState.TOMBSTONE, it.objectId(), it.key(), 0, 0, Retention.NONE));
             }
         }
         stream.link.toMaster(new CommandAck(bury.requestId(), accepted, seen, status));
@@ -344,7 +288,7 @@ final class ModelNode {
 
     private void purge(ObjectId below) {
         purgeId = below.isNewerThan(purgeId) ? below : purgeId;
-        for (DirectoryRecord record : List.copyOf(directory.values())) {
+        for (DirectoryRecord record : directory.all()) {
             if (purgeId.isNewerThan(record.objectId())) {
                 free(new Extent(record.extent(), record.objectId()));
             }
@@ -371,17 +315,20 @@ final class ModelNode {
         if (source == null || !source.up || source.incarnation != copy.sourceIncarnation()) {
             return Status.CONNECT_FAILED;
         }
-        DirectoryRecord record = source.directory.get(copy.sourceExtent().slot());
-        boolean same = record != null
-                && record.extent().equals(copy.sourceExtent())
-                && record.objectId().equals(copy.objectId());
-        if (!same) {
+        DirectoryRecord record = source.directory.find(new Extent(copy.sourceExtent(), copy.objectId()));
+        if (record == null) {
             return Status.NOT_FOUND;
         }
         if (source.damaged.contains(copy.objectId()) || record.payloadCrc() != copy.payloadCrc()) {
             return Status.CHECKSUM;
         }
-        return write(copy.authority(), copy.objectId(), copy.key(), copy.payloadLength(), copy.payloadCrc());
+        return write(
+                copy.authority(),
+                copy.objectId(),
+                copy.key(),
+                copy.payloadLength(),
+                copy.payloadCrc(),
+                copy.retention());
     }
 
     /** From now on the bytes of an object here do not match their checksum. */
@@ -402,16 +349,14 @@ final class ModelNode {
     }
 
     private void free(Extent extent) {
-        DirectoryRecord record = directory.get(extent.extent().slot());
-        boolean same = record != null
-                && record.extent().equals(extent.extent())
-                && record.objectId().equals(extent.objectId());
-        if (same) {
-            directory.remove(extent.extent().slot());
-            if (record.state() == RecordState.COMMITTED) {
-                onFree.accept(record);
-            }
-            change(DirectoryRecord.freed(record.extent(), record.objectId()));
+        DirectoryRecord record = directory.find(extent);
+        if (record == null) {
+            return;
         }
+        directory.remove(record);
+        if (record.state() == RecordState.COMMITTED) {
+            onFree.accept(record);
+        }
+        change(DirectoryRecord.freed(record.extent(), record.objectId()));
     }
 }

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.wire.message.NodeMessage;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
+import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
+
+/** What each message of a storage node leads to: in the view on every master, and beyond it on the one that leads. */
+final class NodeMessages {
+    private final Leadership leadership;
+    private final Takeover takeover;
+    private final Settlement settlement;
+    private final PublishRequests publishes;
+    private final Frees frees;
+    private final Upkeep upkeep;
+    private final Departures departures;
+    private final Outbox outbox;
+    private final NodeStream stream;
+    private long nowMs;
+
+    NodeMessages(
+            Index index,
+            Tombstones tombstones,
+            Leadership leadership,
+            Takeover takeover,
+            Settlement settlement,
+            PublishRequests publishes,
+            Frees frees,
+            Upkeep upkeep,
+            Departures departures,
+            Outbox outbox) {
+        this.leadership = leadership;
+        this.takeover = takeover;
+        this.settlement = settlement;
+        this.publishes = publishes;
+        this.frees = frees;
+        this.upkeep = upkeep;
+        this.departures = departures;
+        this.outbox = outbox;
+        stream = new NodeStream(index, tombstones, this::committed, this::buried);
+    }
+
+    void receive(NodeView node, NodeMessage message, long now) throws ProtocolViolation {
+        nowMs = now;
+        switch (message) {
+            case NodeInfo it -> introduced(node, it);
+            case SnapshotBegin it -> stream.begin(node, it);
+            case SnapshotRecords it -> stream.snapshot(node, it);
+            case Changes it -> stream.changes(node, it);
+            case SnapshotEnd it -> joined(node, it);
+            case NodeStats it -> node.stats = it;
+            case LeaderGone it -> departures.heard(node, it, nowMs);
+            case FenceAck it -> takeover.fenceAnswered(node, it, nowMs);
+            case CommandAck it -> answered(node, it);
+        }
+    }
+
+    private void introduced(NodeView node, NodeInfo info) throws ProtocolViolation {
+        stream.introduce(node, info);
+        upkeep.introduced(node);
+        boolean morePurged = upkeep.purges().introduced(node, info.purgeId());
+        if (morePurged && serves()) {
+            settlement.settlePurged(nowMs);
+        }
+        if (leadership.leads()) {
+            takeover.fence(node);
+        }
+    }
+
+    private void joined(NodeView node, SnapshotEnd end) throws ProtocolViolation {
+        stream.end(node, end);
+        outbox.report("node %s joined: incarnation %016x, %d objects, %d of %d bytes used, directory read in %d ms"
+                .formatted(
+                        node.id,
+                        node.peer.incarnation(),
+                        node.replicaCount(),
+                        node.usedBytes(),
+                        node.capacityBytes,
+                        nowMs - node.connectedMs));
+        takeover.admit(node, nowMs);
+    }
+
+    private void answered(NodeView node, CommandAck ack) throws ProtocolViolation {
+        frees.answered(node, ack);
+        upkeep.answered(node, ack);
+        if (!ack.accepted() && leadership.leads()) {
+            node.seen = ack.seen();
+            takeover.raise(node);
+        }
+    }
+
+    /** A node shows an object it did not show before. */
+    private void committed(NodeView node, StoredObject object) {
+        if (!leadership.leads()) {
+            return;
+        }
+        publishes.committed(node, object, nowMs);
+        if (node.usable && serves()) {
+            settlement.settleLate(object, nowMs);
+            settlement.giveUpIfDoomed(object, node, nowMs);
+        }
+    }
+
+    private void buried(NodeView node, Tombstones.Grave grave) {
+        if (node.usable && serves()) {
+            settlement.settle(grave, nowMs);
+        }
+    }
+
+    private boolean serves() {
+        return leadership.phase() == Leadership.Phase.SERVING;
+    }
+}
