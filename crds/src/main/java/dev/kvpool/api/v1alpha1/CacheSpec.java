@@ -29,6 +29,17 @@ public record CacheSpec(
         @JsonPropertyDescription("When objects are evicted.") @Default("{}")
         EvictionSpec eviction,
 
+        @JsonPropertyDescription("What a soft pin keeps from eviction, and for how long.") @Default("{}")
+        SoftPinSpec softPin,
+
+        @JsonPropertyDescription(
+                "Share of each storage node's capacity that puts leave free, so that they go on right after another"
+                        + " master took over, when everything is leased and nothing may be evicted. Counts at most as"
+                        + " far as the highWatermark leaves room.")
+        @Default("0.05")
+        @ValidationRule(value = "self >= 0.0 && self <= 0.5", message = "takeoverReserve must be from 0 to 0.5")
+        Double takeoverReserve,
+
         @JsonPropertyDescription(
                 "Copies kept of each object, each on another storage node. With fewer nodes than copies, as"
                         + " many copies as there are nodes are kept.")
@@ -41,11 +52,14 @@ public record CacheSpec(
         RepairSpec repair) {
 
     public static final String OBJECT_LEASE_DEFAULT = "10s";
+    public static final double TAKEOVER_RESERVE_DEFAULT = 0.05;
     public static final int REPLICAS_DEFAULT = 1;
 
     public CacheSpec {
         objectLease = objectLease == null ? OBJECT_LEASE_DEFAULT : objectLease;
         eviction = eviction == null ? new EvictionSpec(null, null) : eviction;
+        softPin = softPin == null ? new SoftPinSpec(null, null) : softPin;
+        takeoverReserve = takeoverReserve == null ? TAKEOVER_RESERVE_DEFAULT : takeoverReserve;
         replicas = replicas == null ? REPLICAS_DEFAULT : replicas;
         repair = repair == null ? new RepairSpec(null, null) : repair;
     }

@@ -81,7 +81,7 @@ public record KvCachePoolSpec(
         imagePullSecrets = imagePullSecrets == null ? List.of() : List.copyOf(imagePullSecrets);
         masters = masters == null ? new MastersSpec(null, null, null) : masters;
         storage = storage == null ? List.of() : List.copyOf(storage);
-        cache = cache == null ? new CacheSpec(null, null, null, null) : cache;
+        cache = cache == null ? new CacheSpec(null, null, null, null, null, null) : cache;
         paused = paused != null && paused;
         deletionPolicy = deletionPolicy == null ? DeletionPolicy.DELETE : deletionPolicy;
         onDataLoss = onDataLoss == null ? DataLossPolicy.WAIT : onDataLoss;

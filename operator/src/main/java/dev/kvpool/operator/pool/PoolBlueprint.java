@@ -24,7 +24,7 @@ import java.util.Map;
  * @param engine settings of the transfer engine
  * @param image image of masters and storage nodes
  * @param ports ports of the storage nodes, by name of their set
- * @param expectedNodes ids of the storage nodes the masters shall expect
+ * @param expectedNodes the storage nodes the masters shall expect
  */
 public record PoolBlueprint(
         PoolNames names,
@@ -34,7 +34,7 @@ public record PoolBlueprint(
         TransferEngineSpec engine,
         String image,
         Map<String, NodePorts> ports,
-        List<String> expectedNodes) {
+        List<ExpectedNode> expectedNodes) {
 
     /** Ports of the storage nodes of a set of the spec. */
     public NodePorts ports(StorageSetSpec set) {

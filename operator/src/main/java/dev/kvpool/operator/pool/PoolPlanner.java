@@ -70,7 +70,7 @@ public final class PoolPlanner {
                 seen.engine().map(TransferEngine::getSpec).orElse(TransferEngineSpec.DEFAULTS),
                 PoolImage.reference(seen.spec(), settings),
                 PortPlan.of(seen).ports(),
-                storage.expectedNodes());
+                ExpectedNode.of(storage.expectedNodes(), seen));
     }
 
     /** A pool that takes over retained objects keeps their identity; storage nodes refuse another one. */

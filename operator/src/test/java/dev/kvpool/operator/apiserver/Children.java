@@ -2,6 +2,7 @@
 package dev.kvpool.operator.apiserver;
 
 import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.child.PoolConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Service;
@@ -39,5 +40,15 @@ final class Children {
                     .getItems());
         }
         return children;
+    }
+
+    /** Text of the list of storage nodes that the masters of a pool read. */
+    static String expectedNodes(KubernetesClient client, String namespace, String pool) {
+        return client.configMaps()
+                .inNamespace(namespace)
+                .withName(pool + "-pool")
+                .get()
+                .getData()
+                .get(PoolConfigMap.EXPECTED_NODES);
     }
 }

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.apiserver;
 
 import dev.kvpool.operator.pool.PoolLabels;
+import io.fabric8.kubernetes.api.model.BindingBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
@@ -70,6 +71,32 @@ final class ClusterActor {
                         .build()));
         pod.getSpec().setNodeName(node);
         runPod(pod, "10.0.1.1");
+    }
+
+    /** Puts the pods of a StatefulSet that wait for a node on one, as the scheduler does. */
+    void schedulePodsOf(String statefulSet, String node) {
+        int replicas = client.apps()
+                .statefulSets()
+                .inNamespace(namespace)
+                .withName(statefulSet)
+                .get()
+                .getSpec()
+                .getReplicas();
+        for (int ordinal = 0; ordinal < replicas; ordinal++) {
+            client.bindings()
+                    .inNamespace(namespace)
+                    .resource(new BindingBuilder()
+                            .withNewMetadata()
+                            .withName(statefulSet + "-" + ordinal)
+                            .withNamespace(namespace)
+                            .endMetadata()
+                            .withNewTarget()
+                            .withKind("Node")
+                            .withName(node)
+                            .endTarget()
+                            .build())
+                    .create();
+        }
     }
 
     /** A node joins the cluster and is ready, so that it loses the taint the API server gave it. */

@@ -20,6 +20,7 @@ class PerNodeLifecycleTest {
     private static final String NAMESPACE = "per-node";
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final List<String> NODES = List.of("per-node-1", "per-node-2", "per-node-3");
+    private static final String ZONE = "topology.kubernetes.io/zone";
     private static final String SPEC = "{storage: [{name: a, capacity: 1Gi, perNode: {nodeSelector: {per-node: %s}}}]}";
 
     private static OperatorUnderTest operator;
@@ -81,6 +82,18 @@ class PerNodeLifecycleTest {
     }
 
     @Test
+    void mastersLearnTheZonesOfNodes() {
+        cluster.addNode("per-node-1", Map.of("per-node", "zoned", ZONE, "eu-1"));
+        cluster.addNode("per-node-2", Map.of("per-node", "zoned"));
+        operator.applyPool("zoned", SPEC.formatted("zoned"));
+        awaitExpected("zoned", "a.per-node-1 eu-1\na.per-node-2\n");
+
+        cluster.label("per-node-2", ZONE, "eu-2");
+
+        awaitExpected("zoned", "a.per-node-1 eu-1\na.per-node-2 eu-2\n");
+    }
+
+    @Test
     void theDaemonSetIsOwnedByThePoolAndIsNotChangedAgain() {
         cluster.addNode("per-node-1", Map.of("per-node", "calm"));
         String uid =
@@ -117,13 +130,8 @@ class PerNodeLifecycleTest {
     private static void awaitExpected(String pool, String ids) {
         await().atMost(LIMIT)
                 .ignoreExceptions()
-                .untilAsserted(() -> assertThat(operator.client()
-                                .configMaps()
-                                .inNamespace(NAMESPACE)
-                                .withName(pool + "-pool")
-                                .get()
-                                .getData())
-                        .containsEntry("expected-nodes", ids));
+                .untilAsserted(() -> assertThat(Children.expectedNodes(operator.client(), NAMESPACE, pool))
+                        .isEqualTo(ids));
     }
 
     private static void awaitReason(String pool, Reason reason) {

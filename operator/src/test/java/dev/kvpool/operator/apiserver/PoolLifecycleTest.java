@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -91,13 +92,29 @@ class PoolLifecycleTest {
             assertThat(statefulSet("changed-default").getSpec().getReplicas()).isEqualTo(3);
             assertThat(arguments("changed-master")).contains("--replicas=2");
         });
-        assertThat(operator.client()
-                        .configMaps()
-                        .inNamespace(NAMESPACE)
-                        .withName("changed-pool")
-                        .get()
-                        .getData())
-                .containsEntry("expected-nodes", "changed-default-0\nchanged-default-1\nchanged-default-2\n");
+        assertThat(Children.expectedNodes(operator.client(), NAMESPACE, "changed"))
+                .isEqualTo("changed-default-0\nchanged-default-1\nchanged-default-2\n");
+    }
+
+    @Test
+    void mastersLearnTheZonesOfStorageNodesOnceTheirPodsAreScheduled() {
+        cluster.addNode("lifecycle-1", Map.of("topology.kubernetes.io/zone", "eu-1"));
+        try {
+            operator.applyPool("zoned", ONE_SET);
+            awaitReason("zoned", Reason.STARTING);
+            assertThat(Children.expectedNodes(operator.client(), NAMESPACE, "zoned"))
+                    .isEqualTo("zoned-default-0\nzoned-default-1\n");
+            run("zoned", 1);
+
+            cluster.schedulePodsOf("zoned-default", "lifecycle-1");
+
+            await().atMost(LIMIT)
+                    .untilAsserted(() -> assertThat(Children.expectedNodes(operator.client(), NAMESPACE, "zoned"))
+                            .isEqualTo("zoned-default-0 eu-1\nzoned-default-1 eu-1\n"));
+        } finally {
+            // Nodes are of the whole cluster; other tests must not see this one.
+            operator.client().nodes().withName("lifecycle-1").delete();
+        }
     }
 
     @Test

@@ -42,7 +42,7 @@ class QuietPoolTest {
         client = operator.client();
         cluster = new ClusterActor(client, NAMESPACE);
         operator.applyEngine("engine", "{}");
-        cluster.addNode("quiet-1", Map.of("quiet", "yes"));
+        cluster.addNode("quiet-1", Map.of("quiet", "yes", "topology.kubernetes.io/zone", "eu-1"));
         operator.applyPool("calm", """
                 {transferEngine: engine, storage: [
                   {name: default, capacity: 1Gi, replicas: 2},
@@ -50,6 +50,7 @@ class QuietPoolTest {
         await().atMost(LIMIT).until(() -> Children.of(client, NAMESPACE, "calm").size() == 12);
         cluster.runPodsOf("calm-master");
         cluster.runPodsOf("calm-default");
+        cluster.schedulePodsOf("calm-default", "quiet-1");
         cluster.runPodOn("calm-spread", "quiet-1");
         used(500 * MIB);
         cluster.takeLease("calm-master", "calm-master-0", 1);
@@ -57,6 +58,8 @@ class QuietPoolTest {
             assertThat(operator.pool("calm").getStatus().phase()).isEqualTo(PoolPhase.READY);
             assertThat(operator.engine("engine").getStatus().nodes().summary()).isEqualTo("3/3");
             assertThat(cluster.isLabelledLeader("calm-master-0")).isTrue();
+            assertThat(Children.expectedNodes(client, NAMESPACE, "calm"))
+                    .isEqualTo("calm-default-0 eu-1\ncalm-default-1 eu-1\nspread.quiet-1 eu-1\n");
         });
     }
 

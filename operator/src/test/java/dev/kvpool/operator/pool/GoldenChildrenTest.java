@@ -8,6 +8,7 @@ import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NodeList;
+import io.fabric8.kubernetes.api.model.PodList;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -22,8 +23,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every child of every case, compared as YAML text with a file: golden/CASE/in-pool.yaml (and in-engine.yaml, in-nodes.yaml) give
- * golden/CASE/out-KIND-NAME.yaml. A file that nothing produces fails the test. {@code -Dgolden.update=true} writes
+ * Every child of every case, compared as YAML text with a file: golden/CASE/in-pool.yaml (and in-engine.yaml, in-nodes.yaml,
+ * in-pods.yaml) give golden/CASE/out-KIND-NAME.yaml. A file that nothing produces fails the test. {@code -Dgolden.update=true} writes
  * them.
  */
 class GoldenChildrenTest {
@@ -65,7 +66,7 @@ class GoldenChildrenTest {
                 pool,
                 engine,
                 List.of(),
-                List.of(),
+                pods(directory.resolve("in-pods.yaml")),
                 nodes(directory.resolve("in-nodes.yaml")),
                 List.of(),
                 Optional.empty(),
@@ -76,6 +77,14 @@ class GoldenChildrenTest {
         return Files.exists(file)
                 ? YAML.unmarshal(Files.readString(file), NodeList.class).getItems().stream()
                         .map(ObservedNode::of)
+                        .toList()
+                : List.of();
+    }
+
+    private static List<ObservedPod> pods(Path file) throws IOException {
+        return Files.exists(file)
+                ? YAML.unmarshal(Files.readString(file), PodList.class).getItems().stream()
+                        .map(ObservedPod::of)
                         .toList()
                 : List.of();
     }

@@ -51,6 +51,18 @@ class PerNodeSetTest {
     }
 
     @Test
+    void theZoneOfANodeIsKnownBeforeItsPodRuns() {
+        PoolPlan plan = new PoolSketch(FAST)
+                .node("n1", Map.of("disk", "fast", "topology.kubernetes.io/zone", "eu-1"))
+                .node("n2", Map.of("disk", "fast", "topology.kubernetes.io/zone", "eu-2"))
+                .node("n3", IS_FAST)
+                .daemonSet("a", "n1")
+                .plan();
+
+        assertThat(expectedNodes(plan)).isEqualTo("a.n1 eu-1\na.n2 eu-2\na.n3\n");
+    }
+
+    @Test
     void aNodeWithATaintThatIsNotToleratedGetsNone() {
         PoolPlan plan = new PoolSketch(FAST)
                 .node("n1", IS_FAST, taint("gpu", "NoSchedule"))

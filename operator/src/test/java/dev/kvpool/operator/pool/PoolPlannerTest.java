@@ -31,6 +31,32 @@ class PoolPlannerTest {
     }
 
     @Test
+    void aStorageNodeIsExpectedInTheZoneItsPodIsIn() {
+        PoolPlan plan = new PoolSketch("{storage: [{name: a, capacity: 1Gi, replicas: 4}]}")
+                .node("worker", Map.of("topology.kubernetes.io/zone", "eu-1"))
+                .node("no-zone", Map.of())
+                .emptySet("a", 4)
+                .pod(PoolSketch.podOn("worker", "demo-a-0", "a"))
+                .pod(PoolSketch.podOn("no-zone", "demo-a-1", "a"))
+                .pod(PoolSketch.podOn("gone", "demo-a-2", "a"))
+                .pod(PoolSketch.podOn("", "demo-a-3", "a"))
+                .plan();
+
+        assertThat(expectedNodes(plan)).isEqualTo("demo-a-0 eu-1\ndemo-a-1\ndemo-a-2\ndemo-a-3\n");
+        assertThat(plan.storageNodes()).isEqualTo(4);
+    }
+
+    @Test
+    void aNodeThatIsKeptKeepsItsZone() {
+        PoolPlan plan = new PoolSketch(TWO_NODES)
+                .node("worker", Map.of("topology.kubernetes.io/zone", "eu-1"))
+                .set("b", 1)
+                .plan();
+
+        assertThat(expectedNodes(plan)).isEqualTo("demo-a-0\ndemo-a-1\ndemo-b-0 eu-1\n");
+    }
+
+    @Test
     void growingIsDoneAtOnce() {
         PoolPlan plan = new PoolSketch(TWO_NODES).set("a", 1).plan();
 

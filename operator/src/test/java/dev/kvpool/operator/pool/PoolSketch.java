@@ -161,6 +161,16 @@ final class PoolSketch {
     }
 
     static ObservedPod pod(String name, String role, String set, boolean started, String revision) {
+        return pod(name, role, set, started, "worker", revision);
+    }
+
+    /** A running storage pod of a set with replicas, on a node of the cluster. */
+    static ObservedPod podOn(String node, String name, String set) {
+        return pod(name, PoolLabels.ROLE_STORAGE, set, true, node, "new");
+    }
+
+    private static ObservedPod pod(
+            String name, String role, String set, boolean started, String node, String revision) {
         return new ObservedPod(
                 name,
                 "uid-" + name,
@@ -171,7 +181,7 @@ final class PoolSketch {
                 started,
                 false,
                 false,
-                "worker",
+                node,
                 false,
                 revision,
                 "",

@@ -127,6 +127,9 @@ public final class MasterStatefulSet {
                 "--object-lease=" + cache.objectLease(),
                 "--eviction-high-watermark=" + cache.eviction().highWatermark(),
                 "--eviction-low-watermark=" + cache.eviction().lowWatermark(),
+                "--takeover-reserve=" + cache.takeoverReserve(),
+                "--soft-pin-ttl=" + cache.softPin().ttl(),
+                "--allow-evict-soft-pinned=" + cache.softPin().evict(),
                 "--replicas=" + cache.replicas(),
                 "--repair-delay=" + cache.repair().delay(),
                 "--repair-rate=" + ByteAmount.bytes(cache.repair().rate()));

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Default;
+import io.fabric8.generator.annotation.Size;
+import io.fabric8.generator.annotation.ValidationRule;
+
+/** What a soft pin keeps from eviction, and for how long. */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record SoftPinSpec(
+        @JsonPropertyDescription(
+                "How long a soft pin outlives the last use of its object when its put does not say, for example 30m.")
+        @Default(TTL_DEFAULT)
+        @Size(max = 16)
+        @ValidationRule(
+                value = DurationRule.FORMAT,
+                message = "ttl must be one whole number with a unit ms, s or m, for example 30m")
+        @ValidationRule(
+                value = "!(" + DurationRule.FORMAT + ") || (duration(self) >= duration('1s')"
+                        + " && duration(self) <= duration('1440m'))",
+                message = "ttl must be between 1s and 1440m")
+        String ttl,
+
+        @JsonPropertyDescription(
+                "Whether softly pinned objects are evicted when nothing unpinned is left. When false, puts fail for"
+                        + " want of space instead.")
+        @Default("true")
+        Boolean evict) {
+
+    public static final String TTL_DEFAULT = "30m";
+    public static final boolean EVICT_DEFAULT = true;
+
+    public SoftPinSpec {
+        ttl = ttl == null ? TTL_DEFAULT : ttl;
+        evict = evict == null ? EVICT_DEFAULT : evict;
+    }
+}
