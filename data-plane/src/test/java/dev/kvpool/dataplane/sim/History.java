@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
 
 /** What clients did and were told, key by key, and what must therefore hold. */
 final class History {
@@ -13,15 +14,6 @@ final class History {
     static final long UNSURE_MS = 25_000;
 
     private static final long RUNNING = Long.MAX_VALUE;
-
-    /** What the nodes hold now. */
-    interface Segments {
-        /** Every node is there, and every leader uses it. */
-        boolean allInView();
-
-        /** Whether any node has an object of this key. */
-        boolean hold(String key);
-    }
 
     /** One try to put a value. */
     static final class Put {
@@ -44,8 +36,8 @@ final class History {
         long endMs = RUNNING;
         boolean acknowledged;
 
-        /** Not held against a later read: masters leave no tombstones yet, so an older copy somewhere may come back. */
-        boolean weak;
+        /** A transient node that no leader saw may bring the object back: nothing says that it should be waited for. */
+        boolean missedTransient;
 
         Removal(String key, boolean force, long beginMs) {
             this.key = key;
@@ -69,13 +61,15 @@ final class History {
     private final Map<String, Long> lostMs = new TreeMap<>();
     private final Values values;
     private final Tally tally;
-    private final Segments segments;
+    private long memoryLostMs = Long.MIN_VALUE;
 
-    History(World world, Values values, Tally tally, Segments segments) {
+    private final BooleanSupplier transientsInView;
+
+    History(World world, Values values, Tally tally, BooleanSupplier transientsInView) {
         this.world = world;
         this.values = values;
         this.tally = tally;
-        this.segments = segments;
+        this.transientsInView = transientsInView;
     }
 
     void putBegins(String key, int value) {
@@ -92,16 +86,21 @@ final class History {
     /** @param key null for all keys */
     Removal removalBegins(String key, boolean force) {
         Removal removal = new Removal(key, force, world.nowMs());
-        removal.weak = !segments.allInView();
+        removal.missedTransient = !transientsInView.getAsBoolean();
         removals.add(removal);
         return removal;
     }
 
     void removalEnds(Removal removal, boolean acknowledged) {
         removal.endMs = world.nowMs();
-        removal.weak |= !segments.allInView() || segments.hold(removal.key);
+        removal.missedTransient |= !transientsInView.getAsBoolean();
         removal.acknowledged = acknowledged;
         tally.count(acknowledged ? "removals acknowledged" : "removals refused");
+    }
+
+    /** An expected node lost its memory, and with it the tombstones that it kept for nodes away. */
+    void memoryLost() {
+        memoryLostMs = world.nowMs();
     }
 
     /** The object of a key was evicted, or lost with the memory of its nodes. */
@@ -134,8 +133,9 @@ final class History {
         for (Removal removal : removals) {
             boolean removed = removal.acknowledged
                     && removal.concerns(key)
-                    && removal.key != null
-                    && !removal.weak
+                    && (removal.key != null || removal.force)
+                    && !removal.missedTransient
+                    && memoryLostMs < removal.beginMs
                     && put.acknowledged
                     && put.endMs <= removal.beginMs
                     && removal.endMs <= beginMs;

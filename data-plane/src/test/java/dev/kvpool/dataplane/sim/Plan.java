@@ -39,7 +39,7 @@ record Plan(
                 new SimTimes(election, dice.nextLong(300, 3_000), dice.nextLong(500, 5_000)),
                 2 + dice.nextInt(2),
                 2 + dice.nextInt(2),
-                transients(dice),
+                dice.nextInt(3) == 0 ? 1 : 0,
                 1 + dice.nextInt(2),
                 3,
                 tight ? 30 : 3 + dice.nextInt(8),
@@ -52,12 +52,6 @@ record Plan(
                 dice.nextInt(2) == 0,
                 dice.nextLong(10_000, 22_000),
                 dice.nextLong(200, 1_500));
-    }
-
-    /** Left out unless asked for: a left-over on a transient node that died can win over an acknowledged object. */
-    private static int transients(SplittableRandom dice) {
-        boolean one = dice.nextInt(3) == 0;
-        return one && Boolean.getBoolean("kvpool.sim.transient") ? 1 : 0;
     }
 
     double highWatermark() {

@@ -18,6 +18,7 @@ import dev.kvpool.dataplane.wire.codec.MessageEncoder;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
@@ -53,6 +54,9 @@ final class SimMaster extends SimProcess {
     private final CoreSettings settings;
     private final Set<String> expected;
     private final MasterWatch watch;
+    /** Keys of the publishes that were answered since the last tick. */
+    private final Set<String> published = new TreeSet<>();
+
     private final MessageDecoder decoder = new MessageDecoder();
     private final MessageEncoder encoder = new MessageEncoder();
     private final ExpandableArrayBuffer out = new ExpandableArrayBuffer();
@@ -106,14 +110,24 @@ final class SimMaster extends SimProcess {
     private void tick() {
         long evictedBefore = evictions();
         Set<String> before = shownKeys();
+        published.clear();
         core.tick(clockMs());
-        if (evictions() != evictedBefore) {
-            Set<String> gone = new TreeSet<>(before);
-            gone.removeAll(shownKeys());
-            world.trace(() -> name + " evicts " + gone);
-            watch.evicted(this, gone);
+        boolean evicts = evictions() != evictedBefore;
+        if (evicts) {
+            evicted(before);
         }
         perform();
+        if (evicts) {
+            // An object may be published late and evicted in the same tick.
+            evicted(published);
+        }
+    }
+
+    private void evicted(Set<String> shownBefore) {
+        Set<String> gone = new TreeSet<>(shownBefore);
+        gone.removeAll(shownKeys());
+        world.trace(() -> name + " evicts " + gone);
+        watch.evicted(this, gone);
     }
 
     private long evictions() {
@@ -298,6 +312,9 @@ final class SimMaster extends SimProcess {
             ClientRequest request = session.asked.remove(reply.requestId());
             world.trace(() -> name + " answers " + session.end.peer().owner + " " + request + " with " + reply);
             watch.replied(this, request, reply);
+            if (request instanceof PublishRequest publish) {
+                publish.puts().forEach(put -> published.add(put.key().toString()));
+            }
         }
         if (send.message() instanceof NodeCommand.Copy copy) {
             watch.copies(copy.objectId());

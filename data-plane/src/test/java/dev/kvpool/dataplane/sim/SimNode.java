@@ -83,7 +83,7 @@ final class SimNode extends SimProcess {
         }
     }
 
-    /** The memory is lost; only between two lives. */
+    /** The memory is lost; not while it lives. */
     void wipe() {
         world.trace(() -> name + " loses its memory");
         watch.wiped(this);
@@ -97,12 +97,8 @@ final class SimNode extends SimProcess {
         incarnation = world.random.nextLong(1, Long.MAX_VALUE);
         lives++;
         if (isTransient && lives > 1) {
-            // Its memory and its name went with the process.
-            watch.wiped(this);
             nodeId = name + "-" + lives;
-            memory.wipe();
             NodeCore.format(identity(), memory);
-            watch.changed(this);
         }
         try {
             core = NodeCore.start(identity(), memory, cutStores, cutStores < 0 ? 0 : world.random.nextInt(128));
@@ -130,6 +126,10 @@ final class SimNode extends SimProcess {
         dials.clear();
         watch.ended(this);
         watch.changed(this);
+        if (isTransient) {
+            // Its memory and its name go with the process.
+            wipe();
+        }
     }
 
     private void tick() {

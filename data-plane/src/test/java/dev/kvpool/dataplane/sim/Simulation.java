@@ -3,7 +3,7 @@ package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.election.MemoryLeaseStore;
 import dev.kvpool.dataplane.master.core.CoreSettings;
-import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.master.core.PoolStatus;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +35,7 @@ final class Simulation implements AutoCloseable {
         world.trace(() -> "plan " + plan);
         Network network = new Network(world);
         Values values = new Values();
-        History history = new History(world, values, tally, new SegmentsOfNodes());
+        History history = new History(world, values, tally, this::transientsInView);
         Truth truth = new Truth(world, history);
         Promises promises = new Promises(world, history);
         LeaderChecks leaderChecks = new LeaderChecks(world, plan.times(), truth, promises);
@@ -81,22 +81,18 @@ final class Simulation implements AutoCloseable {
                 REPAIR_BYTES_PER_SECOND);
     }
 
-    private final class SegmentsOfNodes implements History.Segments {
-        @Override
-        public boolean allInView() {
-            return nodes.stream().allMatch(SimProcess::hears)
-                    && masters.stream().allMatch(this::usesAll);
-        }
+    /** Every leader uses every transient node that lives. */
+    private boolean transientsInView() {
+        return nodes.stream()
+                .filter(node -> node.isTransient && node.isUp())
+                .allMatch(node -> masters.stream().allMatch(master -> !master.serves() || uses(master, node)));
+    }
 
-        private boolean usesAll(SimMaster master) {
-            boolean uses = master.hears() && master.status().readyNodes() == plan.nodes();
-            return uses || !master.serves();
-        }
-
-        @Override
-        public boolean hold(String key) {
-            return nodes.stream().anyMatch(node -> Truth.holds(node, key, ObjectId.NONE));
-        }
+    private static boolean uses(SimMaster master, SimNode node) {
+        return master.status().nodes().stream()
+                .anyMatch(known -> known.state() == PoolStatus.NodeState.READY
+                        && known.id().equals(node.nodeId())
+                        && known.incarnation() == node.incarnation());
     }
 
     private void nodeDied(SimNode node) {

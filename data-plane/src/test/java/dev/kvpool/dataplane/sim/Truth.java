@@ -94,6 +94,9 @@ final class Truth {
 
     /** The node's memory is about to be lost: what no other node has is gone. */
     void memoryLost(SimNode node) {
+        if (!node.isTransient) {
+            history.memoryLost();
+        }
         for (Slot slot : node.image.committed()) {
             boolean elsewhere = nodes.stream().anyMatch(other -> other != node && holds(other, slot.key(), slot.id()));
             if (!elsewhere) {
