@@ -34,8 +34,8 @@ format: ## Put Java, C++ and Python sources in the project's format
 	$(MVN) -q spotless:apply
 	git ls-files 'native/*.h' 'native/*.cc' 'native/*.c' 'native/*.cpp' | xargs -r clang-format -i
 
-bench: ## Measure speed; prints ratios to a raw stream measured in the same run
-	.ci/bench
+bench: ## Measure speed; prints ratios to a raw stream measured in the same run. WHAT=failover, cold-start or index
+	.ci/bench $(or $(WHAT),speed) $(ARGS)
 
 dist: ## Leave dist/bin, dist/lib, dist/wheels, dist/images, dist/charts
 	.ci/dist

@@ -152,10 +152,9 @@ final class Burials {
         for (NodeView node : membership.expectedInView()) {
             if (!grave.isOn(node) && grave.asked.add(node.id)) {
                 queues.add(node, grave.upTo(), grave.key, status -> {
+                    // Also after OK: a node that answers without a record to show would be asked at every tick.
                     grave.asked.remove(node.id);
-                    if (status != Status.OK) {
-                        grave.restsUntilMs = nowMs + Bounds.BURY_PAUSE_MS;
-                    }
+                    grave.restsUntilMs = nowMs + Bounds.BURY_PAUSE_MS;
                 });
             }
         }
