@@ -91,10 +91,9 @@ void Dialer::tick(uint64_t nowMs) {
 void Dialer::fail(uint64_t peer, bool refused, const std::string& why) {
   const auto known = attempts_.find(peer);
   if (known->second.socket.valid()) loop_.remove(known->second.socket.get());
-  // `why` may lie in the attempt.
-  const std::string reason = why;
-  attempts_.erase(known);
-  failed_(peer, refused, reason);
+  // Out of the table before anybody hears of it, but alive: `why` may lie in it.
+  const auto ended = attempts_.extract(known);
+  failed_(peer, refused, why);
 }
 
 }  // namespace kvpool::node
