@@ -41,7 +41,7 @@ dist: ## Leave dist/bin, dist/lib, dist/wheels, dist/images, dist/charts
 	.ci/dist
 
 ##@ Parts of the tests
-.PHONY: lint native-test native-sanitize java-test python-test helm-test e2e fuzz sim chaos
+.PHONY: lint native-test native-sanitize java-test python-test helm-test e2e fuzz sim sim-mutants chaos
 lint: ## Formatting, clang-tidy, shellcheck, the project's own rules
 	.ci/test lint
 native-test: ## libkvpool, release build
@@ -59,6 +59,9 @@ e2e: ## Black-box scenarios on a local cluster
 sim: ## A pool of production cores in simulated time, under faults; SEEDS=1000
 	$(MVN) -q -pl native,data-plane -am test -Dtest=SimulationTest -Dsurefire.failIfNoSpecifiedTests=false \
 	  -Dkvpool.sim.seeds=$(or $(SEEDS),1000)
+sim-mutants: ## Bugs planted one at a time: which check of the simulation finds each; ARGS="NAME..."
+	$(MVN) -q -pl native,data-plane -am test-compile dependency:build-classpath -Dmdep.outputFile=target/sim-classpath
+	data-plane/sim-mutants $(ARGS)
 fuzz: ## libFuzzer on every target; MINUTES=1 each
 	.ci/fuzz $(or $(MINUTES),1)
 chaos: ## Faults on the processes of a local pool under load; MINUTES=5, ARGS="--seed N" (e2e/chaos/run --help)

@@ -51,6 +51,13 @@ final class SegmentChecks implements NodeWatch {
         }
         before.stores = stores;
         authority(node, before);
+        boolean lives = stores >= 0;
+        Violation.unless(
+                !lives || node.image.torn() < 0,
+                "records of a living node are whole",
+                "%s recovered from a record that is torn, slot %d",
+                node,
+                node.image.torn());
         List<Slot> now = node.image.slots();
         for (int i = 0; i < now.size(); i++) {
             Slot old = i < before.slots.size() ? before.slots.get(i) : null;

@@ -77,6 +77,20 @@ final class SegmentImage {
         return slots;
     }
 
+    /** The number of a record that is not whole, or -1: nothing but death in the middle of a store may leave one. */
+    int torn() {
+        int unused = 0;
+        for (int number = 0; unused < UNUSED_MAX; number++) {
+            long at = memory.address() + DIRECTORY_OFFSET + number * RECORD_BYTES;
+            boolean used = NativeMemory.getLong(at + 8) != 0;
+            unused = used ? 0 : unused + 1;
+            if (used && !isWhole(at + 4, RECORD_BYTES - 4, at)) {
+                return number;
+            }
+        }
+        return -1;
+    }
+
     private Slot slot(long at, int number) {
         int state = NativeMemory.getInt(at + 4);
         boolean interesting = state == RESERVED || state == COMMITTED;
