@@ -67,6 +67,10 @@ final class Rest {
 
     /** What is not as it should be, empty when the pool is whole. */
     private String lacking() {
+        int running = loads.stream().mapToInt(load -> load.client().running()).sum();
+        if (running != 0) {
+            return running + " operations run";
+        }
         List<SimMaster> leaders = masters.stream().filter(SimMaster::serves).toList();
         if (leaders.size() != 1) {
             return leaders.size() + " masters serve";

@@ -157,6 +157,10 @@ final class SimNode extends SimProcess {
     @Override
     void accepted(End end) {
         ends.put(end.id, end);
+        if (world.oneIn(15)) {
+            // A reader that takes its time: the node can send no faster.
+            end.slow(world.between(100, 3_000));
+        }
         feed(() -> core.accepted(clockMs(), end.id));
     }
 

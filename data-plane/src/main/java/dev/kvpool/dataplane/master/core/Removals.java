@@ -90,6 +90,7 @@ final class Removals {
         } else if (membership.isMajorityInView() && leadership.leads()) {
             bury(key, id, nowMs, whenDone);
         } else {
+            takeBack(object, nowMs);
             whenDone.accept(Status.UNAVAILABLE);
         }
     }
@@ -106,7 +107,7 @@ final class Removals {
             } else if (outcome.begun()) {
                 free(left, freed -> whenDone.accept(outcome.status()));
             } else {
-                revive(left);
+                takeBack(left, nowMs);
                 whenDone.accept(outcome.status());
             }
         });
@@ -135,10 +136,18 @@ final class Removals {
         }
     }
 
-    /** No node has taken the tombstone: the object is as it was. */
-    private void revive(StoredObject object) {
-        if (leadership.leads() && index.published(object.key()) == null) {
+    /**
+     * Nothing could be written down: the object, null when it is gone, is as it was. If another has taken its key
+     * meanwhile, it is freed like whatever is superseded.
+     */
+    private void takeBack(StoredObject object, long nowMs) {
+        if (object == null || !leadership.leads()) {
+            return;
+        }
+        if (index.published(object.key()) == null) {
             index.publish(object, object.wanted());
+        } else {
+            frees.giveUp(object, nowMs);
         }
     }
 }

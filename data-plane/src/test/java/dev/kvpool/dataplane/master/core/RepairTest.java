@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.Counters.Count;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
@@ -12,6 +13,8 @@ import dev.kvpool.nativelib.Status;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Copies that are missing are made anew, bounded and hottest first; those too many are freed. */
 class RepairTest {
@@ -196,6 +199,31 @@ class RepairTest {
         pool.world.run(0);
         assertThat(pool.isAnswered(request)).isTrue();
         assertThat(copies(pool, "k")).isZero();
+    }
+
+    /** A put under the same key may have been let in while the copy was waited for. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aRemovalThatCannotBeWrittenDownWhenTheCopyEndsLeavesNothingBehind(boolean putMeanwhile) {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);
+        pool.crash("b");
+        pool.put("k", 100);
+        pool.restart("b");
+        pool.node("b").mute(true);
+        pool.world.run(2_000);
+        assertThat(pool.talkedTo().status().copiesUnderWay()).isEqualTo(1);
+        long request = pool.nextRequest();
+        pool.send(new RemoveRequest(request, true, List.of(Key.of("k"))));
+        if (putMeanwhile) {
+            assertThat(pool.put("k", 200)).isEqualTo(Status.OK);
+        }
+
+        pool.crash("b");
+
+        assertThat(pool.reply(request, RemoveReply.class).results()).containsExactly(Status.UNAVAILABLE);
+        pool.world.run(10_000);
+        assertThat(pool.find("k").payloadLength()).isEqualTo(putMeanwhile ? 200 : 100);
+        assertThat(pool.node("a").directory()).hasSize(1);
     }
 
     @Test
