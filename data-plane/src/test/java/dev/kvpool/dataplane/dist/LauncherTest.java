@@ -88,6 +88,16 @@ class LauncherTest {
     }
 
     @Test
+    void aCollectorInJavaOptsTakesThePlaceOfItsOwn() throws Exception {
+        Map<String, String> environment =
+                Map.of("JAVA_HOME", javaHome("25").get("JAVA_HOME"), "JAVA_OPTS", "-Da=b -XX:+UseZGC");
+
+        assertThat(run(kvpool, environment, "master").lines())
+                .filteredOn(line -> line.matches("-XX:\\+Use.*GC"))
+                .containsExactly("-XX:+UseZGC");
+    }
+
+    @Test
     void anOlderJavaHomeIsPassedOver() throws Exception {
         Map<String, String> old = javaHome("17.0.9");
         Path onPath = fakeJava(dir.resolve("newer"), "25.0.1").resolve("bin");
