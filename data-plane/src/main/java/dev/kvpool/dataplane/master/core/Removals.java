@@ -138,13 +138,13 @@ final class Removals {
 
     /**
      * Nothing could be written down: the object, null when it is gone, is as it was. If another has taken its key
-     * meanwhile, it is freed like whatever is superseded.
+     * meanwhile, or another removal was written down, it is freed.
      */
     private void takeBack(StoredObject object, long nowMs) {
         if (object == null || !leadership.leads()) {
             return;
         }
-        if (index.published(object.key()) == null) {
+        if (index.published(object.key()) == null && !settlement.isDead(object)) {
             index.publish(object, object.wanted());
         } else {
             frees.giveUp(object, nowMs);

@@ -94,7 +94,8 @@ final class Settlement {
         }
     }
 
-    private boolean isDead(StoredObject object) {
+    /** A removal that was written down, or a purge, covers the object. */
+    boolean isDead(StoredObject object) {
         return purges.isPurged(object.id()) || (tombstones.size() > 0 && tombstones.isDead(object.key(), object.id()));
     }
 
