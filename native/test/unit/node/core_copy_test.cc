@@ -40,7 +40,8 @@ class CopyTest : public ::testing::Test {
     node.inbox(kOther).clear();
   }
 
-  static Copy copyOf(uint64_t counter, const std::string& key = "key") {
+  /// The key is not copied: it must outlive what is made of it.
+  static Copy copyOf(uint64_t counter, std::string_view key = "key") {
     Copy copy;
     copy.requestId = counter;
     copy.authority = kLeader;
