@@ -16,6 +16,7 @@ namespace kvpool::client {
 namespace {
 
 namespace sbe = wire::sbe;
+using wire::flag;
 using wire::groupRoom;
 using wire::put;
 using wire::textRoom;
@@ -25,10 +26,6 @@ wire::Bytes frameOf(size_t variableRoom, Fill fill) {
   wire::Bytes out;
   wire::appendFrame<Message>(out, variableRoom, fill);
   return out;
-}
-
-sbe::Flag::Value flag(bool value) {
-  return value ? sbe::Flag::YES : sbe::Flag::NO;
 }
 
 sbe::PutOutcome::Value toWire(PutOutcome outcome) {

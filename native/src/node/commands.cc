@@ -13,19 +13,9 @@
 namespace kvpool::node {
 
 using wire::appendFrame;
+using wire::flag;
 using wire::put;
 namespace sbe = wire::sbe;
-
-namespace {
-
-constexpr sbe::Flag::Value flag(bool value) {
-  return value ? sbe::Flag::YES : sbe::Flag::NO;
-}
-
-/// A key may be as long as a text on the wire; what is a valid key is for the directory to say.
-constexpr size_t kKeyBytesOnWireMax = 65535;
-
-}  // namespace
 
 Fence readFence(wire::Body body) {
   wire::Reader<sbe::Fence> reader(body);
@@ -75,7 +65,7 @@ Bury readBury(wire::Body body) {
   while (tombstones.hasNext()) {
     tombstones.next();
     const ObjectId id = wire::toObjectId(tombstones.objectId());
-    bury.burials.push_back({id, reader.bytes(tombstones, kKeyBytesOnWireMax)});
+    bury.burials.push_back({id, reader.bytes(tombstones, wire::kKeyBytesOnWireMax)});
   }
   return bury;
 }
@@ -91,7 +81,7 @@ Copy readCopy(wire::Body body) {
   copy.retention = wire::toRetention(*reader);
   copy.sourceIncarnation = reader->sourceIncarnation();
   copy.sourceExtent = wire::toExtentRef(reader->sourceExtent());
-  copy.key = reader.bytes(kKeyBytesOnWireMax);
+  copy.key = reader.bytes(wire::kKeyBytesOnWireMax);
   copy.sourceTcp = reader.bytes();
   return copy;
 }

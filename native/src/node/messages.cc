@@ -19,21 +19,11 @@
 namespace kvpool::node {
 
 using wire::appendFrame;
+using wire::flag;
 using wire::groupRoom;
 using wire::put;
 using wire::textRoom;
 namespace sbe = wire::sbe;
-
-namespace {
-
-constexpr sbe::Flag::Value flag(bool value) {
-  return value ? sbe::Flag::YES : sbe::Flag::NO;
-}
-
-/// A key may be as long as a text on the wire; what is a valid key is for the directory to say.
-constexpr size_t kKeyBytesOnWireMax = 65535;
-
-}  // namespace
 
 void appendNodeInfo(wire::Bytes& out, const NodeInfo& info) {
   const size_t room = groupRoom(1, sbe::NodeInfo::Segments::sbeBlockLength()) + textRoom(info.tcp.size()) +
@@ -100,7 +90,7 @@ WriteRequest readWriteRequest(wire::Body body) {
   request.stagingOffset = reader->stagingOffset();
   request.payloadCrc = reader->payloadCrc();
   request.retention = wire::toRetention(*reader);
-  request.key = reader.bytes(kKeyBytesOnWireMax);
+  request.key = reader.bytes(wire::kKeyBytesOnWireMax);
   return request;
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/ids.h"
 #include "base/retention.h"
+#include "dev_kvpool_wire/Flag.h"
 #include "dev_kvpool_wire/MessageHeader.h"
 #include "wire/protocol.h"
 
@@ -133,6 +134,10 @@ void putRetention(Fields& m, const Retention& retention) {
   m.pins().rawValue(retention.pins);
   m.softPinMs(retention.softPinMs).group(retention.group);
 }
+constexpr sbe::Flag::Value flag(bool value) {
+  return value ? sbe::Flag::YES : sbe::Flag::NO;
+}
+
 template <typename Composite>
 void put(Composite& c, const ObjectId& id) {
   c.epoch(id.epoch).counter(id.counter);

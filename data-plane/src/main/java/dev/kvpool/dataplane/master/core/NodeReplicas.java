@@ -97,13 +97,13 @@ final class NodeReplicas {
     }
 
     void add(int replica) {
-        byPlace.add(replica, byPlace.hashOf(replica));
+        byPlace.add(replica);
         bytes += records.extentBytes(replica);
     }
 
     void remove(int replica) {
         noLongerFreeing(replica);
-        byPlace.remove(replica, byPlace.hashOf(replica));
+        byPlace.remove(replica);
         bytes -= records.extentBytes(replica);
     }
 

@@ -39,14 +39,6 @@ final class ObjectTables {
             }
             return object;
         }
-
-        void add(int object) {
-            add(object, hashOf(object));
-        }
-
-        void remove(int object) {
-            remove(object, hashOf(object));
-        }
     }
 
     static final class ByKey extends SplitTable {
@@ -80,14 +72,6 @@ final class ObjectTables {
                 object = next(object);
             }
             return object;
-        }
-
-        void add(int object) {
-            add(object, hashOf(object));
-        }
-
-        void remove(int object) {
-            remove(object, hashOf(object));
         }
     }
 }

@@ -32,7 +32,7 @@ public abstract class SplitTable {
         clear();
     }
 
-    /** The hash under which a record was added. */
+    /** The hash of a record, the same for as long as it is in the table. */
     protected abstract int hashOf(int record);
 
     public int size() {
@@ -58,8 +58,8 @@ public abstract class SplitTable {
     }
 
     /** Adds a record that is not in the table. */
-    public final void add(int record, int hash) {
-        int bucket = bucketOf(hash);
+    public final void add(int record) {
+        int bucket = bucketOf(hashOf(record));
         slabs.setInt(record, linkAt, head(bucket));
         setHead(bucket, record);
         size++;
@@ -70,8 +70,8 @@ public abstract class SplitTable {
     }
 
     /** Takes out a record; that it is in no such table is an {@link IllegalStateException}. */
-    public final void remove(int record, int hash) {
-        int bucket = bucketOf(hash);
+    public final void remove(int record) {
+        int bucket = bucketOf(hashOf(record));
         int present = head(bucket);
         if (present == record) {
             setHead(bucket, next(record));

@@ -59,7 +59,7 @@ class SplitTableTest {
                 int last = inside.size() - 1;
                 int record = inside.set(random.nextInt(inside.size()), inside.get(last));
                 inside.removeLast();
-                table.remove(record, slabs.getInt(record, 0));
+                table.remove(record);
                 assertThat(table.holds(record)).as("seed %d", SEED).isFalse();
                 slabs.release(record, RECORD_BYTES);
             }
@@ -92,7 +92,7 @@ class SplitTableTest {
         }
         long large = table.bytes();
         for (int record : records) {
-            table.remove(record, slabs.getInt(record, 0));
+            table.remove(record);
         }
 
         assertThat(large).isBetween(400_000L, 500_000L);
@@ -114,15 +114,15 @@ class SplitTableTest {
     void whatIsNotThereCannotBeRemoved() {
         Numbers table = new Numbers();
         int record = add(table, 3);
-        table.remove(record, 3);
+        table.remove(record);
 
-        assertThatThrownBy(() -> table.remove(record, 3)).hasMessageContaining("missing");
+        assertThatThrownBy(() -> table.remove(record)).hasMessageContaining("missing");
     }
 
     private int add(Numbers table, int hash) {
         int record = slabs.allocate(RECORD_BYTES);
         slabs.setInt(record, 0, hash);
-        table.add(record, hash);
+        table.add(record);
         return record;
     }
 }
