@@ -49,8 +49,12 @@ struct ClientEnd {
 };
 using ClientHandle = std::unique_ptr<kv_client, ClientEnd>;
 
+/// A scrub of one byte a second: damage is met by reads alone, however long a test takes.
+inline constexpr uint64_t kNoScrub = 1;
+
+/// `scrubBytesPerSecond` 0 is the library's default.
 NodeHandle startNode(const std::string& id, const std::string& masters, const std::string& directory,
-                     uint64_t segmentBytes = 32 << 20, uint32_t port = 0);
+                     uint64_t segmentBytes = 32 << 20, uint32_t port = 0, uint64_t scrubBytesPerSecond = 0);
 /// With a NULL handle `why` has the sentence.
 ClientHandle connect(const std::string& masters, uint32_t protocols = 0, uint32_t readyTimeoutMs = 5000,
                      int32_t* status = nullptr, std::string* why = nullptr);

@@ -29,8 +29,8 @@ size_t damagePayloads(const std::string& file, const std::vector<std::string>& v
 class Replicas : public testing::TestWithParam<uint32_t> {
  protected:
   void SetUp() override {
-    first_ = startNode("node-0", master_.address(), firstDirectory_.path());
-    second_ = startNode("node-1", master_.address(), secondDirectory_.path());
+    first_ = start("node-0", firstDirectory_);
+    second_ = start("node-1", secondDirectory_);
     ASSERT_TRUE(master_.awaitNodes(2));
     client_ = connect(master_.address(), GetParam());
     ASSERT_TRUE(client_);
@@ -39,6 +39,10 @@ class Replicas : public testing::TestWithParam<uint32_t> {
       values_.push_back(pattern(i, 3000 + i));
     }
     ASSERT_NO_FATAL_FAILURE(putAll());
+  }
+
+  NodeHandle start(const std::string& id, const TemporaryDirectory& directory) {
+    return startNode(id, master_.address(), directory.path(), 32 << 20, 0, kNoScrub);
   }
 
   void putAll() {
@@ -94,7 +98,7 @@ TEST_P(Replicas, DamagedBytesAreNeverReturnedAndTheOtherCopyIs) {
 TEST_P(Replicas, ANodeThatCameBackEmptyIsPassedBy) {
   first_.reset();
   std::filesystem::remove(firstDirectory_.path() + "/segment-0.kvs");
-  first_ = startNode("node-0", master_.address(), firstDirectory_.path());
+  first_ = start("node-0", firstDirectory_);
   ASSERT_TRUE(master_.awaitNodes(2));
   expectAllReadable();
   EXPECT_EQ(statsOf(first_.get()).objects, 0u);
