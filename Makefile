@@ -37,7 +37,7 @@ format: ## Put Java, C++ and Python sources in the project's format
 bench: ## Measure speed; prints ratios to a raw stream measured in the same run. WHAT=failover, cold-start or index
 	.ci/bench $(or $(WHAT),speed) $(ARGS)
 
-dist: ## Leave dist/bin, dist/lib, dist/wheels, dist/images, dist/charts
+dist: ## Leave dist/bin, dist/lib, dist/wheels, dist/charts, dist/images
 	.ci/dist
 
 ##@ Parts of the tests
