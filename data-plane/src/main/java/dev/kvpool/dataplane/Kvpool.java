@@ -8,14 +8,19 @@ import dev.kvpool.dataplane.cli.StopSignal;
 import dev.kvpool.dataplane.local.LocalCommand;
 import dev.kvpool.dataplane.master.MasterCommand;
 import dev.kvpool.dataplane.node.NodeCommand;
+import dev.kvpool.dataplane.preflight.PreflightCommand;
 import dev.kvpool.dataplane.version.VersionCommand;
 import java.util.List;
 
-/** The command line: {@code kvpool master | node | local | version}. */
+/** The command line: {@code kvpool master | node | local | preflight | version}. */
 public final class Kvpool {
     /** Every subcommand, in the order of the help. */
-    public static final List<Command> COMMANDS =
-            List.of(new MasterCommand(), new NodeCommand(), new LocalCommand(Kvpool.class), new VersionCommand());
+    public static final List<Command> COMMANDS = List.of(
+            new MasterCommand(),
+            new NodeCommand(),
+            new LocalCommand(Kvpool.class),
+            new PreflightCommand(),
+            new VersionCommand());
 
     private Kvpool() {}
 

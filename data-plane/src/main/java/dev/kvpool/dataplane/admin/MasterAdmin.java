@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 
 /** What the admin endpoint asks of a master; safe to call from any thread. */
@@ -26,6 +27,16 @@ public interface MasterAdmin {
 
     /** The leadership Lease as this master read it last. */
     Optional<LeaseRecord> lease();
+
+    /** Nodes and clients that are connected now. */
+    List<ConnectedPeer> peers();
+
+    /**
+     * Gives the leadership away, and answers when the Lease is free; may take some seconds.
+     *
+     * @return the epoch that ended; empty when this master does not lead
+     */
+    OptionalLong handOver();
 
     /** Keys that can be read here, at most {@code limit}. */
     CompletableFuture<List<String>> keys(int limit);

@@ -2,12 +2,14 @@
 package dev.kvpool.dataplane.admin;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.dataplane.master.core.PoolStatus.NodeState;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.nativelib.VersionRange;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -37,11 +39,41 @@ final class PoolDocument {
         root.put("tombstones", status.tombstones());
         root.put("underReplicatedObjects", status.underReplicatedObjects());
         root.put("clients", status.clients());
+        PeerVersions peers = PeerVersions.of(master.peers());
         for (PoolStatus.Node node : status.nodes()) {
-            node(root.withArray("nodes").addObject(), node);
+            ObjectNode object = root.withArray("nodes").addObject();
+            node(object, node);
+            peers.ofNode(node.id()).ifPresent(versions -> versions(object.putObject("version"), versions));
+            node.contents().ifPresent(contents -> contents(object, contents));
+            status.drains().stream()
+                    .filter(drain -> drain.node().equals(node.id()))
+                    .forEach(drain -> object.put("objectsLeft", drain.objectsLeft()));
         }
         root.withArray("nodes");
+        clients(root.putArray("clientVersions"), peers.ofClients());
         return root.toString();
+    }
+
+    private static void clients(ArrayNode list, List<PeerVersions.Clients> clients) {
+        for (PeerVersions.Clients same : clients) {
+            ObjectNode object = list.addObject();
+            versions(object, same.versions());
+            object.put("count", same.count());
+            object.put("example", same.example());
+        }
+    }
+
+    /** What can be compared before and after the node's process was replaced. */
+    private static void contents(ObjectNode object, PoolStatus.Contents contents) {
+        contents.committed()
+                .ifPresent(committed -> object.putObject("committed")
+                        .put("objects", committed.objects())
+                        .put("idsHash", hex16(committed.idsHash())));
+        ObjectNode restored = object.putObject("restored");
+        restored.put("objects", contents.restored().objects())
+                .put("idsHash", hex16(contents.restored().idsHash()))
+                .put("droppedRecords", contents.restored().dropped());
+        contents.lostAtReturn().ifPresent(lost -> object.put("lostAtReturn", lost));
     }
 
     /** A leader whose time ran out does not serve, whatever the last status said. */
@@ -79,10 +111,14 @@ final class PoolDocument {
         object.put("capacityBytes", node.capacityBytes());
         object.put("usedBytes", node.usedBytes());
         object.put("objects", node.objects());
-        object.put("incarnation", "%016x".formatted(node.incarnation()));
+        object.put("incarnation", hex16(node.incarnation()));
         object.put("product", node.product());
         node.protocols().forEach(object.putArray("protocols")::add);
         object.put("address", node.address());
+    }
+
+    private static String hex16(long number) {
+        return "%016x".formatted(number);
     }
 
     private static String state(NodeState state) {

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.election;
 
 import dev.kvpool.dataplane.wire.message.Authority;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -19,6 +20,10 @@ public final class ElectorThread implements AutoCloseable {
     private Authority gone = Authority.NONE;
     private boolean closing;
     private boolean lookNow;
+    private HandOver handOver;
+
+    /** A wish to be led by somebody else: until then this candidate gives the Lease back and does not take it. */
+    private record HandOver(Authority ours, long untilNanos, CompletableFuture<Void> released) {}
 
     public ElectorThread(Elector elector, long periodMs) {
         this.elector = elector;
@@ -44,6 +49,19 @@ public final class ElectorThread implements AutoCloseable {
     /** The holder of this authority is gone for sure: if the Lease still names it, take it now. */
     public void take(Authority from) {
         ask(() -> gone = from);
+    }
+
+    /**
+     * Gives the Lease back and leaves it to others for a while. When it could not be given back, or nobody took it, this
+     * candidate leads again, with a higher epoch than before.
+     *
+     * @return done when the Lease is no longer ours
+     */
+    public CompletableFuture<Void> handOver(Authority ours, long abstainMs) {
+        long untilNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(abstainMs);
+        HandOver wanted = new HandOver(ours, untilNanos, new CompletableFuture<>());
+        ask(() -> handOver = wanted);
+        return wanted.released();
     }
 
     private void ask(Runnable wish) {
@@ -72,7 +90,7 @@ public final class ElectorThread implements AutoCloseable {
         while (true) {
             Wishes wishes = next();
             boolean granted = elector.round(wishes);
-            if (wishes.release()) {
+            if (wishes.release() && isClosing()) {
                 return;
             }
             rest(wishes, granted);
@@ -83,7 +101,21 @@ public final class ElectorThread implements AutoCloseable {
         lock.lock();
         try {
             lookNow = false;
-            return new Wishes(raiseAbove, closing, gone);
+            if (handOver != null && System.nanoTime() - handOver.untilNanos() >= 0) {
+                // Whoever asked has stopped leading: should the Lease still be ours, this must be a new leadership.
+                raiseAbove = Math.max(raiseAbove, handOver.ours().epoch());
+                handOver = null;
+            }
+            return new Wishes(raiseAbove, closing || handOver != null, gone);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isClosing() {
+        lock.lock();
+        try {
+            return closing;
         } finally {
             lock.unlock();
         }
@@ -92,6 +124,9 @@ public final class ElectorThread implements AutoCloseable {
     private void rest(Wishes wishes, boolean granted) {
         lock.lock();
         try {
+            if (handOver != null && wishes.release() && elector.reachedLease()) {
+                handOver.released().complete(null);
+            }
             if (granted && raiseAbove == wishes.raiseAbove()) {
                 raiseAbove = 0;
             }

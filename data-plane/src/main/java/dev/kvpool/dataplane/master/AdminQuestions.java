@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master;
 
+import dev.kvpool.dataplane.admin.ConnectedPeer;
 import dev.kvpool.dataplane.admin.MasterAdmin;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.master.core.PoolStatus;
@@ -13,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
@@ -24,6 +26,8 @@ final class AdminQuestions implements MasterAdmin {
     private final LocalRequests localRequests;
     private final Supplier<PoolStatus> status;
     private final Supplier<Optional<LeaseRecord>> lease;
+    private final Supplier<List<ConnectedPeer>> peers;
+    private final Supplier<OptionalLong> handOver;
 
     AdminQuestions(
             MasterConfig config,
@@ -31,13 +35,17 @@ final class AdminQuestions implements MasterAdmin {
             CoreLoop loop,
             LocalRequests localRequests,
             Supplier<PoolStatus> status,
-            Supplier<Optional<LeaseRecord>> lease) {
+            Supplier<Optional<LeaseRecord>> lease,
+            Supplier<List<ConnectedPeer>> peers,
+            Supplier<OptionalLong> handOver) {
         this.config = config;
         this.versions = versions;
         this.loop = loop;
         this.localRequests = localRequests;
         this.status = status;
         this.lease = lease;
+        this.peers = peers;
+        this.handOver = handOver;
     }
 
     @Override
@@ -68,6 +76,16 @@ final class AdminQuestions implements MasterAdmin {
     @Override
     public Optional<LeaseRecord> lease() {
         return lease.get();
+    }
+
+    @Override
+    public List<ConnectedPeer> peers() {
+        return peers.get();
+    }
+
+    @Override
+    public OptionalLong handOver() {
+        return handOver.get();
     }
 
     @Override

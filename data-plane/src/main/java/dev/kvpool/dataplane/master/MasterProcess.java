@@ -26,7 +26,6 @@ import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -39,8 +38,6 @@ public final class MasterProcess implements AutoCloseable {
     private static final long STATUS_MS = 50;
     private static final long EXPECTED_NODES_MS = 1_000;
     private static final long CLOSE_MS_MAX = 2_000;
-    private static final long HAND_OVER_MS_MAX = 500;
-    private static final long WAITING_LOOK_MS = 5;
 
     private final MasterConfig config;
     private final Handshake.Self self;
@@ -48,10 +45,12 @@ public final class MasterProcess implements AutoCloseable {
     private final CoreLoop loop;
     private final LocalRequests localRequests = new LocalRequests();
     private final ConnectionCounts counts = new ConnectionCounts();
+    private final ConnectedPeers peers = new ConnectedPeers();
     private final LeaseStore leases;
     private final LeadershipEvents leadership;
     private final ElectorThread elector;
     private final EarlyTakeover early;
+    private final HandingOver handingOver;
     private volatile PoolStatus status;
     private volatile boolean closing;
     private MasterServer server;
@@ -117,12 +116,13 @@ public final class MasterProcess implements AutoCloseable {
                 leadership);
         elector = new ElectorThread(runner, config.times().retryPeriodMs());
         early = new EarlyTakeover(new LeaderProbe(self), elector);
+        handingOver = new HandingOver(loop, elector, MasterProcess::clockMs);
     }
 
     private void listen() throws IOException, InterruptedException {
         EventLoop eventLoop = group.next();
         server = MasterServer.listen(
-                eventLoop, config.host(), config.port(), loop, self, counts, MasterProcess::clockMs);
+                eventLoop, config.host(), config.port(), loop, self, counts, peers, MasterProcess::clockMs);
         MasterMetrics metrics = new MasterMetrics(this::status, counts, MasterProcess::clockMs);
         admin = AdminServer.start(config.host(), config.adminPort(), MasterRoutes.of(admin(), metrics));
         every(TICK_MS, () -> loop.apply(core -> core.tick(loop.nowMs())));
@@ -168,12 +168,7 @@ public final class MasterProcess implements AutoCloseable {
         }
         closing = true;
         leadership.stop();
-        Authority ours = finishWaiting();
-        await(loop.deliver(core -> core.standBy("this master is being stopped", loop.nowMs())), false);
-        elector.close();
-        if (!ours.equals(Authority.NONE)) {
-            await(loop.deliver(core -> core.left(ours)), false);
-        }
+        handingOver.forGood();
         leases.close();
         if (admin != null) {
             admin.close();
@@ -185,27 +180,15 @@ public final class MasterProcess implements AutoCloseable {
     }
 
     private AdminQuestions admin() {
-        return new AdminQuestions(config, self.versions(), loop, localRequests, this::status, leadership::lease);
-    }
-
-    /** Lets clients that wait for nodes have their answers, for a short while; answers whom we led as, if at all. */
-    private Authority finishWaiting() {
-        long untilMs = clockMs() + HAND_OVER_MS_MAX;
-        Authority ours = await(loop.ask(MasterCore::leave), Authority.NONE);
-        try {
-            while (await(loop.ask(MasterCore::hasWaiting), false) && clockMs() < untilMs) {
-                Thread.sleep(WAITING_LOOK_MS);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        return ours;
-    }
-
-    /** A core that has met a defect answers nothing any more. */
-    private static <T> T await(CompletableFuture<T> answer, T otherwise) {
-        return answer.completeOnTimeout(otherwise, CLOSE_MS_MAX, TimeUnit.MILLISECONDS)
-                .join();
+        return new AdminQuestions(
+                config,
+                self.versions(),
+                loop,
+                localRequests,
+                this::status,
+                leadership::lease,
+                peers::all,
+                handingOver::giveAway);
     }
 
     /** Zones by node id, empty where none is known. */

@@ -39,6 +39,7 @@ final class MasterServer implements AutoCloseable {
             CoreLoop core,
             Handshake.Self self,
             ConnectionCounts counts,
+            ConnectedPeers peers,
             LongSupplier clockMs)
             throws IOException, InterruptedException {
         FrameEncoder encoder = new FrameEncoder();
@@ -63,7 +64,7 @@ final class MasterServer implements AutoCloseable {
                             return;
                         }
                         FrameDecoder frames = new FrameDecoder();
-                        SessionHandler session = new SessionHandler(core, self, frames, counts, troubles);
+                        SessionHandler session = new SessionHandler(core, self, frames, counts, peers, troubles);
                         connection.pipeline().addLast(frames, encoder, session);
                     }
                 });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master;
 
+import dev.kvpool.dataplane.admin.ConnectedPeer;
 import dev.kvpool.dataplane.master.core.NodePeer;
 import dev.kvpool.dataplane.master.core.Objection;
 import dev.kvpool.dataplane.wire.FrameDecoder;
@@ -33,17 +34,24 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
     private final Handshake.Self self;
     private final FrameDecoder frames;
     private final ConnectionCounts counts;
+    private final ConnectedPeers peers;
     private final TroubleLog troubles;
     private long session = NO_SESSION;
     private boolean ending;
 
     SessionHandler(
-            CoreLoop loop, Handshake.Self self, FrameDecoder frames, ConnectionCounts counts, TroubleLog troubles) {
+            CoreLoop loop,
+            Handshake.Self self,
+            FrameDecoder frames,
+            ConnectionCounts counts,
+            ConnectedPeers peers,
+            TroubleLog troubles) {
         super(Message.class);
         this.loop = loop;
         this.self = self;
         this.frames = frames;
         this.counts = counts;
+        this.peers = peers;
         this.troubles = troubles;
     }
 
@@ -97,6 +105,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
                 return;
             }
             session = opened;
+            peers.add(opened, new ConnectedPeer(hello.role(), hello.name(), hello.versions()));
             frames.welcome();
             context.writeAndFlush(welcome);
         });
@@ -121,6 +130,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
     @Override
     public void channelInactive(ChannelHandlerContext context) {
         if (session != NO_SESSION) {
+            peers.remove(session);
             loop.closed(session, "the connection ended");
         }
         context.fireChannelInactive();

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.version;
 
 import dev.kvpool.nativelib.NativeVersions;
 import dev.kvpool.nativelib.VersionRange;
+import java.util.OptionalInt;
 
 /**
  * The four version numbers of a build.
@@ -28,6 +29,12 @@ public record Versions(String product, VersionRange wire, VersionRange layout, V
 
     public String text() {
         return "kvpool " + product + " (wire " + wire + ", segment layout " + layout + ", C ABI " + abi + ")";
+    }
+
+    /** The highest version both know; empty when there is none. */
+    public static OptionalInt common(VersionRange one, VersionRange other) {
+        int highest = Math.min(one.max(), other.max());
+        return highest >= Math.max(one.min(), other.min()) ? OptionalInt.of(highest) : OptionalInt.empty();
     }
 
     private static String json(VersionRange range) {

@@ -88,8 +88,7 @@ public final class Handshake {
 
     /** The highest version both know, or 0 when there is none. */
     static int highestCommon(VersionRange one, VersionRange other) {
-        int highest = Math.min(one.max(), other.max());
-        return highest >= Math.max(one.min(), other.min()) ? highest : 0;
+        return Versions.common(one, other).orElse(0);
     }
 
     private static String speaks(Hello hello, Self self, String what, VersionRange theirs, VersionRange ours) {

@@ -116,6 +116,65 @@ class MasterProcessTest {
     }
 
     @Test
+    void aLeaderHandsOverAndStaysAsAStandby() throws Exception {
+        try (SocketNode node = new SocketNode(POOL, "a").dial(master.port());
+                MasterProcess standby = start("m-1")) {
+            node.dial(standby.port());
+            awaitLeader(master);
+            put(node, master, "k");
+            await().atMost(PATIENCE).until(() -> get(standby, "/readyz").statusCode() == 200);
+            assertThat(post(standby, "/api/v1/handover").statusCode()).isEqualTo(503);
+
+            assertThat(post(master, "/api/v1/handover").body()).isEqualTo("{\"from\":\"m-0\",\"epoch\":1}");
+
+            awaitLeader(standby);
+            assertThat(pool(standby).path("objects").asLong()).isEqualTo(1);
+            assertThat(get(master, "/role").body()).isEqualTo("standby");
+            put(node, standby, "l");
+            assertThat(post(standby, "/api/v1/handover").statusCode()).isEqualTo(200);
+            awaitLeader(master);
+            put(node, master, "m");
+        }
+    }
+
+    @Test
+    void aLeaderThatNobodyFollowsLeadsAgainWithAHigherEpoch() throws Exception {
+        try (SocketNode node = new SocketNode(POOL, "a").dial(master.port())) {
+            awaitLeader(master);
+
+            assertThat(post(master, "/api/v1/handover").statusCode()).isEqualTo(200);
+
+            await().atMost(PATIENCE).until(() -> get(master, "/role").body().equals("standby"));
+            awaitLeader(master);
+            assertThat(pool(master).path("epoch").asLong()).isEqualTo(2);
+            put(node, master, "k");
+        }
+    }
+
+    @Test
+    void theAdminEndpointTellsWhatEverybodyUnderstands() throws Exception {
+        Versions later = new Versions("0.2.0", new VersionRange(1, 2), new VersionRange(1, 2), new VersionRange(1, 1));
+        try (SocketNode _ = new SocketNode(POOL, "a").dial(master.port());
+                PeerSocket _ = client(master);
+                PeerSocket other = new PeerSocket(master.port())) {
+            other.send(new Hello(HandshakeMessage.MAGIC, Role.CLIENT, POOL, 6, 0, later, "engine"));
+            other.receive(Welcome.class);
+
+            await().atMost(PATIENCE)
+                    .until(() -> pool(master).path("clientVersions").size() == 2);
+            JsonNode pool = pool(master);
+            assertThat(pool.path("nodes").path(0).path("version").toString()).isEqualTo(PeerSocket.VERSIONS.json());
+            assertThat(pool.path("clientVersions"))
+                    .extracting(clients -> clients.path("example").asText() + " "
+                            + clients.path("product").asText() + " "
+                            + clients.path("wire").path("max").asInt() + " "
+                            + clients.path("count").asInt())
+                    .containsExactlyInAnyOrder("client 0.1.0 1 1", "engine 0.2.0 2 1");
+        }
+        await().atMost(PATIENCE).until(() -> pool(master).path("clientVersions").isEmpty());
+    }
+
+    @Test
     void theAdminEndpointTellsWhatTheMasterKnows() throws Exception {
         try (SocketNode node = new SocketNode(POOL, "a").dial(master.port())) {
             awaitLeader(master);

@@ -209,13 +209,20 @@ final class Index {
         }
     }
 
-    /** Forgets what the node's latest snapshot did not hold. */
-    void dropUnconfirmed(NodeView node) {
+    /**
+     * Forgets what the node's latest snapshot did not hold.
+     *
+     * @return how many of those were replicas of published objects: what the node has lost, and was not told to free
+     */
+    long dropUnconfirmed(NodeView node) {
+        long lost = 0;
         for (int replica : node.replicas.copy()) {
             if (!node.replicas.isConfirmed(replica)) {
+                lost += objects.fate(replicas.owner(replica)) == Fate.PUBLISHED ? 1 : 0;
                 remove(replica);
             }
         }
+        return lost;
     }
 
     void dropAll(NodeView node) {

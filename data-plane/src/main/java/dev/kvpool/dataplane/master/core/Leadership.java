@@ -67,6 +67,7 @@ final class Leadership {
         phase = Phase.RECOVERING;
         authority = newAuthority;
         validUntilMs = untilMs;
+        leaving = false;
         lastCounter = 0;
         heardEnough = false;
     }

@@ -11,6 +11,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
+import java.util.OptionalLong;
 
 /** What each message of a storage node leads to: in the view on every master, and beyond it on the one that leads. */
 final class NodeMessages {
@@ -75,7 +76,9 @@ final class NodeMessages {
     }
 
     private void joined(NodeView node, SnapshotEnd end) throws ProtocolViolation {
-        stream.end(node, end);
+        boolean wasKnown = node.known;
+        long lost = stream.end(node, end);
+        node.lostAtReturn = wasKnown && serves() ? OptionalLong.of(lost) : OptionalLong.empty();
         outbox.report("node %s joined: incarnation %016x, %d objects, %d of %d bytes used, directory read in %d ms"
                 .formatted(
                         node.id,

@@ -96,7 +96,8 @@ final class NodeStream {
         }
     }
 
-    void end(NodeView node, SnapshotEnd end) throws ProtocolViolation {
+    /** Answers how many replicas of published objects the node no longer has. */
+    long end(NodeView node, SnapshotEnd end) throws ProtocolViolation {
         require(node.inSnapshot, "a snapshot ends that did not begin");
         require(
                 end.count() == node.snapshotLines && end.sequence() == node.nextSequence - 1,
@@ -105,8 +106,8 @@ final class NodeStream {
         node.inSnapshot = false;
         node.synced = true;
         node.known = true;
-        index.dropUnconfirmed(node);
         tombstones.dropUnconfirmed(node);
+        return index.dropUnconfirmed(node);
     }
 
     /** A fence is answered in the stream: everything up to its position must have arrived. */

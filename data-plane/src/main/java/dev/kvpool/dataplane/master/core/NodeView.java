@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalLong;
 
 /** What a master knows of one storage node; it outlives the node's connections. */
 final class NodeView implements Placement.Candidate {
@@ -54,6 +55,12 @@ final class NodeView implements Placement.Candidate {
 
     /** Its whole directory was here once; while it is away its objects are known, though not readable. */
     boolean known;
+
+    /**
+     * How many replicas of published objects were gone when it came back last; empty when this master could not tell, for it
+     * had not known the node before or did not lead.
+     */
+    OptionalLong lostAtReturn = OptionalLong.empty();
 
     long snapshotLines;
     long nextSequence;
@@ -121,6 +128,7 @@ final class NodeView implements Placement.Candidate {
     private void forgetConnection() {
         info = null;
         stats = null;
+        lostAtReturn = OptionalLong.empty();
         inSnapshot = false;
         synced = false;
         fenceRequest = 0;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * What a master knows at one moment, for people, probes and metrics; never changes.
@@ -59,6 +62,7 @@ public record PoolStatus(
      * One storage node.
      *
      * @param reason why it is not ready, empty when it is
+     * @param contents what it says to hold; empty until it has introduced itself on this connection
      */
     public record Node(
             String id,
@@ -71,7 +75,20 @@ public record PoolStatus(
             long incarnation,
             String product,
             List<String> protocols,
-            String address) {}
+            String address,
+            Optional<Contents> contents) {}
+
+    /**
+     * What a node holds, in numbers that can be compared before and after its process was replaced.
+     *
+     * @param committed what it said at most 500 ms ago; empty when it has said nothing yet
+     * @param restored what this life of the process found in its segments
+     * @param lostAtReturn replicas of published objects that were gone when it came back; empty when this master cannot tell
+     */
+    public record Contents(Optional<Committed> committed, Restored restored, OptionalLong lostAtReturn) {}
+
+    /** Committed objects, and the order-free hash of their ids. */
+    public record Committed(long objects, long idsHash) {}
 
     public boolean isLeader(long nowMs) {
         return state == State.SERVING && nowMs < servingUntilMs;

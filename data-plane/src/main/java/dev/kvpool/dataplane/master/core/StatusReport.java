@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.master.core.PoolStatus.Committed;
+import dev.kvpool.dataplane.master.core.PoolStatus.Contents;
 import dev.kvpool.dataplane.master.core.PoolStatus.Node;
 import dev.kvpool.dataplane.master.core.PoolStatus.NodeState;
 import dev.kvpool.dataplane.master.core.PoolStatus.State;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Draws up a {@link PoolStatus}. */
 final class StatusReport {
@@ -138,7 +141,17 @@ final class StatusReport {
                 node.peer.incarnation(),
                 node.peer.product(),
                 protocols(node),
-                node.info == null ? "" : node.info.tcp());
+                node.info == null ? "" : node.info.tcp(),
+                contents(node));
+    }
+
+    private static Optional<Contents> contents(NodeView node) {
+        if (node.info == null) {
+            return Optional.empty();
+        }
+        Optional<Committed> committed =
+                Optional.ofNullable(node.stats).map(stats -> new Committed(stats.objects(), stats.idsHash()));
+        return Optional.of(new Contents(committed, node.info.restored(), node.lostAtReturn));
     }
 
     private NodeState drainState(NodeView node) {
@@ -153,7 +166,7 @@ final class StatusReport {
         String refusal = membership.refusal(id);
         NodeState state = refusal == null ? NodeState.AWAY : NodeState.REFUSED;
         String reason = refusal == null ? "has never connected to this master" : refusal;
-        return new Node(id, state, reason, false, 0, 0, 0, 0, "", List.of(), "");
+        return new Node(id, state, reason, false, 0, 0, 0, 0, "", List.of(), "", Optional.empty());
     }
 
     private static List<String> protocols(NodeView node) {

@@ -22,6 +22,7 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.Medium;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
@@ -68,6 +69,57 @@ class MembershipTest {
 
         assertThat(pool.find("new").status()).isEqualTo(Status.OK);
         assertThat(pool.find("old0").status()).isEqualTo(Status.NOT_FOUND);
+    }
+
+    @Test
+    void aLeaderTellsWhatANodeHasLostWhenItComesBack() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        pool.put("k", 100);
+        pool.put("l", 100);
+        assertThat(lostAtReturn(pool)).isEmpty();
+
+        restart(pool);
+        assertThat(lostAtReturn(pool)).hasValue(0);
+
+        pool.node("a").crash();
+        pool.node("a").wipe();
+        pool.node("a").start();
+        pool.node("a").dial(pool.talkedTo());
+        pool.world.run(1_000);
+        assertThat(lostAtReturn(pool)).hasValue(2);
+    }
+
+    @Test
+    void whatWasRemovedWhileANodeWasStoppingIsNoLoss() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        pool.put("k", 100);
+        pool.put("l", 100);
+        pool.node("a").crash();
+        pool.world.run(0);
+        assertThat(pool.put("k", 200)).isNotEqualTo(Status.OK);
+        pool.node("a").start();
+        pool.node("a").dial(pool.talkedTo());
+        pool.world.run(1_000);
+
+        assertThat(lostAtReturn(pool)).hasValue(0);
+    }
+
+    private static void restart(Scenario pool) {
+        pool.node("a").crash();
+        pool.world.run(0);
+        pool.node("a").start();
+        pool.node("a").dial(pool.talkedTo());
+        pool.world.run(1_000);
+    }
+
+    private static OptionalLong lostAtReturn(Scenario pool) {
+        return pool.talkedTo()
+                .status()
+                .nodes()
+                .getFirst()
+                .contents()
+                .orElseThrow()
+                .lostAtReturn();
     }
 
     @Test

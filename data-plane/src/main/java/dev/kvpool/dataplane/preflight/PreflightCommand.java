@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.preflight;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kvpool.dataplane.cli.Command;
+import dev.kvpool.dataplane.cli.Console;
+import dev.kvpool.dataplane.cli.ExitCode;
+import dev.kvpool.dataplane.cli.FailureException;
+import dev.kvpool.dataplane.config.Formats;
+import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.config.Setting;
+import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.version.Versions;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+/** {@code kvpool preflight}: whether a running pool can go over to this build. To be run with the new image. */
+public final class PreflightCommand implements Command {
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(3);
+    private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(10);
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    static final Setting<List<HostPort>> ADMINS =
+            Setting.required("admins", HostPort.LIST, "Admin addresses of all masters of the pool.");
+
+    static final Setting<Boolean> IGNORE_CLIENTS =
+            Setting.onOff("ignore-clients", "Do not refuse because of connected clients that would be left behind.");
+
+    static final Setting<Path> RESULT_FILE =
+            Setting.optional("result-file", Formats.FILE, "File that gets the answer too, such as a termination log.");
+
+    @Override
+    public String name() {
+        return "preflight";
+    }
+
+    @Override
+    public String summary() {
+        return "Tells whether a running pool can go over to this version: rolling-warm, rolling-drained or refused.";
+    }
+
+    @Override
+    public List<Setting<?>> settings() {
+        return List.of(ADMINS, IGNORE_CLIENTS, RESULT_FILE);
+    }
+
+    @Override
+    public int run(Settings settings, Console console) throws FailureException, InterruptedException {
+        return run(Versions.ofThisBuild(), settings, console);
+    }
+
+    int run(Versions ours, Settings settings, Console console) throws FailureException, InterruptedException {
+        Running pool = ask(settings.get(ADMINS));
+        Verdict verdict = Preflight.judge(ours, pool, settings.get(IGNORE_CLIENTS));
+        String answer = JSON.createObjectNode()
+                .put("verdict", verdict.way().text())
+                .put("reason", verdict.reason())
+                .put("product", ours.product())
+                .toString();
+        console.out().println(answer);
+        if (settings.find(RESULT_FILE).isPresent()) {
+            write(settings.find(RESULT_FILE).get(), answer);
+        }
+        return ExitCode.OK;
+    }
+
+    /** Every master must answer: one that does not may know nodes and clients that nobody else knows. */
+    private static Running ask(List<HostPort> admins) throws FailureException, InterruptedException {
+        PoolDocuments documents = new PoolDocuments();
+        try (HttpClient http =
+                HttpClient.newBuilder().connectTimeout(CONNECT_TIMEOUT).build()) {
+            for (HostPort admin : admins) {
+                documents.add(admin.toString(), get(http, admin));
+            }
+        }
+        return documents.running();
+    }
+
+    private static String get(HttpClient http, HostPort admin) throws FailureException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://" + admin + "/api/v1/pool"))
+                .timeout(ANSWER_TIMEOUT)
+                .build();
+        try {
+            HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
+            if (response.statusCode() != 200) {
+                throw new FailureException(
+                        "master at " + admin + " answered with HTTP status " + response.statusCode());
+            }
+            return response.body();
+        } catch (IOException e) {
+            throw new FailureException("master at " + admin + " did not answer: "
+                    + (e.getMessage() == null ? e.toString() : e.getMessage()));
+        }
+    }
+
+    private static void write(Path file, String answer) throws FailureException {
+        try {
+            Files.writeString(file, answer);
+        } catch (IOException e) {
+            throw new FailureException("the answer could not be written to " + file + ": " + e.getMessage());
+        }
+    }
+}
