@@ -110,7 +110,12 @@ final class History {
 
     /** Whether the object of a key may have gone since a moment, by whatever rule. */
     boolean mayHaveGoneSince(String key, long ms) {
-        return lostMs.getOrDefault(key, Long.MIN_VALUE) >= ms || isRemovalPossible(key, ms, false);
+        return wasLostSince(key, ms) || isRemovalPossible(key, ms, false);
+    }
+
+    /** Whether the object of a key was evicted since a moment, or lost with the memory of its nodes. */
+    boolean wasLostSince(String key, long ms) {
+        return lostMs.getOrDefault(key, Long.MIN_VALUE) >= ms;
     }
 
     /** Whether a removal of this key may take effect at some moment from {@code fromMs} on. */

@@ -141,10 +141,15 @@ final class LeaderChecks implements MasterWatch {
                     master,
                     put.objectId(),
                     key);
-            if (held) {
+            if (held && !isEvictedAlready(master, key)) {
                 truth.shown(key, put.objectId());
             }
         }
+    }
+
+    /** A published object may be evicted while its publish waits for others of the batch: the answer comes after that. */
+    private boolean isEvictedAlready(SimMaster master, String key) {
+        return !master.shows(key) && truth.wasEvictedSince(key, world.nowMs() - PUBLISH_MS_MAX);
     }
 
     private void found(SimMaster master, LookupRequest request, LookupReply reply) {
@@ -171,7 +176,10 @@ final class LeaderChecks implements MasterWatch {
         }
     }
 
-    /** Whether the leader of the highest epoch uses a node that holds the object. */
+    /**
+     * Whether the leader of the highest epoch uses a node that holds the object, or a newer one of a leader before, which
+     * counts as published. A newer one of its own term may be of a put that has not ended.
+     */
     private boolean shouldKnow(SimMaster master, String key, ObjectId id) {
         PoolStatus status = master.status();
         if (status.epoch() < highestEpoch) {
@@ -182,10 +190,14 @@ final class LeaderChecks implements MasterWatch {
             boolean used = node != null
                     && known.state() == PoolStatus.NodeState.READY
                     && known.incarnation() == node.incarnation();
-            if (used && Truth.holds(node, key, id)) {
+            if (used && Truth.holds(node, key, it -> it.equals(id) || isRecovered(it, id, status.epoch()))) {
                 return true;
             }
         }
         return false;
+    }
+
+    private static boolean isRecovered(ObjectId held, ObjectId must, long epoch) {
+        return held.isNewerThan(must) && held.epoch() < epoch;
     }
 }

@@ -22,6 +22,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
+import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeCommand;
 import dev.kvpool.wire.Role;
@@ -128,6 +129,11 @@ final class SimMaster extends SimProcess {
         gone.removeAll(shownKeys());
         world.trace(() -> name + " evicts " + gone);
         watch.evicted(this, gone);
+    }
+
+    /** Whether this master shows an object under a key now. */
+    boolean shows(String key) {
+        return !core.holders(Key.of(key)).isEmpty();
     }
 
     private long evictions() {

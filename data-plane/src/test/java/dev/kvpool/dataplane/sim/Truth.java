@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /**
  * Which object each key must show: the newest that a leader has acknowledged or shown, until something happens that may
@@ -88,6 +89,10 @@ final class Truth {
         history.mayBeGone(key);
     }
 
+    boolean wasEvictedSince(String key, long ms) {
+        return history.wasLostSince(key, ms);
+    }
+
     boolean mayHaveGoneSince(String key, long ms) {
         return history.mayHaveGoneSince(key, ms);
     }
@@ -98,17 +103,27 @@ final class Truth {
             history.memoryLost();
         }
         for (Slot slot : node.image.committed()) {
-            boolean elsewhere = nodes.stream().anyMatch(other -> other != node && holds(other, slot.key(), slot.id()));
-            if (!elsewhere) {
+            ObjectId must = newest.get(slot.key());
+            boolean superseded = must != null && must.isNewerThan(slot.id()) && isElsewhere(node, slot.key(), must);
+            if (!superseded && !isElsewhere(node, slot.key(), slot.id())) {
                 evicted(slot.key());
             }
         }
     }
 
-    /** Whether a node's memory holds this object of a key, or a newer one. */
+    /** Exactly this object: a newer one may be of a put that was never published, and is given up. */
+    private boolean isElsewhere(SimNode node, String key, ObjectId id) {
+        return nodes.stream().anyMatch(other -> other != node && holds(other, key, id));
+    }
+
+    /** Whether a node's memory holds this object of a key. */
     static boolean holds(SimNode node, String key, ObjectId id) {
+        return holds(node, key, slot -> slot.equals(id));
+    }
+
+    static boolean holds(SimNode node, String key, Predicate<ObjectId> which) {
         for (Slot slot : node.image.committed()) {
-            if (slot.key().equals(key) && slot.id().compareTo(id) >= 0) {
+            if (slot.key().equals(key) && which.test(slot.id())) {
                 return true;
             }
         }
