@@ -234,6 +234,7 @@ final class Faults {
         over = true;
         network.bad(false);
         network.healAll();
+        network.quickenPeers();
         masters.forEach(master -> {
             master.election.access().cut(false);
             master.election.access().loseAnswers(false);

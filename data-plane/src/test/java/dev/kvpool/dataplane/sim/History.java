@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.BooleanSupplier;
 
 /** What clients did and were told, key by key, and what must therefore hold. */
 final class History {
@@ -36,9 +35,6 @@ final class History {
         long endMs = RUNNING;
         boolean acknowledged;
 
-        /** A transient node that no leader saw may bring the object back: nothing says that it should be waited for. */
-        boolean missedTransient;
-
         Removal(String key, boolean force, long beginMs) {
             this.key = key;
             this.force = force;
@@ -63,13 +59,10 @@ final class History {
     private final Tally tally;
     private long memoryLostMs = Long.MIN_VALUE;
 
-    private final BooleanSupplier transientsInView;
-
-    History(World world, Values values, Tally tally, BooleanSupplier transientsInView) {
+    History(World world, Values values, Tally tally) {
         this.world = world;
         this.values = values;
         this.tally = tally;
-        this.transientsInView = transientsInView;
     }
 
     void putBegins(String key, int value) {
@@ -86,14 +79,12 @@ final class History {
     /** @param key null for all keys */
     Removal removalBegins(String key, boolean force) {
         Removal removal = new Removal(key, force, world.nowMs());
-        removal.missedTransient = !transientsInView.getAsBoolean();
         removals.add(removal);
         return removal;
     }
 
     void removalEnds(Removal removal, boolean acknowledged) {
         removal.endMs = world.nowMs();
-        removal.missedTransient |= !transientsInView.getAsBoolean();
         removal.acknowledged = acknowledged;
         tally.count(acknowledged ? "removals acknowledged" : "removals refused");
     }
@@ -139,7 +130,6 @@ final class History {
             boolean removed = removal.acknowledged
                     && removal.concerns(key)
                     && (removal.key != null || removal.force)
-                    && !removal.missedTransient
                     && memoryLostMs < removal.beginMs
                     && put.acknowledged
                     && put.endMs <= removal.beginMs

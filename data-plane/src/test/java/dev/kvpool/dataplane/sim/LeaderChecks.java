@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.NodeRef;
 import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
@@ -24,6 +25,9 @@ import java.util.Set;
 final class LeaderChecks implements MasterWatch {
     /** How long a publish may wait for the others of its batch, in the master and in stopped processes. */
     private static final long PUBLISH_MS_MAX = 15_000;
+
+    /** How long a leader, stopped for a while in between, may take a node for alive that is not. */
+    private static final long NOTICE_MS_MAX = 15_000;
 
     private final World world;
     private final SimTimes times;
@@ -75,7 +79,10 @@ final class LeaderChecks implements MasterWatch {
         }
         oneServes(master, reply);
         switch (reply) {
-            case GrantReply it -> nodesObey(master, it);
+            case GrantReply it -> {
+                nodesObey(master, it);
+                exist((GrantRequest) request, it);
+            }
             case PublishReply it -> published(master, (PublishRequest) request, it);
             case LookupReply it -> found(master, (LookupRequest) request, it);
             default -> {}
@@ -122,6 +129,18 @@ final class LeaderChecks implements MasterWatch {
         }
     }
 
+    /** A put that finds its key there ends well, also when memory was lost of which the leader has not heard yet. */
+    private void exist(GrantRequest request, GrantReply reply) {
+        for (int i = 0; i < reply.grants().size(); i++) {
+            String key = request.keys().get(i).key().toString();
+            boolean lost = truth.wasEvictedSince(key, world.nowMs() - NOTICE_MS_MAX)
+                    && truth.nodes().stream().noneMatch(node -> Truth.holds(node, key, id -> true));
+            if (reply.grants().get(i).status() == Status.EXISTS && lost) {
+                truth.evicted(key);
+            }
+        }
+    }
+
     private void published(SimMaster master, PublishRequest request, PublishReply reply) {
         for (int i = 0; i < reply.results().size(); i++) {
             Put put = request.puts().get(i);
@@ -153,7 +172,7 @@ final class LeaderChecks implements MasterWatch {
     }
 
     private void found(SimMaster master, LookupRequest request, LookupReply reply) {
-        promises.made(reply);
+        promises.made(reply, truth);
         for (int i = 0; i < reply.objects().size(); i++) {
             String key = request.keys().get(i).toString();
             Found found = reply.objects().get(i);

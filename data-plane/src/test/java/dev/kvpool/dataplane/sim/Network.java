@@ -18,6 +18,7 @@ final class Network {
     private final boolean[][] blocked = new boolean[PROCESSES_MAX][PROCESSES_MAX];
     private long lastEnd;
     private boolean bad;
+    private boolean peersAreSlow = true;
 
     Network(World world) {
         this.world = world;
@@ -35,6 +36,16 @@ final class Network {
     /** Whether messages are slow now and then. */
     void bad(boolean on) {
         bad = on;
+    }
+
+    /** Whether some read or write payloads as slowly as they like. */
+    boolean peersAreSlow() {
+        return peersAreSlow;
+    }
+
+    void quickenPeers() {
+        peersAreSlow = false;
+        processes.forEach(process -> process.ends().forEach(end -> end.slow(0)));
     }
 
     /** Who listens at an address, dead or alive; null for nobody. */

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.sim;
 import dev.kvpool.dataplane.sim.SegmentImage.Slot;
 import dev.kvpool.dataplane.wire.message.ClientReply.Found;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.NodeRef;
 import dev.kvpool.dataplane.wire.message.ClientReply.ReplicaRef;
 import dev.kvpool.nativelib.Status;
 import java.util.HashMap;
@@ -24,17 +25,24 @@ final class Promises {
         this.history = history;
     }
 
-    void made(LookupReply reply) {
+    void made(LookupReply reply, Truth truth) {
         for (Found found : reply.objects()) {
             if (found.status() == Status.OK) {
                 for (ReplicaRef replica : found.replicas()) {
-                    String node = reply.nodes().get(replica.node()).nodeId();
-                    Extent extent = new Extent(
-                            node, replica.extent().slot(), replica.extent().generation());
-                    Promise now = new Promise(world.nowMs(), world.nowMs() + reply.leaseMs());
-                    promises.merge(extent, now, (old, late) -> old.untilMs > late.untilMs ? old : late);
+                    made(reply.nodes().get(replica.node()), replica, reply.leaseMs(), truth);
                 }
             }
+        }
+    }
+
+    /** Nothing can be promised of memory that was lost before; its generations may begin anew. */
+    private void made(NodeRef named, ReplicaRef replica, long leaseMs, Truth truth) {
+        SimNode node = truth.node(named.nodeId());
+        if (node != null && node.isMemoryOf(named.incarnation())) {
+            Extent extent = new Extent(
+                    named.nodeId(), replica.extent().slot(), replica.extent().generation());
+            Promise now = new Promise(world.nowMs(), world.nowMs() + leaseMs);
+            promises.merge(extent, now, (old, late) -> old.untilMs > late.untilMs ? old : late);
         }
     }
 

@@ -16,7 +16,7 @@ final class Rest {
 
     private static final long LOOK_MS = 250;
     private static final int ASK_MS = 5_000;
-    private static final int ASKS_MAX = 20;
+    private static final int ASKS_MAX = 40;
     private static final int UNANSWERED = 1;
 
     private final Plan plan;

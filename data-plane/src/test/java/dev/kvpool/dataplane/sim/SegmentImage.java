@@ -22,7 +22,7 @@ final class SegmentImage {
     private static final int RESERVED = 1;
     private static final int COMMITTED = 2;
 
-    /** Slots are taken from the first on; this many unused ones in a row are taken for the end. */
+    /** Slots are taken from the first on; this many unused ones behind the last that was ever used are the end. */
     private static final int UNUSED_MAX = 4;
 
     /** A record that is whole. */
@@ -39,6 +39,9 @@ final class SegmentImage {
             String key) {}
 
     private final SegmentMemory memory;
+
+    /** How many slots were ever used. A recovery leaves what it drops as if it had never been, with used ones behind it. */
+    private int everUsed;
 
     SegmentImage(SegmentMemory memory) {
         this.memory = memory;
@@ -67,28 +70,31 @@ final class SegmentImage {
     /** Every slot that was ever used; null where its record is torn or free. */
     List<Slot> slots() {
         List<Slot> slots = new ArrayList<>();
-        int unused = 0;
-        for (int number = 0; unused < UNUSED_MAX; number++) {
-            long at = memory.address() + DIRECTORY_OFFSET + number * RECORD_BYTES;
-            boolean used = NativeMemory.getLong(at + 8) != 0;
-            unused = used ? 0 : unused + 1;
-            slots.add(used ? slot(at, number) : null);
+        for (int number = 0; number < everUsed + UNUSED_MAX; number++) {
+            slots.add(isUsed(number) ? slot(recordAt(number), number) : null);
         }
         return slots;
     }
 
     /** The number of a record that is not whole, or -1: nothing but death in the middle of a store may leave one. */
     int torn() {
-        int unused = 0;
-        for (int number = 0; unused < UNUSED_MAX; number++) {
-            long at = memory.address() + DIRECTORY_OFFSET + number * RECORD_BYTES;
-            boolean used = NativeMemory.getLong(at + 8) != 0;
-            unused = used ? 0 : unused + 1;
-            if (used && !isWhole(at + 4, RECORD_BYTES - 4, at)) {
+        for (int number = 0; number < everUsed + UNUSED_MAX; number++) {
+            long at = recordAt(number);
+            if (isUsed(number) && !isWhole(at + 4, RECORD_BYTES - 4, at)) {
                 return number;
             }
         }
         return -1;
+    }
+
+    private long recordAt(int number) {
+        return memory.address() + DIRECTORY_OFFSET + number * RECORD_BYTES;
+    }
+
+    private boolean isUsed(int number) {
+        boolean used = NativeMemory.getLong(recordAt(number) + 8) != 0;
+        everUsed = used ? Math.max(everUsed, number + 1) : everUsed;
+        return used;
     }
 
     private Slot slot(long at, int number) {

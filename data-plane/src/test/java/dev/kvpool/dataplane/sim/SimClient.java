@@ -175,7 +175,7 @@ final class SimClient extends SimProcess {
     private void dial(Action action) {
         End end = network.dialAs(this, new String(action.data(), StandardCharsets.UTF_8), action.connection());
         ends.put(end.id, end);
-        if (world.oneIn(40)) {
+        if (network.peersAreSlow() && world.oneIn(40)) {
             end.slow(world.between(100, 3_000));
         }
     }

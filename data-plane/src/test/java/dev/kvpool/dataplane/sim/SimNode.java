@@ -10,7 +10,9 @@ import dev.kvpool.dataplane.sim.nativecore.SegmentMemory;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.UUID;
 
 /** A storage node: the native core, with this class as the shell that its process would put around it. */
@@ -39,6 +41,7 @@ final class SimNode extends SimProcess {
     private String nodeId;
     private int lives;
     private long incarnation;
+    private final Set<Long> incarnationsOfMemory = new TreeSet<>();
     private long cutStores = NodeCore.NEVER_CUT;
 
     SimNode(Network network, UUID pool, String nodeId, boolean isTransient, List<String> masters, NodeWatch watch) {
@@ -59,6 +62,11 @@ final class SimNode extends SimProcess {
 
     long incarnation() {
         return incarnation;
+    }
+
+    /** Whether a life of this node had the memory that is there now. */
+    boolean isMemoryOf(long incarnationOfLife) {
+        return incarnationsOfMemory.contains(incarnationOfLife);
     }
 
     /** Stores to the segment in this life; -1 while there is none. */
@@ -87,6 +95,7 @@ final class SimNode extends SimProcess {
     void wipe() {
         world.trace(() -> name + " loses its memory");
         watch.wiped(this);
+        incarnationsOfMemory.clear();
         memory.wipe();
         NodeCore.format(identity(), memory);
         watch.changed(this);
@@ -96,6 +105,7 @@ final class SimNode extends SimProcess {
     void begin() {
         incarnation = world.random.nextLong(1, Long.MAX_VALUE);
         lives++;
+        incarnationsOfMemory.add(incarnation);
         if (isTransient && lives > 1) {
             nodeId = name + "-" + lives;
             NodeCore.format(identity(), memory);
@@ -157,7 +167,7 @@ final class SimNode extends SimProcess {
     @Override
     void accepted(End end) {
         ends.put(end.id, end);
-        if (world.oneIn(15)) {
+        if (network.peersAreSlow() && world.oneIn(15)) {
             // A reader that takes its time: the node can send no faster.
             end.slow(world.between(100, 3_000));
         }

@@ -3,7 +3,6 @@ package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.election.MemoryLeaseStore;
 import dev.kvpool.dataplane.master.core.CoreSettings;
-import dev.kvpool.dataplane.master.core.PoolStatus;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +34,7 @@ final class Simulation implements AutoCloseable {
         world.trace(() -> "plan " + plan);
         Network network = new Network(world);
         Values values = new Values();
-        History history = new History(world, values, tally, this::transientsInView);
+        History history = new History(world, values, tally);
         Truth truth = new Truth(world, history);
         Promises promises = new Promises(world, history);
         LeaderChecks leaderChecks = new LeaderChecks(world, plan.times(), truth, promises);
@@ -79,20 +78,6 @@ final class Simulation implements AutoCloseable {
                 plan.times().election().leaseDurationMs(),
                 plan.times().repairDelayMs(),
                 REPAIR_BYTES_PER_SECOND);
-    }
-
-    /** Every leader uses every transient node that lives. */
-    private boolean transientsInView() {
-        return nodes.stream()
-                .filter(node -> node.isTransient && node.isUp())
-                .allMatch(node -> masters.stream().allMatch(master -> !master.serves() || uses(master, node)));
-    }
-
-    private static boolean uses(SimMaster master, SimNode node) {
-        return master.status().nodes().stream()
-                .anyMatch(known -> known.state() == PoolStatus.NodeState.READY
-                        && known.id().equals(node.nodeId())
-                        && known.incarnation() == node.incarnation());
     }
 
     private void nodeDied(SimNode node) {

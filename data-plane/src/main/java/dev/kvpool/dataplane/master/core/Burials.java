@@ -20,8 +20,8 @@ import java.util.function.Consumer;
 /**
  * Keeps removals true that not every node could be told of. A tombstone lies on a majority of the expected nodes, and a
  * leader hears at least half of them before it publishes what it found: so whoever leads knows of it. Nodes that lack one,
- * because they were away or have lost their memory, get it again. When every expected node is in view and what the
- * tombstone covers is freed, it is lifted.
+ * because they were away or have lost their memory, get it again. When every expected and every enrolled node is in view and
+ * what the tombstone covers is freed, it is lifted.
  */
 final class Burials {
     /**
@@ -72,14 +72,16 @@ final class Burials {
     }
 
     private final Membership membership;
+    private final Enrolments enrolments;
     private final Index index;
     private final Tombstones tombstones;
     private final Commands commands;
     private final BuryQueues queues;
     private final Set<Key> burying = new HashSet<>();
 
-    Burials(Membership membership, Index index, Tombstones tombstones, Commands commands) {
+    Burials(Membership membership, Enrolments enrolments, Index index, Tombstones tombstones, Commands commands) {
         this.membership = membership;
+        this.enrolments = enrolments;
         this.index = index;
         this.tombstones = tombstones;
         this.commands = commands;
@@ -125,30 +127,35 @@ final class Burials {
     /** Looks after a bounded number of tombstones. */
     void tick(Authority authority, long nowMs) {
         List<Marker> needless = new ArrayList<>();
+        boolean allInView = enrolments.isAllInView();
         int visits = Math.min(tombstones.size(), Bounds.GRAVES_PER_TICK);
         for (int i = 0; i < visits; i++) {
             Grave grave = tombstones.next();
             if (grave != null && !burying.contains(grave.key)) {
-                lookAfter(grave, needless, nowMs);
+                lookAfter(grave, allInView, needless, nowMs);
             }
         }
         free(needless, authority, nowMs);
     }
 
-    private void lookAfter(Grave grave, List<Marker> needless, long nowMs) {
-        boolean mayEnd = membership.isAllInView() && !index.remains().has(grave.key, grave.upTo());
+    private void lookAfter(Grave grave, boolean allInView, List<Marker> needless, long nowMs) {
+        boolean mayEnd = allInView && !index.remains().has(grave.key, grave.upTo());
         for (Marker marker : grave.markers()) {
             boolean outdone = !marker.id.equals(grave.upTo()) && grave.isOn(marker.node);
             if (marker.node.usable && !marker.lifting && (mayEnd || outdone)) {
                 needless.add(marker);
             }
         }
-        if (!mayEnd && nowMs >= grave.restsUntilMs) {
+        if (!mayEnd) {
             buryAgain(grave, nowMs);
         }
     }
 
-    private void buryAgain(Grave grave, long nowMs) {
+    /** Writes what the grave says to the expected nodes in view that lack it. */
+    void buryAgain(Grave grave, long nowMs) {
+        if (nowMs < grave.restsUntilMs) {
+            return;
+        }
         for (NodeView node : membership.expectedInView()) {
             if (!grave.isOn(node) && grave.asked.add(node.id)) {
                 queues.add(node, grave.upTo(), grave.key, status -> {
@@ -158,6 +165,13 @@ final class Burials {
                 });
             }
         }
+    }
+
+    /** Takes what is written about a grave from every node in view. */
+    void lift(Grave grave, Authority authority, long nowMs) {
+        List<Marker> needless = new ArrayList<>(grave.markers());
+        needless.removeIf(marker -> marker.lifting || !marker.node.usable);
+        free(needless, authority, nowMs);
     }
 
     private void free(List<Marker> needless, Authority authority, long nowMs) {

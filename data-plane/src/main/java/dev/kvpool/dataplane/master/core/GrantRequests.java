@@ -18,6 +18,7 @@ final class GrantRequests {
     private final CoreSettings settings;
     private final Index index;
     private final Membership membership;
+    private final Enrolments enrolments;
     private final Grants grants;
     private final Settlement settlement;
     private final Leadership leadership;
@@ -29,6 +30,7 @@ final class GrantRequests {
             CoreSettings settings,
             Index index,
             Membership membership,
+            Enrolments enrolments,
             Grants grants,
             Settlement settlement,
             Leadership leadership,
@@ -38,6 +40,7 @@ final class GrantRequests {
         this.settings = settings;
         this.index = index;
         this.membership = membership;
+        this.enrolments = enrolments;
         this.grants = grants;
         this.settlement = settlement;
         this.leadership = leadership;
@@ -64,7 +67,7 @@ final class GrantRequests {
                 replicas,
                 request.replace(),
                 request.preferredNode(),
-                membership.takers(),
+                enrolments.takers(),
                 nowMs,
                 nowMs + grantedMs);
         NodeTable nodes = new NodeTable();
@@ -107,7 +110,7 @@ final class GrantRequests {
     }
 
     private Status objection(Key key, Wish wish) {
-        if (!key.isValid()) {
+        if (!key.isValid() || EnrolmentKey.isOne(key)) {
             return Status.INVALID_KEY;
         }
         StoredObject present = index.published(key);

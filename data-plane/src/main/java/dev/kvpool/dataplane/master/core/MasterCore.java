@@ -60,6 +60,7 @@ public final class MasterCore {
         frees = new Frees(index, membership, outbox, this::nextRequestId);
         Commands commands = new Commands(outbox, this::nextRequestId);
         Purges purges = new Purges(membership, index, commands);
+        Enrolments enrolments = new Enrolments(membership, tombstones, purges);
         Groups groups = new Groups(index);
         Departed departed = new Departed();
         settlement = new Settlement(settings, index, groups, grants, frees, leadership, tombstones, purges, counters);
@@ -71,6 +72,7 @@ public final class MasterCore {
                 frees,
                 settlement,
                 tombstones,
+                enrolments,
                 commands,
                 purges,
                 counters,
@@ -79,6 +81,7 @@ public final class MasterCore {
                 settings,
                 leadership,
                 membership,
+                enrolments,
                 index,
                 groups,
                 grants,
@@ -92,10 +95,18 @@ public final class MasterCore {
         publishes = new PublishRequests(index, membership, grants, settlement, upkeep.standings(), replies, counters);
         reserve = new TakeoverReserve(settings.eviction(), membership, settlement);
         GrantRequests granting = new GrantRequests(
-                settings, index, membership, grants, settlement, leadership, reserve, counters, random);
-        ReadRequests reads = new ReadRequests(settings, index, groups, leadership, departed, counters);
+                settings, index, membership, enrolments, grants, settlement, leadership, reserve, counters, random);
+        ReadRequests reads = new ReadRequests(settings, index, groups, enrolments, leadership, departed, counters);
         Removals removals = new Removals(
-                index, membership, grants, frees, settlement, leadership, upkeep.burials(), upkeep.copies());
+                index,
+                membership,
+                enrolments,
+                grants,
+                frees,
+                settlement,
+                leadership,
+                upkeep.burials(),
+                upkeep.copies());
         removes = new RemoveRequests(
                 index,
                 groups,

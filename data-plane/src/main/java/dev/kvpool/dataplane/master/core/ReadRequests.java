@@ -23,6 +23,7 @@ final class ReadRequests {
     private final CoreSettings settings;
     private final Index index;
     private final Groups groups;
+    private final Enrolments enrolments;
     private final Leadership leadership;
     private final Departed departed;
     private final Counters counters;
@@ -31,12 +32,14 @@ final class ReadRequests {
             CoreSettings settings,
             Index index,
             Groups groups,
+            Enrolments enrolments,
             Leadership leadership,
             Departed departed,
             Counters counters) {
         this.settings = settings;
         this.index = index;
         this.groups = groups;
+        this.enrolments = enrolments;
         this.leadership = leadership;
         this.departed = departed;
         this.counters = counters;
@@ -58,11 +61,11 @@ final class ReadRequests {
             return missing(Status.INVALID_KEY);
         }
         StoredObject object = index.published(key);
-        if (object == null) {
+        if (object == null && enrolments.unheard().isEmpty()) {
             counters.add(reasonOfMiss(key));
             return NOTHING;
         }
-        if (!leadership.mayRead(object)) {
+        if (object == null || !leadership.mayRead(object)) {
             counters.add(Count.LOOKUP_UNAVAILABLE);
             return missing(Status.UNAVAILABLE);
         }

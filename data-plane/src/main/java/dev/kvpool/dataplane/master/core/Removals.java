@@ -4,26 +4,31 @@ package dev.kvpool.dataplane.master.core;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Takes an object away for good: out of sight at once, done when no leader can find it again. With every expected node in
- * view that is so when each replica's node has freed it; else a tombstone tells the nodes that are away, or have never been
+ * Takes an object away for good: out of sight at once, done when no leader can find it again. With every expected and
+ * enrolled node in view that is so when each replica's node has freed it; else a tombstone tells the nodes that are away, or have never been
  * seen, and may still hold a replica.
  */
 final class Removals {
     private final Index index;
     private final Membership membership;
+    private final Enrolments enrolments;
     private final Grants grants;
     private final Frees frees;
     private final Settlement settlement;
     private final Leadership leadership;
     private final Burials burials;
     private final Copies copies;
+    private final Set<Key> underWay = new HashSet<>();
 
     Removals(
             Index index,
             Membership membership,
+            Enrolments enrolments,
             Grants grants,
             Frees frees,
             Settlement settlement,
@@ -32,6 +37,7 @@ final class Removals {
             Copies copies) {
         this.index = index;
         this.membership = membership;
+        this.enrolments = enrolments;
         this.grants = grants;
         this.frees = frees;
         this.settlement = settlement;
@@ -40,19 +46,23 @@ final class Removals {
         this.copies = copies;
     }
 
+    /** Who waited has been answered. */
+    void endTerm() {
+        underWay.clear();
+    }
+
     /** Why an object, null when none is published, cannot be removed with the nodes as they are now; OK when it can. */
     Status objection(Key key, StoredObject object, boolean force) {
-        if (burials.isBurying(key)) {
+        if (underWay.contains(key) || burials.isBurying(key)) {
+            // Its object is out of sight, and is published again if that removal fails.
             return Status.BUSY;
         }
-        if (canBeFreedOutright(key, object)) {
-            return object == null ? Status.NOT_FOUND : Status.OK;
-        }
-        if (object == null && !force) {
+        boolean remains = !index.remains().of(key).isEmpty();
+        if (object == null && !remains && (!force || enrolments.isAllInView())) {
             return Status.NOT_FOUND;
         }
-        if (object == null && membership.isAllInView()) {
-            return Status.NOT_FOUND;
+        if (object != null && !remains && isWhollyInView(object)) {
+            return Status.OK;
         }
         boolean missed = object != null && object.usableReplicas() < object.replicaCount();
         if (missed && !force) {
@@ -67,10 +77,16 @@ final class Removals {
     /**
      * Removes what {@link #objection} has nothing against.
      *
-     * @param whenDone told OK, or why it is not certain that the object is gone
+     * @param whenTold told OK, or why it is not certain that the object is gone
      */
-    void remove(Key key, StoredObject object, long nowMs, Consumer<Status> whenDone) {
+    void remove(Key key, StoredObject object, long nowMs, Consumer<Status> whenTold) {
+        underWay.add(key);
+        Consumer<Status> whenDone = status -> {
+            underWay.remove(key);
+            whenTold.accept(status);
+        };
         if (object == null) {
+            // An object that was evicted or superseded and is not freed yet must not be found by the next leader.
             bury(key, null, nowMs, whenDone);
             return;
         }
@@ -83,7 +99,7 @@ final class Removals {
 
     private void vanish(Key key, ObjectId id, boolean alone, long nowMs, Consumer<Status> whenDone) {
         StoredObject object = index.object(id);
-        if (object == null && membership.isAllInView() && alone) {
+        if (object == null && enrolments.isAllInView() && alone) {
             whenDone.accept(Status.OK);
         } else if (object != null && alone && isWhollyInView(object)) {
             free(object, freed -> whenDone.accept(freed ? Status.OK : Status.UNAVAILABLE));
@@ -113,14 +129,8 @@ final class Removals {
         });
     }
 
-    /** Whether no node holds, or may hold, anything of this key that is not freed along with the object. */
-    private boolean canBeFreedOutright(Key key, StoredObject object) {
-        return index.remains().of(key).isEmpty()
-                && (object == null ? membership.isAllInView() : isWhollyInView(object));
-    }
-
     private boolean isWhollyInView(StoredObject object) {
-        return membership.isAllInView() && object.usableReplicas() == object.replicaCount();
+        return enrolments.isAllInView() && object.usableReplicas() == object.replicaCount();
     }
 
     private void free(StoredObject object, Consumer<Boolean> whenDone) {

@@ -71,14 +71,15 @@ final class RemoveRequests {
             reply.decide(line, objection);
             return;
         }
+        boolean wasThere = object != null || force;
         removals.remove(key, object, nowMs, result -> {
             removed(key, result);
-            reply.decide(line, result);
+            reply.decide(line, result == Status.OK && !wasThere ? Status.NOT_FOUND : result);
         });
     }
 
     private Status objection(Key key, StoredObject object, boolean force, long nowMs) {
-        if (!key.isValid()) {
+        if (!key.isValid() || EnrolmentKey.isOne(key)) {
             return Status.INVALID_KEY;
         }
         if (grants.isBeingPut(key, nowMs)) {
@@ -158,5 +159,6 @@ final class RemoveRequests {
 
     void endTerm() {
         sweeps.clear();
+        removals.endTerm();
     }
 }

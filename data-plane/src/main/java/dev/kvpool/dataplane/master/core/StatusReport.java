@@ -119,7 +119,7 @@ final class StatusReport {
         NodeState state = isReady(node) ? NodeState.READY : node.isConnected() ? NodeState.SYNCING : NodeState.AWAY;
         String reason = switch (state) {
             case READY, DRAINING, DRAINED -> "";
-            case SYNCING -> node.synced ? "has not obeyed this leader yet" : "is sending its directory";
+            case SYNCING -> syncing(node);
             case AWAY, REFUSED -> node.awayReason;
         };
         String refusal = membership.refusal(node.id);
@@ -152,6 +152,15 @@ final class StatusReport {
         Optional<Committed> committed =
                 Optional.ofNullable(node.stats).map(stats -> new Committed(stats.objects(), stats.idsHash()));
         return Optional.of(new Contents(committed, node.info.restored(), node.lostAtReturn));
+    }
+
+    private String syncing(NodeView node) {
+        if (!node.synced) {
+            return "is sending its directory";
+        }
+        return node.fencedBy.equals(leadership.authority())
+                ? "was away for too long and drops what it holds"
+                : "has not obeyed this leader yet";
     }
 
     private NodeState drainState(NodeView node) {

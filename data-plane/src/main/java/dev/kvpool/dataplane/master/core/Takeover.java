@@ -16,6 +16,7 @@ final class Takeover {
     private final CoreSettings settings;
     private final Leadership leadership;
     private final Membership membership;
+    private final Enrolments enrolments;
     private final Index index;
     private final Groups groups;
     private final Grants grants;
@@ -37,6 +38,7 @@ final class Takeover {
             CoreSettings settings,
             Leadership leadership,
             Membership membership,
+            Enrolments enrolments,
             Index index,
             Groups groups,
             Grants grants,
@@ -50,6 +52,7 @@ final class Takeover {
         this.settings = settings;
         this.leadership = leadership;
         this.membership = membership;
+        this.enrolments = enrolments;
         this.index = index;
         this.groups = groups;
         this.grants = grants;
@@ -150,10 +153,16 @@ final class Takeover {
         admit(node, nowMs);
     }
 
-    /** A node that obeys this leader and whose directory is known takes part. */
+    /** A node that obeys this leader and whose directory is known takes part, a transient one only if it is enrolled. */
     void admit(NodeView node, long nowMs) {
-        boolean obeys = leadership.leads() && node.fencedBy.equals(leadership.authority());
-        if (!obeys || !node.synced || node.usable) {
+        takeIn(node, nowMs);
+        if (leadership.phase() == Leadership.Phase.RECOVERING) {
+            serveWhenReady(nowMs);
+        }
+    }
+
+    private void takeIn(NodeView node, long nowMs) {
+        if (!isReady(node) || node.usable || !enrolments.mayTakePart(node)) {
             return;
         }
         index.setUsable(node, true);
@@ -162,8 +171,19 @@ final class Takeover {
             leaseRecovered();
             settlement.settle(node, nowMs);
             upkeep.joined(node, nowMs);
-        } else {
-            serveWhenReady(nowMs);
+        }
+    }
+
+    private boolean isReady(NodeView node) {
+        return leadership.leads() && node.synced && node.fencedBy.equals(leadership.authority());
+    }
+
+    /** Whether transient nodes are enrolled is known little by little, as the expected nodes come into view. */
+    private void admitEnrolled(long nowMs) {
+        for (NodeView node : membership.all()) {
+            if (node.isTransient) {
+                takeIn(node, nowMs);
+            }
         }
     }
 
@@ -183,10 +203,11 @@ final class Takeover {
 
     void serveWhenReady(long nowMs) {
         countHeard();
+        admitEnrolled(nowMs);
         if (leadership.phase() != Leadership.Phase.RECOVERING || raising) {
             return;
         }
-        List<String> missing = missing();
+        List<String> missing = missing(nowMs);
         long patienceMs = warm ? Bounds.FENCE_WAIT_WARM_MS : Bounds.COLD_WAIT_MS;
         if (missing.isEmpty() || nowMs - startedMs >= patienceMs) {
             serve(missing, nowMs);
@@ -209,13 +230,16 @@ final class Takeover {
         }
     }
 
-    /** Nodes whose commits before the fence may still be unknown. */
-    private List<String> missing() {
+    /** Nodes whose commits before the fence may still be unknown. One that is known and not enrolled has none that count. */
+    private List<String> missing(long nowMs) {
         List<String> missing = new ArrayList<>();
         for (NodeView node : membership.all()) {
-            if (node.isConnected() && !node.usable) {
+            if (node.isConnected() && !node.usable && !isReady(node)) {
                 missing.add(node.id);
             }
+        }
+        if (nowMs - startedMs < Bounds.FENCE_WAIT_WARM_MS) {
+            missing.addAll(enrolments.unheard());
         }
         for (String id : membership.expected()) {
             NodeView node = membership.node(id);

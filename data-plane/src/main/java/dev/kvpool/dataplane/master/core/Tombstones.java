@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -56,6 +57,9 @@ final class Tombstones {
         /** When the leader looks at it again after a node had no room. */
         long restsUntilMs = Long.MIN_VALUE;
 
+        /** Of an enrolment: the node has gone for good, and what is written here is being lifted. */
+        boolean struckOff;
+
         /** Nodes, by id, that were asked for a tombstone and have not answered. */
         final Set<String> asked = new HashSet<>(2);
 
@@ -86,6 +90,13 @@ final class Tombstones {
             return false;
         }
 
+        private void forgetRequests() {
+            asked.clear();
+            restsUntilMs = Long.MIN_VALUE;
+            struckOff = false;
+            markers.forEach(marker -> marker.lifting = false);
+        }
+
         private void measure() {
             upTo = ObjectId.NONE;
             for (Marker marker : markers) {
@@ -95,12 +106,16 @@ final class Tombstones {
     }
 
     private final Map<Key, Grave> graves = new HashMap<>();
+
+    /** What is written like a tombstone and says that a transient node belongs to the pool. */
+    private final Map<Key, Grave> enrolments = new TreeMap<>();
+
     private final Map<String, Long2ObjectHashMap<Marker>> byPlace = new TreeMap<>();
 
     /** Every grave once, and those that have been emptied meanwhile. */
     private final Deque<Grave> round = new ArrayDeque<>();
 
-    /** Keys with a tombstone. */
+    /** Keys with a tombstone; enrolments are not counted. */
     int size() {
         return graves.size();
     }
@@ -108,6 +123,16 @@ final class Tombstones {
     /** What is known about a key, or null. */
     Grave grave(Key key) {
         return graves.get(key);
+    }
+
+    /** What is written down about a transient node, by keys' order. */
+    Collection<Grave> enrolments() {
+        return enrolments.values();
+    }
+
+    /** What is written down about one transient node, or null. */
+    Grave enrolment(String nodeId) {
+        return enrolments.isEmpty() ? null : enrolments.get(EnrolmentKey.of(nodeId));
     }
 
     boolean isDead(Key key, ObjectId id) {
@@ -146,11 +171,9 @@ final class Tombstones {
             }
             remove(present);
         }
-        Grave grave = graves.get(line.key());
+        Grave grave = kind(line.key()).get(line.key());
         if (grave == null) {
-            grave = new Grave(line.key());
-            graves.put(grave.key, grave);
-            round.add(grave);
+            grave = open(line.key());
         }
         Marker marker = new Marker(grave, node, line);
         grave.markers.add(marker);
@@ -159,6 +182,19 @@ final class Tombstones {
         node.tombstoneBytes += marker.extentBytes;
         node.tombstoneSlots++;
         return grave;
+    }
+
+    private Grave open(Key key) {
+        Grave grave = new Grave(key);
+        kind(key).put(key, grave);
+        if (!EnrolmentKey.isOne(key)) {
+            round.add(grave);
+        }
+        return grave;
+    }
+
+    private Map<Key, Grave> kind(Key key) {
+        return EnrolmentKey.isOne(key) ? enrolments : graves;
     }
 
     /** A node says that an extent is free, or that it holds something else now. */
@@ -200,11 +236,8 @@ final class Tombstones {
 
     /** What was asked of nodes ended with the term. */
     void forgetRequests() {
-        for (Grave grave : graves.values()) {
-            grave.asked.clear();
-            grave.restsUntilMs = Long.MIN_VALUE;
-            grave.markers.forEach(marker -> marker.lifting = false);
-        }
+        graves.values().forEach(Grave::forgetRequests);
+        enrolments.values().forEach(Grave::forgetRequests);
     }
 
     private void remove(Marker marker) {
@@ -215,7 +248,7 @@ final class Tombstones {
         grave.markers.remove(marker);
         grave.measure();
         if (grave.isEmpty()) {
-            graves.remove(grave.key, grave);
+            kind(grave.key).remove(grave.key, grave);
         }
     }
 

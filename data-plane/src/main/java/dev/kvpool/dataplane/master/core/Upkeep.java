@@ -12,6 +12,7 @@ final class Upkeep {
     private final Tombstones tombstones;
     private final Commands commands;
     private final Burials burials;
+    private final Enrolling enrolling;
     private final Purges purges;
     private final Standings standings;
     private final Copies copies;
@@ -26,6 +27,7 @@ final class Upkeep {
             Frees frees,
             Settlement settlement,
             Tombstones tombstones,
+            Enrolments enrolments,
             Commands commands,
             Purges purges,
             Counters counters,
@@ -35,7 +37,9 @@ final class Upkeep {
         this.tombstones = tombstones;
         this.commands = commands;
         this.purges = purges;
-        burials = new Burials(membership, index, tombstones, commands);
+        burials = new Burials(membership, enrolments, index, tombstones, commands);
+        enrolling = new Enrolling(
+                settings, leadership, membership, index, settlement, tombstones, enrolments, burials, commands);
         standings = new Standings(counters);
         copies = new Copies(settings, commands, standings, counters);
         drains = new Drains(settings, membership, settlement, outbox);
@@ -94,6 +98,7 @@ final class Upkeep {
     void endTerm() {
         purges.endTerm();
         tombstones.forgetRequests();
+        enrolling.endTerm();
         repairs.endTerm();
         drains.endTerm();
         copies.endTerm();
@@ -109,6 +114,7 @@ final class Upkeep {
         standings.tick(membership.usable(), nowMs);
         purges.tick(authority, nowMs);
         burials.tick(authority, nowMs);
+        enrolling.tick(authority, nowMs);
         copies.tick(nowMs);
         drains.tick(nowMs);
         repairs.tick(authority, nowMs);

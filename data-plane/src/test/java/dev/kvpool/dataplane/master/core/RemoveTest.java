@@ -86,6 +86,20 @@ class RemoveTest {
     }
 
     @Test
+    void aSecondRemovalIsNotToldThatNothingIsThereWhileTheFirstMayFail() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);
+        pool.put("k", 100);
+        pool.node("b").mute(true);
+        pool.send(new RemoveRequest(pool.nextRequest(), true, List.of(Key.of("k"))));
+
+        assertThat(pool.remove("k", false)).isEqualTo(Status.BUSY);
+
+        pool.node("b").mute(false);
+        pool.world.run(0);
+        assertThat(pool.remove("k", false)).isEqualTo(Status.NOT_FOUND);
+    }
+
+    @Test
     void aNodeThatDiesDuringARemovalBringsNothingBack() {
         Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
         pool.put("k", 100);

@@ -283,6 +283,33 @@ class TombstoneTest {
     }
 
     @Test
+    void whatIsEvictedAndNotFreedYetDoesNotOutliveItsRemoval() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c").leading(7);
+        pool.put("k", 100);
+        String holder = pool.talkedTo().core().holders(Key.of("k")).getFirst();
+        pool.node(holder).mute(true);
+        for (int i = 0; isThere(pool, "k"); i++) {
+            assertThat(pool.put("other-" + i, 50_000)).isEqualTo(Status.OK);
+            pool.world.run(20);
+        }
+        assertThat(pool.node(holder).directory())
+                .as("evicted, not freed")
+                .anyMatch(record -> record.key().equals(Key.of("k")));
+
+        assertThat(pool.remove("k", false)).isEqualTo(Status.NOT_FOUND);
+        pool.talkedTo().crash();
+        pool.node(holder).mute(false);
+        ModelMaster next = pool.master();
+        pool.lead(next, 8).talkTo(next);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+    }
+
+    private static boolean isThere(Scenario pool, String key) {
+        return !pool.talkedTo().core().holders(Key.of(key)).isEmpty();
+    }
+
+    @Test
     void tombstonesTakeRoomOfTheirNode() {
         Scenario pool = oneAway();
         long before = usedBytes(pool);

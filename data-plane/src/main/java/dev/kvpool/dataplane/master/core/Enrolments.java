@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.master.core.Tombstones.Grave;
+import dev.kvpool.dataplane.master.core.Tombstones.Marker;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Which transient nodes belong to the pool. Nobody configures them, so a leader that has just begun could not know of one
+ * that it has not heard, and would acknowledge removals which that one undoes when it connects. Therefore a transient node
+ * takes objects only when a majority of the expected nodes has it written down, like a tombstone: whoever leads next learns
+ * of it from them, and keeps removals written down until that node is there or is struck off. Without expected nodes there
+ * is nowhere to write, and every transient node counts as enrolled.
+ */
+final class Enrolments {
+    private final Membership membership;
+    private final Tombstones tombstones;
+    private final Purges purges;
+
+    Enrolments(Membership membership, Tombstones tombstones, Purges purges) {
+        this.membership = membership;
+        this.tombstones = tombstones;
+        this.purges = purges;
+    }
+
+    boolean areNeeded() {
+        return !membership.expected().isEmpty();
+    }
+
+    /** What expected nodes have written down about a node and no purge has taken, or null. */
+    Grave of(NodeView node) {
+        Grave grave = tombstones.enrolment(node.id);
+        return grave != null && isValid(grave) ? grave : null;
+    }
+
+    boolean isValid(Grave grave) {
+        return !purges.isPurged(grave.upTo());
+    }
+
+    /** Nodes that new objects may be put on. */
+    List<NodeView> takers() {
+        List<NodeView> takers = membership.takers();
+        takers.removeIf(node -> node.isTransient && !mayTake(node));
+        return takers;
+    }
+
+    /** Whoever leads next will know of this node. */
+    private boolean mayTake(NodeView node) {
+        Grave grave = of(node);
+        return !areNeeded() || (grave != null && !grave.struckOff && keepers(grave) >= membership.majority());
+    }
+
+    private int keepers(Grave grave) {
+        int keepers = 0;
+        for (Marker marker : grave.markers()) {
+            boolean counts = marker.id.equals(grave.upTo())
+                    && membership.expected().contains(marker.node.id)
+                    && !marker.node.isTransient;
+            keepers += counts ? 1 : 0;
+        }
+        return keepers;
+    }
+
+    /** Whether what a node holds may be used: nothing was removed without telling it, as far as it has anything. */
+    boolean mayTakePart(NodeView node) {
+        if (!node.isTransient || !areNeeded() || node.replicaCount() == 0) {
+            return true;
+        }
+        Grave grave = of(node);
+        return grave != null && !grave.struckOff;
+    }
+
+    /** Every node that should be there, or is written down, takes part: what they do not hold, nobody holds. */
+    boolean isAllInView() {
+        return membership.isAllInView() && !isAnyOut();
+    }
+
+    /** Some transient node that is written down takes no part now, and may come back with what it holds. */
+    private boolean isAnyOut() {
+        for (Grave grave : tombstones.enrolments()) {
+            NodeView node = membership.node(EnrolmentKey.nodeId(grave.key));
+            if (isValid(grave) && (node == null || !node.usable)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Ids of transient nodes that may come and that this master has never heard: what they hold is not known here. */
+    List<String> unheard() {
+        List<String> unheard = new ArrayList<>();
+        for (Grave grave : tombstones.enrolments()) {
+            String id = EnrolmentKey.nodeId(grave.key);
+            NodeView node = membership.node(id);
+            if (isValid(grave) && !grave.struckOff && (node == null || !node.known)) {
+                unheard.add(id);
+            }
+        }
+        return unheard;
+    }
+}

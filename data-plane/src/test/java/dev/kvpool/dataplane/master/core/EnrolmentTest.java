@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.nativelib.Status;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What a transient node holds counts as long as some leader would have told it of removals, and no longer. */
+class EnrolmentTest {
+    private static final long MIB = 1 << 20;
+    private static final String ENGINE = "engine";
+
+    /** Three expected nodes, and a transient one that holds "k" alone; the reader's lease on it has ended. */
+    private static Scenario withKeyOnEngine() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c").leading(7);
+        join(pool);
+        putOnEngine(pool, "k");
+        return pool;
+    }
+
+    private static void join(Scenario pool) {
+        pool.transientNode(ENGINE, 64 * MIB).dial(pool.talkedTo());
+        pool.world.run(50);
+    }
+
+    /** The transient node is so much larger than the others that it is chosen for all but a few puts. */
+    private static void putOnEngine(Scenario pool, String key) {
+        for (int i = 0; i < 100; i++) {
+            assertThat(pool.put(key, 100)).isEqualTo(Status.OK);
+            if (pool.talkedTo().core().holders(Key.of(key)).equals(List.of(ENGINE))) {
+                return;
+            }
+            assertThat(pool.remove(key, true)).isEqualTo(Status.OK);
+        }
+        throw new AssertionError("no put went to " + ENGINE);
+    }
+
+    /** A master that only the expected nodes have dialled leads. */
+    private static ModelMaster leaderThatHasNotHeardTheEngine(Scenario pool, long epoch) {
+        pool.talkedTo().crash();
+        ModelMaster fresh = pool.lonelyMaster();
+        List.of("a", "b", "c").forEach(id -> pool.node(id).dial(fresh));
+        pool.world.run(0);
+        pool.lead(fresh, epoch).talkTo(fresh);
+        pool.world.run(Bounds.FENCE_WAIT_WARM_MS + 20);
+        return fresh;
+    }
+
+    private static boolean isEnrolledAt(Scenario pool, String node) {
+        return pool.node(node).tombstones().stream().anyMatch(record -> EnrolmentKey.isOne(record.key()));
+    }
+
+    @Test
+    void aTransientNodeIsWrittenDownBeforeItTakesAnything() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c").leading(7);
+        List.of("a", "b", "c").forEach(id -> pool.node(id).mute(true));
+        join(pool);
+
+        for (int i = 0; i < 50; i++) {
+            assertThat(pool.grantOne("before-" + i, ENGINE)).isFalse();
+        }
+        List.of("a", "b", "c").forEach(id -> pool.node(id).mute(false));
+        pool.world.run(50);
+
+        assertThat(isEnrolledAt(pool, "a")).isTrue();
+        putOnEngine(pool, "k");
+        assertThat(pool.talkedTo().status().tombstones()).as("it is none").isZero();
+    }
+
+    @Test
+    void whatALeaderThatHasNotHeardItRemovesDoesNotComeBack() {
+        Scenario pool = withKeyOnEngine();
+        ModelMaster leader = leaderThatHasNotHeardTheEngine(pool, 8);
+
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+        pool.node(ENGINE).dial(leader);
+        pool.world.run(1_000);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        pool.world.run(Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS);
+        assertThat(pool.node(ENGINE).directory()).isEmpty();
+        assertThat(leader.status().tombstones())
+                .as("lifted when all have heard")
+                .isZero();
+    }
+
+    @Test
+    void itsObjectsAreUnavailableWhileItMayStillCome() {
+        Scenario pool = withKeyOnEngine();
+        ModelMaster leader = leaderThatHasNotHeardTheEngine(pool, 8);
+        assertThat(pool.find("k").status()).isEqualTo(Status.UNAVAILABLE);
+        assertThat(pool.exists("k")).isEqualTo(Status.NOT_FOUND);
+
+        pool.node(ENGINE).dial(leader);
+        pool.world.run(100);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void whenItDoesNotComeItIsStruckOff() {
+        Scenario pool = withKeyOnEngine();
+        ModelMaster leader = leaderThatHasNotHeardTheEngine(pool, 8);
+        pool.put("other", 100);
+        assertThat(pool.remove("other", true)).isEqualTo(Status.OK);
+        assertThat(leader.status().tombstones()).isEqualTo(1);
+
+        pool.world.run(Bounds.TRANSIENT_AWAY_MS + 1_000);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(List.of("a", "b", "c")).noneMatch(id -> isEnrolledAt(pool, id));
+        assertThat(leader.status().tombstones()).isZero();
+    }
+
+    @Test
+    void afterItWasStruckOffItDropsWhatItHolds() {
+        Scenario pool = withKeyOnEngine();
+        pool.node(ENGINE).hangUp(pool.talkedTo());
+        pool.world.run(Bounds.TRANSIENT_AWAY_MS + 1_000);
+        assertThat(pool.remove("k", true)).isEqualTo(Status.NOT_FOUND);
+
+        pool.node(ENGINE).dial(pool.talkedTo());
+        pool.world.run(1_000);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.node(ENGINE).directory())
+                .as("readers may still rely on it")
+                .hasSize(1);
+        pool.world.run(Scenario.OBJECT_LEASE_MS);
+
+        assertThat(pool.node(ENGINE).directory()).isEmpty();
+        putOnEngine(pool, "k");
+    }
+
+    @Test
+    void aStandbyThatNeverLostItBringsNothingBackEither() {
+        Scenario pool = withKeyOnEngine();
+        ModelMaster standby = pool.master();
+        pool.node(ENGINE).hangUp(pool.talkedTo());
+        pool.world.run(Bounds.TRANSIENT_AWAY_MS + 1_000);
+        pool.put("k", 200);
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+
+        pool.talkedTo().crash();
+        pool.lead(standby, 8).talkTo(standby);
+        pool.world.run(Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS + 1_000);
+
+        pool.talkTo(standby);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.node(ENGINE).directory()).isEmpty();
+    }
+
+    @Test
+    void aLeaderThatFindsItWrittenDownKeepsWhatItHolds() {
+        Scenario pool = withKeyOnEngine();
+        ModelMaster standby = pool.master();
+        pool.talkedTo().crash();
+
+        pool.lead(standby, 8).talkTo(standby);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void anExpectedNodeThatLostItsMemoryWritesItDownAgain() {
+        Scenario pool = withKeyOnEngine();
+        pool.crash("a");
+        pool.node("a").wipe();
+        pool.restart("a");
+        pool.world.run(50);
+
+        assertThat(isEnrolledAt(pool, "a")).isTrue();
+    }
+
+    @Test
+    void afterAPurgeItIsWrittenDownAnew() {
+        Scenario pool = withKeyOnEngine();
+
+        assertThat(pool.removeAll(true).status()).isEqualTo(Status.OK);
+        pool.world.run(Bounds.BURY_PAUSE_MS + 100);
+        assertThat(isEnrolledAt(pool, "a")).isTrue();
+        putOnEngine(pool, "k");
+        ModelMaster standby = pool.master();
+        pool.talkedTo().crash();
+        pool.lead(standby, 8).talkTo(standby);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void clientsCannotWriteSuchKeys() {
+        Scenario pool = withKeyOnEngine();
+        String key = EnrolmentKey.of(ENGINE).toString();
+
+        assertThat(pool.put(key, 100)).isEqualTo(Status.INVALID_KEY);
+        assertThat(pool.remove(key, true)).isEqualTo(Status.INVALID_KEY);
+        assertThat(EnrolmentKey.nodeId(EnrolmentKey.of(ENGINE))).isEqualTo(ENGINE);
+    }
+}
