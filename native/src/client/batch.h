@@ -82,6 +82,7 @@ struct Batch {
   Submission asked;
   std::vector<Line> lines;
   uint32_t open = 0;               ///< lines without a status
+  uint64_t explainedBefore = 0;    ///< explanations that were given before this batch began
   std::deque<uint32_t> toAsk;      ///< lines whose next step is a grant, lookup, exists or remove
   std::deque<uint32_t> toPublish;  ///< Put
   Time publishSince = 0;           ///< when the first of toPublish came

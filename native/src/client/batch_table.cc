@@ -14,6 +14,20 @@ int32_t judgeKey(std::string_view key) {
   return fits && isUtf8(key) ? KV_OK : KV_INVALID_KEY;
 }
 
+/// A miss and an object that is there already are answers.
+bool isFailure(int32_t status) {
+  return status != KV_OK && status != KV_NOT_FOUND && status != KV_EXISTS;
+}
+
+std::string sentence(const Operation& op, int32_t status) {
+  constexpr size_t kKeyShown = 64;
+  std::string name = isUtf8(op.key) ? std::string(op.key.substr(0, kKeyShown)) : "";
+  while (!isUtf8(name))
+    name.pop_back();  // cut within a character
+  return "key '" + name + (name.size() < op.key.size() ? "...'" : "'") + " of " + std::to_string(op.key.size()) +
+         " bytes, buffer of " + std::to_string(op.length) + " bytes: " + statusText(status);
+}
+
 }  // namespace
 
 void BatchTable::admit(Submission submission) {
@@ -22,6 +36,7 @@ void BatchTable::admit(Submission submission) {
   batch.asked = std::move(submission);
   batch.lines.resize(batch.asked.lines.size());
   batch.open = static_cast<uint32_t>(batch.lines.size());
+  batch.explainedBefore = context_.explanations();
   for (size_t i = 0; i < batch.lines.size(); ++i)
     batch.lines[i].op = batch.asked.lines[i];
   batch.asked.lines.clear();
@@ -88,6 +103,8 @@ void BatchTable::end(Batch& batch, uint32_t line, int32_t status, uint64_t lengt
     if (ending.done) return;
     ending.done = true;
     ending.result = {status, length};
+    if (isFailure(status) && context_.explanations() == batch.explainedBefore)
+      context_.explain(sentence(ending.op, status));
     --batch.open;
     at = ending.next;
     if (!at) return;

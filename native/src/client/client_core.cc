@@ -190,7 +190,7 @@ void ClientCore::expire() {
     const Status leader = readiness();
     if (!leader.ok()) {
       context_.explain(leader.text());
-    } else if (context_.explanation().empty()) {
+    } else if (context_.explanations() == batch.explainedBefore) {
       context_.explain("time ran out with " + std::to_string(batch.open) + " of " + std::to_string(batch.lines.size()) +
                        " keys not done");
     }

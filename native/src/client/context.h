@@ -74,7 +74,12 @@ class Context {
   }
 
   /// Remembers the sentence behind the latest failure.
-  void explain(std::string sentence) { explanation_ = std::move(sentence); }
+  void explain(std::string sentence) {
+    explanation_ = std::move(sentence);
+    ++explanations_;
+  }
+  /// How many there were: a failure for which none was given since its beginning is not about the latest one.
+  [[nodiscard]] uint64_t explanations() const { return explanations_; }
   [[nodiscard]] const std::string& explanation() const { return explanation_; }
 
  private:
@@ -82,6 +87,7 @@ class Context {
   ConnectionId lastConnection_ = 0;
   uint64_t lastRequest_ = 0;
   std::string explanation_;
+  uint64_t explanations_ = 0;
 };
 
 }  // namespace kvpool::client

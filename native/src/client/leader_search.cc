@@ -7,6 +7,14 @@
 #include "client/requests.h"
 
 namespace kvpool::client {
+namespace {
+
+/// The shell names the address it tried; when that is the one of the configuration, once is enough.
+std::string reason(const std::string& address, const Status& why) {
+  return why.text().rfind(address, 0) == 0 ? why.text() : address + ": " + why.text();
+}
+
+}  // namespace
 
 LeaderSearch::LeaderSearch(Context& context) : context_(context) {
   for (const std::string& address : context.config.masters) {
@@ -44,7 +52,7 @@ Status LeaderSearch::whyNone() const {
   std::string sentence = "no serving leader: ";
   for (size_t i = 0; i < masters_.size(); ++i) {
     if (i > 0) sentence += "; ";
-    sentence += masters_[i].address + ": " + masters_[i].why.text();
+    sentence += reason(masters_[i].address, masters_[i].why);
   }
   return {code, sentence};
 }
@@ -83,7 +91,7 @@ void LeaderSearch::fail(Master& master, Status why) {
   master.why = std::move(why);
   if (wasLeader) leaderLost(master);
   waitForNextTry(master);
-  context_.explain(master.address + ": " + master.why.text());
+  context_.explain(reason(master.address, master.why));
 }
 
 /// Another one follows soon: every master is asked at once. One that only claimed to lead changes nothing, or it would
@@ -211,7 +219,7 @@ void LeaderSearch::demote(int32_t status) {
     if (master.stage != Stage::Serving) continue;
     leaderLost(master);
     rest(master, Status(status, master.name + " serves no more: " + statusText(status)));
-    context_.explain(master.address + ": " + master.why.text());
+    context_.explain(reason(master.address, master.why));
     return;
   }
 }

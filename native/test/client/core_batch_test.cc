@@ -35,6 +35,23 @@ TEST(CoreBatch, ManyKeysShareTheRoundTrips) {
   EXPECT_FALSE(h.nextBody(leader));
 }
 
+TEST(CoreBatch, WhatIsExplainedIsTheLatestFailureNotAnEarlierOne) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const std::string tooLong(KV_KEY_BYTES_MAX + 1, 'k');
+  h.submit(OpCode::Put, {{tooLong, nullptr, 0, KV_OK}});
+  EXPECT_EQ(h.core.explanation(), "key '" + tooLong.substr(0, 64) + "...' of 4097 bytes, buffer of 0 bytes: " +
+                                      std::string(statusText(KV_INVALID_KEY)));
+  h.cut(leader);
+  EXPECT_EQ(h.core.explanation(), "master-0:1: cut by the test");
+  const std::string cutWithin = std::string(63, 'k') + "\u00e9 and a byte that is no text: \xff";
+  h.submit(OpCode::Put, {{cutWithin, nullptr, 0, KV_OK}});
+  EXPECT_NE(h.core.explanation().find("key '...' of"), std::string::npos) << h.core.explanation();
+  const std::string shown = std::string(63, 'k') + "\u00e9" + std::string(KV_KEY_BYTES_MAX, 'k');
+  h.submit(OpCode::Put, {{shown, nullptr, 0, KV_NOT_REGISTERED}});
+  EXPECT_NE(h.core.explanation().find("key '" + shown.substr(0, 63) + "...'"), std::string::npos);
+}
+
 TEST(CoreBatch, RequestsStayWithinTheirBoundOfKeysAndBytes) {
   CoreHarness h;
   const auto leader = h.lead();

@@ -83,7 +83,7 @@ def test_remove(store: MooncakeDistributedStore, fake: Fake) -> None:
     store.put_batch(["a", "b", "c"], [b"1"] * 3)
     assert store.is_exist("a") == 1
     assert (store.remove("a"), store.remove("none"), store.remove("b")) == (-706, -704, 0)
-    assert store.batch_remove(["a", "none"], True) == [0, -704]
+    assert repr(store.batch_remove(["a", "none"], True)) == "[0, -704]"  # plain numbers
     store.put("d", b"1")
     assert store.get("d") == b"1"
     assert (store.remove_all(), store.remove_all(force=True), store.remove_all(True)) == (1, 1, 0)

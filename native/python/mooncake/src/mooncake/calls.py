@@ -34,9 +34,9 @@ class Calls:
         except (KvpoolError, ValueError, OverflowError) as error:
             return [self._failed(method, f"all {len(keys)} keys failed", error)] * len(keys)
         if min(answers, default=0) >= 0:
-            return list(answers)
+            return list(map(int, answers))  # plain numbers, as the reference returns them, not names of statuses
         self._report(pool, method, keys, answers)
-        return [answer if answer >= 0 else code_of(answer) for answer in answers]
+        return [int(answer) if answer >= 0 else code_of(answer) for answer in answers]
 
     def once(self, pool: Pool | None, method: str, call: Callable[[Pool], int | None]) -> int:
         """`call` raises or returns a number of 0 or more (None counts as 0)."""
