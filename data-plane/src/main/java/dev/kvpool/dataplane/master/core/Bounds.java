@@ -40,6 +40,17 @@ final class Bounds {
     /** Objects the eviction looks at in one turn: about a millisecond. */
     static final int EVICTION_VISITS = 8192;
 
+    /** Objects that a takeover decides about in one turn, while nothing is served: some ten milliseconds. */
+    static final int SETTLED_PER_TURN = 16_384;
+
+    /** The same for a leader that serves, and for a standby, of which nobody waits for anything. */
+    static final int SETTLED_PER_TICK = 2048;
+
+    static final int CLAIMED_PER_TICK = 256;
+
+    /** Replicas that are counted anew in one turn after their node came or went. */
+    static final int RECOUNTED_PER_TICK = 4096;
+
     /** How long writers who find no room look past a node of which nothing more could be evicted. */
     static final long BARREN_MS = 1_000;
 

@@ -20,7 +20,7 @@ final class Evictor {
     private final Counters counters;
 
     /** The walk under way, null when there is none, and what it may take. */
-    private Recency.Walk walk;
+    private ObjectChain.Walk walk;
 
     private Round round = Round.UNPINNED;
     private long restsUntilMs = Long.MIN_VALUE;
@@ -76,7 +76,7 @@ final class Evictor {
 
     private void begin(Round what) {
         round = what;
-        walk = index.recency().fromColdest();
+        walk = index.recency().fromFirst();
     }
 
     private void endWalk() {

@@ -3,60 +3,86 @@ package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.master.core.StoredObject.Fate;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
-import dev.kvpool.dataplane.master.core.slab.SplitTable;
+import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import java.util.Iterator;
 
-/** The leader's decisions about objects, and what follows from them: who is published, and what is still to be freed. */
+/**
+ * What has been decided about objects, and what follows from it: who is published, what is still to be decided and what is
+ * still to be freed. Each object is in the chain of its fate, so nobody ever has to look for those of one fate among all.
+ */
 final class Fates {
     private final ObjectRecords objects;
     private final Published published;
     private final Remains remains = new Remains();
-
-    /** Objects with another fate than {@link Fate#UNSETTLED}, those that have no id of their own left out. */
-    private long decided;
+    private final ObjectChain unsettled;
+    private final ObjectChain doomed;
 
     Fates(Views views, Published published) {
         this.objects = views.objects();
         this.published = published;
+        this.unsettled = new ObjectChain(views);
+        this.doomed = new ObjectChain(views);
     }
 
     Remains remains() {
         return remains;
     }
 
+    ObjectChain unsettled() {
+        return unsettled;
+    }
+
+    ObjectChain doomed() {
+        return doomed;
+    }
+
+    /** A new object. */
+    void created(int object) {
+        objects.setFate(object, Fate.UNSETTLED);
+        unsettled.append(object);
+    }
+
+    /** A new object with the id of another one that it contradicts: nobody finds it, and it is freed. */
+    void contradicts(int object, DirectoryRecord line) {
+        objects.setUnlisted(object);
+        objects.setFate(object, Fate.DOOMED);
+        doomed.append(object);
+        remains.add(line.key(), line.objectId());
+    }
+
     void publish(int object, int wanted) {
         int before = published.anyUnderKeyOf(object);
         if (before != Slabs.NONE && published.isPurged(before)) {
-            doom(before);
+            leave(before, Fate.UNSETTLED);
+            if (published.isServing()) {
+                doom(before);
+            }
             before = Slabs.NONE;
         }
-        Fate fate = objects.fate(object);
-        if (before != Slabs.NONE || fate == Fate.PUBLISHED) {
+        if (before != Slabs.NONE || objects.fate(object) == Fate.PUBLISHED) {
             throw new IllegalStateException("key of " + objects.id(object) + " is already published");
         }
-        if (fate == Fate.DOOMED) {
-            remains.remove(objects.key(object), objects.id(object));
-        }
-        set(object, Fate.PUBLISHED);
+        leave(object, Fate.PUBLISHED);
         objects.setWanted(object, Math.clamp(wanted, 1, Bounds.REPLICAS_MAX));
         published.add(object);
     }
 
+    /** Takes a published object out of sight without deciding about it. */
+    void unpublish(int object) {
+        if (objects.fate(object) == Fate.PUBLISHED) {
+            leave(object, Fate.UNSETTLED);
+        }
+    }
+
     void doom(int object) {
-        unpublish(object);
         if (objects.fate(object) != Fate.DOOMED) {
-            set(object, Fate.DOOMED);
-            remains.add(objects.key(object), objects.id(object));
+            leave(object, Fate.DOOMED);
         }
     }
 
     /** No node has the object any more. */
     void forget(int object) {
-        unpublish(object);
-        if (objects.fate(object) == Fate.DOOMED) {
-            remains.remove(objects.key(object), objects.id(object));
-            set(object, Fate.UNSETTLED);
-        }
+        takeOut(object);
     }
 
     void forgetPurged(int limit) {
@@ -70,38 +96,46 @@ final class Fates {
         }
     }
 
-    /** A new term: {@code all} walks over every object that can be found by its id. */
-    void forgetAll(SplitTable.Walk all) {
-        remains.clear();
-        published.clear();
-        // A standby has decided nothing, so that its takeover need not walk over all it knows.
-        if (decided > 0) {
-            for (int object = all.next(); object != Slabs.NONE; object = all.next()) {
-                objects.setFate(object, Fate.UNSETTLED);
+    /**
+     * A new term: nothing that was given up counts as given up any more. What is published stays so, as the object that
+     * has its key until a newer one is found.
+     */
+    void reconsider() {
+        for (StoredObject object : doomed) {
+            if (!objects.isUnlisted(object.at())) {
+                leave(object.at(), Fate.UNSETTLED);
             }
-            decided = 0;
         }
     }
 
-    /** The number of an object's replicas on usable nodes changes. */
-    void usable(int object, int before, int now) {
-        if (before != now && objects.fate(object) == Fate.PUBLISHED) {
-            published.usableChanged(object, before, now);
-        }
-    }
-
-    /** Takes an object out of sight without deciding about it. */
-    void unpublish(int object) {
+    /** What is counted of an object may have changed. */
+    void recount(int object) {
         if (objects.fate(object) == Fate.PUBLISHED) {
-            published.remove(object);
-            set(object, Fate.UNSETTLED);
+            published.recount(object);
         }
     }
 
-    private void set(int object, Fate fate) {
-        if (!objects.isUnlisted(object)) {
-            decided += (fate == Fate.UNSETTLED ? 0 : 1) - (objects.fate(object) == Fate.UNSETTLED ? 0 : 1);
+    private void leave(int object, Fate forFate) {
+        takeOut(object);
+        objects.setFate(object, forFate);
+        switch (forFate) {
+            case UNSETTLED -> unsettled.append(object);
+            case PUBLISHED -> {} // whoever publishes adds it
+            case DOOMED -> {
+                doomed.append(object);
+                remains.add(objects.key(object), objects.id(object));
+            }
         }
-        objects.setFate(object, fate);
+    }
+
+    private void takeOut(int object) {
+        switch (objects.fate(object)) {
+            case UNSETTLED -> unsettled.remove(object);
+            case PUBLISHED -> published.remove(object);
+            case DOOMED -> {
+                doomed.remove(object);
+                remains.remove(objects.key(object), objects.id(object));
+            }
+        }
     }
 }

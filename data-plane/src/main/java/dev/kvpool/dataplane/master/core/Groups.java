@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import org.agrona.collections.Long2ObjectHashMap;
 
@@ -74,20 +75,14 @@ final class Groups {
             return List.of();
         }
         List<StoredObject> others = new ArrayList<>(group.members.size());
-        for (ObjectId id : group.members) {
+        // Who was out of sight for a while is listed again.
+        for (ObjectId id : new LinkedHashSet<>(group.members)) {
             StoredObject other = published(id);
             if (other != null && !id.equals(object.id())) {
                 others.add(other);
             }
         }
         return others;
-    }
-
-    /** A new leadership decides everything anew. */
-    void clear() {
-        groups.clear();
-        listed = 0;
-        compactAt = COMPACT_MIN;
     }
 
     /** Ids kept, those of objects that are gone and not yet forgotten included. */

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
-import dev.kvpool.dataplane.master.core.StoredObject.Fate;
 import dev.kvpool.dataplane.master.core.slab.KeyHash;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
-import dev.kvpool.dataplane.master.core.slab.SplitTable;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.Collection;
 import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
- * The view of what the nodes hold: objects by id from every node's stream, and by key those the leader has published. The
- * nodes own the truth; nothing here outlives the process. Objects lie in {@link Slabs}, not in Java objects of their own:
+ * The view of what the nodes hold: objects by id from every node's stream, and by key those that are published, on a standby
+ * those that would be. The nodes own the truth; nothing here outlives the process. Objects lie in {@link Slabs}, not in Java objects of their own:
  * about 160 bytes each with a key of 64 bytes, and nothing for the collector to follow.
  */
 final class Index {
@@ -25,17 +24,27 @@ final class Index {
     private final Views views;
     private final Published published;
     private final Fates fates;
+    private final Recounts recounts;
+    private final Directories directories;
+    private boolean serving;
     private long leasedUntilMs = Long.MIN_VALUE;
 
-    /** @param random for the secret of the hash of keys, so that nobody can choose keys that make a table slow */
-    Index(RandomGenerator random) {
+    /**
+     * An empty one.
+     *
+     * @param poolCopies how many copies the pool wants of an object
+     * @param random for the secret of the hash of keys, so that nobody can choose keys that make a table slow
+     */
+    Index(int poolCopies, RandomGenerator random) {
         KeyHash keyHash = new KeyHash(random.nextLong(), random.nextLong());
         objects = new ObjectRecords(slabs, keyHash);
         replicas = new ReplicaRecords(slabs, objects);
         tables = new ObjectTables(slabs, objects, keyHash);
         views = new Views(objects, replicas);
-        published = new Published(views, tables.byKey);
+        published = new Published(views, tables.byKey, poolCopies);
         fates = new Fates(views, published);
+        recounts = new Recounts(replicas, fates);
+        directories = new Directories(slabs, views, tables.byId, fates);
     }
 
     // ---- looking --------------------------------------------------------------------------------------------------
@@ -56,11 +65,21 @@ final class Index {
     }
 
     /** Published objects, least recently leased first. */
-    Recency recency() {
+    ObjectChain recency() {
         return published.recency();
     }
 
-    /** Doomed objects that nodes have not freed yet. */
+    /** Objects about which nothing is decided. */
+    ObjectChain unsettled() {
+        return fates.unsettled();
+    }
+
+    /** Objects that were given up and that nodes have not freed yet. */
+    ObjectChain doomed() {
+        return fates.doomed();
+    }
+
+    /** The same by key. */
     Remains remains() {
         return fates.remains();
     }
@@ -90,6 +109,15 @@ final class Index {
         leasedUntilMs = Math.max(leasedUntilMs, untilMs);
     }
 
+    /**
+     * Promises the same for all objects of epochs below this one, those that nodes show later included: a leader before may
+     * have told readers of them.
+     */
+    void leaseRecovered(long belowEpoch, long untilMs) {
+        objects.leaseRecovered(belowEpoch, untilMs);
+        leasedUntilMs = size() > 0 ? Math.max(leasedUntilMs, untilMs) : leasedUntilMs;
+    }
+
     /** Whether a lease of any object may be running. */
     boolean isAnythingLeased(long nowMs) {
         return leasedUntilMs > nowMs;
@@ -108,17 +136,22 @@ final class Index {
         return published.count();
     }
 
-    /** Published objects with no replica on a usable node. */
+    /** The highest epoch that any object was ever of. */
+    long highestEpoch() {
+        return directories.highestEpoch();
+    }
+
+    /** Published objects with no replica that counts; see {@link #serve}. */
     long unavailableCount() {
         return published.unavailable();
     }
 
-    /** Published objects with fewer replicas on usable nodes than they should have, those with none included. */
+    /** Published objects with fewer replicas that count than they should have, those with none included. */
     long shortOfCopies() {
         return published.shortOfCopies();
     }
 
-    /** Published objects with more replicas on usable nodes than they should have. */
+    /** Published objects with more replicas that count than they should have. */
     long overReplicated() {
         return published.overReplicated();
     }
@@ -139,74 +172,34 @@ final class Index {
     void beginSnapshot(NodeView node) {
         node.snapshot++;
         node.replicas.beginSnapshot();
+        node.shown = true;
+        follow(node);
+    }
+
+    /** A node's connection ended: it neither serves readers nor counts. */
+    void disconnected(NodeView node) {
+        node.shown = false;
+        setUsable(node, false);
     }
 
     /**
-     * A node says that an extent holds an object. Within one snapshot and its changes the highest generation of a slot is
-     * the truth, whatever order they come in. What was known before that snapshot gives way to it: the node may have lost
-     * its memory, and then its generations began anew.
+     * A node says that an extent holds an object; see {@link Directories#commit}.
      *
      * @param line one that {@link #canHold} holds of
      * @return the object, or null when the line was out of date or already known
      */
     StoredObject commit(NodeView node, DirectoryRecord line) {
-        int present = node.replicas.at(line.extent());
-        if (present != Slabs.NONE) {
-            boolean confirmed = node.replicas.isConfirmed(present);
-            if (confirmed
-                    && Long.compareUnsigned(
-                                    replicas.generation(present), line.extent().generation())
-                            >= 0) {
-                return null;
-            }
-            if (!confirmed && replicas.is(present, line)) {
-                node.replicas.confirm(present);
-                return null;
-            }
-            remove(present);
-        }
-        node.replicas.open(slabs, replicas);
-        int object = objectOf(line);
-        int before = replicas.usable(object);
-        node.replicas.add(replicas.create(object, node, line));
-        fates.usable(object, before, before + (node.usable ? 1 : 0));
-        return views.object(object);
-    }
-
-    /**
-     * A second replica that disagrees about key, length or checksum is not a replica of that object (its writer changed the
-     * buffer during the put): it gets an entry of its own that nobody finds, and is freed.
-     */
-    private int objectOf(DirectoryRecord line) {
-        int known = tables.byId.find(line.objectId());
-        if (known != Slabs.NONE && objects.agrees(known, line)) {
-            return known;
-        }
-        int told = objects.create(line);
-        if (known == Slabs.NONE) {
-            tables.byId.add(told);
-        } else {
-            objects.setUnlisted(told);
-            objects.setFate(told, Fate.DOOMED);
-            fates.remains().add(line.key(), line.objectId());
-        }
-        return told;
+        return views.object(directories.commit(node, line));
     }
 
     /** Whether this slot is known, from the same snapshot, to hold an object of a higher generation. */
     boolean outdates(NodeView node, ExtentRef extent) {
-        int present = node.replicas.at(extent);
-        return present != Slabs.NONE
-                && node.replicas.isConfirmed(present)
-                && Long.compareUnsigned(replicas.generation(present), extent.generation()) > 0;
+        return directories.outdates(node, extent);
     }
 
     /** A node says that it freed an extent. */
     void freed(NodeView node, ExtentRef extent) {
-        int present = node.replicas.at(extent);
-        if (present != Slabs.NONE && Long.compareUnsigned(replicas.generation(present), extent.generation()) <= 0) {
-            remove(present);
-        }
+        directories.freed(node, extent);
     }
 
     /**
@@ -215,61 +208,52 @@ final class Index {
      * @return how many of those were replicas of published objects: what the node has lost, and was not told to free
      */
     long dropUnconfirmed(NodeView node) {
-        long lost = 0;
-        for (int replica : node.replicas.copy()) {
-            if (!node.replicas.isConfirmed(replica)) {
-                lost += objects.fate(replicas.owner(replica)) == Fate.PUBLISHED ? 1 : 0;
-                remove(replica);
-            }
-        }
-        return lost;
+        return directories.dropUnconfirmed(node);
     }
 
+    /** Forgets a node. */
     void dropAll(NodeView node) {
-        for (int replica : node.replicas.copy()) {
-            remove(replica);
-        }
-        replicas.nodes().release(node);
-    }
-
-    private void remove(int replica) {
-        NodeView node = replicas.node(replica);
-        int object = replicas.owner(replica);
-        int before = replicas.usable(object);
-        node.replicas.remove(replica);
-        replicas.destroy(replica);
-        fates.usable(object, before, before - (node.usable ? 1 : 0));
-        if (replicas.firstOf(object) == Slabs.NONE) {
-            forget(object);
-        }
-    }
-
-    private void forget(int object) {
-        fates.forget(object);
-        if (!objects.isUnlisted(object)) {
-            tables.byId.remove(object);
-        }
-        objects.destroy(object);
+        recounts.end(node);
+        directories.dropAll(node);
     }
 
     // ---- what the leader decides ----------------------------------------------------------------------------------
 
     /** Whether readers may be sent to a node and writers' grants may name it. */
     void setUsable(NodeView node, boolean usable) {
-        if (node.usable == usable) {
-            return;
-        }
-        node.usable = false;
-        SplitTable.Walk walk = node.replicas.walk();
-        for (int replica = walk.next(); replica != Slabs.NONE; replica = walk.next()) {
-            int object = replicas.owner(replica);
-            if (replicas.isFirstOnItsNode(replica)) {
-                int without = replicas.usable(object);
-                int with = without + replicas.countOn(object, node);
-                fates.usable(object, usable ? without : with, usable ? with : without);
-            }
-        }
         node.usable = usable;
+        follow(node);
+    }
+
+    /**
+     * Whether this master serves. While it does, replicas on usable nodes count, and as many are wanted as the leader says.
+     * Before, those on connected nodes count, and as many are wanted as there are, so that a takeover finds the sums done.
+     *
+     * @param all the nodes that are known
+     */
+    void serve(boolean nowServing, Collection<NodeView> all) {
+        serving = nowServing;
+        published.setServing(nowServing);
+        all.forEach(this::follow);
+    }
+
+    private void follow(NodeView node) {
+        boolean counts = serving ? node.usable : node.shown;
+        if (counts != node.counted) {
+            node.counted = counts;
+            recounts.begin(node);
+            recounts.goOn(Bounds.RECOUNTED_PER_TICK);
+        }
+    }
+
+    /** Brings the sums nearer to what counts, by so many replicas. */
+    void recount(int visits) {
+        recounts.goOn(visits);
+    }
+
+    /** Whether the sums are exact. */
+    boolean isCounted() {
+        return recounts.isDone();
     }
 
     /** The node was, or is about to be, told to free a replica: its bytes count as gone for eviction and placement. */
@@ -307,8 +291,8 @@ final class Index {
         fates.forgetPurged(limit);
     }
 
-    /** A new leadership decides everything anew. */
-    void forgetFates() {
-        fates.forgetAll(tables.byId.walk());
+    /** A new leadership decides anew about what was given up. */
+    void reconsider() {
+        fates.reconsider();
     }
 }

@@ -36,7 +36,6 @@ public final class MasterCore {
     private final Frees frees;
     private final Upkeep upkeep;
     private final RemoveRequests removes;
-    private final Settlement settlement;
     private final Takeover takeover;
     private final NodeMessages nodeMessages;
     private final PublishRequests publishes;
@@ -54,7 +53,7 @@ public final class MasterCore {
 
     public MasterCore(CoreSettings settings, Set<String> expectedNodes, RandomGenerator random) {
         this.settings = settings;
-        index = new Index(random);
+        index = new Index(settings.replicas(), random);
         membership = new Membership(expectedNodes);
         replies = new PendingReplies(outbox);
         frees = new Frees(index, membership, outbox, this::nextRequestId);
@@ -63,7 +62,8 @@ public final class MasterCore {
         Enrolments enrolments = new Enrolments(membership, tombstones, purges);
         Groups groups = new Groups(index);
         Departed departed = new Departed();
-        settlement = new Settlement(settings, index, groups, grants, frees, leadership, tombstones, purges, counters);
+        Settlement settlement =
+                new Settlement(settings, index, groups, grants, frees, leadership, tombstones, purges, counters);
         upkeep = new Upkeep(
                 settings,
                 leadership,
@@ -83,10 +83,10 @@ public final class MasterCore {
                 membership,
                 enrolments,
                 index,
-                groups,
                 grants,
                 frees,
                 settlement,
+                tombstones,
                 upkeep,
                 replies,
                 counters,
@@ -288,9 +288,8 @@ public final class MasterCore {
             outbox.close(silent.session(), silent.reason());
             closed(silent.session(), silent.reason(), nowMs);
         }
-        takeover.serveWhenReady(nowMs);
+        takeover.tick(nowMs);
         publishes.tick(nowMs);
-        decideLate();
         frees.tick(nowMs);
         removes.tick(nowMs);
         upkeep.tick(nowMs);
@@ -298,12 +297,6 @@ public final class MasterCore {
         reserve.tick(nowMs);
         evictor.tick(nowMs);
         sendFrees();
-    }
-
-    private void decideLate() {
-        if (leadership.phase() == Leadership.Phase.SERVING) {
-            settlement.decideLate(nowMs);
-        }
     }
 
     // ---- answers ------------------------------------------------------------------------------------------------
@@ -319,13 +312,15 @@ public final class MasterCore {
 
     /** Keys that can be read here now, at most {@code limit} of them, in no order. */
     public List<String> keys(int limit) {
-        return index.publishedKeys(limit).stream().map(Key::toString).toList();
+        return leadership.leads()
+                ? index.publishedKeys(limit).stream().map(Key::toString).toList()
+                : List.of();
     }
 
     /** The nodes that hold the published object of a key; empty when there is none. Leases nothing. */
     public List<String> holders(Key key) {
         List<String> holders = new ArrayList<>();
-        StoredObject object = index.published(key);
+        StoredObject object = leadership.leads() ? index.published(key) : null;
         if (object != null) {
             object.replicas().forEach(replica -> holders.add(replica.node().id));
         }
@@ -353,7 +348,7 @@ public final class MasterCore {
     private void lose(NodeView node, String reason) {
         outbox.report("node %s away with %d objects: %s".formatted(node.id, node.replicaCount(), reason));
         frees.abandon(node);
-        index.setUsable(node, false);
+        index.disconnected(node);
         membership.disconnect(node, reason, nowMs);
         upkeep.abandon(node);
         publishes.disconnected(nowMs);

@@ -66,9 +66,8 @@ final class NodeMessages {
     private void introduced(NodeView node, NodeInfo info) throws ProtocolViolation {
         stream.introduce(node, info);
         upkeep.introduced(node);
-        boolean morePurged = upkeep.purges().introduced(node, info.purgeId());
-        if (morePurged && serves()) {
-            settlement.settlePurged(nowMs);
+        if (upkeep.purges().introduced(node, info.purgeId())) {
+            takeover.purgeSeen();
         }
         if (leadership.leads()) {
             takeover.fence(node);
@@ -101,13 +100,14 @@ final class NodeMessages {
 
     /** A node shows an object it did not show before. */
     private void committed(NodeView node, StoredObject object) {
-        if (!leadership.leads()) {
-            return;
+        if (serves()) {
+            publishes.committed(node, object, nowMs);
         }
-        publishes.committed(node, object, nowMs);
-        if (node.usable && serves()) {
+        if (serves() && node.usable) {
             settlement.settleLate(object, nowMs);
             settlement.giveUpIfDoomed(object, node, nowMs);
+        } else {
+            settlement.claim(object);
         }
     }
 

@@ -17,6 +17,7 @@ final class NodeReplicas {
     private ByPlace byPlace;
     private int number = NodeNumbers.NONE;
     private int snapshot = UNCONFIRMED;
+    private long unconfirmed;
     private long bytes;
     private long freeingBytes;
     private long freeingSlots;
@@ -26,7 +27,7 @@ final class NodeReplicas {
         private final ReplicaRecords records;
 
         ByPlace(Slabs slabs, ReplicaRecords records) {
-            super(slabs, ReplicaRecords.NEXT_BY_PLACE);
+            super(slabs, ReplicaRecords.NEXT_BY_PLACE, 2);
             this.records = records;
         }
 
@@ -63,6 +64,11 @@ final class NodeReplicas {
     /** Every replica, in no order; none may come or go meanwhile. */
     SplitTable.Walk walk() {
         return byPlace == null ? SplitTable.NOTHING : byPlace.walk();
+    }
+
+    /** A way through all of them in many parts, while others come and go. */
+    SplitTable.Tour tour() {
+        return byPlace == null ? SplitTable.NO_TOUR : byPlace.tour();
     }
 
     /** Every replica, for walks that change what they walk over. */
@@ -103,6 +109,7 @@ final class NodeReplicas {
 
     void remove(int replica) {
         noLongerFreeing(replica);
+        unconfirmed -= isConfirmed(replica) ? 0 : 1;
         byPlace.remove(replica);
         bytes -= records.extentBytes(replica);
     }
@@ -133,6 +140,7 @@ final class NodeReplicas {
     /** From now on nothing is confirmed. */
     void beginSnapshot() {
         snapshot++;
+        unconfirmed = count();
         if (snapshot > SNAPSHOT_MAX) {
             // What some snapshot long ago confirmed, and no whole one has since denied, must not look confirmed again.
             for (int replica : copy()) {
@@ -146,7 +154,13 @@ final class NodeReplicas {
         return records.snapshot(replica) == snapshot;
     }
 
+    /** Whether there are any that {@link #isConfirmed} does not hold of. */
+    boolean hasUnconfirmed() {
+        return unconfirmed > 0;
+    }
+
     void confirm(int replica) {
+        unconfirmed -= isConfirmed(replica) ? 0 : 1;
         records.setSnapshot(replica, snapshot);
     }
 

@@ -74,6 +74,14 @@ final class NodeView implements Placement.Candidate {
     /** Readers and writers may be sent there; changed only through {@link Index#setUsable}. */
     boolean usable;
 
+    /** It is sending its directory, or has sent it, on this connection; and its replicas are counted; kept by {@link Index}. */
+    boolean shown;
+
+    /** It obeys this leader and is about to become usable; kept by {@link Rounds}. */
+    boolean joining;
+
+    boolean counted;
+
     /** What tombstones take of the node; kept by {@link Tombstones}. */
     long tombstoneBytes;
 
@@ -133,6 +141,7 @@ final class NodeView implements Placement.Candidate {
         synced = false;
         fenceRequest = 0;
         fencedBy = Authority.NONE;
+        joining = false;
         wantedBytes = 0;
     }
 

@@ -19,8 +19,8 @@ final class ObjectRecords {
     private static final int LENGTHS = 16;
     private static final int EPOCH = 24;
     private static final int PAYLOAD_CRC = 28;
-    static final int COLDER = 32;
-    static final int WARMER = 36;
+    static final int BEFORE = 32;
+    static final int AFTER = 36;
     static final int NEXT_BY_ID = 40;
     static final int NEXT_BY_KEY = 44;
     static final int MORE_REPLICAS = 48;
@@ -49,6 +49,11 @@ final class ObjectRecords {
     private static final long UNLISTED = 1 << 6;
     private static final int WANTED_SHIFT = 7;
     private static final long WANTED_MASK = 0x1f << WANTED_SHIFT;
+    private static final int COUNTED_SHIFT = 12;
+    private static final long COUNTED_MASK = 0x1f << COUNTED_SHIFT;
+
+    /** The most copies that an object is counted with. */
+    static final int COUNTED_MAX = 0x1f;
 
     /** The lengths: 13 bits for the key's, the rest for the payload's. */
     private static final int PAYLOAD_SHIFT = 13;
@@ -58,6 +63,11 @@ final class ObjectRecords {
 
     private final Slabs slabs;
     private final KeyHash keyHash;
+
+    /** Objects of epochs below this one are leased until then, whatever their own lease says. */
+    private long recoveredBelow;
+
+    private long recoveredUntilMs = Long.MIN_VALUE;
 
     ObjectRecords(Slabs slabs, KeyHash keyHash) {
         this.slabs = slabs;
@@ -188,7 +198,14 @@ final class ObjectRecords {
 
     long leaseUntilMs(int object) {
         long until = state(object) >> LEASE_SHIFT;
-        return until == LEASE_NEVER ? Long.MIN_VALUE : until;
+        long own = until == LEASE_NEVER ? Long.MIN_VALUE : until;
+        return epoch(object) < recoveredBelow ? Math.max(own, recoveredUntilMs) : own;
+    }
+
+    /** Leases every object of an epoch below this one, those that are not known yet included. */
+    void leaseRecovered(long belowEpoch, long untilMs) {
+        recoveredBelow = belowEpoch;
+        recoveredUntilMs = untilMs;
     }
 
     void setLeaseUntilMs(int object, long untilMs) {
@@ -204,6 +221,15 @@ final class ObjectRecords {
     /** Keeps a number of copies from 1 to {@link Bounds#REPLICAS_MAX}. */
     void setWanted(int object, int copies) {
         slabs.setLong(object, STATE, (state(object) & ~WANTED_MASK) | ((long) copies << WANTED_SHIFT));
+    }
+
+    /** How many of its copies the sums over all objects count; at most {@link #COUNTED_MAX}. */
+    int counted(int object) {
+        return (int) ((state(object) & COUNTED_MASK) >>> COUNTED_SHIFT);
+    }
+
+    void setCounted(int object, int copies) {
+        slabs.setLong(object, STATE, (state(object) & ~COUNTED_MASK) | ((long) copies << COUNTED_SHIFT));
     }
 
     /** The place inside of the object's block is taken by a replica. */

@@ -22,7 +22,7 @@ final class ObjectTables {
         private final ObjectRecords objects;
 
         private ById(Slabs slabs, ObjectRecords objects) {
-            super(slabs, ObjectRecords.NEXT_BY_ID);
+            super(slabs, ObjectRecords.NEXT_BY_ID, 2);
             this.objects = objects;
         }
 
@@ -46,7 +46,7 @@ final class ObjectTables {
         private final KeyHash keyHash;
 
         private ByKey(Slabs slabs, ObjectRecords objects, KeyHash keyHash) {
-            super(slabs, ObjectRecords.NEXT_BY_KEY);
+            super(slabs, ObjectRecords.NEXT_BY_KEY, 1);
             this.objects = objects;
             this.keyHash = keyHash;
         }

@@ -13,7 +13,12 @@ final class Published {
     private final ObjectRecords objects;
     private final ReplicaRecords replicas;
     private final ObjectTables.ByKey byKey;
-    private final Recency recency;
+    private final ObjectChain recency;
+    private final int poolCopies;
+
+    /** A leader decides how many copies each should have; before, as many are wanted as are there, or the pool asks for. */
+    private boolean serving;
+
     private long unavailable;
     private long shortOfCopies;
     private long overReplicated;
@@ -23,11 +28,13 @@ final class Published {
 
     private int purged;
 
-    Published(Views views, ObjectTables.ByKey byKey) {
+    /** @param poolCopies how many copies the pool wants of an object */
+    Published(Views views, ObjectTables.ByKey byKey, int poolCopies) {
         this.objects = views.objects();
         this.replicas = views.replicas();
         this.byKey = byKey;
-        this.recency = new Recency(views);
+        this.recency = new ObjectChain(views);
+        this.poolCopies = poolCopies;
     }
 
     /** {@link Slabs#NONE} when there is none in sight. */
@@ -56,7 +63,16 @@ final class Published {
         return keys;
     }
 
-    Recency recency() {
+    boolean isServing() {
+        return serving;
+    }
+
+    void setServing(boolean nowServing) {
+        serving = nowServing;
+    }
+
+    /** In the order of their last lease or publish. */
+    ObjectChain recency() {
         return recency;
     }
 
@@ -64,17 +80,17 @@ final class Published {
         return byKey.size() - purged;
     }
 
-    /** Those with no replica on a usable node. */
+    /** Those with no replica that counts; the three sums follow {@link Recounts}. */
     long unavailable() {
         return unavailable;
     }
 
-    /** Those with fewer replicas on usable nodes than they should have, those with none included. */
+    /** Those with fewer replicas that count than they should have, those with none included. */
     long shortOfCopies() {
         return shortOfCopies;
     }
 
-    /** Those with more replicas on usable nodes than they should have. */
+    /** Those with more replicas that count than they should have. */
     long overReplicated() {
         return overReplicated;
     }
@@ -82,27 +98,38 @@ final class Published {
     void add(int object) {
         byKey.add(object);
         recency.append(object);
-        count(object, replicas.usable(object), +1);
+        measure(object);
+        count(object, +1);
     }
 
     void remove(int object) {
         byKey.remove(object);
         recency.remove(object);
         purged -= isPurged(object) ? 1 : 0;
-        count(object, replicas.usable(object), -1);
+        count(object, -1);
     }
 
-    /** One of them has more, or fewer, replicas on usable nodes than it had. */
-    void usableChanged(int object, int before, int now) {
-        count(object, before, -1);
-        count(object, now, +1);
+    /** One of them may have more, or fewer, replicas that count than it had. */
+    void recount(int object) {
+        count(object, -1);
+        measure(object);
+        count(object, +1);
     }
 
-    private void count(int object, int usable, int change) {
+    private void measure(int object) {
+        int counted = Math.min(replicas.counted(object), ObjectRecords.COUNTED_MAX);
+        objects.setCounted(object, counted);
+        if (!serving) {
+            objects.setWanted(object, Math.clamp(Math.max(poolCopies, counted), 1, Bounds.REPLICAS_MAX));
+        }
+    }
+
+    private void count(int object, int change) {
+        int counted = objects.counted(object);
         int wanted = objects.wanted(object);
-        unavailable += usable == 0 ? change : 0;
-        shortOfCopies += usable < wanted ? change : 0;
-        overReplicated += usable > wanted ? change : 0;
+        unavailable += counted == 0 ? change : 0;
+        shortOfCopies += counted < wanted ? change : 0;
+        overReplicated += counted > wanted ? change : 0;
     }
 
     /** Takes all of them out of sight at once; they must be older than {@code id}. */
@@ -117,15 +144,6 @@ final class Published {
 
     boolean isPurged(int object) {
         return purged > 0 && purgeId.isNewerThan(objects.id(object));
-    }
-
-    void clear() {
-        byKey.clear();
-        recency.clear();
-        unavailable = 0;
-        shortOfCopies = 0;
-        overReplicated = 0;
-        purged = 0;
     }
 
     private int inSight(int object) {

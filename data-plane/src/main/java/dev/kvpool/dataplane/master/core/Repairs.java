@@ -29,7 +29,7 @@ final class Repairs {
     private final Counters counters;
     private final Sites sites;
 
-    private Recency.Walk walk;
+    private ObjectChain.Walk walk;
     private final Deque<ObjectId> waiting = new ArrayDeque<>();
     /** Something was done since the last pass ended. */
     private boolean progress;
@@ -80,7 +80,7 @@ final class Repairs {
             return;
         }
         if (walk == null) {
-            walk = index.recency().fromWarmest();
+            walk = index.recency().fromLast();
             hotterBytes = 0;
             drains.passBegins();
         }

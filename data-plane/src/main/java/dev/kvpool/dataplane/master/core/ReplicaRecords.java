@@ -157,6 +157,15 @@ final class ReplicaRecords {
         return count;
     }
 
+    /** How many replicas of an object lie on nodes that count; see {@link Index#serve}. */
+    int counted(int object) {
+        int count = 0;
+        for (int replica = firstOf(object); replica != Slabs.NONE; replica = nextOf(replica)) {
+            count += node(replica).counted ? 1 : 0;
+        }
+        return count;
+    }
+
     /** How many replicas of an object lie on one node: nearly always one. */
     int countOn(int object, NodeView node) {
         int count = 0;
@@ -164,16 +173,6 @@ final class ReplicaRecords {
             count += node(replica) == node ? 1 : 0;
         }
         return count;
-    }
-
-    /** Of the replicas an object has on one node, nearly always one, this one is met first. */
-    boolean isFirstOnItsNode(int replica) {
-        int number = slabs.getShort(replica, NODE);
-        int met = firstOf(owner(replica));
-        while (slabs.getShort(met, NODE) != number) {
-            met = nextOf(met);
-        }
-        return met == replica;
     }
 
     // ---- one replica ----------------------------------------------------------------------------------------------

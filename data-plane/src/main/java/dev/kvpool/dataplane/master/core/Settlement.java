@@ -3,14 +3,12 @@ package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.master.core.Counters.Count;
 import dev.kvpool.dataplane.wire.message.ObjectId;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Set;
 
 /**
  * Decides what becomes of objects that nodes show and nobody has published under this epoch. What was committed before
  * the fence counts as published, and for one key the highest id wins. What this epoch granted waits for its publish, and
- * is a left-over once its grant has ended.
+ * is a left-over once its grant has ended. A standby already lets the newest object of each key have it, so that a takeover
+ * has to decide only about those that lost, were removed, or were being put.
  */
 final class Settlement {
     private final CoreSettings settings;
@@ -23,8 +21,8 @@ final class Settlement {
     private final Purges purges;
     private final Counters counters;
 
-    /** Recovered objects that wait until it is certain that a newer one is lost with its transient node. */
-    private final Set<ObjectId> undecided = new LinkedHashSet<>();
+    /** There is an object about which nothing could be decided when it was looked at last. */
+    private boolean waiting;
 
     /** Until when the leaders before this one may have promised objects to readers. */
     private long leasedUntilMs = Long.MIN_VALUE;
@@ -52,6 +50,7 @@ final class Settlement {
 
     void recoveredUntil(long untilMs) {
         leasedUntilMs = untilMs;
+        index.leaseRecovered(leadership.authority().epoch(), untilMs);
     }
 
     /** Until when readers may rely on what they were told before this leader served; the distant past when it has not. */
@@ -59,22 +58,44 @@ final class Settlement {
         return leasedUntilMs;
     }
 
-    /** Decides about what only nodes away hold, after the usable nodes were settled. */
-    void settleUnusable(long nowMs) {
-        for (StoredObject object : index.all()) {
-            settle(object, nowMs);
+    /**
+     * A node shows an object that it did not show before, and nothing can be decided about it yet: this master does not serve,
+     * or does not rely on that node. It has its key unless a newer one does.
+     */
+    void claim(StoredObject object) {
+        if (object.fate() != StoredObject.Fate.UNSETTLED) {
+            return;
         }
+        boolean serving = leadership.phase() == Leadership.Phase.SERVING;
+        StoredObject holder = index.publishedUnderKeyOf(object);
+        if (serving ? isDisputed(object, holder) : hasLost(object, holder)) {
+            waiting |= !serving;
+            return;
+        }
+        if (holder != null) {
+            index.unsettle(holder);
+        }
+        publish(object, Math.max(settings.replicas(), copiesInView(object)));
     }
 
-    /** A node has become usable: what it shows counts, and what it missed is freed. */
-    void settle(NodeView node, long nowMs) {
-        tombstones.on(node).forEach(grave -> settle(grave, nowMs));
-        for (Replica replica : index.replicasOn(node)) {
-            settle(replica.object(), nowMs);
-            if (replica.object().fate() == StoredObject.Fate.DOOMED) {
-                frees.giveUpRest(replica, nowMs);
-            }
-        }
+    /** A leader decides about it when its node has joined, which not every transient one will. */
+    private boolean isDisputed(StoredObject object, StoredObject holder) {
+        return holder != null || !isOlderThanThisTerm(object) || isDead(object) || isLikelyLost(object);
+    }
+
+    /** Tombstones are looked at when the takeover is decided: what they cover has nothing older of its key beside it. */
+    private boolean hasLost(StoredObject object, StoredObject holder) {
+        return purges.isPurged(object.id()) || (holder != null && holder.id().isNewerThan(object.id()));
+    }
+
+    /** Whether there may be something to decide that there was not when all was looked at last. */
+    boolean isWaiting() {
+        return waiting;
+    }
+
+    /** All that is unsettled is about to be looked at. */
+    void lookingAtAll() {
+        waiting = false;
     }
 
     /** A tombstone has come into view that the published object of its key may not have outlived. */
@@ -85,12 +106,16 @@ final class Settlement {
         }
     }
 
-    /** A purge has come into view that was begun under an earlier leader and reached few nodes. */
-    void settlePurged(long nowMs) {
-        for (StoredObject object : index.recency()) {
-            if (isDead(object)) {
-                bury(object, nowMs);
-            }
+    /** A purge has come into view that the published object may not have outlived. */
+    void settlePublished(StoredObject object, long nowMs) {
+        if (!isDead(object)) {
+            return;
+        }
+        if (leadership.phase() == Leadership.Phase.SERVING) {
+            bury(object, nowMs);
+        } else {
+            index.unsettle(object);
+            waiting = true;
         }
     }
 
@@ -104,12 +129,30 @@ final class Settlement {
         counters.add(Count.DEAD);
     }
 
+    /** Frees what a given up object still has on nodes that could not be told before. */
+    void giveUpRest(StoredObject object, long nowMs) {
+        for (Replica replica : object.replicas()) {
+            if (replica.node().usable && !replica.isFreeing()) {
+                frees.giveUpRest(replica, nowMs);
+            }
+        }
+    }
+
     /** Frees what a node has only now shown of an object that was given up before. */
     void giveUpIfDoomed(StoredObject object, NodeView node, long nowMs) {
         for (Replica replica : object.replicas()) {
             if (replica.node() == node && object.fate() == StoredObject.Fate.DOOMED) {
                 frees.giveUpRest(replica, nowMs);
             }
+        }
+    }
+
+    /** As {@link #settle(StoredObject, long)}, of a leader that serves: what only nodes have that it does not rely on waits. */
+    void settleWhileServing(StoredObject object, long nowMs) {
+        if (copiesInView(object) == 0) {
+            claim(object);
+        } else {
+            settle(object, nowMs);
         }
     }
 
@@ -136,9 +179,8 @@ final class Settlement {
      */
     void settleLate(StoredObject object, long nowMs) {
         boolean lostCopy = object.fate() == StoredObject.Fate.UNSETTLED
-                && Long.compareUnsigned(
-                                object.id().epoch(), leadership.authority().epoch())
-                        < 0;
+                && isOlderThanThisTerm(object)
+                && object.replicaCount() == 1;
         if (lostCopy) {
             frees.giveUp(object, nowMs);
             counters.add(Count.COPIES_LOST);
@@ -156,8 +198,6 @@ final class Settlement {
     }
 
     private void settleRecovered(StoredObject object, long nowMs) {
-        // Before anything else: the one that loses may have been promised to readers as well.
-        index.lease(object, leasedUntilMs);
         if (isDead(object)) {
             bury(object, nowMs);
             return;
@@ -171,13 +211,29 @@ final class Settlement {
             supersede(holder, object, nowMs);
         }
         // What its put asked for is not written down; copies that are there were wanted.
-        publish(object, Math.max(settings.replicas(), object.usableReplicas()));
+        publish(object, Math.max(settings.replicas(), copiesInView(object)));
+    }
+
+    private static int copiesInView(StoredObject object) {
+        int copies = 0;
+        for (Replica replica : object.replicas()) {
+            copies += isRelied(replica.node()) ? 1 : 0;
+        }
+        return copies;
+    }
+
+    private static boolean isRelied(NodeView node) {
+        return node.usable || node.joining;
+    }
+
+    private boolean isOlderThanThisTerm(StoredObject object) {
+        return Long.compareUnsigned(object.id().epoch(), leadership.authority().epoch()) < 0;
     }
 
     private void supersede(StoredObject older, StoredObject newer, long nowMs) {
         if (isLikelyLost(newer) && older.isAvailable()) {
             index.unsettle(older);
-            undecided.add(older.id());
+            waiting = true;
             return;
         }
         frees.giveUp(older, nowMs);
@@ -187,26 +243,11 @@ final class Settlement {
     /** The memory of a transient node goes with its process, and whether its connection alone is gone shows soon. */
     private static boolean isLikelyLost(StoredObject object) {
         for (Replica replica : object.replicas()) {
-            if (replica.node().usable || !replica.node().isTransient) {
+            if (isRelied(replica.node()) || !replica.node().isTransient) {
                 return false;
             }
         }
         return true;
-    }
-
-    /** Decides about what had to wait, as soon as a transient node is back or forgotten. */
-    void decideLate(long nowMs) {
-        for (ObjectId id : List.copyOf(undecided)) {
-            undecided.remove(id);
-            StoredObject object = index.object(id);
-            if (object != null) {
-                settle(object, nowMs);
-            }
-        }
-    }
-
-    void endTerm() {
-        undecided.clear();
     }
 
     /** Publishes what this epoch granted. The grant must be the newest of its key, so nothing newer can be there. */

@@ -45,7 +45,8 @@ final class StatusReport {
         int ready = 0;
         long capacity = 0;
         long used = 0;
-        long highestEpoch = leadership.authority().epoch();
+        long highestEpoch = Math.max(leadership.authority().epoch(), index.highestEpoch());
+        boolean leads = leadership.leads();
         for (NodeView node : membership.all()) {
             nodes.add(describe(node));
             highestEpoch = Math.max(highestEpoch, node.highestEpoch());
@@ -70,11 +71,11 @@ final class StatusReport {
                 ready,
                 capacity,
                 used,
-                leadership.leads() ? index.publishedCount() : index.size(),
-                index.unavailableCount(),
+                leads ? index.publishedCount() : index.size(),
+                leads ? index.unavailableCount() : 0,
                 tombstones.size(),
-                index.shortOfCopies(),
-                index.overReplicated(),
+                leads ? index.shortOfCopies() : 0,
+                leads ? index.overReplicated() : 0,
                 upkeep.copies().countUnderWay(),
                 upkeep.copies().bytesUnderWay(),
                 clients,

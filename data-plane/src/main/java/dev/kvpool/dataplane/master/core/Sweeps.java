@@ -17,7 +17,7 @@ final class Sweeps {
     static final class Sweep {
         private final ObjectId below;
         private Runnable whenDone;
-        private Recency.Walk walk;
+        private ObjectChain.Walk walk;
         private long open;
         private long removed;
 
@@ -57,7 +57,7 @@ final class Sweeps {
 
     void begin(Sweep sweep, Runnable whenDone) {
         sweep.whenDone = whenDone;
-        sweep.walk = index.recency().fromColdest();
+        sweep.walk = index.recency().fromFirst();
         sweeps.add(sweep);
     }
 

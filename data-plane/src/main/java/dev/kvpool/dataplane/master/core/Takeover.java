@@ -18,10 +18,11 @@ final class Takeover {
     private final Membership membership;
     private final Enrolments enrolments;
     private final Index index;
-    private final Groups groups;
     private final Grants grants;
     private final Frees frees;
     private final Settlement settlement;
+    private final Tombstones tombstones;
+    private final Rounds rounds;
     private final Upkeep upkeep;
     private final PendingReplies replies;
     private final Counters counters;
@@ -40,10 +41,10 @@ final class Takeover {
             Membership membership,
             Enrolments enrolments,
             Index index,
-            Groups groups,
             Grants grants,
             Frees frees,
             Settlement settlement,
+            Tombstones tombstones,
             Upkeep upkeep,
             PendingReplies replies,
             Counters counters,
@@ -54,10 +55,11 @@ final class Takeover {
         this.membership = membership;
         this.enrolments = enrolments;
         this.index = index;
-        this.groups = groups;
         this.grants = grants;
         this.frees = frees;
         this.settlement = settlement;
+        this.tombstones = tombstones;
+        this.rounds = new Rounds(index, tombstones, settlement, this::joined);
         this.upkeep = upkeep;
         this.replies = replies;
         this.counters = counters;
@@ -112,11 +114,11 @@ final class Takeover {
             node.wantedBytes = 0;
         }
         upkeep.endTerm();
-        settlement.endTerm();
+        rounds.endTerm();
         frees.forgetQuarantine();
         grants.clear();
-        index.forgetFates();
-        groups.clear();
+        index.serve(false, membership.all());
+        index.reconsider();
     }
 
     /** Asks a node that has introduced itself to obey this leader. */
@@ -147,8 +149,8 @@ final class Takeover {
         }
         node.fencedBy = leadership.authority();
         boolean more = upkeep.purges().fenceAnswered(node, ack.purgeId());
-        if (more && leadership.phase() == Leadership.Phase.SERVING) {
-            settlement.settlePurged(nowMs);
+        if (more) {
+            rounds.purgeSeen();
         }
         admit(node, nowMs);
     }
@@ -162,15 +164,16 @@ final class Takeover {
     }
 
     private void takeIn(NodeView node, long nowMs) {
-        if (!isReady(node) || node.usable || !enrolments.mayTakePart(node)) {
+        if (!isReady(node) || node.usable || node.joining || !enrolments.mayTakePart(node)) {
             return;
         }
-        index.setUsable(node, true);
-        countHeard();
         if (leadership.phase() == Leadership.Phase.SERVING) {
             leaseRecovered();
-            settlement.settle(node, nowMs);
-            upkeep.joined(node, nowMs);
+            rounds.join(node);
+            rounds.tick(nowMs);
+        } else {
+            index.setUsable(node, true);
+            countHeard();
         }
     }
 
@@ -187,18 +190,48 @@ final class Takeover {
         }
     }
 
+    /** All that a node shows has been decided about: it takes part beside the others. */
+    private void joined(NodeView node, long nowMs) {
+        if (!enrolments.mayTakePart(node)) {
+            return; // struck off meanwhile
+        }
+        index.setUsable(node, true);
+        countHeard();
+        tombstones.on(node).forEach(grave -> settlement.settle(grave, nowMs));
+        upkeep.joined(node, nowMs);
+    }
+
+    /** What is to be decided and counted after a takeover, or on a standby before one, goes on. */
+    void tick(long nowMs) {
+        serveWhenReady(nowMs);
+        if (leadership.phase() == Leadership.Phase.SERVING) {
+            rounds.tick(nowMs);
+        } else if (!leadership.leads()) {
+            rounds.tickOnStandby(nowMs);
+        }
+        index.recount(Bounds.RECOUNTED_PER_TICK);
+    }
+
+    /** A purge has come into view that was begun under another leader. */
+    void purgeSeen() {
+        rounds.purgeSeen();
+    }
+
     /** A node that obeys somebody else shows that our epoch is too low: stop answering and hold the Lease with more. */
     void raise(NodeView node) {
         if (raising) {
             return;
         }
+        raiseAbove(node.seen.epoch(), "node %s obeys %s".formatted(node.id, node.seen));
+    }
+
+    private void raiseAbove(long epoch, String why) {
         raising = true;
         counters.add(Count.EPOCH_RAISES);
-        outbox.report("node %s obeys %s, this leader is %s: raising the epoch"
-                .formatted(node.id, node.seen, leadership.authority()));
+        outbox.report("%s, this leader is %s: raising the epoch".formatted(why, leadership.authority()));
         leadership.recoverAgain();
         replies.decideAll(Status.RECOVERING);
-        outbox.raiseEpoch(Math.max(node.seen.epoch(), leadership.authority().epoch()));
+        outbox.raiseEpoch(Math.max(epoch, leadership.authority().epoch()));
     }
 
     void serveWhenReady(long nowMs) {
@@ -209,7 +242,16 @@ final class Takeover {
         }
         List<String> missing = missing(nowMs);
         long patienceMs = warm ? Bounds.FENCE_WAIT_WARM_MS : Bounds.COLD_WAIT_MS;
-        if (missing.isEmpty() || nowMs - startedMs >= patienceMs) {
+        if (!missing.isEmpty() && nowMs - startedMs < patienceMs) {
+            return;
+        }
+        if (index.highestEpoch() >= leadership.authority().epoch()) {
+            // What this leader grants must be newer than whatever is there.
+            raiseAbove(index.highestEpoch(), "an object of epoch %d is in view".formatted(index.highestEpoch()));
+            return;
+        }
+        leaseRecovered();
+        if (rounds.decide(nowMs)) {
             serve(missing, nowMs);
         }
     }
@@ -251,12 +293,10 @@ final class Takeover {
     }
 
     private void serve(List<String> missing, long nowMs) {
-        leaseRecovered();
-        for (NodeView node : membership.usable()) {
-            settlement.settle(node, nowMs);
-        }
-        settlement.settleUnusable(nowMs);
         leadership.serve();
+        index.serve(true, membership.all());
+        rounds.serving();
+        rounds.tick(nowMs);
         lastDurationMs = nowMs - startedMs;
         counters.add(Count.TAKEOVERS);
         outbox.report("serving with %s after %d ms: %d objects published, %d of them unavailable, %d nodes, without %s"

@@ -125,6 +125,10 @@ final class Tombstones {
         return graves.get(key);
     }
 
+    Collection<Grave> all() {
+        return graves.values();
+    }
+
     /** What is written down about a transient node, by keys' order. */
     Collection<Grave> enrolments() {
         return enrolments.values();

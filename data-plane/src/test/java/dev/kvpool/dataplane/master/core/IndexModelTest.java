@@ -16,7 +16,7 @@ import dev.kvpool.wire.RecordState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.function.Predicate;
+import java.util.function.BiPredicate;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -33,6 +33,7 @@ class IndexModelTest {
     private static final int IDS = 60;
 
     private static final int KEYS = 25;
+    private static final int POOL_COPIES = 2;
 
     @Test
     void theCompactIndexDoesWhatThePlainOneDoes() {
@@ -53,15 +54,17 @@ class IndexModelTest {
         private final PlainIndex plain = new PlainIndex();
         private final List<NodeView> nodes = new ArrayList<>();
         private final List<PlainNode> plainNodes = new ArrayList<>();
+        private boolean serving;
         private long nowMs = -50_000;
 
         Run(long seed) {
             random = new Random(seed);
-            index = new Index(random);
+            index = new Index(POOL_COPIES, random);
             for (int i = 0; i < 3; i++) {
                 nodes.add(new NodeView("n" + i));
                 plainNodes.add(new PlainNode());
                 index.beginSnapshot(nodes.get(i));
+                plain.beginSnapshot(plainNodes.get(i));
             }
         }
 
@@ -69,6 +72,7 @@ class IndexModelTest {
             for (int step = 0; step < STEPS; step++) {
                 nowMs += random.nextInt(100);
                 step();
+                index.recount(random.nextInt(10));
                 if (step % 20 == 0) {
                     compare();
                 }
@@ -222,15 +226,25 @@ class IndexModelTest {
                 case 0 -> {
                     index.dropAll(node);
                     plain.dropAll(plainNode);
-                    node.usable = false;
-                    plainNode.usable = false;
+                    hangUp(node, plainNode);
                 }
                 case 1 -> {
-                    index.forgetFates();
-                    plain.forgetFates();
+                    index.reconsider();
+                    plain.reconsider();
                 }
+                case 2, 3 -> {
+                    serving = !serving;
+                    index.serve(serving, nodes);
+                }
+                case 4 -> hangUp(node, plainNode);
                 default -> {}
             }
+        }
+
+        private void hangUp(NodeView node, PlainNode plainNode) {
+            index.disconnected(node);
+            plainNode.usable = false;
+            plainNode.shown = false;
         }
 
         // ---- comparing --------------------------------------------------------------------------------------------
@@ -238,9 +252,13 @@ class IndexModelTest {
         private void compare() {
             assertThat(index.size()).isEqualTo(plain.objects.size());
             assertThat(index.publishedCount()).isEqualTo(plain.published.size());
-            assertThat(index.unavailableCount()).isEqualTo(published(object -> object.usable() == 0));
-            assertThat(index.shortOfCopies()).isEqualTo(published(object -> object.usable() < object.wanted));
-            assertThat(index.overReplicated()).isEqualTo(published(object -> object.usable() > object.wanted));
+            index.recount(Integer.MAX_VALUE);
+            assertThat(index.isCounted()).isTrue();
+            assertThat(index.unavailableCount()).isEqualTo(published((counted, wanted) -> counted == 0));
+            assertThat(index.shortOfCopies()).isEqualTo(published((counted, wanted) -> counted < wanted));
+            assertThat(index.overReplicated()).isEqualTo(published((counted, wanted) -> counted > wanted));
+            compare(index.unsettled(), Fate.UNSETTLED);
+            compare(index.doomed(), Fate.DOOMED);
             assertThat(index.publishedKeys(1000)).containsExactlyInAnyOrderElementsOf(plain.published.keySet());
             List<ObjectId> order = new ArrayList<>();
             index.recency().forEach(object -> order.add(object.id()));
@@ -258,8 +276,26 @@ class IndexModelTest {
             }
         }
 
-        private long published(Predicate<Plain> which) {
-            return plain.published.values().stream().filter(which).count();
+        private long published(BiPredicate<Integer, Integer> which) {
+            return plain.published.values().stream()
+                    .filter(object -> which.test(
+                            object.counted(serving), index.object(object.id()).wanted()))
+                    .count();
+        }
+
+        private void compare(ObjectChain chain, Fate fate) {
+            List<ObjectId> inChain = new ArrayList<>();
+            for (StoredObject object : chain) {
+                if (object.equals(index.object(object.id()))) {
+                    inChain.add(object.id());
+                }
+                assertThat(object.fate()).isEqualTo(fate);
+            }
+            assertThat(inChain)
+                    .containsExactlyInAnyOrderElementsOf(plain.objects.values().stream()
+                            .filter(object -> object.fate == fate)
+                            .map(Plain::id)
+                            .toList());
         }
 
         private void compare(StoredObject object, Plain expected) {
@@ -272,7 +308,6 @@ class IndexModelTest {
             assertThat(object.fate()).isEqualTo(expected.fate);
             assertThat(object.leaseUntilMs()).isEqualTo(expected.leaseUntilMs);
             assertThat(object.isAvailable()).isEqualTo(expected.usable() > 0);
-            assertThat(object.wanted()).isEqualTo(expected.wanted);
             assertThat(object.replicaCount()).isEqualTo(expected.replicas.size());
             assertThat(object.usableReplicas()).isEqualTo(expected.usable());
             List<ExtentRef> extents = new ArrayList<>();

@@ -33,6 +33,15 @@ final class PlainIndex {
             return (int)
                     replicas.stream().filter(replica -> replica.node.usable).count();
         }
+
+        /** A leader counts what it can use, another master what is connected. */
+        int counted(boolean serving) {
+            return serving
+                    ? usable()
+                    : (int) replicas.stream()
+                            .filter(replica -> replica.node.shown)
+                            .count();
+        }
     }
 
     static final class PlainReplica {
@@ -52,6 +61,7 @@ final class PlainIndex {
     static final class PlainNode {
         final Map<Long, PlainReplica> replicas = new HashMap<>();
         boolean usable;
+        boolean shown;
 
         long bytes() {
             return replicas.values().stream()
@@ -128,6 +138,7 @@ final class PlainIndex {
     }
 
     void beginSnapshot(PlainNode node) {
+        node.shown = true;
         node.replicas.values().forEach(replica -> replica.confirmed = false);
     }
 
@@ -170,10 +181,10 @@ final class PlainIndex {
         object.fate = Fate.DOOMED;
     }
 
-    void forgetFates() {
-        published.clear();
-        recency.clear();
-        objects.values().forEach(object -> object.fate = Fate.UNSETTLED);
+    void reconsider() {
+        for (Plain object : objects.values()) {
+            object.fate = object.fate == Fate.DOOMED ? Fate.UNSETTLED : object.fate;
+        }
     }
 
     private void unpublish(Plain object) {

@@ -237,8 +237,9 @@ class RepairTest {
         pool.world.run(0);
 
         assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
-        assertThat(pool.node("b").directory()).isEmpty();
         assertThat(count(pool, Count.COPIES_LOST)).isEqualTo(1);
+        pool.world.run(Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS);
+        assertThat(pool.node("b").directory()).isEmpty();
     }
 
     @Test

@@ -2,15 +2,18 @@
 package dev.kvpool.dataplane.master.core.slab;
 
 import java.util.Arrays;
+import java.util.function.IntConsumer;
 
 /**
  * A hash table through records of {@link Slabs}: each bucket holds the first of a chain, and one int of each record the next.
  * It grows by one bucket at a time (linear hashing), dividing the chain of one other, so no call ever moves more than a few
- * records however many there are. A bucket a record when it grows; it shrinks only when three of four are too many.
+ * records however many there are. It shrinks only when three of four buckets are too many.
  */
 public abstract class SplitTable {
-    /** The walk through a table that is not there. */
+    /** The walk, and the tour, through a table that is not there. */
     public static final Walk NOTHING = () -> Slabs.NONE;
+
+    public static final Tour NO_TOUR = new Tour(null);
 
     private static final int PAGE_SHIFT = 13;
     private static final int PAGE = 1 << PAGE_SHIFT;
@@ -20,15 +23,25 @@ public abstract class SplitTable {
 
     private final Slabs slabs;
     private final int linkAt;
+    private final int perBucket;
     private int[][] heads;
     private int buckets;
     private int size;
     private int changes;
 
-    /** @param linkAt where in a record this table may keep an int */
-    protected SplitTable(Slabs slabs, int linkAt) {
+    /** Tours under way: as long as there are any the table does not shrink, and no record comes to lie before them. */
+    private int tours;
+
+    /**
+     * An empty one.
+     *
+     * @param linkAt where in a record this table may keep an int
+     * @param perBucket records for which it keeps a bucket: 1 for tables that are asked all the time, more for less memory
+     */
+    protected SplitTable(Slabs slabs, int linkAt, int perBucket) {
         this.slabs = slabs;
         this.linkAt = linkAt;
+        this.perBucket = perBucket;
         clear();
     }
 
@@ -64,7 +77,7 @@ public abstract class SplitTable {
         setHead(bucket, record);
         size++;
         changes++;
-        if (size > buckets && buckets < BUCKETS_MAX) {
+        if (size > (long) buckets * perBucket && buckets < BUCKETS_MAX) {
             split();
         }
     }
@@ -86,7 +99,9 @@ public abstract class SplitTable {
         }
         size--;
         changes++;
-        for (int i = 0; i < MERGES_PER_REMOVAL && size < buckets / 4 && buckets > BUCKETS_MIN; i++) {
+        for (int i = 0;
+                i < MERGES_PER_REMOVAL && tours == 0 && size < (long) buckets * perBucket / 4 && buckets > BUCKETS_MIN;
+                i++) {
             merge();
         }
     }
@@ -127,6 +142,61 @@ public abstract class SplitTable {
                 record = head(bucket);
             }
             return record;
+        }
+    }
+
+    /** A way through the table in many parts. */
+    public final Tour tour() {
+        tours++;
+        return new Tour(this);
+    }
+
+    /**
+     * A way through a table in many parts, between which it may change. It comes by every record that is in the table all the
+     * time, maybe more than once, and by others or not.
+     */
+    public static final class Tour {
+        private final SplitTable table;
+        private int bucket;
+        private boolean ended;
+
+        private Tour(SplitTable table) {
+            this.table = table;
+            this.ended = table == null;
+        }
+
+        /**
+         * Goes on through about {@code visits} buckets and records.
+         *
+         * @param visitor may not change the table
+         * @return how many there were
+         */
+        public int goOn(int visits, IntConsumer visitor) {
+            int made = 0;
+            while (made < visits && !ended) {
+                made++;
+                for (int record = table.head(bucket); record != Slabs.NONE; record = table.next(record)) {
+                    visitor.accept(record);
+                    made++;
+                }
+                bucket++;
+                if (bucket >= table.buckets) {
+                    end();
+                }
+            }
+            return made;
+        }
+
+        public boolean isDone() {
+            return ended;
+        }
+
+        /** To be called when it is not made to its end. */
+        public void end() {
+            if (!ended) {
+                ended = true;
+                table.tours--;
+            }
         }
     }
 

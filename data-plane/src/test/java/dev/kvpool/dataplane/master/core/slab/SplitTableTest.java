@@ -20,7 +20,11 @@ class SplitTableTest {
     /** Records of a hash and a link. */
     private final class Numbers extends SplitTable {
         Numbers() {
-            super(slabs, 4);
+            this(1);
+        }
+
+        Numbers(int perBucket) {
+            super(slabs, 4, perBucket);
         }
 
         @Override
@@ -98,6 +102,63 @@ class SplitTableTest {
         assertThat(large).isBetween(400_000L, 500_000L);
         assertThat(table.bytes()).isLessThan(large / 8);
         assertThat(small).isLessThan(100);
+    }
+
+    @Test
+    void moreRecordsInABucketTakeLessMemory() {
+        Numbers table = new Numbers(2);
+        List<Integer> records = new ArrayList<>();
+        for (int i = 0; i < 100_000; i++) {
+            records.add(add(table, Mix.of(i)));
+        }
+
+        assertThat(table.bytes()).isBetween(200_000L, 250_000L);
+        assertThat(records).allMatch(table::holds);
+    }
+
+    @Test
+    void aTourComesByEveryRecordThatIsThereAllTheTime() {
+        Random random = new Random(SEED);
+        Numbers table = new Numbers();
+        Set<Integer> staying = new HashSet<>();
+        List<Integer> passing = new ArrayList<>();
+        for (int i = 0; i < 2_000; i++) {
+            staying.add(add(table, random.nextInt()));
+            passing.add(add(table, random.nextInt()));
+        }
+        Set<Integer> met = new HashSet<>();
+
+        SplitTable.Tour tour = table.tour();
+        while (!tour.isDone()) {
+            tour.goOn(10, met::add);
+            for (int i = 0; i < 20; i++) {
+                if (random.nextInt(3) > 0 && !passing.isEmpty()) {
+                    table.remove(passing.removeLast());
+                } else {
+                    passing.add(add(table, random.nextInt()));
+                }
+            }
+        }
+
+        assertThat(met).as("seed %d", SEED).containsAll(staying);
+    }
+
+    @Test
+    void aTableShrinksAfterTheTourThatKeptItFromIt() {
+        Numbers table = new Numbers();
+        List<Integer> records = new ArrayList<>();
+        for (int i = 0; i < 100_000; i++) {
+            records.add(add(table, Mix.of(i)));
+        }
+        SplitTable.Tour tour = table.tour();
+        records.subList(0, 90_000).forEach(table::remove);
+        assertThat(table.bytes()).isGreaterThan(400_000L);
+
+        tour.end();
+        records.subList(90_000, 100_000).forEach(table::remove);
+
+        assertThat(table.bytes()).isLessThan(300_000L);
+        assertThat(tour.goOn(10, record -> {})).isZero();
     }
 
     @Test

@@ -7,16 +7,21 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
 
-/** Published objects in the order of their last lease or publish: a linked list through the objects themselves. */
-final class Recency implements Iterable<StoredObject> {
+/**
+ * Objects in an order: a list linked through the objects themselves, so that being in one costs nothing. There is one for
+ * each {@link StoredObject.Fate}, and an object is in the one of its own; published ones stand in the order of their use.
+ */
+final class ObjectChain implements Iterable<StoredObject> {
     /** A walk that is made in many parts: objects may come, go and move between two of them. */
     final class Walk {
         private final int onward;
+        private final boolean toTheVeryEnd;
         private int next;
 
-        private Walk(int first, int onward) {
+        private Walk(int first, int onward, boolean toTheVeryEnd) {
             this.next = first;
             this.onward = onward;
+            this.toTheVeryEnd = toTheVeryEnd;
         }
 
         /** The next object, or null when there is none any more. One that was moved meanwhile may be missed or seen again. */
@@ -38,78 +43,91 @@ final class Recency implements Iterable<StoredObject> {
                 next = link(object, onward);
             }
         }
+
+        private void follow(int added) {
+            if (toTheVeryEnd && next == Slabs.NONE) {
+                next = added;
+            }
+        }
     }
 
     private final Views views;
     private final List<Walk> walks = new ArrayList<>();
-    private int coldest = Slabs.NONE;
-    private int warmest = Slabs.NONE;
+    private int first = Slabs.NONE;
+    private int last = Slabs.NONE;
 
-    Recency(Views views) {
+    ObjectChain(Views views) {
         this.views = views;
     }
 
-    Walk fromColdest() {
-        return begin(coldest, ObjectRecords.WARMER);
+    boolean isEmpty() {
+        return first == Slabs.NONE;
     }
 
-    Walk fromWarmest() {
-        return begin(warmest, ObjectRecords.COLDER);
+    Walk fromFirst() {
+        return begin(first, ObjectRecords.AFTER, false);
     }
 
-    private Walk begin(int first, int onward) {
-        Walk walk = new Walk(first, onward);
+    Walk fromLast() {
+        return begin(last, ObjectRecords.BEFORE, false);
+    }
+
+    /** From the first on, and until it is ended also by whatever is added behind the last. */
+    Walk throughAll() {
+        return begin(first, ObjectRecords.AFTER, true);
+    }
+
+    private Walk begin(int from, int onward, boolean toTheVeryEnd) {
+        Walk walk = new Walk(from, onward, toTheVeryEnd);
         walks.add(walk);
         return walk;
     }
 
+    /** Moves an object to the end. */
     void touch(StoredObject object) {
-        if (object.at() != warmest) {
+        if (object.at() != last) {
             remove(object.at());
             append(object.at());
         }
     }
 
     void append(int object) {
-        setLink(object, ObjectRecords.COLDER, warmest);
-        setLink(object, ObjectRecords.WARMER, Slabs.NONE);
-        if (warmest == Slabs.NONE) {
-            coldest = object;
+        setLink(object, ObjectRecords.BEFORE, last);
+        setLink(object, ObjectRecords.AFTER, Slabs.NONE);
+        if (last == Slabs.NONE) {
+            first = object;
         } else {
-            setLink(warmest, ObjectRecords.WARMER, object);
+            setLink(last, ObjectRecords.AFTER, object);
         }
-        warmest = object;
+        last = object;
+        for (Walk walk : walks) {
+            walk.follow(object);
+        }
     }
 
     void remove(int object) {
         for (Walk walk : walks) {
             walk.leave(object);
         }
-        int colder = link(object, ObjectRecords.COLDER);
-        int warmer = link(object, ObjectRecords.WARMER);
-        if (colder == Slabs.NONE) {
-            coldest = warmer;
+        int before = link(object, ObjectRecords.BEFORE);
+        int after = link(object, ObjectRecords.AFTER);
+        if (before == Slabs.NONE) {
+            first = after;
         } else {
-            setLink(colder, ObjectRecords.WARMER, warmer);
+            setLink(before, ObjectRecords.AFTER, after);
         }
-        if (warmer == Slabs.NONE) {
-            warmest = colder;
+        if (after == Slabs.NONE) {
+            last = before;
         } else {
-            setLink(warmer, ObjectRecords.COLDER, colder);
+            setLink(after, ObjectRecords.BEFORE, before);
         }
     }
 
-    void clear() {
-        coldest = Slabs.NONE;
-        warmest = Slabs.NONE;
-        walks.forEach(walk -> walk.next = Slabs.NONE);
-    }
-
-    /** Coldest first. The object returned last may be removed while iterating. */
+    /** From the first on. The object returned last may be removed while iterating. */
     @Override
     public Iterator<StoredObject> iterator() {
         return new Iterator<>() {
-            private int next = coldest;
+            private int next = first;
 
             @Override
             public boolean hasNext() {
@@ -122,7 +140,7 @@ final class Recency implements Iterable<StoredObject> {
                     throw new NoSuchElementException();
                 }
                 StoredObject object = views.object(next);
-                next = link(next, ObjectRecords.WARMER);
+                next = link(next, ObjectRecords.AFTER);
                 return object;
             }
         };

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.master.core.StoredObject.Fate;
+import dev.kvpool.dataplane.master.core.slab.Slabs;
+import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
+
+/** Follows what the directories of the nodes say: which objects there are, and in which extents. */
+final class Directories {
+    private final Slabs slabs;
+    private final ObjectRecords objects;
+    private final ReplicaRecords replicas;
+    private final ObjectTables.ById byId;
+    private final Fates fates;
+    private long highestEpoch;
+
+    Directories(Slabs slabs, Views views, ObjectTables.ById byId, Fates fates) {
+        this.slabs = slabs;
+        this.objects = views.objects();
+        this.replicas = views.replicas();
+        this.byId = byId;
+        this.fates = fates;
+    }
+
+    /** The highest epoch that any object was ever of. */
+    long highestEpoch() {
+        return highestEpoch;
+    }
+
+    /**
+     * A node says that an extent holds an object. Within one snapshot and its changes the highest generation of a slot is
+     * the truth, whatever order they come in. What was known before that snapshot gives way to it: the node may have lost
+     * its memory, and then its generations began anew.
+     *
+     * @param line one that {@link Index#canHold} holds of
+     * @return the object, or {@link Slabs#NONE} when the line was out of date or already known
+     */
+    int commit(NodeView node, DirectoryRecord line) {
+        int present = node.replicas.at(line.extent());
+        if (present != Slabs.NONE) {
+            boolean confirmed = node.replicas.isConfirmed(present);
+            if (confirmed
+                    && Long.compareUnsigned(
+                                    replicas.generation(present), line.extent().generation())
+                            >= 0) {
+                return Slabs.NONE;
+            }
+            if (!confirmed && replicas.is(present, line)) {
+                node.replicas.confirm(present);
+                return Slabs.NONE;
+            }
+            remove(present);
+        }
+        node.replicas.open(slabs, replicas);
+        highestEpoch = Math.max(highestEpoch, line.objectId().epoch());
+        int object = objectOf(line);
+        node.replicas.add(replicas.create(object, node, line));
+        fates.recount(object);
+        return object;
+    }
+
+    /**
+     * A second replica that disagrees about key, length or checksum is not a replica of that object (its writer changed the
+     * buffer during the put): it gets an entry of its own that nobody finds, and is freed.
+     */
+    private int objectOf(DirectoryRecord line) {
+        int known = byId.find(line.objectId());
+        if (known != Slabs.NONE && objects.agrees(known, line)) {
+            return known;
+        }
+        int told = objects.create(line);
+        if (known == Slabs.NONE) {
+            byId.add(told);
+            fates.created(told);
+        } else {
+            fates.contradicts(told, line);
+        }
+        return told;
+    }
+
+    /** Whether this slot is known, from the same snapshot, to hold an object of a higher generation. */
+    boolean outdates(NodeView node, ExtentRef extent) {
+        int present = node.replicas.at(extent);
+        return present != Slabs.NONE
+                && node.replicas.isConfirmed(present)
+                && Long.compareUnsigned(replicas.generation(present), extent.generation()) > 0;
+    }
+
+    /** A node says that it freed an extent. */
+    void freed(NodeView node, ExtentRef extent) {
+        int present = node.replicas.at(extent);
+        if (present != Slabs.NONE && Long.compareUnsigned(replicas.generation(present), extent.generation()) <= 0) {
+            remove(present);
+        }
+    }
+
+    /** See {@link Index#dropUnconfirmed}. */
+    long dropUnconfirmed(NodeView node) {
+        if (!node.replicas.hasUnconfirmed()) {
+            return 0;
+        }
+        long lost = 0;
+        for (int replica : node.replicas.copy()) {
+            if (!node.replicas.isConfirmed(replica)) {
+                lost += objects.fate(replicas.owner(replica)) == Fate.PUBLISHED ? 1 : 0;
+                remove(replica);
+            }
+        }
+        return lost;
+    }
+
+    void dropAll(NodeView node) {
+        for (int replica : node.replicas.copy()) {
+            remove(replica);
+        }
+        replicas.nodes().release(node);
+    }
+
+    private void remove(int replica) {
+        NodeView node = replicas.node(replica);
+        int object = replicas.owner(replica);
+        node.replicas.remove(replica);
+        replicas.destroy(replica);
+        fates.recount(object);
+        if (replicas.firstOf(object) == Slabs.NONE) {
+            forget(object);
+        }
+    }
+
+    private void forget(int object) {
+        fates.forget(object);
+        if (!objects.isUnlisted(object)) {
+            byId.remove(object);
+        }
+        objects.destroy(object);
+    }
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.ObjLongConsumer;
+
+/**
+ * Goes through the objects about which {@link Settlement} has something to decide, however many they are, a bounded number
+ * in one turn: before a leader serves, when a node joins one that does, and on a standby, so that little is left to a
+ * takeover. A node is not relied on before all it shows has been decided about: what loses there must not be found, nor be
+ * missed by a removal.
+ */
+final class Rounds {
+    private final Index index;
+    private final Tombstones tombstones;
+    private final Settlement settlement;
+    private final ObjLongConsumer<NodeView> whenJoined;
+
+    /** Published objects that a purge may cover; unsettled ones; what is given up and may still lie somewhere. */
+    private ObjectChain.Walk published;
+
+    private ObjectChain.Walk unsettled;
+    private ObjectChain.Walk doomed;
+
+    /** Nodes that join when the round under way is done, and when the next one is. */
+    private final Set<NodeView> joining = new LinkedHashSet<>();
+
+    private final Set<NodeView> joiningNext = new LinkedHashSet<>();
+
+    /** @param whenJoined told that all has been decided about what a node shows */
+    Rounds(Index index, Tombstones tombstones, Settlement settlement, ObjLongConsumer<NodeView> whenJoined) {
+        this.index = index;
+        this.tombstones = tombstones;
+        this.settlement = settlement;
+        this.whenJoined = whenJoined;
+    }
+
+    /** A purge has come into view that was begun under an earlier leader and reached few nodes. */
+    void purgeSeen() {
+        end(published);
+        published = index.recency().fromFirst();
+    }
+
+    /** A node obeys the leader, which serves, and its directory is known. */
+    void join(NodeView node) {
+        node.joining = true;
+        joiningNext.add(node);
+    }
+
+    /**
+     * Decides, before a leader serves, about what is left to decide.
+     *
+     * @return whether that is all; else it is to be called again in another turn
+     */
+    boolean decide(long nowMs) {
+        int left = goThroughPublished(Bounds.SETTLED_PER_TURN, nowMs);
+        if (unsettled == null) {
+            settlement.lookingAtAll();
+            unsettled = index.unsettled().throughAll();
+        }
+        if (left <= 0 || !goThroughUnsettled(left, settlement::settle, nowMs)) {
+            return false;
+        }
+        for (Tombstones.Grave grave : tombstones.all()) {
+            settlement.settle(grave, nowMs);
+        }
+        return true;
+    }
+
+    /** The leader serves from now on: what is given up can be freed. */
+    void serving() {
+        lookAtDoomed();
+    }
+
+    /** What a leader that serves has to decide. */
+    void tick(long nowMs) {
+        goThroughPublished(Bounds.SETTLED_PER_TICK, nowMs);
+        if (unsettled == null && (settlement.isWaiting() || !joiningNext.isEmpty())) {
+            settlement.lookingAtAll();
+            unsettled = index.unsettled().throughAll();
+            joining.addAll(joiningNext);
+            joiningNext.clear();
+        }
+        if (unsettled != null && goThroughUnsettled(Bounds.SETTLED_PER_TICK, settlement::settleWhileServing, nowMs)) {
+            letIn(nowMs);
+        }
+        goThroughDoomed(nowMs);
+    }
+
+    private void letIn(long nowMs) {
+        List<NodeView> ready = new ArrayList<>(joining);
+        joining.clear();
+        for (NodeView node : ready) {
+            // It may have gone meanwhile, or be another connection that has not answered a fence.
+            if (node.joining) {
+                node.joining = false;
+                whenJoined.accept(node, nowMs);
+                lookAtDoomed();
+            }
+        }
+    }
+
+    /** What a master that does not lead can do before it has to: the newest object of each key gets it. */
+    void tickOnStandby(long nowMs) {
+        goThroughPublished(Bounds.CLAIMED_PER_TICK, nowMs);
+        if (unsettled == null) {
+            unsettled = index.unsettled().fromFirst();
+        }
+        for (int i = 0; i < Bounds.CLAIMED_PER_TICK; i++) {
+            StoredObject object = unsettled.next();
+            if (object == null) {
+                unsettled = end(unsettled);
+                return;
+            }
+            settlement.claim(object);
+        }
+    }
+
+    /** A new term, or none, begins: it decides anew. */
+    void endTerm() {
+        unsettled = end(unsettled);
+        doomed = end(doomed);
+        joining.forEach(node -> node.joining = false);
+        joiningNext.forEach(node -> node.joining = false);
+        joining.clear();
+        joiningNext.clear();
+    }
+
+    /** How many visits are left. */
+    private int goThroughPublished(int visits, long nowMs) {
+        int left = visits;
+        while (published != null && left > 0) {
+            left--;
+            StoredObject object = published.next();
+            if (object == null) {
+                published = end(published);
+            } else {
+                settlement.settlePublished(object, nowMs);
+            }
+        }
+        return left;
+    }
+
+    private boolean goThroughUnsettled(int visits, ObjLongConsumer<StoredObject> settle, long nowMs) {
+        for (int i = 0; i < visits; i++) {
+            StoredObject object = unsettled.next();
+            if (object == null) {
+                unsettled = end(unsettled);
+                return true;
+            }
+            settle.accept(object, nowMs);
+        }
+        return false;
+    }
+
+    private void lookAtDoomed() {
+        end(doomed);
+        doomed = index.doomed().fromFirst();
+    }
+
+    private void goThroughDoomed(long nowMs) {
+        for (int i = 0; i < Bounds.SETTLED_PER_TICK && doomed != null; i++) {
+            StoredObject object = doomed.next();
+            if (object == null) {
+                doomed = end(doomed);
+            } else {
+                settlement.giveUpRest(object, nowMs);
+            }
+        }
+    }
+
+    private static ObjectChain.Walk end(ObjectChain.Walk walk) {
+        if (walk != null) {
+            walk.end();
+        }
+        return null;
+    }
+}
