@@ -391,38 +391,4 @@ class TakeoverTest {
         assertThat(pool.published(waiting)).isEqualTo(Status.OK);
         assertThat(core.hasWaiting()).isFalse();
     }
-
-    @Test
-    void anObjectOfAHigherEpochIsFoundBeforeAnythingIsServed() {
-        Scenario pool = new Scenario().withNodes(MIB, "a").leading(5);
-        ModelMaster standby = pool.master();
-        List<Long> raises = new ArrayList<>();
-        standby.onRaise(raises::add);
-        pool.node("a").write(Scenario.authority(5), new ObjectId(9, 1), Key.of("k"), 100, 1);
-
-        pool.lead(standby, 8).talkTo(standby);
-        assertThat(raises).containsExactly(9L);
-        assertThat(pool.find("k").status()).isEqualTo(Status.RECOVERING);
-
-        pool.lead(standby, 10);
-        assertThat(pool.find("k").objectId()).isEqualTo(new ObjectId(9, 1));
-    }
-
-    @Test
-    void whatALeaderGaveUpAndDidNotFreeIsDecidedAnewByTheNext() {
-        Scenario pool = new Scenario().withNodes(MIB, "a").leading(5);
-        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
-        pool.find("k");
-        assertThat(pool.upsert("k", 200)).isEqualTo(Status.OK);
-        pool.node("a").mute(true);
-        assertThat(pool.find("k").payloadLength()).isEqualTo(200);
-
-        pool.node("a").mute(false);
-        pool.lead(pool.talkedTo(), 6);
-        assertThat(pool.find("k").payloadLength()).isEqualTo(200);
-        pool.pass(Scenario.LEASE_DURATION_MS + 2 * Scenario.OBJECT_LEASE_MS);
-
-        assertThat(pool.find("k").payloadLength()).isEqualTo(200);
-        assertThat(pool.node("a").directory()).hasSize(1);
-    }
 }
