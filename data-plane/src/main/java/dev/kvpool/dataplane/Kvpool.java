@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.cli.Command;
 import dev.kvpool.dataplane.cli.CommandRunner;
 import dev.kvpool.dataplane.cli.Console;
 import dev.kvpool.dataplane.cli.StopSignal;
+import dev.kvpool.dataplane.doctor.DoctorCommand;
 import dev.kvpool.dataplane.local.LocalCommand;
 import dev.kvpool.dataplane.master.MasterCommand;
 import dev.kvpool.dataplane.node.NodeCommand;
@@ -12,13 +13,14 @@ import dev.kvpool.dataplane.preflight.PreflightCommand;
 import dev.kvpool.dataplane.version.VersionCommand;
 import java.util.List;
 
-/** The command line: {@code kvpool master | node | local | preflight | version}. */
+/** The command line: {@code kvpool master | node | local | doctor | preflight | version}. */
 public final class Kvpool {
     /** Every subcommand, in the order of the help. */
     public static final List<Command> COMMANDS = List.of(
             new MasterCommand(),
             new NodeCommand(),
             new LocalCommand(Kvpool.class),
+            new DoctorCommand(),
             new PreflightCommand(),
             new VersionCommand());
 

@@ -31,7 +31,7 @@ class ArchitectureTest {
     @Test
     void whatAllCommandsShareKnowsNoneOfThem() {
         for (String shared : Set.of("config..", "http..", "machine..", "version..")) {
-            for (String command : Set.of("master..", "node..", "local..", "admin..")) {
+            for (String command : Set.of("master..", "node..", "local..", "admin..", "doctor..", "preflight..")) {
                 never(ROOT + shared, ROOT + command);
             }
         }

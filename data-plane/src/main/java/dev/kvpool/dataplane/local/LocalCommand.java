@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.machine.MemoryRoom;
+import dev.kvpool.dataplane.machine.PortProbe;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

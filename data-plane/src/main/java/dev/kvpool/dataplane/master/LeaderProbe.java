@@ -2,17 +2,14 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.config.HostPort;
-import dev.kvpool.dataplane.wire.Frame;
 import dev.kvpool.dataplane.wire.Handshake;
-import dev.kvpool.dataplane.wire.codec.MessageEncoder;
+import dev.kvpool.dataplane.wire.Introduction;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
-import dev.kvpool.wire.MessageHeaderDecoder;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
 import dev.kvpool.wire.RefusalCode;
-import dev.kvpool.wire.RefusedDecoder;
 import dev.kvpool.wire.Role;
-import dev.kvpool.wire.WelcomeDecoder;
-import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -21,11 +18,6 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.util.zip.CRC32C;
-import org.agrona.ExpandableArrayBuffer;
-import org.agrona.concurrent.UnsafeBuffer;
 
 /** Dials a master that others say has crashed, to see for oneself. Blocks for a second or so at most, DNS aside. */
 final class LeaderProbe {
@@ -98,39 +90,9 @@ final class LeaderProbe {
                 incarnation,
                 self.versions(),
                 self.name());
-        socket.getOutputStream().write(frame(hello));
-        DataInputStream in = new DataInputStream(socket.getInputStream());
-        int length = Integer.reverseBytes(in.readInt());
-        in.readInt(); // a broken answer is caught below as well: it is none of the two
-        if (length < MessageHeaderDecoder.ENCODED_LENGTH + RefusedDecoder.BLOCK_LENGTH
-                || length > Frame.HELLO_BYTES_MAX) {
-            return Finding.UNKNOWN;
-        }
-        UnsafeBuffer body = new UnsafeBuffer(in.readNBytes(length));
-        if (body.capacity() < length) {
-            throw new EOFException();
-        }
-        MessageHeaderDecoder header = new MessageHeaderDecoder().wrap(body, 0);
-        return switch (header.templateId()) {
-            case WelcomeDecoder.TEMPLATE_ID -> Finding.THERE;
-            case RefusedDecoder.TEMPLATE_ID ->
-                new RefusedDecoder().wrapAndApplyHeader(body, 0, header).code() == RefusalCode.IDENTITY_MISMATCH
-                        ? Finding.GONE
-                        : Finding.UNKNOWN;
-            default -> Finding.UNKNOWN;
+        return switch (Introduction.exchange(socket, hello)) {
+            case Welcome _ -> Finding.THERE;
+            case Refused refused -> refused.code() == RefusalCode.IDENTITY_MISMATCH ? Finding.GONE : Finding.UNKNOWN;
         };
-    }
-
-    private static byte[] frame(Hello hello) {
-        ExpandableArrayBuffer body = new ExpandableArrayBuffer();
-        int length = new MessageEncoder().encode(hello, body);
-        CRC32C crc = new CRC32C();
-        crc.update(body.byteArray(), 0, length);
-        return ByteBuffer.allocate(Frame.HEADER_BYTES + length)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .putInt(length)
-                .putInt((int) crc.getValue())
-                .put(body.byteArray(), 0, length)
-                .array();
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.local;
 
+import dev.kvpool.dataplane.machine.PortProbe;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;

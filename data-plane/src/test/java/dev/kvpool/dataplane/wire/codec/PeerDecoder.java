@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.wire.codec;
 
-import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.Existence;
 import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
@@ -16,8 +15,6 @@ import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.ReplicaRef;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
-import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
-import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Bury;
@@ -31,7 +28,6 @@ import dev.kvpool.dataplane.wire.message.NodeCommand.Tombstone;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
-import dev.kvpool.nativelib.VersionRange;
 import dev.kvpool.wire.AuthorityDecoder;
 import dev.kvpool.wire.BuryDecoder;
 import dev.kvpool.wire.CopyDecoder;
@@ -50,11 +46,9 @@ import dev.kvpool.wire.PurgeDecoder;
 import dev.kvpool.wire.RefusedDecoder;
 import dev.kvpool.wire.RemoveAllReplyDecoder;
 import dev.kvpool.wire.RemoveReplyDecoder;
-import dev.kvpool.wire.VersionRangeDecoder;
 import dev.kvpool.wire.WelcomeDecoder;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /** Reads what a master sends: the other side of {@link MessageEncoder}, for tests. */
@@ -66,8 +60,7 @@ public final class PeerDecoder {
         body = new UnsafeBuffer(bytes);
         header.wrap(body, 0);
         return switch (header.templateId()) {
-            case WelcomeDecoder.TEMPLATE_ID -> welcome(new WelcomeDecoder().wrapAndApplyHeader(body, 0, header));
-            case RefusedDecoder.TEMPLATE_ID -> refused(new RefusedDecoder().wrapAndApplyHeader(body, 0, header));
+            case WelcomeDecoder.TEMPLATE_ID, RefusedDecoder.TEMPLATE_ID -> answer();
             case HeartbeatDecoder.TEMPLATE_ID -> new Heartbeat();
             case FenceDecoder.TEMPLATE_ID -> fence(new FenceDecoder().wrapAndApplyHeader(body, 0, header));
             case PurgeDecoder.TEMPLATE_ID -> purge(new PurgeDecoder().wrapAndApplyHeader(body, 0, header));
@@ -90,22 +83,12 @@ public final class PeerDecoder {
         };
     }
 
-    private static Welcome welcome(WelcomeDecoder it) {
-        UUID pool = new UUID(it.poolId().high(), it.poolId().low());
-        VersionRange wire = range(it.wire());
-        VersionRange layout = range(it.layout());
-        VersionRange abi = range(it.abi());
-        String name = it.name();
-        Versions versions = new Versions(it.product(), wire, layout, abi);
-        return new Welcome(it.role(), pool, it.incarnation(), versions, it.wireChosen(), name);
-    }
-
-    private static Refused refused(RefusedDecoder it) {
-        return new Refused(it.code(), range(it.wire()), it.message());
-    }
-
-    private static VersionRange range(VersionRangeDecoder range) {
-        return new VersionRange(range.min(), range.max());
+    private Message answer() {
+        try {
+            return new AnswerDecoder().decode(body);
+        } catch (MalformedMessageException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private static Fence fence(FenceDecoder it) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.local;
+package dev.kvpool.dataplane.machine;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -9,10 +9,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Tries the ports of all children before the first is started. */
-final class PortProbe {
+/** Tries ports before the processes that are to listen on them start. */
+public final class PortProbe {
     /** The children of a local that was just killed need a moment to notice. */
-    static final Duration PATIENCE = Duration.ofSeconds(3);
+    public static final Duration PATIENCE = Duration.ofSeconds(3);
 
     private static final Duration PAUSE = Duration.ofMillis(100);
     private static final int BACKLOG = 1;
@@ -20,7 +20,7 @@ final class PortProbe {
     private PortProbe() {}
 
     /** A sentence for each port that is still taken after this time. */
-    static List<String> problems(String host, Map<Integer, List<String>> ports, Duration patience)
+    public static List<String> problems(String host, Map<Integer, List<String>> ports, Duration patience)
             throws InterruptedException {
         List<String> problems = probe(host, ports);
         for (Duration waited = Duration.ZERO;
@@ -33,7 +33,7 @@ final class PortProbe {
     }
 
     /** A sentence for each port that is taken now. */
-    static List<String> probe(String host, Map<Integer, List<String>> ports) {
+    public static List<String> probe(String host, Map<Integer, List<String>> ports) {
         List<String> problems = new ArrayList<>();
         ports.forEach((port, users) -> {
             try (ServerSocket socket = new ServerSocket(port, BACKLOG, InetAddress.getByName(host))) {

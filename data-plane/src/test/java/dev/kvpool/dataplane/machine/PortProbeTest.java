@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.local;
+package dev.kvpool.dataplane.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

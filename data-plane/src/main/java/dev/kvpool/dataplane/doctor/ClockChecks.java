@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.doctor;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+/** Judges how far the masters' clocks are from ours. */
+final class ClockChecks {
+    /** The leadership Lease is 5 s; clocks that differ by a good part of it make takeovers early or late. */
+    private static final Duration SKEW_MAX = Duration.ofSeconds(2);
+
+    /** A Date has whole seconds, so the true time lies up to this much after it. */
+    private static final Duration RESOLUTION = Duration.ofSeconds(1);
+
+    private ClockChecks() {}
+
+    static List<Finding> judge(List<ClockReading> readings) {
+        return readings.stream().map(ClockChecks::judge).toList();
+    }
+
+    private static Finding judge(ClockReading reading) {
+        String subject = "clock of " + reading.admin();
+        if (reading.told().isEmpty()) {
+            return Finding.problem(
+                    subject,
+                    "not reached: " + reading.failure(),
+                    "look whether the master runs, and whether --admins names admin ports (9003), not wire ports");
+        }
+        Duration skew = skew(reading);
+        if (skew.abs().compareTo(SKEW_MAX) <= 0) {
+            return Finding.ok(subject, "within " + SKEW_MAX.toSeconds() + " s of ours");
+        }
+        return Finding.warning(
+                subject,
+                "at least " + skew.abs().toMillis() + " ms " + (skew.isNegative() ? "behind" : "ahead of") + " ours",
+                "run chrony or another NTP client on both machines; a Lease is judged by the wall clock of whoever reads it");
+    }
+
+    /** What is certain: 0 while the true time may lie between question and answer. */
+    private static Duration skew(ClockReading reading) {
+        Instant earliest = reading.told().orElseThrow();
+        Instant latest = earliest.plus(RESOLUTION);
+        if (earliest.isAfter(reading.heard())) {
+            return Duration.between(reading.heard(), earliest);
+        }
+        if (latest.isBefore(reading.asked())) {
+            return Duration.between(reading.asked(), latest);
+        }
+        return Duration.ZERO;
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.doctor;
+
+import dev.kvpool.dataplane.config.Formats;
+import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.config.Setting;
+import dev.kvpool.dataplane.config.Sizes;
+import java.nio.file.Path;
+import java.util.List;
+
+/** The flags of {@code kvpool doctor}. */
+final class DoctorSettings {
+    static final Setting<List<HostPort>> MASTERS =
+            Setting.optional("masters", HostPort.LIST, "Masters to visit; compares versions and pools.");
+
+    static final Setting<List<HostPort>> ADMINS =
+            Setting.optional("admins", HostPort.LIST, "Admin addresses of masters; compares clocks.");
+
+    static final Setting<Path> DATA_DIR =
+            Setting.withDefault("data-dir", Formats.DIRECTORY, "/dev/shm", "Where segments are, or are to be.");
+
+    static final Setting<Long> SEGMENT_SIZE =
+            Setting.optional("segment-size", Sizes.between(16L << 20, 64L << 40), "The segment that must fit there.");
+
+    static final Setting<List<Integer>> PORTS = Setting.withDefault(
+            "ports",
+            Formats.listOf(Formats.PORT),
+            "50051,9003,50061,9301",
+            "Ports that kvpool is to listen on here; must be free.");
+
+    static final Setting<Boolean> JSON = Setting.onOff("json", "Print one line of JSON for programs.");
+
+    static final List<Setting<?>> ALL = List.of(MASTERS, ADMINS, DATA_DIR, SEGMENT_SIZE, PORTS, JSON);
+
+    private DoctorSettings() {}
+}

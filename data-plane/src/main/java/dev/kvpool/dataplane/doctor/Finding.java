@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.doctor;
+
+/**
+ * What one check found.
+ *
+ * @param level how bad it is
+ * @param subject what was looked at, in one or two words
+ * @param found one sentence with the numbers
+ * @param wayOut what to do about it; empty when nothing is to be done
+ */
+record Finding(Level level, String subject, String found, String wayOut) {
+    /** How bad a finding is. */
+    enum Level {
+        OK("ok"),
+        /** It works, but slower or with less safety than it could. */
+        WARNING("warning"),
+        /** Something that was asked for cannot work. */
+        PROBLEM("problem");
+
+        private final String text;
+
+        Level(String text) {
+            this.text = text;
+        }
+
+        String text() {
+            return text;
+        }
+    }
+
+    static Finding ok(String subject, String found) {
+        return new Finding(Level.OK, subject, found, "");
+    }
+
+    static Finding warning(String subject, String found, String wayOut) {
+        return new Finding(Level.WARNING, subject, found, wayOut);
+    }
+
+    static Finding problem(String subject, String found, String wayOut) {
+        return new Finding(Level.PROBLEM, subject, found, wayOut);
+    }
+}

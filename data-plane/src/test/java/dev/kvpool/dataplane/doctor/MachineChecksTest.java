@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.doctor.Finding.Level;
+import dev.kvpool.dataplane.doctor.Machine.HugePages;
+import dev.kvpool.dataplane.doctor.Machine.PortRange;
+import dev.kvpool.dataplane.machine.MemoryRoom;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+class MachineChecksTest {
+    private static final long GIB = 1L << 30;
+    private static final Machine GOOD = new Machine(
+            OptionalLong.of(Long.MAX_VALUE),
+            OptionalLong.of(1 << 20),
+            List.of(),
+            Optional.of(new PortRange(10000, 11000)),
+            List.of(),
+            Path.of("/dev/shm"),
+            Optional.of(new MemoryRoom(8 * GIB, "the machine's memory", true)));
+
+    @Test
+    void aGoodMachineHasNothingToBeDone() {
+        assertThat(MachineChecks.judge(GOOD, 4 * GIB, List.of(50051)))
+                .hasSize(5)
+                .allSatisfy(finding -> {
+                    assertThat(finding.level()).isEqualTo(Level.OK);
+                    assertThat(finding.wayOut()).isEmpty();
+                });
+    }
+
+    @Test
+    void aSegmentWithoutRoomIsAProblemWithBothNumbers() {
+        Finding found = only("shared memory", GOOD, 9 * GIB);
+
+        assertThat(found.level()).isEqualTo(Level.PROBLEM);
+        assertThat(found.found()).contains("9.0 GiB", "8.0 GiB", "the machine's memory");
+        assertThat(found.wayOut()).contains("--segment-size", "remount");
+    }
+
+    @Test
+    void aSegmentOnADiskIsAProblem() {
+        Machine disk = withRoom(Optional.of(new MemoryRoom(800 * GIB, "the file system at /data", false)));
+
+        assertThat(only("shared memory", disk, GIB).level()).isEqualTo(Level.PROBLEM);
+        assertThat(only("shared memory", disk, GIB).found()).contains("disk");
+    }
+
+    @Test
+    void aDirectoryThatIsNotThereIsAProblem() {
+        Finding found = only("shared memory", withRoom(Optional.empty()), GIB);
+
+        assertThat(found.level()).isEqualTo(Level.PROBLEM);
+        assertThat(found.wayOut()).contains("--data-dir");
+    }
+
+    @Test
+    void aLimitOfLockedMemoryIsNamedWithTheSegment() {
+        Machine limited = new Machine(
+                OptionalLong.of(8 << 20),
+                GOOD.openFilesMax(),
+                List.of(),
+                GOOD.ephemeralPorts(),
+                List.of(),
+                GOOD.directory(),
+                GOOD.room());
+
+        Finding found = only("locked memory", limited, 4 * GIB);
+
+        assertThat(found.level()).isEqualTo(Level.WARNING);
+        assertThat(found.found()).contains("8.0 MiB", "4.0 GiB");
+        assertThat(found.wayOut()).contains("ulimit -l unlimited");
+    }
+
+    @Test
+    void hugePagesThatDoNotHoldTheSegmentAreAWarning() {
+        assertThat(only("huge pages", withHugePages(new HugePages(2L << 20, 512, 512)), GIB)
+                        .level())
+                .isEqualTo(Level.OK);
+        assertThat(only("huge pages", withHugePages(new HugePages(2L << 20, 512, 511)), GIB))
+                .satisfies(found -> assertThat(found.level()).isEqualTo(Level.WARNING))
+                .satisfies(found -> assertThat(found.found()).contains("511 of 512 pages of 2MiB", "1.0 GiB"));
+        assertThat(only("huge pages", withHugePages(new HugePages(2L << 20, 0, 0)), GIB)
+                        .level())
+                .isEqualTo(Level.OK);
+    }
+
+    @Test
+    void tooFewOpenFilesAreAWarning() {
+        Machine limited = new Machine(
+                GOOD.lockedBytesMax(),
+                OptionalLong.of(1024),
+                List.of(),
+                GOOD.ephemeralPorts(),
+                List.of(),
+                GOOD.directory(),
+                GOOD.room());
+
+        assertThat(only("open files", limited, GIB).level()).isEqualTo(Level.WARNING);
+        assertThat(only("open files", limited, GIB).found()).contains("1024");
+    }
+
+    @Test
+    void portsThatOutgoingConnectionsMayHoldAreNamedUnlessReserved() {
+        Machine exposed = withPorts(new PortRange(32768, 60999), List.of(new PortRange(50061, 50061)));
+
+        Finding found =
+                MachineChecks.judge(exposed, 0, List.of(9003, 50051, 50061)).getLast();
+
+        assertThat(found.level()).isEqualTo(Level.WARNING);
+        assertThat(found.found()).contains("32768-60999", "50051").doesNotContain("9003", "50061");
+        assertThat(found.wayOut()).contains("ip_local_reserved_ports=50051");
+        assertThat(MachineChecks.judge(exposed, 0, List.of(9003, 50061))
+                        .getLast()
+                        .level())
+                .isEqualTo(Level.OK);
+    }
+
+    private static Finding only(String subject, Machine machine, long segmentBytes) {
+        return MachineChecks.judge(machine, segmentBytes, List.of()).stream()
+                .filter(finding -> finding.subject().equals(subject))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static Machine withRoom(Optional<MemoryRoom> room) {
+        return new Machine(
+                GOOD.lockedBytesMax(),
+                GOOD.openFilesMax(),
+                List.of(),
+                GOOD.ephemeralPorts(),
+                List.of(),
+                GOOD.directory(),
+                room);
+    }
+
+    private static Machine withHugePages(HugePages pages) {
+        return new Machine(
+                GOOD.lockedBytesMax(),
+                GOOD.openFilesMax(),
+                List.of(pages),
+                GOOD.ephemeralPorts(),
+                List.of(),
+                GOOD.directory(),
+                GOOD.room());
+    }
+
+    private static Machine withPorts(PortRange ephemeral, List<PortRange> reserved) {
+        return new Machine(
+                GOOD.lockedBytesMax(),
+                GOOD.openFilesMax(),
+                List.of(),
+                Optional.of(ephemeral),
+                reserved,
+                GOOD.directory(),
+                GOOD.room());
+    }
+}
