@@ -23,7 +23,7 @@ final class SchemaPolish {
 
     /** Lists that are maps: name of the property to its key. */
     private static final Map<String, String> LIST_MAP_KEYS =
-            Map.of("conditions", "type", "storage", "name", "env", "name", "hostFiles", "path");
+            Map.of("conditions", "type", "storage", "name", "env", "name", "hostFiles", "path", "steps", "pod");
 
     private final Class<?> kind;
 

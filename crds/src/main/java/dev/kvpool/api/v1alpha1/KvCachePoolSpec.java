@@ -52,6 +52,9 @@ public record KvCachePoolSpec(
         @JsonPropertyDescription("Rules of the cache.") @Default("{}")
         CacheSpec cache,
 
+        @JsonPropertyDescription("How the pool goes over to another version or image.") @Default("{}")
+        UpgradeSpec upgrade,
+
         @JsonPropertyDescription(
                 "True: the operator changes none of the pool's objects. Status, and the label that makes the"
                         + " leader Service follow the leader, are still kept.")
@@ -82,6 +85,7 @@ public record KvCachePoolSpec(
         masters = masters == null ? new MastersSpec(null, null, null) : masters;
         storage = storage == null ? List.of() : List.copyOf(storage);
         cache = cache == null ? new CacheSpec(null, null, null, null, null, null) : cache;
+        upgrade = upgrade == null ? new UpgradeSpec(null, null, null, null, null) : upgrade;
         paused = paused != null && paused;
         deletionPolicy = deletionPolicy == null ? DeletionPolicy.DELETE : deletionPolicy;
         onDataLoss = onDataLoss == null ? DataLossPolicy.WAIT : onDataLoss;

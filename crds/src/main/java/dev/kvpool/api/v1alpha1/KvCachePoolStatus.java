@@ -39,11 +39,14 @@ public record KvCachePoolStatus(
 
         @JsonPropertyDescription("Versions.") VersionStatus version,
 
+        @JsonPropertyDescription("The upgrade that is under way, blocked or failed. Absent when there is none.")
+        RollStatus roll,
+
         @JsonPropertyDescription("Protocols that every ready storage node offers.") @Size(max = 8)
         List<String> protocols) {
 
     public static final KvCachePoolStatus EMPTY =
-            new KvCachePoolStatus(null, null, null, null, null, null, null, null, null, null, null, null);
+            new KvCachePoolStatus(null, null, null, null, null, null, null, null, null, null, null, null, null);
 
     public KvCachePoolStatus {
         conditions = conditions == null ? List.of() : List.copyOf(conditions);

@@ -17,6 +17,9 @@ public enum PoolPhase {
     /** The pool serves, and all of it is there. */
     @JsonProperty("Ready")
     READY,
+    /** The pool goes over to another version, or back. */
+    @JsonProperty("Upgrading")
+    UPGRADING,
     /** The pool serves, and a change waits because it would lose bytes. */
     @JsonProperty("Waiting")
     WAITING,

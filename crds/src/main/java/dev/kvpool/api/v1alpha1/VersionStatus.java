@@ -13,4 +13,8 @@ public record VersionStatus(
 
         @JsonPropertyDescription("What the spec asks for. Absent when it names an image and no version.")
         @Size(max = 64)
-        String desired) {}
+        String desired,
+
+        @JsonPropertyDescription("The image that all of the pool ran last; a failed upgrade goes back to it.")
+        @Size(max = 512)
+        String lastStable) {}

@@ -11,7 +11,13 @@ public enum EventReason {
     PAUSED("Paused", false, "The pool was paused."),
     HELD_BACK("HeldBack", true, "A part of the spec is not carried out, because it would lose bytes."),
     APPLY_FAILED("ApplyFailed", true, "An object of the pool could not be changed."),
-    VERSION_MISMATCH("VersionMismatch", true, "Versions do not fit, or are not the wanted ones.");
+    VERSION_MISMATCH("VersionMismatch", true, "Versions do not fit, or are not the wanted ones."),
+    UPGRADE_STARTED("UpgradeStarted", false, "The pool goes over to another image."),
+    UPGRADE_STEP("UpgradeStep", false, "A step of an upgrade began: which pod, and what is done with it."),
+    UPGRADE_FINISHED("UpgradeFinished", false, "All of the pool runs the wanted image."),
+    UPGRADE_BLOCKED("UpgradeBlocked", true, "The wanted image does not fit the pool; nothing was restarted."),
+    UPGRADE_GOES_BACK("UpgradeGoesBack", true, "The pool goes back to the image it ran before."),
+    UPGRADE_FAILED("UpgradeFailed", true, "The pool is back at the image it ran before.");
 
     private final String text;
     private final boolean warning;

@@ -6,12 +6,15 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
@@ -22,6 +25,11 @@ import java.util.concurrent.TimeoutException;
 public final class HttpMasterClient implements MasterClient {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
     private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(2);
+
+    /** A leader lets clients that wait have their answers before it hands over. */
+    private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(8);
+
+    private static final int SENTENCE_CHARS_MAX = 300;
 
     /** About 10,000 storage nodes; more is not a pool report. */
     private static final int ANSWER_BYTES_MAX = 4 << 20;
@@ -52,9 +60,48 @@ public final class HttpMasterClient implements MasterClient {
         return answers;
     }
 
-    private CompletableFuture<MasterAnswer> askOne(String address) {
+    @Override
+    public Optional<String> handOver(String address) {
+        return post(address, "/api/v1/handover");
+    }
+
+    @Override
+    public Optional<String> drain(String address, String node, Duration timeout) {
+        String query =
+                "?node=" + URLEncoder.encode(node, StandardCharsets.UTF_8) + "&timeout=" + timeout.toSeconds() + "s";
+        return post(address, "/api/v1/drain" + query);
+    }
+
+    private Optional<String> post(String address, String pathAndQuery) {
+        HttpRequest request = HttpRequest.newBuilder(uri(address, pathAndQuery))
+                .timeout(COMMAND_TIMEOUT)
+                .POST(HttpRequest.BodyPublishers.noBody())
+                .build();
+        try {
+            HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
+            return response.statusCode() / 100 == 2
+                    ? Optional.empty()
+                    : Optional.of("it answered with HTTP status " + response.statusCode() + ": "
+                            + shortened(response.body().strip()));
+        } catch (IOException e) {
+            return Optional.of(sentence(e));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Optional.of("the operator is stopping");
+        }
+    }
+
+    private URI uri(String address, String pathAndQuery) {
         String host = address.contains(":") ? "[" + address + "]" : address;
-        HttpRequest request = HttpRequest.newBuilder(URI.create("http://" + host + ":" + port + "/api/v1/pool"))
+        return URI.create("http://" + host + ":" + port + pathAndQuery);
+    }
+
+    private static String shortened(String text) {
+        return text.length() <= SENTENCE_CHARS_MAX ? text : text.substring(0, SENTENCE_CHARS_MAX);
+    }
+
+    private CompletableFuture<MasterAnswer> askOne(String address) {
+        HttpRequest request = HttpRequest.newBuilder(uri(address, "/api/v1/pool"))
                 .timeout(ANSWER_TIMEOUT)
                 .header("Accept", "application/json")
                 .build();

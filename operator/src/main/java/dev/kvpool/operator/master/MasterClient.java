@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.master;
 
+import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 
-/** Asks masters for their view of the pool. The only way the operator talks to the data plane. */
+/** Asks masters for their view of the pool, and has a leader do what an upgrade needs. The only way the operator talks to the data plane. */
 public interface MasterClient {
     /**
      * Asks all given masters at the same time, and takes no longer than a fixed limit for all of them together.
@@ -12,4 +14,22 @@ public interface MasterClient {
      * @return one answer for each given pod
      */
     Map<String, MasterAnswer> ask(Map<String, String> addresses);
+
+    /**
+     * Has the leader give its leadership to another master.
+     *
+     * @param address IP address of its pod
+     * @return why it did not, as the end of a sentence; empty when it did
+     */
+    Optional<String> handOver(String address);
+
+    /**
+     * Has the leader begin to empty a storage node.
+     *
+     * @param address IP address of the leader's pod
+     * @param node id of the storage node
+     * @param timeout when emptying it shall end, whatever is left
+     * @return why it did not begin, as the end of a sentence; empty when it did
+     */
+    Optional<String> drain(String address, String node, Duration timeout);
 }

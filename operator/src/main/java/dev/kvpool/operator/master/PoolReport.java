@@ -63,6 +63,11 @@ public record PoolReport(
      * @param objects extents of objects on the node
      * @param product product version; may be null
      * @param protocols protocols the node offers
+     * @param incarnation number of this life of its process; empty when it was not seen yet
+     * @param committed what it says to hold; null when it has not said so
+     * @param restored what this life of its process found in its segments; null when it has not said so
+     * @param lostAtReturn replicas of published objects that were gone when it came back; null when the master cannot tell
+     * @param objectsLeft objects that emptying it has still to move; null when it is not being emptied
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
     public record Node(
@@ -76,12 +81,20 @@ public record PoolReport(
             long usedBytes,
             long objects,
             String product,
-            List<String> protocols) {
+            List<String> protocols,
+            String incarnation,
+            Objects committed,
+            Restored restored,
+            Long lostAtReturn,
+            Long objectsLeft) {
 
         private static final String READY = "ready";
         private static final String REFUSED = "refused";
+        private static final String DRAINING = "draining";
+        private static final String DRAINED = "drained";
 
         public Node {
+            incarnation = incarnation == null ? "" : incarnation;
             reason = reason == null ? "" : reason;
             protocols = protocols == null ? List.of() : List.copyOf(protocols);
         }
@@ -93,5 +106,32 @@ public record PoolReport(
         public boolean refused() {
             return REFUSED.equals(state);
         }
+
+        /** Being emptied. */
+        public boolean draining() {
+            return DRAINING.equals(state);
+        }
+
+        /** Emptied, or its emptying ended with something left. */
+        public boolean drained() {
+            return DRAINED.equals(state);
+        }
     }
+
+    /**
+     * Committed objects of a storage node.
+     *
+     * @param idsHash order-free hash of their ids
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Objects(long objects, String idsHash) {}
+
+    /**
+     * What a storage node found in its segments when its process began.
+     *
+     * @param idsHash order-free hash of the ids of {@code objects}
+     * @param droppedRecords records that were torn, overlapping or out of range
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Restored(long objects, String idsHash, long droppedRecords) {}
 }

@@ -19,6 +19,7 @@ import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /** Brings pools to what their specs want: observe, validate, plan, execute, status. */
@@ -31,6 +32,7 @@ import java.util.concurrent.TimeUnit;
         maxReconciliationInterval = @MaxReconciliationInterval(interval = 5, timeUnit = TimeUnit.MINUTES))
 @GradualRetry(maxAttempts = Integer.MAX_VALUE, initialInterval = 1_000, intervalMultiplier = 2, maxInterval = 30_000)
 public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
+    private final MasterClient masters;
     private final PoolObserver observer;
     private final PoolPlanner planner;
     private final PoolStatus status;
@@ -43,7 +45,8 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
             EventRecorder events,
             InstantSource clock,
             PollInterval interval) {
-        this.observer = new PoolObserver(masters);
+        this.masters = masters;
+        this.observer = new PoolObserver(masters, clock);
         this.planner = new PoolPlanner(settings);
         this.status = new PoolStatus(settings, clock);
         this.events = events;
@@ -60,7 +63,7 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
         PoolObservation seen = observer.observe(pool, context);
         List<Finding> problems = PoolValidator.validate(seen);
         PoolPlan plan = planner.plan(seen, problems);
-        Outcome outcome = PoolExecutor.execute(plan, seen, context);
+        Outcome outcome = PoolExecutor.execute(plan, seen, masters, context);
         KvCachePoolStatus next = status.next(seen, problems, plan, outcome);
         PoolNotices.of(seen.status(), next, outcome).forEach(notice -> events.publish(pool, notice));
         return write(pool, seen.status(), next).rescheduleAfter(interval.of(next.phase()));
@@ -70,11 +73,16 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
         if (next.equals(old)) {
             return UpdateControl.noUpdate();
         }
+        // A step of an upgrade is decided from the status before it. Were that older than the stored one, a step might
+        // be
+        // begun beside another one, so the API server must refuse it then; the next round sees what is stored.
+        boolean sameRoll = Objects.equals(next.roll(), old.roll());
         // A fresh object: a copy of the cached one would make this field manager the owner of the user's spec.
         KvCachePool patch = new KvCachePool();
         patch.setMetadata(new ObjectMetaBuilder()
                 .withName(pool.getMetadata().getName())
                 .withNamespace(pool.getMetadata().getNamespace())
+                .withResourceVersion(sameRoll ? null : pool.getMetadata().getResourceVersion())
                 .build());
         patch.setStatus(next);
         return UpdateControl.patchStatus(patch);

@@ -25,16 +25,15 @@ record NumberedSet(int replicas, List<String> nodeIds, List<ObservedPod> replace
                 .findFirst();
         List<String> heldBack = new ArrayList<>();
         int replicas = replicas(set, seen, current.map(NumberedSet::replicasOf).orElse(0), heldBack);
-        List<ObservedPod> outdated = outdated(set, seen, current);
-        List<ObservedPod> losing =
-                outdated.stream().filter(ObservedPod::started).toList();
-        if (!losing.isEmpty()) {
+        Outdated outdated = Outdated.of(seen.podsOfSet(set.name(), false), current);
+        List<ObservedPod> losing = outdated.running();
+        if (!losing.isEmpty() && !mayLoseBytes(seen)) {
             heldBack.add(new BytesAtStake(seen.leaderReport()).earlierSettings(losing));
         }
         return new NumberedSet(
                 replicas,
                 seen.names().storagePods(set, replicas),
-                outdated.stream().filter(pod -> !pod.started()).toList(),
+                mayLoseBytes(seen) ? outdated.oneAtATime() : outdated.neverRan(),
                 heldBack);
     }
 
@@ -58,17 +57,6 @@ record NumberedSet(int replicas, List<String> nodeIds, List<ObservedPod> replace
                         BytesAtStake.names(losing),
                         new BytesAtStake(seen.leaderReport()).of(losing)));
         return have;
-    }
-
-    /** Pods made from an older template than the StatefulSet has now. Where bytes may be lost Kubernetes rolls them. */
-    private static List<ObservedPod> outdated(StorageSetSpec set, PoolObservation seen, Optional<StatefulSet> current) {
-        Optional<String> revision = current.map(StatefulSet::getStatus).map(status -> status.getUpdateRevision());
-        if (revision.isEmpty() || mayLoseBytes(seen)) {
-            return List.of();
-        }
-        return seen.podsOfSet(set.name(), false).stream()
-                .filter(pod -> !pod.leaving() && !pod.revision().equals(revision.get()))
-                .toList();
     }
 
     private static boolean mayLoseBytes(PoolObservation seen) {

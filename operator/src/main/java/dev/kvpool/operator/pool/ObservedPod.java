@@ -24,9 +24,11 @@ import java.util.Optional;
  * @param leaving true when it is being deleted
  * @param node name of the node of the cluster it is on; empty while it is on none
  * @param perNode true for a storage pod of a perNode set
- * @param revision revision of the template it was made from
  * @param settings digest of the settings it was made with; empty for pods that carry none
  * @param trouble why it is not ready, as the end of a sentence; empty when nothing is known
+ * @param image the image its container shall run
+ * @param restarts how often its container was started anew
+ * @param ended how its container ended; empty while it runs or waits
  */
 public record ObservedPod(
         String name,
@@ -40,11 +42,19 @@ public record ObservedPod(
         boolean leaving,
         String node,
         boolean perNode,
-        String revision,
         String settings,
-        String trouble) {
+        String trouble,
+        String image,
+        int restarts,
+        Optional<Ended> ended) {
 
-    private static final String REVISION = "controller-revision-hash";
+    /**
+     * How its container ended.
+     *
+     * @param code exit code
+     * @param message what it left as its termination message
+     */
+    public record Ended(int code, String message) {}
 
     public static ObservedPod of(Pod pod) {
         Map<String, String> labels =
@@ -62,10 +72,14 @@ public record ObservedPod(
                 pod.getMetadata().getDeletionTimestamp() != null,
                 nodeName(pod),
                 isOfDaemonSet(pod),
-                labels.getOrDefault(REVISION, ""),
                 Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
                         .getOrDefault(PoolLabels.SETTINGS, ""),
-                trouble(pod, status));
+                trouble(pod, status),
+                image(pod),
+                status.getContainerStatuses().stream()
+                        .mapToInt(container -> Objects.requireNonNullElse(container.getRestartCount(), 0))
+                        .sum(),
+                ended(status));
     }
 
     /** Id of the storage node in it. */
@@ -82,6 +96,22 @@ public record ObservedPod(
         return pod.getSpec() == null
                 ? ""
                 : Objects.requireNonNullElse(pod.getSpec().getNodeName(), "");
+    }
+
+    private static String image(Pod pod) {
+        return pod.getSpec() == null || pod.getSpec().getContainers().isEmpty()
+                ? ""
+                : pod.getSpec().getContainers().getFirst().getImage();
+    }
+
+    private static Optional<Ended> ended(PodStatus status) {
+        return status.getContainerStatuses().stream()
+                .map(ContainerStatus::getState)
+                .filter(state -> state != null && state.getTerminated() != null)
+                .map(state -> new Ended(
+                        Objects.requireNonNullElse(state.getTerminated().getExitCode(), -1),
+                        Objects.requireNonNullElse(state.getTerminated().getMessage(), "")))
+                .findFirst();
     }
 
     private static boolean isOfDaemonSet(Pod pod) {

@@ -8,8 +8,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -86,7 +84,7 @@ record PerNodeSet(
             return new PerNodeSet(
                     expected.stream().map(this::id).toList(),
                     new NodePlacement(mayLoseBytes ? List.of() : present(running.keySet()), tooLong),
-                    replace(),
+                    mayLoseBytes ? outdated().oneAtATime() : outdated().neverRan(),
                     heldBack(matching),
                     tooLong.stream().map(this::tooLong).toList());
         }
@@ -116,45 +114,21 @@ record PerNodeSet(
                                                 .toList()),
                                         stake.of(unselected)));
             }
-            List<ObservedPod> outdated =
-                    outdated().stream().filter(ObservedPod::started).toList();
+            List<ObservedPod> outdated = outdated().running();
             if (!mayLoseBytes && !outdated.isEmpty()) {
                 sentences.add(stake.earlierSettings(outdated));
             }
             return sentences;
         }
 
-        /** Pods that hold nothing at once; others one at a time, and only where the spec allows to lose their bytes. */
-        private List<ObservedPod> replace() {
-            List<ObservedPod> replace = new ArrayList<>(
-                    outdated().stream().filter(pod -> !pod.started()).toList());
-            if (!mayLoseBytes || !replace.isEmpty()) {
-                return replace;
-            }
-            List<ObservedPod> notReady =
-                    pods.stream().filter(pod -> !pod.ready()).toList();
-            outdated().stream()
-                    .filter(pod -> notReady.isEmpty() || notReady.equals(List.of(pod)))
-                    .findFirst()
-                    .ifPresent(replace::add);
-            return replace;
-        }
-
-        /** Pods made with other settings than the DaemonSet's template has now. */
-        private List<ObservedPod> outdated() {
-            Optional<String> settings = seen.storageWorkloads(DaemonSet.class).stream()
-                    .filter(candidate -> PoolObservation.setName(candidate).equals(set.name()))
-                    .map(candidate ->
-                            candidate.getSpec().getTemplate().getMetadata().getAnnotations())
-                    .filter(Objects::nonNull)
-                    .map(annotations -> annotations.get(PoolLabels.SETTINGS))
-                    .filter(Objects::nonNull)
-                    .findFirst();
-            return settings.isEmpty()
-                    ? List.of()
-                    : pods.stream()
-                            .filter(pod -> !pod.leaving() && !pod.settings().equals(settings.get()))
-                            .toList();
+        private Outdated outdated() {
+            return Outdated.withTemplate(
+                    pods,
+                    seen.storageWorkloads(DaemonSet.class).stream()
+                            .filter(candidate ->
+                                    PoolObservation.setName(candidate).equals(set.name()))
+                            .map(candidate -> candidate.getSpec().getTemplate())
+                            .findFirst());
         }
 
         private List<String> present(Set<String> names) {

@@ -15,7 +15,7 @@ public record PollInterval(Duration calm, Duration hurried) {
 
     Duration of(PoolPhase phase) {
         return switch (phase) {
-            case STARTING, UNAVAILABLE, DEGRADED -> hurried;
+            case STARTING, UNAVAILABLE, DEGRADED, UPGRADING -> hurried;
             case READY, WAITING, PAUSED, INVALID -> calm;
         };
     }

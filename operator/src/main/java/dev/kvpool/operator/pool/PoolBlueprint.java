@@ -22,7 +22,8 @@ import java.util.Map;
  * @param poolId identity of the pool on the wire and in segment files
  * @param spec what the user wants
  * @param engine settings of the transfer engine
- * @param image image of masters and storage nodes
+ * @param mastersImage image of masters that are made anew
+ * @param storageImage image of storage nodes that are made anew
  * @param ports ports of the storage nodes, by name of their set
  * @param expectedNodes the storage nodes the masters shall expect
  */
@@ -32,7 +33,8 @@ public record PoolBlueprint(
         String poolId,
         KvCachePoolSpec spec,
         TransferEngineSpec engine,
-        String image,
+        String mastersImage,
+        String storageImage,
         Map<String, NodePorts> ports,
         List<ExpectedNode> expectedNodes) {
 

@@ -2,6 +2,8 @@
 package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.pool.roll.RollAction;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.DeletionPropagation;
@@ -13,32 +15,40 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.processing.dependent.kubernetes.SSABasedGenericKubernetesResourceMatcher;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * Carries out a plan, by server-side apply under one field manager. An object that is as planned is not written.
  * A failure with one object does not keep the others from being made; it is reported, and the next round tries again.
  */
 final class PoolExecutor {
+    /** Shorter than any sensible step of an upgrade would make it end with something left. */
+    private static final Duration DRAIN_TIMEOUT = Duration.ofHours(1);
+
     private final Context<KvCachePool> context;
     private final PoolObservation seen;
+    private final MasterClient masters;
     private final List<String> changes = new ArrayList<>();
     private final List<Finding> failures = new ArrayList<>();
 
-    private PoolExecutor(PoolObservation seen, Context<KvCachePool> context) {
+    private PoolExecutor(PoolObservation seen, MasterClient masters, Context<KvCachePool> context) {
         this.seen = seen;
+        this.masters = masters;
         this.context = context;
     }
 
-    static Outcome execute(PoolPlan plan, PoolObservation seen, Context<KvCachePool> context) {
-        PoolExecutor executor = new PoolExecutor(seen, context);
+    static Outcome execute(PoolPlan plan, PoolObservation seen, MasterClient masters, Context<KvCachePool> context) {
+        PoolExecutor executor = new PoolExecutor(seen, masters, context);
         plan.apply().forEach(child -> executor.attempt(child, () -> executor.apply(child)));
         plan.delete().forEach(child -> executor.attempt(child, () -> executor.delete(child)));
         plan.replacePods().forEach(executor::deletePod);
+        plan.roll().actions().forEach(executor::roll);
         seen.pods(PoolLabels.ROLE_MASTER).forEach(pod -> executor.label(pod, plan.leaderPod()));
         return new Outcome(executor.changes, executor.failures);
     }
@@ -83,6 +93,40 @@ final class PoolExecutor {
         pod(observed).ifPresent(pod -> attempt(pod, () -> delete(pod)));
     }
 
+    private void roll(RollAction action) {
+        switch (action) {
+            case RollAction.SetImage(String name, String uid, String image) ->
+                podOf(uid).ifPresent(pod -> attempt(pod, () -> setImage(pod, image)));
+            case RollAction.DeletePod(String name, String uid) ->
+                podOf(uid).ifPresent(pod -> attempt(pod, () -> delete(pod)));
+            case RollAction.HandOver(String name) -> tellLeader(name, "hand over", masters::handOver);
+            case RollAction.Drain(String node) ->
+                seen.leaderReport()
+                        .ifPresent(leader -> tellLeader(
+                                leader.name(),
+                                "empty " + node,
+                                address -> masters.drain(address, node, DRAIN_TIMEOUT)));
+        }
+    }
+
+    /** In the pod as it is: its memory, its address and its place stay. */
+    private void setImage(Pod pod, String image) {
+        String container = pod.getSpec().getContainers().getFirst().getName();
+        String patch = "{\"metadata\":{\"uid\":\"%s\"},\"spec\":{\"containers\":[{\"name\":\"%s\",\"image\":\"%s\"}]}}"
+                .formatted(pod.getMetadata().getUid(), container, image);
+        client().resource(pod).patch(PatchContext.of(PatchType.STRATEGIC_MERGE), patch);
+        changes.add("image of " + title(pod));
+    }
+
+    private void tellLeader(String name, String what, Function<String, Optional<String>> command) {
+        seen.pods(PoolLabels.ROLE_MASTER).stream()
+                .filter(pod -> pod.name().equals(name) && !pod.ip().isEmpty())
+                .findFirst()
+                .flatMap(pod -> command.apply(pod.ip()))
+                .ifPresent(why -> failures.add(
+                        new Finding(Reason.APPLY_FAILED, "%s did not %s: %s.".formatted(name, what, why))));
+    }
+
     private void label(ObservedPod observed, Optional<String> leader) {
         boolean leads = leader.filter(observed.name()::equals).isPresent();
         if (leads == observed.leaderLabel()) {
@@ -100,8 +144,12 @@ final class PoolExecutor {
     }
 
     private Optional<Pod> pod(ObservedPod observed) {
+        return podOf(observed.uid());
+    }
+
+    private Optional<Pod> podOf(String uid) {
         return context.getSecondaryResources(Pod.class).stream()
-                .filter(pod -> pod.getMetadata().getUid().equals(observed.uid()))
+                .filter(pod -> pod.getMetadata().getUid().equals(uid))
                 .findFirst();
     }
 

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 /** Turns an observation into one finding for each condition type. Pure. */
 final class PoolFindings {
     private static final Set<PoolPhase> HAS_BEEN_READY =
-            Set.of(PoolPhase.READY, PoolPhase.WAITING, PoolPhase.DEGRADED, PoolPhase.UNAVAILABLE);
+            Set.of(PoolPhase.READY, PoolPhase.WAITING, PoolPhase.DEGRADED, PoolPhase.UNAVAILABLE, PoolPhase.UPGRADING);
 
     private final PoolObservation seen;
     private final PoolPlan plan;
@@ -39,7 +39,8 @@ final class PoolFindings {
                 specApplied(problems, outcome),
                 leader,
                 storage,
-                version());
+                version(),
+                plan.roll().finding());
     }
 
     private Finding ready(Finding leader, Finding storage) {
@@ -188,7 +189,8 @@ final class PoolFindings {
         }
         KvCachePoolSpec spec = seen.spec();
         Optional<String> wanted = PoolImage.version(spec, settings);
-        if (wanted.isPresent() && !running.equals(Set.of(wanted.get()))) {
+        boolean upgrading = plan.roll().next().isPresent();
+        if (!upgrading && wanted.isPresent() && !running.equals(Set.of(wanted.get()))) {
             return new Finding(
                     Reason.VERSION_DIFFERS,
                     "The masters run %s and the pool shall run %s. Image %s must contain that version."

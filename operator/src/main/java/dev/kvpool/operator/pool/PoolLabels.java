@@ -14,11 +14,12 @@ public final class PoolLabels {
     public static final String LEADER = "kvpool.dev/leader";
     public static final String ROLE_MASTER = "master";
     public static final String ROLE_STORAGE = "storage";
+    public static final String ROLE_PREFLIGHT = "preflight";
 
     /** Annotation of every child: the pool's identity, which outlives the custom resource under Retain. */
     public static final String POOL_ID = "kvpool.dev/pool-id";
 
-    /** Annotation of the pods of perNode sets: digest of the settings a pod was made with. */
+    /** Annotation of masters and storage nodes: digest of the settings a pod was made with, its image left out. */
     public static final String SETTINGS = "kvpool.dev/settings";
 
     /** Annotation of storage StatefulSets and DaemonSets on the network of nodes: the first of their two ports. */

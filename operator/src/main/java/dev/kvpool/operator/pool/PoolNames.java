@@ -40,6 +40,10 @@ public record PoolNames(String pool, String namespace) {
         return pool + "-client";
     }
 
+    public String preflight() {
+        return pool + "-preflight";
+    }
+
     public String storageSet(String set) {
         return pool + "-" + set;
     }
@@ -65,9 +69,17 @@ public record PoolNames(String pool, String namespace) {
 
     /** HOST:PORT of each master, by names that stay when pods are replaced. */
     public List<String> masterAddresses(int replicas) {
+        return masterAddresses(replicas, MASTER_PORT);
+    }
+
+    /** The same for the admin endpoint. */
+    public List<String> masterAdminAddresses(int replicas) {
+        return masterAddresses(replicas, MASTER_ADMIN_PORT);
+    }
+
+    private List<String> masterAddresses(int replicas, int port) {
         return IntStream.range(0, replicas)
-                .mapToObj(ordinal ->
-                        "%s-%d.%s.%s.svc:%d".formatted(masters(), ordinal, masters(), namespace, MASTER_PORT))
+                .mapToObj(ordinal -> "%s-%d.%s.%s.svc:%d".formatted(masters(), ordinal, masters(), namespace, port))
                 .toList();
     }
 }

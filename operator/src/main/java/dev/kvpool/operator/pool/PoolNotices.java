@@ -29,6 +29,7 @@ final class PoolNotices {
                             .formatted(now.leader().pod(), now.leader().epoch())));
         }
         readiness(before, now).ifPresent(notices::add);
+        notices.addAll(RollNotices.of(before, now));
         for (ConditionType type : ConditionType.values()) {
             changed(before, now, type)
                     .flatMap(condition -> reason(condition).map(reason -> new Notice(reason, condition.message())))

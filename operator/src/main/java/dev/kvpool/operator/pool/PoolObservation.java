@@ -8,6 +8,7 @@ import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -24,6 +25,7 @@ import java.util.Optional;
  * @param leadership who holds the Lease
  * @param nodes nodes of the cluster that concern it: all of them when a set has perNode, else those with its pods
  * @param answers what each master that has an address said, by pod name
+ * @param now when it was seen
  */
 public record PoolObservation(
         KvCachePool pool,
@@ -33,7 +35,8 @@ public record PoolObservation(
         List<ObservedNode> nodes,
         List<PortClaim> portClaims,
         Optional<Leadership> leadership,
-        Map<String, MasterAnswer> answers) {
+        Map<String, MasterAnswer> answers,
+        Instant now) {
 
     public PoolObservation {
         children = List.copyOf(children);

@@ -13,6 +13,8 @@ import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -25,9 +27,11 @@ import java.util.stream.Collectors;
 /** Looks at a pool: at its objects in the informers' caches, at its data plane through the masters. Writes nothing. */
 final class PoolObserver {
     private final MasterClient masters;
+    private final InstantSource clock;
 
-    PoolObserver(MasterClient masters) {
+    PoolObserver(MasterClient masters, InstantSource clock) {
         this.masters = masters;
+        this.clock = clock;
     }
 
     PoolObservation observe(KvCachePool pool, Context<KvCachePool> context) {
@@ -49,7 +53,8 @@ final class PoolObserver {
                 nodes(pool, pods, context),
                 portClaims(context),
                 leadership(pool, children),
-                ask(pods));
+                ask(pods),
+                clock.instant().truncatedTo(ChronoUnit.MILLIS));
     }
 
     /** True when a set of the pool has a storage node on every matching node of the cluster. */

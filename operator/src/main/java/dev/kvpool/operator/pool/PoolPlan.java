@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
+import dev.kvpool.operator.pool.roll.RollPlan;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.List;
 import java.util.Optional;
@@ -10,12 +11,13 @@ import java.util.Optional;
  *
  * @param apply objects that shall exist, in the order they are made
  * @param delete objects that shall go
- * @param replacePods storage pods with outdated settings that are deleted to be made anew: they never ran, or the spec
- *     allows to lose what they hold
+ * @param replacePods pods with outdated settings that are deleted to be made anew: masters, and storage nodes that never ran
+ *     or of which the spec allows to lose what they hold
  * @param leaderPod the pod that shall carry the leader label, alone; empty to take the label from all
  * @param storageNodes how many storage nodes the pool shall have now
  * @param heldBack sentences about parts of the spec that are not carried out, because they would lose bytes
  * @param leftOut sentences about nodes of the cluster that a perNode set selects and that get no storage node
+ * @param roll what is done now for an upgrade
  */
 public record PoolPlan(
         List<HasMetadata> apply,
@@ -24,7 +26,8 @@ public record PoolPlan(
         Optional<String> leaderPod,
         int storageNodes,
         List<String> heldBack,
-        List<String> leftOut) {
+        List<String> leftOut,
+        RollPlan roll) {
 
     public PoolPlan {
         apply = List.copyOf(apply);

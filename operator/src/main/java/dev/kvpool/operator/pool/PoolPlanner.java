@@ -12,10 +12,15 @@ import dev.kvpool.operator.pool.child.MasterServiceAccount;
 import dev.kvpool.operator.pool.child.MasterStatefulSet;
 import dev.kvpool.operator.pool.child.PoolConfigMap;
 import dev.kvpool.operator.pool.child.PoolService;
+import dev.kvpool.operator.pool.child.PreflightJob;
 import dev.kvpool.operator.pool.child.StorageDaemonSet;
 import dev.kvpool.operator.pool.child.StorageStatefulSet;
+import dev.kvpool.operator.pool.roll.Roll;
+import dev.kvpool.operator.pool.roll.RollPlan;
+import dev.kvpool.operator.pool.roll.RollView;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -41,6 +46,7 @@ public final class PoolPlanner {
      */
     public PoolPlan plan(PoolObservation seen, List<Finding> problems) {
         StoragePlan storage = StoragePlan.of(seen);
+        RollView view = RollViews.of(seen, settings);
         if (!problems.isEmpty() || seen.spec().paused()) {
             return new PoolPlan(
                     List.of(),
@@ -49,26 +55,64 @@ public final class PoolPlanner {
                     leaderPod(seen),
                     storage.expectedNodes().size(),
                     List.of(),
-                    List.of());
+                    List.of(),
+                    Roll.rest(view));
         }
+        RollPlan roll = Roll.plan(view);
+        PoolBlueprint blueprint = blueprint(seen, storage, roll);
+        List<HasMetadata> apply = children(blueprint, storage);
+        roll.preflightImage()
+                .filter(image -> mayAsk(view, image))
+                .ifPresent(image -> apply.add(PreflightJob.of(blueprint, image)));
         return new PoolPlan(
-                children(blueprint(seen, storage), storage),
-                storage.delete(),
-                storage.replace(),
+                apply,
+                delete(seen, storage, roll),
+                replace(seen, storage, roll),
                 leaderPod(seen),
                 storage.expectedNodes().size(),
                 storage.heldBack(),
-                storage.leftOut());
+                storage.leftOut(),
+                roll);
     }
 
-    private PoolBlueprint blueprint(PoolObservation seen, StoragePlan storage) {
+    /** A Job cannot change, so one for another image goes before the next is made. */
+    private static boolean mayAsk(RollView view, String image) {
+        return view.preflight().isEmpty() || view.preflight().get().image().equals(image);
+    }
+
+    private static List<HasMetadata> delete(PoolObservation seen, StoragePlan storage, RollPlan roll) {
+        List<HasMetadata> delete = new ArrayList<>(storage.delete());
+        seen.children().stream()
+                .filter(child -> child instanceof Job job
+                        && job.getMetadata().getDeletionTimestamp() == null
+                        && !PreflightAnswer.image(job)
+                                .equals(roll.preflightImage().orElse(null)))
+                .forEach(delete::add);
+        return delete;
+    }
+
+    /** While an upgrade brings pods to another image, their settings wait, so that one thing changes at a time. */
+    private static List<ObservedPod> replace(PoolObservation seen, StoragePlan storage, RollPlan roll) {
+        List<ObservedPod> replace = new ArrayList<>(storage.replace());
+        boolean rolling =
+                seen.status().roll() != null && !seen.status().roll().steps().isEmpty();
+        if (!rolling && roll.actions().isEmpty()) {
+            replace.addAll(OutdatedMasters.next(seen));
+        } else {
+            replace.removeIf(ObservedPod::started);
+        }
+        return replace;
+    }
+
+    private PoolBlueprint blueprint(PoolObservation seen, StoragePlan storage, RollPlan roll) {
         return new PoolBlueprint(
                 seen.names(),
                 seen.pool().getMetadata().getUid(),
                 poolId(seen),
                 seen.spec(),
                 seen.engine().map(TransferEngine::getSpec).orElse(TransferEngineSpec.DEFAULTS),
-                PoolImage.reference(seen.spec(), settings),
+                roll.mastersImage(),
+                roll.storageImage(),
                 PortPlan.of(seen).ports(),
                 ExpectedNode.of(storage.expectedNodes(), seen));
     }

@@ -8,6 +8,7 @@ import dev.kvpool.api.v1alpha1.PoolPhase;
 import dev.kvpool.api.v1alpha1.ReadyCount;
 import dev.kvpool.api.v1alpha1.VersionStatus;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.status.ConditionType;
 import dev.kvpool.operator.status.Conditions;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
@@ -54,7 +55,8 @@ public final class PoolStatus {
                 report.map(r -> ByteAmount.rounded(r.capacityBytes())).orElse(old.capacity()),
                 report.map(r -> used(old, r)).orElse(old.used()),
                 report.map(r -> objects(old, r)).orElse(old.objects()),
-                version(seen, old),
+                version(seen, plan, old),
+                plan.roll().next().orElse(null),
                 report.map(PoolStatus::protocols).orElse(old.protocols()));
     }
 
@@ -65,6 +67,9 @@ public final class PoolStatus {
         }
         if (reasons.contains(Reason.PAUSED)) {
             return PoolPhase.PAUSED;
+        }
+        if (reasons.contains(Reason.UPGRADING) || reasons.contains(Reason.GOING_BACK)) {
+            return reasons.getFirst() == Reason.NOT_SERVING ? PoolPhase.UNAVAILABLE : PoolPhase.UPGRADING;
         }
         return switch (reasons.getFirst()) {
             case STARTING -> PoolPhase.STARTING;
@@ -81,6 +86,7 @@ public final class PoolStatus {
             case INVALID, PAUSED, WAITING ->
                 message(findings, Reason.APPLIED.type().text());
             case STARTING, READY, DEGRADED, UNAVAILABLE -> findings.getFirst().message();
+            case UPGRADING -> message(findings, ConditionType.UPGRADE_BLOCKED.text());
         };
     }
 
@@ -116,12 +122,13 @@ public final class PoolStatus {
         return calm ? old.objects() : Long.valueOf(Rounding.twoDigits(report.objects()));
     }
 
-    private VersionStatus version(PoolObservation seen, KvCachePoolStatus old) {
+    private VersionStatus version(PoolObservation seen, PoolPlan plan, KvCachePoolStatus old) {
         Set<String> running = PoolFindings.versions(seen.reports().stream().map(PoolFindings::product));
         String before = old.version() == null ? null : old.version().running();
         return new VersionStatus(
                 running.isEmpty() ? before : String.join(",", running),
-                PoolImage.version(seen.spec(), settings).orElse(null));
+                PoolImage.version(seen.spec(), settings).orElse(null),
+                plan.roll().mastersImage());
     }
 
     private static List<String> protocols(PoolReport report) {

@@ -8,7 +8,8 @@ public enum ConditionType {
     SPEC_APPLIED("SpecApplied"),
     LEADER_ELECTED("LeaderElected"),
     STORAGE_READY("StorageReady"),
-    VERSION_COMPATIBLE("VersionCompatible");
+    VERSION_COMPATIBLE("VersionCompatible"),
+    UPGRADE_BLOCKED("UpgradeBlocked");
 
     private final String text;
 

@@ -9,6 +9,7 @@ import static dev.kvpool.operator.status.ConditionType.READY;
 import static dev.kvpool.operator.status.ConditionType.SPEC_APPLIED;
 import static dev.kvpool.operator.status.ConditionType.SPEC_VALID;
 import static dev.kvpool.operator.status.ConditionType.STORAGE_READY;
+import static dev.kvpool.operator.status.ConditionType.UPGRADE_BLOCKED;
 import static dev.kvpool.operator.status.ConditionType.VERSION_COMPATIBLE;
 
 import dev.kvpool.api.v1alpha1.ConditionStatus;
@@ -127,7 +128,31 @@ public enum Reason {
             "NodeRefused",
             "Masters and a storage node refused each other; the message says why."),
     VERSION_NOT_OBSERVED(
-            VERSION_COMPATIBLE, UNKNOWN, "VersionNotObserved", "No master could be asked for its version.");
+            VERSION_COMPATIBLE, UNKNOWN, "VersionNotObserved", "No master could be asked for its version."),
+
+    NO_UPGRADE(UPGRADE_BLOCKED, FALSE, "NoUpgrade", "The pool runs the image its spec asks for."),
+    UPGRADING(
+            UPGRADE_BLOCKED,
+            FALSE,
+            "Upgrading",
+            "The pool goes over to another image; the message says what is done now."),
+    UPGRADE_PAUSED(UPGRADE_BLOCKED, FALSE, "UpgradePaused", "spec.upgrade.paused is true: no further step is begun."),
+    VERSION_REFUSED(
+            UPGRADE_BLOCKED,
+            TRUE,
+            "VersionRefused",
+            "The wanted image does not fit the pool, or could not be asked; the message names both sides and the way out."
+                    + " Nothing was restarted."),
+    GOING_BACK(
+            UPGRADE_BLOCKED,
+            TRUE,
+            "GoingBack",
+            "A step of the upgrade failed or the spec was changed back: what went over goes back."),
+    UPGRADE_FAILED(
+            UPGRADE_BLOCKED,
+            TRUE,
+            "UpgradeFailed",
+            "A step of the upgrade failed; the pool runs what it ran before, and the image is not tried again.");
 
     private final ConditionType type;
     private final ConditionStatus status;

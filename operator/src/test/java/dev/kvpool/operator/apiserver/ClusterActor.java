@@ -40,17 +40,16 @@ final class ClusterActor {
         }
     }
 
-    /** Makes the first pod of a StatefulSet, which waits and was made from an older template than there is now. */
-    void waitingPodOf(String statefulSet, String revision) {
-        var resource = client.apps().statefulSets().inNamespace(namespace).withName(statefulSet);
-        StatefulSet set = resource.get();
+    /** Makes the first pod of a StatefulSet, which waits and was made with other settings than there are now. */
+    void waitingPodOf(String statefulSet, String settings) {
+        StatefulSet set = client.apps()
+                .statefulSets()
+                .inNamespace(namespace)
+                .withName(statefulSet)
+                .get();
         Pod pod = pod(set, set.getSpec().getTemplate(), statefulSet + "-0");
-        pod.getMetadata().getLabels().put("controller-revision-hash", revision);
+        pod.getMetadata().setAnnotations(Map.of(PoolLabels.SETTINGS, settings));
         client.resource(pod).create();
-        resource.subresource("status")
-                .patch(
-                        PatchContext.of(PatchType.JSON_MERGE),
-                        "{\"status\":{\"replicas\":1,\"updateRevision\":\"the-newest\"}}");
     }
 
     /** Makes the running, ready pod of a DaemonSet on a node of the cluster. */

@@ -20,7 +20,8 @@ final class OperatorUnderTest implements AutoCloseable {
     private final KubernetesClient client;
     private final KubernetesClient restricted;
     private final ScriptedMasters masters = new ScriptedMasters();
-    private final Operator operator;
+    private final PollInterval interval;
+    private Operator operator;
 
     OperatorUnderTest(String namespace) {
         this(namespace, PollInterval.DEFAULT);
@@ -37,10 +38,21 @@ final class OperatorUnderTest implements AutoCloseable {
 
     private OperatorUnderTest(String namespace, PollInterval interval, RequestedRights requested) {
         this.namespace = namespace;
+        this.interval = interval;
         ApiServer.shared().createNamespace(namespace);
         client = ApiServer.shared().client();
         restricted = ApiServer.shared().operatorClient(requested);
-        operator = new Operator(
+        operator = start();
+    }
+
+    /** What a new process knows: nothing but what the API server has. */
+    void restart() {
+        operator.stop();
+        operator = start();
+    }
+
+    private Operator start() {
+        Operator operator = new Operator(
                 configuration -> configuration.withKubernetesClient(restricted).withCloseClientOnStop(false));
         InstantSource clock = InstantSource.system();
         operator.register(
@@ -50,6 +62,7 @@ final class OperatorUnderTest implements AutoCloseable {
         operator.register(
                 new TransferEngineReconciler(clock), configuration -> configuration.settingNamespace(namespace));
         operator.start();
+        return operator;
     }
 
     /** A client that may do everything, for the test. */

@@ -43,9 +43,13 @@ class RightsAreUsedTest {
             cluster.runPodsOf("used-master");
             cluster.takeLease("used-master", "used-master-0", 1);
             await().atMost(LIMIT).until(() -> cluster.isLabelledLeader("used-master-0"));
-            cluster.waitingPodOf("used-a", "an-older-revision");
+            cluster.waitingPodOf("used-a", "older-settings");
             await().atMost(LIMIT).until(() -> requested.all().contains("/pods delete"));
             operator.applyPool("used", "{transferEngine: engine, storage: [{name: a, capacity: 1Gi}]}");
+            operator.masters().say("used-master-0", ScriptedMasters.leader("used-master-0", 1, 0, List.of()));
+            operator.applyPool("used", "{image: 'kvpool:9', storage: [{name: a, capacity: 1Gi}]}");
+            await().atMost(LIMIT).until(() -> requested.all().contains("batch/jobs patch"));
+            operator.applyPool("used", "{image: 'kvpool:0.1.0', storage: [{name: a, capacity: 1Gi}]}");
 
             Set<String> granted = granted(operator.client());
             granted.removeAll(GIVEN_ON);

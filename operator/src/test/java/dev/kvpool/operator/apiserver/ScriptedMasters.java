@@ -4,15 +4,20 @@ package dev.kvpool.operator.apiserver;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.MasterClient;
 import dev.kvpool.operator.master.PoolReport;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /** Masters that answer what a test wrote down for them, and nothing otherwise. */
 public final class ScriptedMasters implements MasterClient {
     private final Map<String, PoolReport> reports = new ConcurrentHashMap<>();
+
+    private volatile Consumer<String> handOver = address -> {};
 
     private final AtomicLong questions = new AtomicLong();
 
@@ -46,6 +51,22 @@ public final class ScriptedMasters implements MasterClient {
         return answers;
     }
 
+    /** From now on a leader that is told to hand over does this with its address. */
+    public void onHandOver(Consumer<String> deed) {
+        handOver = deed;
+    }
+
+    @Override
+    public Optional<String> handOver(String address) {
+        handOver.accept(address);
+        return Optional.empty();
+    }
+
+    @Override
+    public Optional<String> drain(String address, String node, Duration timeout) {
+        return Optional.of("the test has no use for it");
+    }
+
     /** A leader's report with the given storage nodes, all ready. */
     public static PoolReport leader(String pod, long epoch, long usedBytes, List<String> nodes) {
         return report(pod, "leader", "serving", epoch, usedBytes, nodes);
@@ -54,6 +75,11 @@ public final class ScriptedMasters implements MasterClient {
     /** A standby's report. */
     public static PoolReport standby(String pod, long epoch) {
         return report(pod, "standby", "standby", epoch, 0, List.of());
+    }
+
+    /** A leader's report with storage nodes as given. */
+    public static PoolReport leading(String pod, long epoch, List<PoolReport.Node> nodes) {
+        return new PoolReport("id", pod, "leader", "serving", epoch, new PoolReport.Version("0.1.0"), 0, 0, 0, nodes);
     }
 
     private static PoolReport report(
@@ -73,6 +99,19 @@ public final class ScriptedMasters implements MasterClient {
     }
 
     private static PoolReport.Node ready(String id) {
-        return new PoolReport.Node(id, "ready", "", false, 0, 0, "0.1.0", List.of("shm", "tcp"));
+        return new PoolReport.Node(
+                id,
+                "ready",
+                "",
+                false,
+                0,
+                0,
+                "0.1.0",
+                List.of("shm", "tcp"),
+                "00000000000000a1",
+                null,
+                null,
+                null,
+                null);
     }
 }

@@ -3,12 +3,21 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.RollPhase;
+import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.operator.pool.roll.RollPlan;
+import dev.kvpool.operator.pool.roll.RollPool;
 import dev.kvpool.operator.schema.SchemaFields;
 import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -30,7 +39,8 @@ class EveryFieldCountsTest {
             "{transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi}]}";
 
     /** What comes of a spec: problems found, objects made, what the status says of both. */
-    private record Effect(List<Finding> problems, List<HasMetadata> children, List<Finding> findings) {}
+    private record Effect(
+            List<Finding> problems, List<HasMetadata> children, List<Finding> findings, List<RollPlan> upgrades) {}
 
     @ParameterizedTest(name = "{0}")
     @CsvFileSource(resources = "/field-changes/pool.csv", delimiter = '|')
@@ -68,7 +78,42 @@ class EveryFieldCountsTest {
         boolean hasStorage = inner.contains("storage:");
         String whole = "{" + inner + (inner.isEmpty() || hasStorage ? "" : ", ") + (hasStorage ? "" : ONE_SET) + "}";
         PoolSketch sketch = new PoolSketch(whole).node("n1", Map.of());
-        return effect(inner.contains("transferEngine: demo") ? sketch.engine("{}") : sketch);
+        Effect now = effect(inner.contains("transferEngine: demo") ? sketch.engine("{}") : sketch);
+        List<HasMetadata> children = new ArrayList<>(now.children());
+        children.addAll(sketch.status(asking())
+                .masters(2, 1, PoolSketch.leader(List.of()))
+                .plan()
+                .apply());
+        children.addAll(outdated(whole).apply());
+        List<Finding> findings = new ArrayList<>(now.findings());
+        outdated(whole).heldBack().forEach(sentence -> findings.add(new Finding(Reason.WOULD_LOSE_BYTES, sentence)));
+        return new Effect(now.problems(), children, findings, upgrades(whole));
+    }
+
+    /** What is planned where a storage node runs with earlier settings. */
+    private static PoolPlan outdated(String spec) {
+        return new PoolSketch(spec)
+                .node("n1", Map.of())
+                .engine("{}")
+                .set("a", 1)
+                .pod(PoolSketch.pod("demo-a-0", PoolLabels.ROLE_STORAGE, "a", true, "earlier"))
+                .plan();
+    }
+
+    /** The status of a pool whose preflight is under way. */
+    private static KvCachePoolStatus asking() {
+        RollStatus roll = new RollStatus(
+                PoolSketch.IMAGE, "kvpool:before", RollPhase.PREFLIGHT, null, PoolSketch.NOON.toString(), null, null);
+        return PoolSketch.statusWith(roll);
+    }
+
+    /** What the same spec does to an upgrade: at its check, before its first storage node, and in a step of 5 minutes. */
+    private static List<RollPlan> upgrades(String spec) {
+        KvCachePoolSpec read = new PoolSketch(spec).observation().spec();
+        RollPool before = new RollPool(2, 4).want(RollPool.NEW).options(read.upgrade());
+        RollPool masters = before.preflight("rolling-warm").rounds(3).mastersRun(RollPool.NEW);
+        RollPool step = masters.rounds(1).later(Duration.ofMinutes(5));
+        return List.of(before.plan(), masters.plan(), step.plan());
     }
 
     private static Effect effect(PoolSketch sketch) {
@@ -76,6 +121,6 @@ class EveryFieldCountsTest {
         List<Finding> problems = PoolValidator.validate(sketch.observation());
         List<Finding> findings = new PoolFindings(sketch.observation(), plan, PoolSketch.SETTINGS)
                 .all(problems, new Outcome(List.of(), List.of()));
-        return new Effect(problems, plan.apply(), findings);
+        return new Effect(problems, plan.apply(), findings, List.of());
     }
 }

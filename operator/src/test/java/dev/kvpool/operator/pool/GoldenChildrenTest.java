@@ -13,6 +13,7 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -70,7 +71,8 @@ class GoldenChildrenTest {
                 nodes(directory.resolve("in-nodes.yaml")),
                 List.of(),
                 Optional.empty(),
-                Map.of());
+                Map.of(),
+                Instant.EPOCH);
     }
 
     private static List<ObservedNode> nodes(Path file) throws IOException {

@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
@@ -13,6 +14,7 @@ import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSetBuilder;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -22,6 +24,8 @@ import java.util.Optional;
 /** Draws an observation of pool "demo" in a few words, for tables. */
 final class PoolSketch {
     static final OperatorSettings SETTINGS = new OperatorSettings("registry.example/kvpool:0.1.0", "0.1.0");
+    static final String IMAGE = SETTINGS.image();
+    static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
     private static final KubernetesSerialization YAML = new KubernetesSerialization();
 
     private final KvCachePool pool;
@@ -42,6 +46,11 @@ final class PoolSketch {
     PoolSketch status(KvCachePoolStatus status) {
         pool.setStatus(status);
         return this;
+    }
+
+    /** A status that says nothing but how far an upgrade is. */
+    static KvCachePoolStatus statusWith(RollStatus roll) {
+        return new KvCachePoolStatus(null, null, null, null, null, null, null, null, null, null, null, roll, null);
     }
 
     PoolSketch engine(String spec) {
@@ -72,7 +81,7 @@ final class PoolSketch {
         return this;
     }
 
-    /** A StatefulSet of storage nodes with running pods, all of the current revision. */
+    /** A StatefulSet of storage nodes with running pods, all with the current settings. */
     PoolSketch set(String name, int replicas) {
         for (int i = 0; i < replicas; i++) {
             pods.add(pod("demo-" + name + "-" + i, PoolLabels.ROLE_STORAGE, name, true, "new"));
@@ -140,9 +149,11 @@ final class PoolSketch {
                 false,
                 node,
                 true,
-                "",
                 settings,
-                "");
+                "",
+                IMAGE,
+                0,
+                Optional.empty());
     }
 
     PoolSketch child(HasMetadata child) {
@@ -151,7 +162,7 @@ final class PoolSketch {
     }
 
     PoolObservation observation() {
-        return new PoolObservation(pool, engine, children, pods, nodes, portClaims, leadership, answers);
+        return new PoolObservation(pool, engine, children, pods, nodes, portClaims, leadership, answers, NOON);
     }
 
     PoolPlan plan() {
@@ -160,8 +171,8 @@ final class PoolSketch {
         return new PoolPlanner(SETTINGS).plan(seen, problems);
     }
 
-    static ObservedPod pod(String name, String role, String set, boolean started, String revision) {
-        return pod(name, role, set, started, "worker", revision);
+    static ObservedPod pod(String name, String role, String set, boolean started, String settings) {
+        return pod(name, role, set, started, "worker", settings);
     }
 
     /** A running storage pod of a set with replicas, on a node of the cluster. */
@@ -170,7 +181,7 @@ final class PoolSketch {
     }
 
     private static ObservedPod pod(
-            String name, String role, String set, boolean started, String node, String revision) {
+            String name, String role, String set, boolean started, String node, String settings) {
         return new ObservedPod(
                 name,
                 "uid-" + name,
@@ -183,9 +194,11 @@ final class PoolSketch {
                 false,
                 node,
                 false,
-                revision,
+                settings,
                 "",
-                "");
+                IMAGE,
+                0,
+                Optional.empty());
     }
 
     /** The same pod, on its way up or broken. */
@@ -202,9 +215,11 @@ final class PoolSketch {
                 pod.leaving(),
                 pod.node(),
                 pod.perNode(),
-                pod.revision(),
                 pod.settings(),
-                pod.trouble());
+                pod.trouble(),
+                pod.image(),
+                pod.restarts(),
+                pod.ended());
     }
 
     static PoolReport leader(List<PoolReport.Node> nodes) {
@@ -224,7 +239,20 @@ final class PoolSketch {
     }
 
     static PoolReport.Node node(String id, String state, String reason, long usedBytes, long objects) {
-        return new PoolReport.Node(id, state, reason, false, usedBytes, objects, "0.1.0", List.of("tcp", "shm"));
+        return new PoolReport.Node(
+                id,
+                state,
+                reason,
+                false,
+                usedBytes,
+                objects,
+                "0.1.0",
+                List.of("tcp", "shm"),
+                "00000000000000a1",
+                null,
+                null,
+                null,
+                null);
     }
 
     private static StatefulSet statefulSet(String set, int replicas) {
@@ -236,10 +264,12 @@ final class PoolSketch {
                 .endMetadata()
                 .withNewSpec()
                 .withReplicas(replicas)
+                .withNewTemplate()
+                .withNewMetadata()
+                .addToAnnotations(PoolLabels.SETTINGS, "new")
+                .endMetadata()
+                .endTemplate()
                 .endSpec()
-                .withNewStatus()
-                .withUpdateRevision("new")
-                .endStatus()
                 .build();
     }
 

@@ -35,7 +35,7 @@ class PoolStatusTest {
 
         assertThat(status.phase()).isEqualTo(PoolPhase.READY);
         assertThat(reasons(status))
-                .containsExactly("Serving", "Valid", "Applied", "Elected", "AllNodesReady", "SameVersion");
+                .containsExactly("Serving", "Valid", "Applied", "Elected", "AllNodesReady", "SameVersion", "NoUpgrade");
         assertThat(status.message())
                 .isEqualTo("The pool serves: 2 of 2 storage nodes and 2 of 2 masters are ready. demo-master-0 leads in"
                         + " epoch 1.");
@@ -129,14 +129,15 @@ class PoolStatusTest {
     @Test
     void otherVersionsThanWantedAreNamed() {
         KvCachePoolStatus status = next(
-                new PoolSketch("{version: 0.2.0, storage: [{name: a, capacity: 1Gi, replicas: 2}]}")
+                new PoolSketch("{version: 0.2.0, image: 'registry.example/kvpool:0.1.0',"
+                                + " storage: [{name: a, capacity: 1Gi, replicas: 2}]}")
                         .set("a", 2)
                         .masters(2, 1, ALL_READY),
                 NOON);
 
         assertThat(message(status, Reason.VERSION_DIFFERS))
                 .isEqualTo(
-                        "The masters run 0.1.0 and the pool shall run 0.2.0. Image registry.example/kvpool:0.2.0 must"
+                        "The masters run 0.1.0 and the pool shall run 0.2.0. Image registry.example/kvpool:0.1.0 must"
                                 + " contain that version.");
     }
 

@@ -20,7 +20,7 @@ import io.fabric8.kubernetes.api.model.apps.StatefulSetBuilder;
 import java.util.List;
 import java.util.Map;
 
-/** The masters. They own nothing durable, so Kubernetes may replace them one by one whenever their template changes. */
+/** The masters. Which of them is started anew, and when, the operator decides: it knows who leads and who has caught up. */
 public final class MasterStatefulSet {
     private static final String CONFIG_DIR = "/etc/kvpool/pool";
     private static final int STARTUP_LIMIT_S = 120;
@@ -32,6 +32,7 @@ public final class MasterStatefulSet {
     public static StatefulSet of(PoolBlueprint pool) {
         String name = pool.names().masters();
         Map<String, String> labels = PoolLabels.ofRole(pool.names().pool(), PoolLabels.ROLE_MASTER);
+        PodSpec pod = pod(pool);
         return new StatefulSetBuilder()
                 .withMetadata(pool.metadata(name, labels))
                 .withNewSpec()
@@ -43,13 +44,14 @@ public final class MasterStatefulSet {
                 .withMatchLabels(PoolLabels.selectRole(pool.names().pool(), PoolLabels.ROLE_MASTER))
                 .endSelector()
                 .withNewUpdateStrategy()
-                .withType("RollingUpdate")
+                .withType("OnDelete")
                 .endUpdateStrategy()
                 .withNewTemplate()
                 .withNewMetadata()
                 .withLabels(labels)
+                .withAnnotations(Map.of(PoolLabels.SETTINGS, SettingsDigest.of(pod)))
                 .endMetadata()
-                .withSpec(pod(pool))
+                .withSpec(pod)
                 .endTemplate()
                 .endSpec()
                 .build();
@@ -80,7 +82,7 @@ public final class MasterStatefulSet {
     private static Container container(PoolBlueprint pool) {
         return new ContainerBuilder()
                 .withName("master")
-                .withImage(pool.image())
+                .withImage(pool.mastersImage())
                 .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
                 .withArgs(arguments(pool))
                 .withEnv(PodIdentity.environment())

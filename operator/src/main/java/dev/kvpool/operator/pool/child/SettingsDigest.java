@@ -8,7 +8,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** A short text that differs when the settings of a pod differ. */
+/** A short text that differs when the settings of a pod differ, other than its image, which changes in the running pod. */
 final class SettingsDigest {
     private static final int BYTES = 8;
     private static final KubernetesSerialization YAML = new KubernetesSerialization();
@@ -16,9 +16,14 @@ final class SettingsDigest {
     private SettingsDigest() {}
 
     static String of(PodSpec pod) {
+        PodSpec settings = pod.toBuilder()
+                .editFirstContainer()
+                .withImage(null)
+                .endContainer()
+                .build();
         try {
-            byte[] digest =
-                    MessageDigest.getInstance("SHA-256").digest(YAML.asYaml(pod).getBytes(StandardCharsets.UTF_8));
+            byte[] digest = MessageDigest.getInstance("SHA-256")
+                    .digest(YAML.asYaml(settings).getBytes(StandardCharsets.UTF_8));
             return HexFormat.of().formatHex(digest, 0, BYTES);
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java platform has SHA-256", e);

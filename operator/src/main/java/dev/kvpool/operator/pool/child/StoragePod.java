@@ -71,7 +71,7 @@ final class StoragePod {
         accelerator.ifPresent(parts -> parts.addTo(resources));
         var container = new ContainerBuilder()
                 .withName("node")
-                .withImage(pool.image())
+                .withImage(pool.storageImage())
                 .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
                 .withArgs(arguments(nodeId))
                 .withEnv(environment(more))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
-import dev.kvpool.api.v1alpha1.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.operator.pool.PoolBlueprint;
 import dev.kvpool.operator.pool.PoolLabels;
@@ -10,7 +9,7 @@ import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSetBuilder;
 import java.util.Map;
 
-/** A storage set with a number of nodes. */
+/** A storage set with a number of nodes. Kubernetes replaces none of its pods by itself: they would lose their memory. */
 public final class StorageStatefulSet {
     private static final int REVISIONS_KEPT = 5;
 
@@ -24,6 +23,7 @@ public final class StorageStatefulSet {
     public static StatefulSet of(PoolBlueprint pool, StorageSetSpec set, int replicas) {
         String poolName = pool.names().pool();
         Map<String, String> labels = PoolLabels.ofSet(poolName, set.name());
+        PodSpec pod = pod(pool, set);
         return new StatefulSetBuilder()
                 .withMetadata(pool.metadata(set))
                 .withNewSpec()
@@ -35,13 +35,14 @@ public final class StorageStatefulSet {
                 .withMatchLabels(PoolLabels.selectSet(poolName, set.name()))
                 .endSelector()
                 .withNewUpdateStrategy()
-                .withType(updateStrategy(pool.spec().onDataLoss()))
+                .withType("OnDelete")
                 .endUpdateStrategy()
                 .withNewTemplate()
                 .withNewMetadata()
                 .withLabels(labels)
+                .withAnnotations(Map.of(PoolLabels.SETTINGS, SettingsDigest.of(pod)))
                 .endMetadata()
-                .withSpec(pod(pool, set))
+                .withSpec(pod)
                 .endTemplate()
                 .endSpec()
                 .build();
@@ -54,13 +55,5 @@ public final class StorageStatefulSet {
                         pool.names().pool(),
                         PoolLabels.ROLE_STORAGE)
                 .build();
-    }
-
-    /** A replaced pod has lost its memory, so Kubernetes may replace pods by itself only where the spec allows that. */
-    private static String updateStrategy(DataLossPolicy policy) {
-        return switch (policy) {
-            case WAIT -> "OnDelete";
-            case REPLACE -> "RollingUpdate";
-        };
     }
 }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
+import java.util.List;
+
+/** An upgrade: all the operator knows of it, so that another operator can go on with it. */
+@JsonInclude(JsonInclude.Include.NON_EMPTY)
+public record RollStatus(
+        @JsonPropertyDescription("The image the pool goes over to.") @Required @Size(max = 512)
+        String image,
+
+        @JsonPropertyDescription("The image the pool ran before, and goes back to when a step fails.")
+        @Required
+        @Size(max = 512)
+        String from,
+
+        @JsonPropertyDescription("How far it is.") @Required RollPhase phase,
+
+        @JsonPropertyDescription("What becomes of the objects of storage nodes. Absent before the preflight's answer.")
+        RollMode mode,
+
+        @JsonPropertyDescription("When the phase began.") @Required @Size(max = 32)
+        String since,
+
+        @JsonPropertyDescription("Why it is blocked, failed or goes back.") @Size(max = 4096)
+        String reason,
+
+        @JsonPropertyDescription("The steps that are under way.") @Size(max = UpgradeSpec.MAX_UNAVAILABLE_MAX)
+        List<RollStepStatus> steps) {
+
+    private static final int REASON_LENGTH_MAX = 4096;
+
+    public RollStatus {
+        reason =
+                reason != null && reason.length() > REASON_LENGTH_MAX ? reason.substring(0, REASON_LENGTH_MAX) : reason;
+        steps = steps == null ? List.of() : List.copyOf(steps);
+    }
+
+    /** The same upgrade in another phase, with no step under way. */
+    public RollStatus in(RollPhase next, String now, String why) {
+        return new RollStatus(image, from, next, mode, now, why, List.of());
+    }
+
+    /** The same upgrade with other steps under way. */
+    public RollStatus with(List<RollStepStatus> others) {
+        return new RollStatus(image, from, phase, mode, since, reason, others);
+    }
+
+    /** The same upgrade, begun in earnest. */
+    public RollStatus begun(RollMode how, String now) {
+        return new RollStatus(image, from, RollPhase.ROLLING, how, now, null, List.of());
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Pods made with other settings than the template of their set has now. Another image is no other setting: it changes in the
+ * running pod.
+ */
+final class Outdated {
+    private final List<ObservedPod> pods;
+    private final List<ObservedPod> outdated;
+
+    private Outdated(List<ObservedPod> pods, List<ObservedPod> outdated) {
+        this.pods = pods;
+        this.outdated = outdated;
+    }
+
+    static Outdated of(List<ObservedPod> pods, Optional<StatefulSet> set) {
+        return withTemplate(pods, set.map(it -> it.getSpec().getTemplate()));
+    }
+
+    static Outdated withTemplate(List<ObservedPod> pods, Optional<PodTemplateSpec> template) {
+        Optional<String> settings = template.map(PodTemplateSpec::getMetadata)
+                .map(metadata -> metadata.getAnnotations())
+                .map(annotations -> annotations.get(PoolLabels.SETTINGS));
+        return new Outdated(
+                pods,
+                settings.isEmpty()
+                        ? List.of()
+                        : pods.stream()
+                                .filter(pod -> !pod.leaving() && !pod.settings().equals(settings.get()))
+                                .toList());
+    }
+
+    List<ObservedPod> all() {
+        return outdated;
+    }
+
+    /** Those that hold something. */
+    List<ObservedPod> running() {
+        return outdated.stream().filter(ObservedPod::started).toList();
+    }
+
+    /** Those that hold nothing. */
+    List<ObservedPod> neverRan() {
+        return outdated.stream().filter(pod -> !pod.started()).toList();
+    }
+
+    /** All that never ran; when there are none, one that did, as long as no other pod of the set is missing. */
+    List<ObservedPod> oneAtATime() {
+        List<ObservedPod> replace = new ArrayList<>(neverRan());
+        if (!replace.isEmpty()) {
+            return replace;
+        }
+        List<ObservedPod> notReady = pods.stream().filter(pod -> !pod.ready()).toList();
+        outdated.stream()
+                .filter(pod -> notReady.isEmpty() || notReady.equals(List.of(pod)))
+                .findFirst()
+                .ifPresent(replace::add);
+        return replace;
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.RollPhase;
+import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.RollStepStatus;
+import dev.kvpool.operator.event.EventReason;
+import dev.kvpool.operator.event.Notice;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Which events an upgrade's way from one status to the next is worth: one for each phase and each step. Pure. */
+final class RollNotices {
+    private RollNotices() {}
+
+    static List<Notice> of(KvCachePoolStatus before, KvCachePoolStatus now) {
+        List<Notice> notices = new ArrayList<>();
+        RollStatus old = before.roll();
+        RollStatus roll = now.roll();
+        if (roll == null) {
+            if (old != null && old.phase() == RollPhase.FINALISING) {
+                notices.add(
+                        new Notice(EventReason.UPGRADE_FINISHED, "All of the pool runs %s.".formatted(old.image())));
+            }
+            return notices;
+        }
+        if (old == null || old.phase() != roll.phase()) {
+            phase(roll, notices);
+        }
+        for (RollStepStatus step : roll.steps()) {
+            if (old == null || old.steps().stream().noneMatch(known -> isSame(known, step))) {
+                notices.add(new Notice(EventReason.UPGRADE_STEP, "%s: %s.".formatted(step.pod(), step.kind())));
+            }
+        }
+        return notices;
+    }
+
+    private static void phase(RollStatus roll, List<Notice> notices) {
+        String ways = "from %s to %s".formatted(roll.from(), roll.image());
+        switch (roll.phase()) {
+            case ROLLING ->
+                notices.add(new Notice(
+                        EventReason.UPGRADE_STARTED, "The pool goes over %s (%s).".formatted(ways, roll.mode())));
+            case BLOCKED ->
+                notices.add(
+                        new Notice(EventReason.UPGRADE_BLOCKED, "No upgrade %s: %s.".formatted(ways, roll.reason())));
+            case GOING_BACK ->
+                notices.add(new Notice(
+                        EventReason.UPGRADE_GOES_BACK,
+                        "The pool goes back from %s to %s: %s.".formatted(roll.image(), roll.from(), roll.reason())));
+            case FAILED ->
+                notices.add(new Notice(
+                        EventReason.UPGRADE_FAILED,
+                        "The pool is back at %s: %s.".formatted(roll.from(), roll.reason())));
+            case PREFLIGHT, FINALISING -> {}
+        }
+    }
+
+    private static boolean isSame(RollStepStatus one, RollStepStatus other) {
+        return one.pod().equals(other.pod()) && one.kind() == other.kind();
+    }
+}

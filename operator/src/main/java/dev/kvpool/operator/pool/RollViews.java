@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import dev.kvpool.api.v1alpha1.DataLossPolicy;
+import dev.kvpool.operator.master.MasterAnswer;
+import dev.kvpool.operator.pool.roll.Instance;
+import dev.kvpool.operator.pool.roll.PreflightSeen;
+import dev.kvpool.operator.pool.roll.RollView;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** What of an observation concerns an upgrade. Pure. */
+final class RollViews {
+    private RollViews() {}
+
+    static RollView of(PoolObservation seen, OperatorSettings settings) {
+        String wanted = PoolImage.reference(seen.spec(), settings);
+        return new RollView(
+                Optional.ofNullable(seen.status().roll()),
+                wanted,
+                stableImage(seen).orElse(wanted),
+                seen.spec().upgrade(),
+                seen.spec().onDataLoss() == DataLossPolicy.REPLACE,
+                instances(seen, PoolLabels.ROLE_MASTER),
+                instances(seen, PoolLabels.ROLE_STORAGE),
+                answering(seen),
+                seen.leaderReport(),
+                preflight(seen),
+                seen.now());
+    }
+
+    /** Kept where it has its effect, in the masters' template: what a master that is made anew runs. */
+    private static Optional<String> stableImage(PoolObservation seen) {
+        return seen.children().stream()
+                .filter(child -> child instanceof StatefulSet
+                        && child.getMetadata().getName().equals(seen.names().masters()))
+                .map(child -> ((StatefulSet) child)
+                        .getSpec()
+                        .getTemplate()
+                        .getSpec()
+                        .getContainers()
+                        .getFirst()
+                        .getImage())
+                .findFirst();
+    }
+
+    private static List<Instance> instances(PoolObservation seen, String role) {
+        return seen.pods(role).stream()
+                .map(pod -> new Instance(
+                        pod.name(),
+                        pod.uid(),
+                        role.equals(PoolLabels.ROLE_STORAGE) ? pod.nodeId() : pod.name(),
+                        pod.image(),
+                        pod.restarts(),
+                        pod.started(),
+                        pod.ready(),
+                        pod.leaving(),
+                        pod.trouble()))
+                .sorted(Comparator.comparing(Instance::id))
+                .toList();
+    }
+
+    private static Set<String> answering(PoolObservation seen) {
+        return seen.answers().entrySet().stream()
+                .filter(answer -> answer.getValue() instanceof MasterAnswer.Report)
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toSet());
+    }
+
+    private static Optional<PreflightSeen> preflight(PoolObservation seen) {
+        return seen.children().stream()
+                .filter(Job.class::isInstance)
+                .map(Job.class::cast)
+                .filter(job -> job.getMetadata().getName().equals(seen.names().preflight()))
+                .filter(job -> job.getMetadata().getDeletionTimestamp() == null)
+                .findFirst()
+                .map(job -> PreflightAnswer.of(job, seen.pods(PoolLabels.ROLE_PREFLIGHT)));
+    }
+}

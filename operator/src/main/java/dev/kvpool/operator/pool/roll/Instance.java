@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.roll;
+
+/**
+ * A master or storage node, as far as an upgrade is concerned.
+ *
+ * @param pod name of its pod
+ * @param uid UID of its pod
+ * @param id node id of a storage node, the pod's name for a master
+ * @param image the image its pod shall run
+ * @param restarts how often its container was started anew
+ * @param started false while none of its containers has ever run
+ * @param ready as the kubelet says
+ * @param leaving true when its pod is being deleted
+ * @param trouble why it is not ready, as the end of a sentence; may be empty
+ */
+public record Instance(
+        String pod,
+        String uid,
+        String id,
+        String image,
+        int restarts,
+        boolean started,
+        boolean ready,
+        boolean leaving,
+        String trouble) {
+
+    boolean runs(String target) {
+        return image.equals(target);
+    }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.roll;
+
+import dev.kvpool.api.v1alpha1.RollStepKind;
+import dev.kvpool.api.v1alpha1.RollStepStatus;
+import dev.kvpool.operator.master.PoolReport;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * How a step under way stands. A restart is done when another process runs the image, is ready, and everybody who must know
+ * it has caught up with it; a storage node also must have brought back what the leader knew it to hold, object for object.
+ */
+final class Judgement {
+    private final RollView view;
+    private final String target;
+    private final boolean back;
+
+    /**
+     * @param back whether the pool goes back: then no step fails any more, since there is nothing else to go to
+     */
+    Judgement(RollView view, String target, boolean back) {
+        this.view = view;
+        this.target = target;
+        this.back = back;
+    }
+
+    sealed interface Verdict {
+        record Done() implements Verdict {}
+
+        /** Not done, with what must be done for it now. */
+        record Under(List<RollAction> actions) implements Verdict {}
+
+        /** Goes on as another step, once that is written down. */
+        record Becomes(RollStepStatus step) implements Verdict {}
+
+        record Failed(String why) implements Verdict {}
+    }
+
+    private static final Verdict WAIT = new Verdict.Under(List.of());
+
+    Verdict of(RollStepStatus step) {
+        Optional<Instance> instance = view.instance(step.pod());
+        Verdict verdict = instance.isEmpty() || instance.get().leaving() ? WAIT : of(step, instance.get());
+        if (verdict instanceof Verdict.Under && isOver(step)) {
+            verdict = new Verdict.Failed("%s did not get ready within %s%s"
+                    .formatted(
+                            step.pod(),
+                            view.options().stepTimeout(),
+                            instance.map(Instance::trouble)
+                                    .filter(why -> !why.isEmpty())
+                                    .map(why -> " (" + why + ")")
+                                    .orElse("")));
+        }
+        return back ? forgiving(step, verdict) : verdict;
+    }
+
+    private Verdict of(RollStepStatus step, Instance instance) {
+        return switch (step.kind()) {
+            case RESTART -> restart(step, instance);
+            case HAND_OVER -> handOver(step);
+            case DRAIN -> drain(step, instance);
+            case REPLACE -> replace(step, instance);
+        };
+    }
+
+    /** Who cannot go over must go back: then what is under way is begun anew, until it works. */
+    private Verdict forgiving(RollStepStatus step, Verdict verdict) {
+        if (!(verdict instanceof Verdict.Failed)) {
+            return verdict;
+        }
+        boolean restarted = view.instance(step.pod())
+                .filter(instance -> instance.runs(target) && instance.ready() && !instance.leaving())
+                .isPresent();
+        return restarted || step.kind() == RollStepKind.HAND_OVER || step.kind() == RollStepKind.DRAIN
+                ? new Verdict.Done()
+                : view.instance(step.pod())
+                        .<Verdict>map(instance -> new Verdict.Becomes(Steps.begin(view, instance, step.kind())))
+                        .orElse(WAIT);
+    }
+
+    private Verdict restart(RollStepStatus step, Instance instance) {
+        boolean samePod = instance.uid().equals(step.uid());
+        if (!instance.runs(target)) {
+            // A pod that was made anew meanwhile counts its restarts from 0, which must be written down before it is
+            // touched.
+            return samePod
+                    ? new Verdict.Under(List.of(new RollAction.SetImage(instance.pod(), instance.uid(), target)))
+                    : new Verdict.Becomes(again(step, instance));
+        }
+        boolean another = !samePod || instance.restarts() > step.restarts();
+        return another && instance.ready() ? caughtUp(step, instance) : WAIT;
+    }
+
+    private Verdict replace(RollStepStatus step, Instance instance) {
+        if (instance.uid().equals(step.uid())) {
+            return new Verdict.Under(List.of(new RollAction.DeletePod(instance.pod(), instance.uid())));
+        }
+        if (!instance.runs(target)) {
+            return new Verdict.Under(List.of(new RollAction.SetImage(instance.pod(), instance.uid(), target)));
+        }
+        return instance.ready() && isBack(step, instance).isPresent() ? new Verdict.Done() : WAIT;
+    }
+
+    private Verdict caughtUp(RollStepStatus step, Instance instance) {
+        if (view.isMaster(step.pod())) {
+            return view.answering().contains(step.pod()) ? new Verdict.Done() : WAIT;
+        }
+        Optional<PoolReport.Node> node = isBack(step, instance);
+        return node.isEmpty() ? WAIT : complete(step, node.get());
+    }
+
+    /** The storage node as the leader sees it, when that is another process than before and all of it is known. */
+    private Optional<PoolReport.Node> isBack(RollStepStatus step, Instance instance) {
+        return view.node(instance)
+                .filter(PoolReport.Node::ready)
+                .filter(node -> !node.incarnation().equals(step.incarnation()));
+    }
+
+    /** The leader has compared ids; one that could not, because it had not known the node before, leaves us the numbers. */
+    private static Verdict complete(RollStepStatus step, PoolReport.Node node) {
+        if (node.lostAtReturn() != null) {
+            return node.lostAtReturn() == 0
+                    ? new Verdict.Done()
+                    : new Verdict.Failed("%s came back without %d of its objects (%d records dropped)"
+                            .formatted(node.id(), node.lostAtReturn(), dropped(node)));
+        }
+        boolean had = step.objects() != null && step.objects() > 0;
+        boolean has = node.restored() != null && node.restored().objects() > 0;
+        boolean lost = dropped(node) > 0 || (had && !has);
+        return lost
+                ? new Verdict.Failed("%s came back with %d objects of about %d (%d records dropped)"
+                        .formatted(
+                                node.id(),
+                                node.restored() == null ? 0 : node.restored().objects(),
+                                step.objects() == null ? 0 : step.objects(),
+                                dropped(node)))
+                : new Verdict.Done();
+    }
+
+    private static long dropped(PoolReport.Node node) {
+        return node.restored() == null ? 0 : node.restored().droppedRecords();
+    }
+
+    private Verdict handOver(RollStepStatus step) {
+        if (view.leader().isEmpty()) {
+            return WAIT;
+        }
+        PoolReport leader = view.leader().get();
+        if (!leader.name().equals(step.pod())) {
+            return new Verdict.Done();
+        }
+        return step.epoch() != null && leader.epoch() > step.epoch()
+                ? new Verdict.Failed("no other master took the leadership that %s gave away".formatted(step.pod()))
+                : new Verdict.Under(List.of(new RollAction.HandOver(step.pod())));
+    }
+
+    private Verdict drain(RollStepStatus step, Instance instance) {
+        Optional<PoolReport.Node> node = view.node(instance);
+        if (node.isEmpty()) {
+            return WAIT;
+        }
+        if (!node.get().drained()) {
+            return node.get().draining() ? WAIT : new Verdict.Under(List.of(new RollAction.Drain(instance.id())));
+        }
+        long left = node.get().objectsLeft() == null ? 0 : node.get().objectsLeft();
+        return left == 0 || view.mayLoseBytes()
+                ? new Verdict.Becomes(Steps.begin(view, instance, RollStepKind.REPLACE))
+                : new Verdict.Failed(
+                        "%s could not be emptied, %d of its objects have no other place: add a storage node, or set spec.onDataLoss to Replace"
+                                .formatted(step.pod(), left));
+    }
+
+    private boolean isOver(RollStepStatus step) {
+        return Duration.between(Instant.parse(step.since()), view.now()).compareTo(Timeouts.of(view.options())) > 0;
+    }
+
+    private static RollStepStatus again(RollStepStatus step, Instance instance) {
+        return new RollStepStatus(
+                step.pod(),
+                step.kind(),
+                step.since(),
+                instance.uid(),
+                instance.restarts(),
+                step.incarnation(),
+                step.objects(),
+                step.idsHash(),
+                step.epoch());
+    }
+}

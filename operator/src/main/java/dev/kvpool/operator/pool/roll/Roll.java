@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.roll;
+
+import dev.kvpool.api.v1alpha1.RollMode;
+import dev.kvpool.api.v1alpha1.RollPhase;
+import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/** The phases of an upgrade, and what leads from one to the next. */
+public final class Roll {
+    /** Clients that were in the way may have been upgraded meanwhile. */
+    private static final Duration ASK_AGAIN = Duration.ofMinutes(5);
+
+    private final RollView view;
+    private final String now;
+
+    private Roll(RollView view) {
+        this.view = view;
+        this.now = view.now().toString();
+    }
+
+    public static RollPlan plan(RollView view) {
+        Roll roll = new Roll(view);
+        return view.status().map(roll::goOn).orElseGet(roll::idle);
+    }
+
+    /** The pool as it is, with nothing decided: for a pool that must not be touched. */
+    public static RollPlan rest(RollView view) {
+        Roll roll = new Roll(view);
+        Finding finding = view.status().map(Roll::findingAtRest).orElseGet(roll::none);
+        return roll.still(view.status(), view.stable(), finding);
+    }
+
+    private static Finding findingAtRest(RollStatus roll) {
+        return switch (roll.phase()) {
+            case BLOCKED -> blockedFinding(roll);
+            case FAILED -> failedFinding(roll);
+            case PREFLIGHT, ROLLING, FINALISING, GOING_BACK ->
+                new Finding(
+                        Reason.UPGRADE_PAUSED, sentence(roll) + " It waits, as nothing of the pool is changed now.");
+        };
+    }
+
+    private RollPlan idle() {
+        if (view.all().noneMatch(Instance::started)) {
+            return new RollPlan(
+                    Optional.empty(),
+                    new Steps(view).bringFresh(view.wanted()),
+                    view.wanted(),
+                    view.wanted(),
+                    Optional.empty(),
+                    none());
+        }
+        boolean same = view.stable().equals(view.wanted());
+        if (same && view.all().allMatch(instance -> instance.runs(view.wanted()))) {
+            return still(Optional.empty(), view.stable(), none());
+        }
+        if (view.options().paused()) {
+            return still(
+                    Optional.empty(),
+                    view.stable(),
+                    new Finding(
+                            Reason.UPGRADE_PAUSED,
+                            "The upgrade from %s to %s is paused before it began: spec.upgrade.paused is true."
+                                    .formatted(view.stable(), view.wanted())));
+        }
+        RollPhase first = same ? RollPhase.ROLLING : RollPhase.PREFLIGHT;
+        RollMode mode = same ? RollMode.WARM : null;
+        RollStatus begun = new RollStatus(view.wanted(), view.stable(), first, mode, now, null, List.of());
+        return still(Optional.of(begun), view.stable(), upgrading(begun, "is about to begin"));
+    }
+
+    private RollPlan goOn(RollStatus roll) {
+        if (!view.wanted().equals(roll.image()) && roll.phase() != RollPhase.GOING_BACK) {
+            return wishChanged(roll);
+        }
+        return switch (roll.phase()) {
+            case PREFLIGHT -> preflight(roll);
+            case ROLLING -> rolling(roll);
+            case GOING_BACK -> goingBack(roll);
+            case FINALISING -> finalising(roll);
+            case BLOCKED -> blocked(roll);
+            case FAILED -> failed(roll);
+        };
+    }
+
+    /** The spec names another image than the one the upgrade is about. */
+    private RollPlan wishChanged(RollStatus roll) {
+        boolean touched = roll.phase() == RollPhase.ROLLING || roll.phase() == RollPhase.FINALISING;
+        if (!touched) {
+            return still(Optional.empty(), roll.from(), none());
+        }
+        boolean takenBack = view.wanted().equals(roll.from());
+        RollStatus next = takenBack
+                ? roll.in(RollPhase.GOING_BACK, now, "the spec asks for " + roll.from() + " again")
+                : new RollStatus(view.wanted(), roll.from(), RollPhase.PREFLIGHT, null, now, null, List.of());
+        return still(Optional.of(next), roll.from(), upgrading(next, "follows the changed spec"));
+    }
+
+    private RollPlan preflight(RollStatus roll) {
+        if (view.leader().isEmpty()) {
+            return still(Optional.of(roll), roll.from(), upgrading(roll, "waits for a leader that can be asked"));
+        }
+        Optional<PreflightSeen> job =
+                view.preflight().filter(seen -> seen.image().equals(roll.image()));
+        PreflightSeen.State state = job.map(PreflightSeen::state).orElse(PreflightSeen.State.RUNNING);
+        String reason = job.map(PreflightSeen::reason).orElse("");
+        if (state == PreflightSeen.State.RUNNING && isOver(roll.since())) {
+            state = PreflightSeen.State.FAILED;
+            reason = "it has not ended within %s. %s".formatted(view.options().stepTimeout(), reason);
+        }
+        return switch (state) {
+            case RUNNING -> asking(roll, upgrading(roll, "is being checked by a Job with the new image. " + reason));
+            case FAILED -> {
+                RollStatus next = roll.in(RollPhase.BLOCKED, now, "the preflight failed: " + reason);
+                yield asking(next, blockedFinding(next));
+            }
+            case ANSWERED -> answered(roll, job.orElseThrow());
+        };
+    }
+
+    private RollPlan answered(RollStatus roll, PreflightSeen job) {
+        RollStatus next = switch (job.verdict()) {
+            case "rolling-warm" -> roll.begun(RollMode.WARM, now);
+            case "rolling-drained" -> roll.begun(RollMode.DRAINED, now);
+            default -> roll.in(RollPhase.BLOCKED, now, job.reason());
+        };
+        return asking(
+                next,
+                next.phase() == RollPhase.BLOCKED ? blockedFinding(next) : upgrading(next, "begins: " + job.reason()));
+    }
+
+    private RollPlan rolling(RollStatus roll) {
+        Steps.Outcome outcome =
+                new Steps(view).advance(roll, roll.image(), view.options().partition());
+        String storageImage = roll.mode() == RollMode.DRAINED ? roll.image() : roll.from();
+        if (outcome.failure().isPresent()) {
+            RollStatus next =
+                    roll.in(RollPhase.GOING_BACK, now, outcome.failure().get());
+            return new RollPlan(
+                    Optional.of(next), List.of(), roll.from(), roll.from(), Optional.empty(), goingBackFinding(next));
+        }
+        RollStatus next = outcome.finished() ? roll.in(RollPhase.FINALISING, now, null) : roll.with(outcome.steps());
+        Reason reason = view.options().paused() && outcome.steps().isEmpty() ? Reason.UPGRADE_PAUSED : Reason.UPGRADING;
+        return new RollPlan(
+                Optional.of(next),
+                outcome.actions(),
+                roll.from(),
+                storageImage,
+                Optional.empty(),
+                new Finding(reason, sentence(roll) + " " + outcome.sentence()));
+    }
+
+    /** Everything that went over goes back by the same steps. It does not give up: there is nothing else to go to. */
+    private RollPlan goingBack(RollStatus roll) {
+        Steps.Outcome outcome = new Steps(view).advance(roll, roll.from(), 0);
+        Optional<RollStatus> next = !outcome.finished()
+                ? Optional.of(roll.with(outcome.steps()))
+                : view.wanted().equals(roll.image())
+                        ? Optional.of(roll.in(RollPhase.FAILED, now, roll.reason()))
+                        : Optional.empty();
+        Finding finding = outcome.finished() && next.isPresent() ? failedFinding(next.get()) : goingBackFinding(roll);
+        return new RollPlan(
+                next,
+                outcome.actions(),
+                roll.from(),
+                roll.from(),
+                Optional.empty(),
+                new Finding(finding.reason(), finding.message() + " " + outcome.sentence()));
+    }
+
+    /** Pods that are made anew get the new image from now on; when the sets say so, the upgrade is history. */
+    private RollPlan finalising(RollStatus roll) {
+        boolean done = view.stable().equals(roll.image());
+        return still(
+                done ? Optional.empty() : Optional.of(roll),
+                roll.image(),
+                done ? none() : upgrading(roll, "is being finished"));
+    }
+
+    private RollPlan blocked(RollStatus roll) {
+        boolean again = !view.options().paused()
+                && Duration.between(Instant.parse(roll.since()), view.now()).compareTo(ASK_AGAIN) >= 0;
+        RollStatus next = again ? roll.in(RollPhase.PREFLIGHT, now, roll.reason()) : roll;
+        return still(Optional.of(next), roll.from(), blockedFinding(roll));
+    }
+
+    private RollPlan failed(RollStatus roll) {
+        return still(Optional.of(roll), roll.from(), failedFinding(roll));
+    }
+
+    private boolean isOver(String since) {
+        return Duration.between(Instant.parse(since), view.now()).compareTo(Timeouts.of(view.options())) > 0;
+    }
+
+    private RollPlan asking(RollStatus next, Finding finding) {
+        return new RollPlan(
+                Optional.of(next),
+                List.of(),
+                next.from(),
+                next.from(),
+                next.phase() == RollPhase.PREFLIGHT ? Optional.of(next.image()) : Optional.empty(),
+                finding);
+    }
+
+    private RollPlan still(Optional<RollStatus> next, String image, Finding finding) {
+        return new RollPlan(next, List.of(), image, image, Optional.empty(), finding);
+    }
+
+    private Finding none() {
+        return new Finding(Reason.NO_UPGRADE, "The pool runs %s.".formatted(view.stable()));
+    }
+
+    private static Finding upgrading(RollStatus roll, String what) {
+        return new Finding(
+                Reason.UPGRADING, "The upgrade from %s to %s %s.".formatted(roll.from(), roll.image(), what.strip()));
+    }
+
+    private static String sentence(RollStatus roll) {
+        return "The pool goes over from %s to %s, %s."
+                .formatted(
+                        roll.from(),
+                        roll.image(),
+                        roll.mode() == RollMode.DRAINED ? "each storage node emptied before" : "warm");
+    }
+
+    private static Finding blockedFinding(RollStatus roll) {
+        return new Finding(
+                Reason.VERSION_REFUSED,
+                "The pool stays at %s and nothing was restarted: %s cannot follow it: %s. Set spec.version or spec.image to"
+                                .formatted(roll.from(), roll.image(), roll.reason())
+                        + " one that can, or back; this is looked at again every few minutes.");
+    }
+
+    private static Finding goingBackFinding(RollStatus roll) {
+        return new Finding(
+                Reason.GOING_BACK,
+                "The pool goes back from %s to %s: %s.".formatted(roll.image(), roll.from(), roll.reason()));
+    }
+
+    private static Finding failedFinding(RollStatus roll) {
+        return new Finding(
+                Reason.UPGRADE_FAILED,
+                "The pool is back at %s; %s is not tried again: %s. Set spec.version or spec.image to another one, or to %s"
+                                .formatted(roll.from(), roll.image(), roll.reason(), roll.from())
+                        + " and then to this one again.");
+    }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.roll;
+
+/** Something to be done now for an upgrade. Doing it twice does no more than doing it once. */
+public sealed interface RollAction {
+    /** Have the container of a pod run another image, in the pod it is in. */
+    record SetImage(String pod, String uid, String image) implements RollAction {}
+
+    /** Delete a pod, to be made anew by its set. */
+    record DeletePod(String pod, String uid) implements RollAction {}
+
+    /** Have the leader in this pod give its leadership away. */
+    record HandOver(String pod) implements RollAction {}
+
+    /** Have the leader empty a storage node. */
+    record Drain(String node) implements RollAction {}
+}

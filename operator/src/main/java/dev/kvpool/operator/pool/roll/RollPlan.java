@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.roll;
+
+import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.operator.status.Finding;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What is done now for an upgrade.
+ *
+ * @param next what the status shall say of it; actions that follow from a change wait until it is written
+ * @param actions what is done at once
+ * @param mastersImage image of masters that are made anew
+ * @param storageImage image of storage nodes that are made anew
+ * @param preflightImage the image a preflight Job shall ask for; empty when there shall be no such Job
+ * @param finding what condition UpgradeBlocked says
+ */
+public record RollPlan(
+        Optional<RollStatus> next,
+        List<RollAction> actions,
+        String mastersImage,
+        String storageImage,
+        Optional<String> preflightImage,
+        Finding finding) {
+
+    public RollPlan {
+        actions = List.copyOf(actions);
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.roll;
+
+import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.UpgradeSpec;
+import dev.kvpool.operator.master.PoolReport;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * All that an upgrade is decided from.
+ *
+ * @param status what the status says of the upgrade; empty when there is none
+ * @param wanted the image the spec asks for
+ * @param stable the image that all of the pool ran last
+ * @param options how the spec wants it done
+ * @param mayLoseBytes whether the spec allows to lose what a storage node could not hand over
+ * @param masters masters there are, by name
+ * @param storage storage nodes there are, by id
+ * @param answering pods of masters that answered
+ * @param leader what the leader says, when it leads, serves and answers
+ * @param preflight the preflight Job; empty when there is none
+ * @param now the time
+ */
+public record RollView(
+        Optional<RollStatus> status,
+        String wanted,
+        String stable,
+        UpgradeSpec options,
+        boolean mayLoseBytes,
+        List<Instance> masters,
+        List<Instance> storage,
+        Set<String> answering,
+        Optional<PoolReport> leader,
+        Optional<PreflightSeen> preflight,
+        Instant now) {
+
+    public RollView {
+        masters = List.copyOf(masters);
+        storage = List.copyOf(storage);
+        answering = Set.copyOf(answering);
+    }
+
+    Stream<Instance> all() {
+        return Stream.concat(masters.stream(), storage.stream());
+    }
+
+    Optional<Instance> instance(String pod) {
+        return all().filter(instance -> instance.pod().equals(pod)).findFirst();
+    }
+
+    boolean isMaster(String pod) {
+        return masters.stream().anyMatch(master -> master.pod().equals(pod));
+    }
+
+    boolean leads(String pod) {
+        return leader.filter(report -> report.name().equals(pod)).isPresent();
+    }
+
+    /** A storage node as the leader sees it. */
+    Optional<PoolReport.Node> node(Instance instance) {
+        return leader.flatMap(report -> report.nodes().stream()
+                .filter(node -> node.id().equals(instance.id()))
+                .findFirst());
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.roll;
+
+import dev.kvpool.api.v1alpha1.UpgradeSpec;
+import java.time.Duration;
+
+/** Reads the form that durations of the API have: one whole number with a unit ms, s or m. */
+final class Timeouts {
+    private Timeouts() {}
+
+    static Duration of(UpgradeSpec options) {
+        String text = options.stepTimeout();
+        int digits = 0;
+        while (digits < text.length() && Character.isDigit(text.charAt(digits))) {
+            digits++;
+        }
+        long number = Long.parseLong(text.substring(0, digits));
+        return switch (text.substring(digits)) {
+            case "ms" -> Duration.ofMillis(number);
+            case "s" -> Duration.ofSeconds(number);
+            default -> Duration.ofMinutes(number);
+        };
+    }
+}

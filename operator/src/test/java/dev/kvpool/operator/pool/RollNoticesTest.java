@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.RollMode;
+import dev.kvpool.api.v1alpha1.RollPhase;
+import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.RollStepKind;
+import dev.kvpool.api.v1alpha1.RollStepStatus;
+import dev.kvpool.operator.event.EventReason;
+import dev.kvpool.operator.event.Notice;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** One event for each phase and step of an upgrade, and none for a look that changes nothing. */
+class RollNoticesTest {
+    private static final String NOON = PoolSketch.NOON.toString();
+
+    @ParameterizedTest
+    @CsvSource({
+        "PREFLIGHT, ROLLING, UPGRADE_STARTED",
+        "PREFLIGHT, BLOCKED, UPGRADE_BLOCKED",
+        "ROLLING, GOING_BACK, UPGRADE_GOES_BACK",
+        "GOING_BACK, FAILED, UPGRADE_FAILED"
+    })
+    void aPhaseIsToldOnce(RollPhase before, RollPhase now, EventReason reason) {
+        KvCachePoolStatus later = status(now);
+
+        assertThat(RollNotices.of(status(before), later))
+                .extracting(Notice::reason)
+                .containsExactly(reason);
+        assertThat(RollNotices.of(later, later)).isEmpty();
+    }
+
+    @Test
+    void aStepIsToldOnce() {
+        KvCachePoolStatus later = status(RollPhase.ROLLING, step("demo-a-1"), step("demo-a-0"));
+
+        assertThat(RollNotices.of(status(RollPhase.ROLLING, step("demo-a-1")), later))
+                .containsExactly(new Notice(EventReason.UPGRADE_STEP, "demo-a-0: RESTART."));
+    }
+
+    @Test
+    void theEndIsToldWhereThereWasOne() {
+        assertThat(RollNotices.of(status(RollPhase.FINALISING), KvCachePoolStatus.EMPTY))
+                .containsExactly(new Notice(EventReason.UPGRADE_FINISHED, "All of the pool runs kvpool:2."));
+        assertThat(RollNotices.of(status(RollPhase.BLOCKED), KvCachePoolStatus.EMPTY))
+                .isEmpty();
+    }
+
+    private static KvCachePoolStatus status(RollPhase phase, RollStepStatus... steps) {
+        return PoolSketch.statusWith(
+                new RollStatus("kvpool:2", "kvpool:1", phase, RollMode.WARM, NOON, "why", List.of(steps)));
+    }
+
+    private static RollStepStatus step(String pod) {
+        return new RollStepStatus(pod, RollStepKind.RESTART, NOON, "uid", 0, null, null, null, null);
+    }
+}

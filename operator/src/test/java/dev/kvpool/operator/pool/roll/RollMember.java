@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.roll;
+
+import dev.kvpool.operator.master.PoolReport;
+import java.util.List;
+import java.util.Set;
+
+/** A pod of a {@link RollPool}: its kubelet needs a round to notice another image, and one to start it. */
+final class RollMember {
+    final String name;
+    String image;
+    String running;
+    boolean ready = true;
+    boolean started = true;
+    long objects = 100;
+
+    /** What it will have lost when its process comes back; null when the leader cannot tell. */
+    Long losesAtReturn = 0L;
+
+    long droppedAtReturn;
+    Long objectsLeft;
+    private String state = "ready";
+    private Long lostAtReturn;
+    private long restored;
+    private long dropped;
+    private int uid = 1;
+    private int restarts;
+    private int incarnation = 1;
+    private int roundsToNotice = 1;
+    private boolean stopping;
+
+    RollMember(String name, String image) {
+        this.name = name;
+        this.image = image;
+        this.running = image;
+    }
+
+    void runNow(String other) {
+        image = other;
+        running = other;
+        ready = true;
+        stopping = false;
+    }
+
+    void drain() {
+        state = "drained";
+        objectsLeft = objectsLeft == null ? 0L : objectsLeft;
+        objects = objectsLeft;
+    }
+
+    /** The pod is deleted and made anew, empty. */
+    void replace(String known, String other) {
+        if (!known.equals(uidText())) {
+            return;
+        }
+        uid++;
+        restarts = 0;
+        objects = 0;
+        image = other;
+        running = other;
+        comeBack();
+    }
+
+    void tick(Set<String> badImages) {
+        if (stopping) {
+            stopping = false;
+            running = image;
+            restarts++;
+            comeBack();
+        } else if (!image.equals(running)) {
+            if (roundsToNotice > 0) {
+                roundsToNotice--;
+            } else {
+                roundsToNotice = 1;
+                stopping = true;
+            }
+        }
+        ready = started && !stopping && !badImages.contains(running);
+    }
+
+    private void comeBack() {
+        started = true;
+        incarnation++;
+        state = "ready";
+        objectsLeft = null;
+        lostAtReturn = losesAtReturn;
+        objects -= losesAtReturn == null ? 0 : losesAtReturn;
+        restored = objects;
+        dropped = droppedAtReturn;
+    }
+
+    private String uidText() {
+        return name + "-" + uid;
+    }
+
+    Instance instance() {
+        return new Instance(name, uidText(), name, image, restarts, started, ready, false, ready ? "" : "crashes");
+    }
+
+    PoolReport.Node asNode() {
+        return new PoolReport.Node(
+                name,
+                ready ? state : "away",
+                "",
+                false,
+                0,
+                objects,
+                running,
+                List.of(),
+                String.valueOf(incarnation),
+                new PoolReport.Objects(objects, "h" + objects),
+                new PoolReport.Restored(restored, "h" + restored, dropped),
+                lostAtReturn,
+                objectsLeft);
+    }
+}

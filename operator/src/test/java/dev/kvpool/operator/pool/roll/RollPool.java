@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.roll;
+
+import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.UpgradeSpec;
+import dev.kvpool.operator.master.PoolReport;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** A pool in memory with lazy kubelets and obedient masters, so that an upgrade can be played round by round. */
+public final class RollPool {
+    public static final String OLD = "kvpool:1";
+    public static final String NEW = "kvpool:2";
+    public static final UpgradeSpec DEFAULTS = new UpgradeSpec(null, null, null, null, null);
+
+    /** Everything the operator had done, in words. */
+    public final List<String> done = new ArrayList<>();
+
+    private final List<RollMember> masters = new ArrayList<>();
+    private final List<RollMember> storage = new ArrayList<>();
+    private final Set<String> badImages = new HashSet<>();
+    private Optional<RollStatus> status = Optional.empty();
+    private UpgradeSpec options = DEFAULTS;
+    private String wanted = OLD;
+    private String stable = OLD;
+    private String verdict = "";
+    private Optional<PreflightSeen> preflight = Optional.empty();
+    private RollMember leader;
+    private long epoch = 1;
+    private boolean nobodyTakes;
+    private boolean mayLoseBytes;
+    private Instant now = Instant.parse("2026-01-01T12:00:00Z");
+
+    public RollPool(int masterCount, int nodeCount) {
+        for (int i = 0; i < masterCount; i++) {
+            masters.add(new RollMember("m-" + i, OLD));
+        }
+        for (int i = 0; i < nodeCount; i++) {
+            storage.add(new RollMember("s-" + i, OLD));
+        }
+        leader = masters.getFirst();
+    }
+
+    public RollPool want(String image) {
+        wanted = image;
+        return this;
+    }
+
+    public RollPool options(UpgradeSpec wish) {
+        options = wish;
+        return this;
+    }
+
+    /** What a preflight Job answers, once it has run for a round. */
+    public RollPool preflight(String answer) {
+        verdict = answer;
+        return this;
+    }
+
+    /** Containers with this image never get ready. */
+    RollPool bad(String image) {
+        badImages.add(image);
+        return this;
+    }
+
+    RollPool good(String image) {
+        badImages.remove(image);
+        return this;
+    }
+
+    RollPool nobodyTakesTheLeadership() {
+        nobodyTakes = true;
+        return this;
+    }
+
+    RollPool mayLoseBytes() {
+        mayLoseBytes = true;
+        return this;
+    }
+
+    RollMember node(String name) {
+        return storage.stream()
+                .filter(node -> node.name.equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    RollMember master(String name) {
+        return masters.stream()
+                .filter(node -> node.name.equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    public RollPool later(Duration time) {
+        now = now.plus(time);
+        return this;
+    }
+
+    /** All masters have gone over. */
+    public RollPool mastersRun(String image) {
+        masters.forEach(master -> master.runNow(image));
+        status = status.map(roll -> roll.with(List.of()));
+        return this;
+    }
+
+    Optional<RollStatus> status() {
+        return status;
+    }
+
+    String stable() {
+        return stable;
+    }
+
+    Set<String> images() {
+        return images(masters.size() + storage.size());
+    }
+
+    private Set<String> images(int count) {
+        List<RollMember> all = new ArrayList<>(masters);
+        all.addAll(storage);
+        return all.subList(0, count).stream().map(member -> member.running).collect(Collectors.toSet());
+    }
+
+    long storageAway() {
+        return storage.stream().filter(node -> !node.ready).count();
+    }
+
+    long mastersAway() {
+        return masters.stream().filter(master -> !master.ready).count();
+    }
+
+    String leader() {
+        return leader.name;
+    }
+
+    public RollPlan plan() {
+        return Roll.plan(view());
+    }
+
+    RollView view() {
+        return view(status);
+    }
+
+    private RollView view(Optional<RollStatus> known) {
+        return new RollView(
+                known,
+                wanted,
+                stable,
+                options,
+                mayLoseBytes,
+                masters.stream().map(RollMember::instance).toList(),
+                storage.stream().map(RollMember::instance).toList(),
+                masters.stream()
+                        .filter(master -> master.ready)
+                        .map(master -> master.name)
+                        .collect(Collectors.toSet()),
+                report(),
+                preflight,
+                now);
+    }
+
+    private Optional<PoolReport> report() {
+        return leader.ready
+                ? Optional.of(new PoolReport(
+                        "id",
+                        leader.name,
+                        "leader",
+                        "serving",
+                        epoch,
+                        null,
+                        0,
+                        0,
+                        0,
+                        storage.stream().map(RollMember::asNode).toList()))
+                : Optional.empty();
+    }
+
+    /** Rounds in which all goes well. */
+    public RollPool rounds(int count) {
+        for (int i = 0; i < count; i++) {
+            round();
+        }
+        return this;
+    }
+
+    void round() {
+        RollPlan plan = plan();
+        act(plan);
+        write(plan);
+        tick();
+    }
+
+    /** The operator dies after it acted, before it wrote the status. */
+    void roundCutShort() {
+        act(plan());
+        tick();
+    }
+
+    /** The operator decides from a status that is older than the stored one: what it writes is refused. */
+    void roundWithStaleStatus(Optional<RollStatus> stale) {
+        act(Roll.plan(view(stale)));
+        tick();
+    }
+
+    private void write(RollPlan plan) {
+        status = plan.next();
+    }
+
+    private void act(RollPlan plan) {
+        stable = plan.mastersImage();
+        preflight = plan.preflightImage()
+                .map(image -> verdict.isEmpty()
+                        ? new PreflightSeen(image, PreflightSeen.State.RUNNING, "", "")
+                        : new PreflightSeen(image, PreflightSeen.State.ANSWERED, verdict, "because"));
+        for (RollAction action : plan.actions()) {
+            switch (action) {
+                case RollAction.SetImage(String pod, String uid, String image) -> {
+                    done.add(pod + " " + image);
+                    member(pod).image = image;
+                }
+                case RollAction.DeletePod(String pod, String uid) -> {
+                    done.add("delete " + pod);
+                    member(pod).replace(uid, plan.storageImage());
+                }
+                case RollAction.HandOver(String pod) -> {
+                    done.add("hand over " + pod);
+                    handOver(pod);
+                }
+                case RollAction.Drain(String node) -> {
+                    done.add("drain " + node);
+                    node(node).drain();
+                }
+            }
+        }
+    }
+
+    private RollMember member(String name) {
+        return name.startsWith("m") ? master(name) : node(name);
+    }
+
+    private void handOver(String from) {
+        if (!leader.name.equals(from)) {
+            return;
+        }
+        if (nobodyTakes) {
+            epoch++;
+        } else {
+            takeOver();
+        }
+    }
+
+    private void takeOver() {
+        masters.stream()
+                .filter(master -> master.ready && master != leader)
+                .findFirst()
+                .ifPresent(next -> {
+                    leader = next;
+                    epoch++;
+                });
+    }
+
+    private void tick() {
+        now = now.plusSeconds(2);
+        masters.forEach(master -> master.tick(badImages));
+        storage.forEach(node -> node.tick(badImages));
+        if (!leader.ready) {
+            takeOver();
+        }
+    }
+}
