@@ -20,7 +20,8 @@ class PreflightAnswerTest {
     @Test
     void aPodThatEndedWellAnswers() {
         PreflightSeen seen = PreflightAnswer.of(
-                job(""), List.of(pod(IMAGE, 0, "{\"verdict\":\"refused\",\"reason\":\"both sides\",\"product\":\"2\"}")));
+                job(""),
+                List.of(pod(IMAGE, 0, "{\"verdict\":\"refused\",\"reason\":\"both sides\",\"product\":\"2\"}")));
 
         assertThat(seen).isEqualTo(new PreflightSeen(IMAGE, State.ANSWERED, "refused", "both sides"));
     }
@@ -58,7 +59,8 @@ class PreflightAnswerTest {
     void thePodOfAnEarlierJobIsNoAnswer() {
         String warm = "{\"verdict\":\"rolling-warm\",\"reason\":\"fits\"}";
 
-        assertThat(PreflightAnswer.of(job(""), List.of(pod("kvpool:1", 0, warm))).state())
+        assertThat(PreflightAnswer.of(job(""), List.of(pod("kvpool:1", 0, warm)))
+                        .state())
                 .isEqualTo(State.RUNNING);
     }
 
