@@ -40,7 +40,12 @@ public record Settings(
                 property("kvpool.cluster.image").orElse(K3S),
                 property("kvpool.cluster.privileged").map(Boolean::parseBoolean).orElse(true),
                 property("kvpool.tools").map(folder -> existing("kvpool.tools", Path.of(folder))),
-                List.of("kvpool:0.1.0", "kvpool-operator:0.1.0", "kvpool-client:0.1.0"));
+                List.of(
+                        "kvpool:0.1.0",
+                        "kvpool-operator:0.1.0",
+                        "kvpool-client:0.1.0",
+                        "kvpool:0.2.0",
+                        "kvpool:0.3.0"));
     }
 
     /** The command to run for a tool: from the folder of tools, else its bare name. */

@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.operator.event.EventRecorder;
+import dev.kvpool.operator.event.ToldOnce;
 import dev.kvpool.operator.master.MasterClient;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
@@ -38,6 +39,7 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
     private final PoolStatus status;
     private final EventRecorder events;
     private final PollInterval interval;
+    private final ToldOnce told = new ToldOnce();
 
     public KvCachePoolReconciler(
             MasterClient masters,
@@ -65,7 +67,7 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
         PoolPlan plan = planner.plan(seen, problems);
         Outcome outcome = PoolExecutor.execute(plan, seen, masters, context);
         KvCachePoolStatus next = status.next(seen, problems, plan, outcome);
-        PoolNotices.of(seen.status(), next, outcome).forEach(notice -> events.publish(pool, notice));
+        told.news(pool, PoolNotices.of(seen.status(), next, outcome)).forEach(notice -> events.publish(pool, notice));
         return write(pool, seen.status(), next).rescheduleAfter(interval.of(next.phase()));
     }
 

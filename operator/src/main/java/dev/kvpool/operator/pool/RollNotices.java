@@ -30,7 +30,7 @@ final class RollNotices {
         }
         for (RollStepStatus step : roll.steps()) {
             if (old == null || old.steps().stream().noneMatch(known -> isSame(known, step))) {
-                notices.add(new Notice(EventReason.UPGRADE_STEP, "%s: %s.".formatted(step.pod(), step.kind())));
+                notices.add(new Notice(EventReason.UPGRADE_STEP, step.pod() + " " + deed(step) + "."));
             }
         }
         return notices;
@@ -55,6 +55,15 @@ final class RollNotices {
                         "The pool is back at %s: %s.".formatted(roll.from(), roll.reason())));
             case PREFLIGHT, FINALISING -> {}
         }
+    }
+
+    private static String deed(RollStepStatus step) {
+        return switch (step.kind()) {
+            case RESTART -> "starts anew with the other image";
+            case HAND_OVER -> "hands its leadership over";
+            case DRAIN -> "is emptied";
+            case REPLACE -> "is made anew with the other image";
+        };
     }
 
     private static boolean isSame(RollStepStatus one, RollStepStatus other) {

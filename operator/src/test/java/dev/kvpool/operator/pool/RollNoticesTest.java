@@ -41,7 +41,7 @@ class RollNoticesTest {
         KvCachePoolStatus later = status(RollPhase.ROLLING, step("demo-a-1"), step("demo-a-0"));
 
         assertThat(RollNotices.of(status(RollPhase.ROLLING, step("demo-a-1")), later))
-                .containsExactly(new Notice(EventReason.UPGRADE_STEP, "demo-a-0: RESTART."));
+                .containsExactly(new Notice(EventReason.UPGRADE_STEP, "demo-a-0 starts anew with the other image."));
     }
 
     @Test
