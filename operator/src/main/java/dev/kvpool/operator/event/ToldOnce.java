@@ -11,7 +11,7 @@ import java.util.Set;
 
 /**
  * Leaves out what was told already about the very same version of a resource. A cache may show that version once more after
- * its successor was written, and then the same decision is made again.
+ * its successor was written, and then the same decision is made again. What was changed again is told again.
  */
 public final class ToldOnce {
     /** Resources that are remembered; of more, those that were quiet for longest are told again. */
@@ -38,7 +38,8 @@ public final class ToldOnce {
         }
         List<Notice> news = new ArrayList<>();
         for (Notice notice : notices) {
-            if (told.notices().add(notice)) {
+            boolean isNew = told.notices().add(notice);
+            if (isNew || notice.reason() == EventReason.CHANGED) {
                 news.add(notice);
             }
         }

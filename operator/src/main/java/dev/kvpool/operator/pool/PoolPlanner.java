@@ -61,8 +61,9 @@ public final class PoolPlanner {
         RollPlan roll = Roll.plan(view);
         PoolBlueprint blueprint = blueprint(seen, storage, roll);
         List<HasMetadata> apply = children(blueprint, storage);
+        // A Job cannot change: one that is there is left to end, or goes when it is for another image.
         roll.preflightImage()
-                .filter(image -> mayAsk(view, image))
+                .filter(image -> view.preflight().isEmpty())
                 .ifPresent(image -> apply.add(PreflightJob.of(blueprint, image)));
         return new PoolPlan(
                 apply,
@@ -73,11 +74,6 @@ public final class PoolPlanner {
                 storage.heldBack(),
                 storage.leftOut(),
                 roll);
-    }
-
-    /** A Job cannot change, so one for another image goes before the next is made. */
-    private static boolean mayAsk(RollView view, String image) {
-        return view.preflight().isEmpty() || view.preflight().get().image().equals(image);
     }
 
     private static List<HasMetadata> delete(PoolObservation seen, StoragePlan storage, RollPlan roll) {

@@ -29,6 +29,14 @@ class ToldOnceTest {
         assertThat(told.news(resource("b", "8"), List.of(STEP))).containsExactly(STEP);
     }
 
+    @Test
+    void whatWasChangedAgainIsToldAgain() {
+        Notice changed = new Notice(EventReason.CHANGED, "Changed ConfigMap demo-client.");
+        told.news(resource("a", "7"), List.of(changed));
+
+        assertThat(told.news(resource("a", "7"), List.of(changed))).containsExactly(changed);
+    }
+
     private static ConfigMap resource(String uid, String version) {
         return new ConfigMapBuilder()
                 .withNewMetadata()
