@@ -113,7 +113,7 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
 
     private void refuse(ChannelHandlerContext context, Hello hello, Refused refused) {
         if (hello.role() == Role.NODE) {
-            loop.apply(core -> core.nodeRefused(hello.name(), refused.message()));
+            loop.apply(core -> core.nodeRefused(hello.name(), new Objection(refused.code(), refused.message())));
         }
         refuse(context, refused);
     }

@@ -37,8 +37,10 @@ final class Bounds {
     /** After a plan that could not free enough, because everything is leased, eviction rests for this long. */
     static final long EVICTION_PAUSE_MS = 50;
 
-    /** Objects the eviction looks at in one turn: about a millisecond. */
+    /** Objects the eviction looks at in one turn, and as how many of them one counts that it evicts: about a millisecond. */
     static final int EVICTION_VISITS = 8192;
+
+    static final int EVICTED_IS_VISITS = 16;
 
     /** Objects that a takeover decides about in one turn, while nothing is served: some ten milliseconds. */
     static final int SETTLED_PER_TURN = 16_384;

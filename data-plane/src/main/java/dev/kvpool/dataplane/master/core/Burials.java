@@ -79,12 +79,12 @@ final class Burials {
     private final BuryQueues queues;
     private final Set<Key> burying = new HashSet<>();
 
-    Burials(Membership membership, Enrolments enrolments, Index index, Tombstones tombstones, Commands commands) {
-        this.membership = membership;
-        this.enrolments = enrolments;
-        this.index = index;
-        this.tombstones = tombstones;
-        this.commands = commands;
+    Burials(View view, Orders orders) {
+        this.membership = view.membership();
+        this.enrolments = orders.enrolments();
+        this.index = view.index();
+        this.tombstones = view.tombstones();
+        this.commands = orders.commands();
         this.queues = new BuryQueues(membership, commands);
     }
 

@@ -17,32 +17,59 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.nativelib.Status;
 import java.util.List;
+import java.util.random.RandomGenerator;
 
 /** Sends each client request to whoever answers it, or says at once why it is not answered here and now. */
 final class ClientRequests {
     private final Leadership leadership;
-    private final GrantRequests grants;
+    private final GrantRequests granting;
     private final PublishRequests publishes;
     private final ReadRequests reads;
     private final RemoveRequests removes;
+    private final Upkeep upkeep;
     private final PendingReplies replies;
     private final Outbox outbox;
 
     ClientRequests(
+            CoreSettings settings,
             Leadership leadership,
-            GrantRequests grants,
-            PublishRequests publishes,
-            ReadRequests reads,
-            RemoveRequests removes,
+            View view,
+            Orders orders,
+            Grants grants,
+            Settlement settlement,
+            Upkeep upkeep,
             PendingReplies replies,
-            Outbox outbox) {
+            Counters counters,
+            Outbox outbox,
+            RandomGenerator random) {
         this.leadership = leadership;
-        this.grants = grants;
-        this.publishes = publishes;
-        this.reads = reads;
-        this.removes = removes;
+        this.upkeep = upkeep;
         this.replies = replies;
         this.outbox = outbox;
+        granting = new GrantRequests(
+                settings, leadership, view, orders, grants, settlement, upkeep.reserve(), counters, random);
+        publishes = new PublishRequests(view, grants, settlement, upkeep.standings(), replies, counters);
+        reads = new ReadRequests(settings, leadership, view, orders, counters);
+        Removals removals =
+                new Removals(leadership, view, orders, grants, settlement, upkeep.burials(), upkeep.copies());
+        removes = new RemoveRequests(leadership, view, orders, grants, publishes, removals, replies, counters);
+    }
+
+    PublishRequests publishes() {
+        return publishes;
+    }
+
+    /** Answers who has waited long enough, and goes on with what takes many turns. */
+    void tick(long nowMs) {
+        publishes.tick(nowMs);
+        removes.tick(nowMs);
+        replies.expire(nowMs);
+    }
+
+    /** The grants of an ended term are dead, and who waited has been answered. */
+    void endTerm() {
+        publishes.clear();
+        removes.endTerm();
     }
 
     void receive(long session, ClientRequest request, long nowMs) {
@@ -52,8 +79,11 @@ final class ClientRequests {
             return;
         }
         switch (request) {
-            case GrantRequest it -> outbox.send(session, grants.grant(session, it, nowMs));
-            case PublishRequest it -> publishes.publish(session, it, nowMs);
+            case GrantRequest it -> outbox.send(session, granting.grant(session, it, nowMs));
+            case PublishRequest it -> {
+                publishes.publish(session, it, nowMs);
+                upkeep.put(it.puts().size(), nowMs);
+            }
             case LookupRequest it -> outbox.send(session, reads.lookup(it, leadership.authority(), nowMs));
             case ExistsRequest it -> outbox.send(session, reads.exists(it, nowMs));
             case RemoveRequest it -> removes.remove(session, it, nowMs);

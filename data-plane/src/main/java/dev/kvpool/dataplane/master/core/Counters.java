@@ -19,6 +19,7 @@ public final class Counters {
         LOOKUP_EVICTED("lookup_misses", "evicted", "Keys looked up and not found"),
         LOOKUP_REMOVED("lookup_misses", "removed", "Keys looked up and not found"),
         LOOKUP_UNAVAILABLE("lookup_misses", "unavailable", "Keys looked up and not found"),
+        LOOKUP_VERSION("lookup_misses", "version", "Keys looked up and not found"),
         LOOKUP_INVALID("lookup_misses", "invalid_key", "Keys looked up and not found"),
         EXISTS_HITS("exists_hits", "", "Keys asked for and present"),
         EXISTS_MISSES("exists_misses", "", "Keys asked for and absent"),

@@ -40,22 +40,19 @@ final class Enrolling {
     Enrolling(
             CoreSettings settings,
             Leadership leadership,
-            Membership membership,
-            Index index,
+            View view,
+            Orders orders,
             Settlement settlement,
-            Tombstones tombstones,
-            Enrolments enrolments,
-            Burials burials,
-            Commands commands) {
+            Burials burials) {
         this.settings = settings;
         this.leadership = leadership;
-        this.membership = membership;
-        this.index = index;
+        this.membership = view.membership();
+        this.index = view.index();
         this.settlement = settlement;
-        this.tombstones = tombstones;
-        this.enrolments = enrolments;
+        this.tombstones = view.tombstones();
+        this.enrolments = orders.enrolments();
         this.burials = burials;
-        this.commands = commands;
+        this.commands = orders.commands();
     }
 
     void endTerm() {

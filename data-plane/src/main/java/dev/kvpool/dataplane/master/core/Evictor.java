@@ -6,7 +6,8 @@ import dev.kvpool.dataplane.master.core.Eviction.Round;
 
 /**
  * Evicts, while this master serves, as {@link Eviction} judges: from the least recently used object on, through all of them
- * if need be, but a bounded number in a turn. Only a walk that found nothing more to take ends without success; after a short
+ * if need be, but bounded in a turn, so that nobody waits long behind one: what writers put pays for the room it takes, and
+ * each tick goes on by more. Only a walk that found nothing more to take ends without success; after a short
  * rest the next one begins, since leases end. So a full pool goes on losing objects as long as it holds one that may go.
  */
 final class Evictor {
@@ -25,26 +26,33 @@ final class Evictor {
     private Round round = Round.UNPINNED;
     private long restsUntilMs = Long.MIN_VALUE;
 
-    Evictor(
-            EvictionRules rules,
-            Leadership leadership,
-            Membership membership,
-            Index index,
-            Groups groups,
-            Frees frees,
-            Departed departed,
-            Counters counters) {
+    /** How much may still be done in this turn, counted in objects looked at. */
+    private int left;
+
+    Evictor(EvictionRules rules, Leadership leadership, View view, Orders orders, Counters counters) {
         this.rules = rules;
         this.leadership = leadership;
-        this.membership = membership;
-        this.index = index;
-        this.groups = groups;
-        this.frees = frees;
-        this.departed = departed;
+        this.membership = view.membership();
+        this.index = view.index();
+        this.groups = view.groups();
+        this.frees = orders.frees();
+        this.departed = view.departed();
         this.counters = counters;
     }
 
     void tick(long nowMs) {
+        evict(Bounds.EVICTION_VISITS, nowMs);
+    }
+
+    /** So many objects were put: when room is being made, as many again are evicted, and one more for each. */
+    void put(int objects, long nowMs) {
+        if (walk != null) {
+            evict(2 * objects * Bounds.EVICTED_IS_VISITS, nowMs);
+        }
+    }
+
+    private void evict(int visits, long nowMs) {
+        left = visits;
         Eviction eviction = leadership.serves(nowMs) ? new Eviction(membership.all(), rules) : null;
         if (eviction == null || !eviction.isNeeded()) {
             endWalk();
@@ -57,7 +65,8 @@ final class Evictor {
         if (walk == null) {
             begin(Round.UNPINNED);
         }
-        for (int visits = 0; visits < Bounds.EVICTION_VISITS && eviction.isNeeded(); visits++) {
+        while (left > 0 && eviction.isNeeded()) {
+            left--;
             StoredObject object = walk.next();
             if (object != null) {
                 visit(object, eviction, nowMs);
@@ -102,6 +111,7 @@ final class Evictor {
     }
 
     private void evict(StoredObject victim, Eviction eviction, long nowMs) {
+        left -= Bounds.EVICTED_IS_VISITS;
         counters.add(Count.EVICTED);
         counters.ages().add(nowMs - victim.leaseUntilMs());
         for (Replica replica : victim.replicas()) {

@@ -28,19 +28,18 @@ final class GrantRequests {
 
     GrantRequests(
             CoreSettings settings,
-            Index index,
-            Membership membership,
-            Enrolments enrolments,
+            Leadership leadership,
+            View view,
+            Orders orders,
             Grants grants,
             Settlement settlement,
-            Leadership leadership,
             TakeoverReserve reserve,
             Counters counters,
             RandomGenerator random) {
         this.settings = settings;
-        this.index = index;
-        this.membership = membership;
-        this.enrolments = enrolments;
+        this.index = view.index();
+        this.membership = view.membership();
+        this.enrolments = orders.enrolments();
         this.grants = grants;
         this.settlement = settlement;
         this.leadership = leadership;

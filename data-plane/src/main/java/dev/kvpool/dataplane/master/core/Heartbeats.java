@@ -22,11 +22,11 @@ final class Heartbeats {
     private final Outbox outbox;
     private long lastMs = Long.MIN_VALUE;
 
-    Heartbeats(Membership membership, Clients clients, Index index, Tombstones tombstones, Outbox outbox) {
-        this.membership = membership;
+    Heartbeats(View view, Clients clients, Outbox outbox) {
+        this.membership = view.membership();
         this.clients = clients;
-        this.index = index;
-        this.tombstones = tombstones;
+        this.index = view.index();
+        this.tombstones = view.tombstones();
         this.outbox = outbox;
     }
 

@@ -24,108 +24,39 @@ import java.util.random.RandomGenerator;
 public final class MasterCore {
     public static final long LOCAL_SESSION = 0;
 
+    private final CoreSettings settings;
     private final Outbox outbox = new Outbox();
+    private final PendingReplies replies = new PendingReplies(outbox);
     private final Counters counters = new Counters();
     private final Leadership leadership = new Leadership();
-    private final Index index;
+    private final View view;
+    private final Orders orders;
     private final Grants grants = new Grants();
     private final Clients clients = new Clients();
-    private final Membership membership;
-    private final PendingReplies replies;
-    private final Tombstones tombstones = new Tombstones();
-    private final Frees frees;
     private final Upkeep upkeep;
-    private final RemoveRequests removes;
     private final Takeover takeover;
-    private final NodeMessages nodeMessages;
-    private final PublishRequests publishes;
     private final ClientRequests requests;
-    private final TakeoverReserve reserve;
-    private final Evictor evictor;
+    private final NodeMessages nodeMessages;
     private final Heartbeats heartbeats;
     private final Departures departures;
     private final StatusReport report;
-
-    private final CoreSettings settings;
-
-    private long lastRequestId;
     private long nowMs;
 
     public MasterCore(CoreSettings settings, Set<String> expectedNodes, RandomGenerator random) {
         this.settings = settings;
-        index = new Index(settings.replicas(), random);
-        membership = new Membership(expectedNodes);
-        replies = new PendingReplies(outbox);
-        frees = new Frees(index, membership, outbox, this::nextRequestId);
-        Commands commands = new Commands(outbox, this::nextRequestId);
-        Purges purges = new Purges(membership, index, commands);
-        Enrolments enrolments = new Enrolments(membership, tombstones, purges);
-        Groups groups = new Groups(index);
-        Departed departed = new Departed();
-        Settlement settlement =
-                new Settlement(settings, index, groups, grants, frees, leadership, tombstones, purges, counters);
-        upkeep = new Upkeep(
-                settings,
-                leadership,
-                membership,
-                index,
-                frees,
-                settlement,
-                tombstones,
-                enrolments,
-                commands,
-                purges,
-                counters,
-                outbox);
-        takeover = new Takeover(
-                settings,
-                leadership,
-                membership,
-                enrolments,
-                index,
-                grants,
-                frees,
-                settlement,
-                tombstones,
-                upkeep,
-                replies,
-                counters,
-                outbox,
-                this::nextRequestId);
-        publishes = new PublishRequests(index, membership, grants, settlement, upkeep.standings(), replies, counters);
-        reserve = new TakeoverReserve(settings.eviction(), membership, settlement);
-        GrantRequests granting = new GrantRequests(
-                settings, index, membership, enrolments, grants, settlement, leadership, reserve, counters, random);
-        ReadRequests reads = new ReadRequests(settings, index, groups, enrolments, leadership, departed, counters);
-        Removals removals = new Removals(
-                index,
-                membership,
-                enrolments,
-                grants,
-                frees,
-                settlement,
-                leadership,
-                upkeep.burials(),
-                upkeep.copies());
-        removes = new RemoveRequests(
-                index,
-                groups,
-                membership,
-                grants,
-                publishes,
-                leadership,
-                removals,
-                purges,
-                replies,
-                departed,
-                counters);
-        requests = new ClientRequests(leadership, granting, publishes, reads, removes, replies, outbox);
-        evictor = new Evictor(settings.eviction(), leadership, membership, index, groups, frees, departed, counters);
-        heartbeats = new Heartbeats(membership, clients, index, tombstones, outbox);
-        departures = new Departures(membership, outbox);
+        view = View.empty(settings, expectedNodes, random);
+        orders = new Orders(view, outbox);
+        Settlement settlement = new Settlement(settings, leadership, view, orders, grants, counters);
+        upkeep = new Upkeep(settings, leadership, view, orders, settlement, counters, outbox);
+        takeover =
+                new Takeover(settings, leadership, view, orders, grants, settlement, upkeep, replies, counters, outbox);
+        requests = new ClientRequests(
+                settings, leadership, view, orders, grants, settlement, upkeep, replies, counters, outbox, random);
+        heartbeats = new Heartbeats(view, clients, outbox);
+        departures = new Departures(view.membership(), outbox);
         nodeMessages = new NodeMessages(
-                index, tombstones, leadership, takeover, settlement, publishes, frees, upkeep, departures, outbox);
-        report = new StatusReport(leadership, membership, index, tombstones, grants, takeover, upkeep, counters);
+                leadership, view, orders, takeover, settlement, requests.publishes(), upkeep, departures, outbox);
+        report = new StatusReport(leadership, view, grants, takeover, upkeep, counters);
     }
 
     // ---- connections --------------------------------------------------------------------------------------------
@@ -133,24 +64,24 @@ public final class MasterCore {
     /** A node passed the handshake. Answers why it may not come in, or nothing: then {@code session} is the node's. */
     public Optional<Objection> nodeConnected(long session, NodePeer peer, long now) {
         nowMs = now;
-        Optional<Objection> objection = membership.objection(peer, nowMs);
+        Optional<Objection> objection = view.membership().objection(peer, nowMs);
         if (objection.isPresent()) {
-            nodeRefused(peer.id(), objection.get().message());
+            nodeRefused(peer.id(), objection.get());
             return objection;
         }
-        NodeView before = membership.node(peer.id());
+        NodeView before = view.membership().node(peer.id());
         if (before != null && before.isConnected()) {
             long replaced = before.session;
             lose(before, "replaced by a newer connection");
             outbox.close(replaced, "a newer connection of " + peer + " replaces this one");
         }
-        membership.connect(session, peer, nowMs);
+        view.membership().connect(session, peer, nowMs);
         return Optional.empty();
     }
 
     /** A node did not pass the handshake; the status shows why if it is expected. */
-    public void nodeRefused(String id, String reason) {
-        membership.refused(id, reason);
+    public void nodeRefused(String id, Objection why) {
+        view.membership().refused(id, why);
     }
 
     /** A client passed the handshake. Answers why it may not come in, or nothing. */
@@ -161,7 +92,7 @@ public final class MasterCore {
     /** A session ended, by whatever side. Unknown sessions are ignored. */
     public void closed(long session, String reason, long now) {
         nowMs = now;
-        NodeView node = membership.bySession(session);
+        NodeView node = view.membership().bySession(session);
         if (node != null) {
             lose(node, reason);
         } else if (clients.disconnect(session)) {
@@ -176,7 +107,7 @@ public final class MasterCore {
     public void receive(long session, Message message, long now) {
         nowMs = now;
         try {
-            NodeView node = membership.bySession(session);
+            NodeView node = view.membership().bySession(session);
             if (node != null) {
                 node.heardMs = nowMs;
                 fromNode(node, message);
@@ -221,8 +152,7 @@ public final class MasterCore {
      */
     public void lead(Authority authority, long validUntilMs, long predecessorUntilMs, long now) {
         nowMs = now;
-        publishes.clear();
-        removes.endTerm();
+        requests.endTerm();
         departures.forget(authority);
         takeover.begin(authority, validUntilMs, predecessorUntilMs, nowMs);
         sendFrees();
@@ -243,8 +173,7 @@ public final class MasterCore {
     /** The Lease is somebody else's, or nobody's. */
     public void standBy(String reason, long now) {
         nowMs = now;
-        publishes.clear();
-        removes.endTerm();
+        requests.endTerm();
         takeover.end(reason);
     }
 
@@ -265,7 +194,7 @@ public final class MasterCore {
 
     /** The Lease was given back: the nodes tell the other masters, who need not wait for their next look at it. */
     public void left(Authority authority) {
-        for (NodeView node : membership.all()) {
+        for (NodeView node : view.membership().all()) {
             if (node.isConnected()) {
                 outbox.send(node.session, new LeaderLeaves(authority));
             }
@@ -275,7 +204,7 @@ public final class MasterCore {
     /** The nodes that should be there from now on, and the zone each is said to be in, empty where none is. */
     public void expectNodes(Map<String, String> zones, long now) {
         nowMs = now;
-        membership.expect(zones);
+        view.membership().expect(zones);
         takeover.serveWhenReady(nowMs);
     }
 
@@ -289,13 +218,10 @@ public final class MasterCore {
             closed(silent.session(), silent.reason(), nowMs);
         }
         takeover.tick(nowMs);
-        publishes.tick(nowMs);
-        frees.tick(nowMs);
-        removes.tick(nowMs);
+        requests.tick(nowMs);
+        orders.frees().tick(nowMs);
         upkeep.tick(nowMs);
-        replies.expire(nowMs);
-        reserve.tick(nowMs);
-        evictor.tick(nowMs);
+        upkeep.makeRoom(nowMs);
         sendFrees();
     }
 
@@ -313,14 +239,14 @@ public final class MasterCore {
     /** Keys that can be read here now, at most {@code limit} of them, in no order. */
     public List<String> keys(int limit) {
         return leadership.leads()
-                ? index.publishedKeys(limit).stream().map(Key::toString).toList()
+                ? view.index().publishedKeys(limit).stream().map(Key::toString).toList()
                 : List.of();
     }
 
     /** The nodes that hold the published object of a key; empty when there is none. Leases nothing. */
     public List<String> holders(Key key) {
         List<String> holders = new ArrayList<>();
-        StoredObject object = leadership.leads() ? index.published(key) : null;
+        StoredObject object = leadership.leads() ? view.index().published(key) : null;
         if (object != null) {
             object.replicas().forEach(replica -> holders.add(replica.node().id));
         }
@@ -347,22 +273,17 @@ public final class MasterCore {
 
     private void lose(NodeView node, String reason) {
         outbox.report("node %s away with %d objects: %s".formatted(node.id, node.replicaCount(), reason));
-        frees.abandon(node);
-        index.disconnected(node);
-        membership.disconnect(node, reason, nowMs);
+        orders.frees().abandon(node);
+        view.index().disconnected(node);
+        view.membership().disconnect(node, reason, nowMs);
         upkeep.abandon(node);
-        publishes.disconnected(nowMs);
+        requests.publishes().disconnected(nowMs);
     }
 
     private void sendFrees() {
         if (leadership.phase() == Leadership.Phase.SERVING) {
-            frees.send(leadership.authority());
+            orders.frees().send(leadership.authority());
             upkeep.send(nowMs);
         }
-    }
-
-    private long nextRequestId() {
-        lastRequestId++;
-        return lastRequestId;
     }
 }

@@ -15,7 +15,7 @@ import java.util.TreeMap;
 final class Membership {
     private final Map<String, NodeView> nodes = new TreeMap<>();
     private final Map<Long, NodeView> bySession = new LinkedHashMap<>();
-    private final Map<String, String> refusals = new TreeMap<>();
+    private final Map<String, Objection> refusals = new TreeMap<>();
     private Set<String> expected;
     private Map<String, String> zones = Map.of();
 
@@ -142,14 +142,21 @@ final class Membership {
     }
 
     /** Remembers why an expected node is not let in, for people who look at the status. */
-    void refused(String id, String reason) {
+    void refused(String id, Objection why) {
         if (expected.contains(id)) {
-            refusals.put(id, reason);
+            refusals.put(id, why);
         }
     }
 
     /** Why an expected node was refused last, or null. */
     String refusal(String id) {
-        return refusals.get(id);
+        Objection why = refusals.get(id);
+        return why == null ? null : why.message();
+    }
+
+    /** Whether an expected node is away because its version does not fit this master's. */
+    boolean isRefusedForItsVersion(NodeView node) {
+        Objection why = refusals.get(node.id);
+        return why != null && (why.code() == RefusalCode.WIRE_VERSION || why.code() == RefusalCode.LAYOUT_VERSION);
     }
 }

@@ -20,6 +20,7 @@ final class NodeMessages {
     private final Settlement settlement;
     private final PublishRequests publishes;
     private final Frees frees;
+    private final Purges purges;
     private final Upkeep upkeep;
     private final Departures departures;
     private final Outbox outbox;
@@ -27,13 +28,12 @@ final class NodeMessages {
     private long nowMs;
 
     NodeMessages(
-            Index index,
-            Tombstones tombstones,
             Leadership leadership,
+            View view,
+            Orders orders,
             Takeover takeover,
             Settlement settlement,
             PublishRequests publishes,
-            Frees frees,
             Upkeep upkeep,
             Departures departures,
             Outbox outbox) {
@@ -41,11 +41,12 @@ final class NodeMessages {
         this.takeover = takeover;
         this.settlement = settlement;
         this.publishes = publishes;
-        this.frees = frees;
+        this.frees = orders.frees();
+        this.purges = orders.purges();
         this.upkeep = upkeep;
         this.departures = departures;
         this.outbox = outbox;
-        stream = new NodeStream(index, tombstones, this::committed, this::buried);
+        stream = new NodeStream(view.index(), view.tombstones(), this::committed, this::buried);
     }
 
     void receive(NodeView node, NodeMessage message, long now) throws ProtocolViolation {
@@ -66,7 +67,7 @@ final class NodeMessages {
     private void introduced(NodeView node, NodeInfo info) throws ProtocolViolation {
         stream.introduce(node, info);
         upkeep.introduced(node);
-        if (upkeep.purges().introduced(node, info.purgeId())) {
+        if (purges.introduced(node, info.purgeId())) {
             takeover.purgeSeen();
         }
         if (leadership.leads()) {

@@ -29,15 +29,14 @@ final class PublishRequests {
     private final Set<Grant> waiting = new LinkedHashSet<>();
 
     PublishRequests(
-            Index index,
-            Membership membership,
+            View view,
             Grants grants,
             Settlement settlement,
             Standings standings,
             PendingReplies replies,
             Counters counters) {
-        this.index = index;
-        this.membership = membership;
+        this.index = view.index();
+        this.membership = view.membership();
         this.grants = grants;
         this.settlement = settlement;
         this.standings = standings;

@@ -22,26 +22,21 @@ final class ReadRequests {
 
     private final CoreSettings settings;
     private final Index index;
+    private final Membership membership;
     private final Groups groups;
     private final Enrolments enrolments;
     private final Leadership leadership;
     private final Departed departed;
     private final Counters counters;
 
-    ReadRequests(
-            CoreSettings settings,
-            Index index,
-            Groups groups,
-            Enrolments enrolments,
-            Leadership leadership,
-            Departed departed,
-            Counters counters) {
+    ReadRequests(CoreSettings settings, Leadership leadership, View view, Orders orders, Counters counters) {
         this.settings = settings;
-        this.index = index;
-        this.groups = groups;
-        this.enrolments = enrolments;
+        this.index = view.index();
+        this.membership = view.membership();
+        this.groups = view.groups();
+        this.enrolments = orders.enrolments();
         this.leadership = leadership;
-        this.departed = departed;
+        this.departed = view.departed();
         this.counters = counters;
     }
 
@@ -66,7 +61,7 @@ final class ReadRequests {
             return NOTHING;
         }
         if (object == null || !leadership.mayRead(object)) {
-            counters.add(Count.LOOKUP_UNAVAILABLE);
+            counters.add(reasonUnavailable(object));
             return missing(Status.UNAVAILABLE);
         }
         counters.add(Count.LOOKUP_HITS);
@@ -86,6 +81,19 @@ final class ReadRequests {
             case EVICTED -> Count.LOOKUP_EVICTED;
             case REMOVED -> Count.LOOKUP_REMOVED;
         };
+    }
+
+    /** Nodes whose version does not fit are refused, and what only they hold is missed for that reason. */
+    private Count reasonUnavailable(StoredObject object) {
+        if (object == null || object.isAvailable()) {
+            return Count.LOOKUP_UNAVAILABLE;
+        }
+        for (Replica replica : object.replicas()) {
+            if (!membership.isRefusedForItsVersion(replica.node())) {
+                return Count.LOOKUP_UNAVAILABLE;
+            }
+        }
+        return Count.LOOKUP_VERSION;
     }
 
     /** Readers are not sent to a replica that goes as long as there is another one. */

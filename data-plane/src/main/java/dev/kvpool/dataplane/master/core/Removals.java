@@ -26,20 +26,18 @@ final class Removals {
     private final Set<Key> underWay = new HashSet<>();
 
     Removals(
-            Index index,
-            Membership membership,
-            Enrolments enrolments,
-            Grants grants,
-            Frees frees,
-            Settlement settlement,
             Leadership leadership,
+            View view,
+            Orders orders,
+            Grants grants,
+            Settlement settlement,
             Burials burials,
             Copies copies) {
-        this.index = index;
-        this.membership = membership;
-        this.enrolments = enrolments;
+        this.index = view.index();
+        this.membership = view.membership();
+        this.enrolments = orders.enrolments();
         this.grants = grants;
-        this.frees = frees;
+        this.frees = orders.frees();
         this.settlement = settlement;
         this.leadership = leadership;
         this.burials = burials;

@@ -25,27 +25,24 @@ final class RemoveRequests {
     private final Sweeps sweeps;
 
     RemoveRequests(
-            Index index,
-            Groups groups,
-            Membership membership,
+            Leadership leadership,
+            View view,
+            Orders orders,
             Grants grants,
             PublishRequests publishes,
-            Leadership leadership,
             Removals removals,
-            Purges purges,
             PendingReplies replies,
-            Departed departed,
             Counters counters) {
-        this.index = index;
-        this.groups = groups;
-        this.membership = membership;
+        this.index = view.index();
+        this.groups = view.groups();
+        this.membership = view.membership();
         this.grants = grants;
         this.publishes = publishes;
         this.leadership = leadership;
         this.removals = removals;
-        this.purges = purges;
+        this.purges = orders.purges();
         this.replies = replies;
-        this.departed = departed;
+        this.departed = view.departed();
         this.counters = counters;
         this.sweeps = new Sweeps(index, this::removeSwept);
     }

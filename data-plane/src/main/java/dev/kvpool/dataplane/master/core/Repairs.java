@@ -43,17 +43,16 @@ final class Repairs {
 
     Repairs(
             CoreSettings settings,
-            Membership membership,
-            Index index,
-            Frees frees,
+            View view,
+            Orders orders,
             Copies copies,
             Standings standings,
             Drains drains,
             Counters counters) {
         this.settings = settings;
-        this.membership = membership;
-        this.index = index;
-        this.frees = frees;
+        this.membership = view.membership();
+        this.index = view.index();
+        this.frees = orders.frees();
         this.copies = copies;
         this.drains = drains;
         this.counters = counters;

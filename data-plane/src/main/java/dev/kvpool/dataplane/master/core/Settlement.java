@@ -28,23 +28,15 @@ final class Settlement {
     private long leasedUntilMs = Long.MIN_VALUE;
 
     Settlement(
-            CoreSettings settings,
-            Index index,
-            Groups groups,
-            Grants grants,
-            Frees frees,
-            Leadership leadership,
-            Tombstones tombstones,
-            Purges purges,
-            Counters counters) {
+            CoreSettings settings, Leadership leadership, View view, Orders orders, Grants grants, Counters counters) {
         this.settings = settings;
-        this.index = index;
-        this.groups = groups;
+        this.index = view.index();
+        this.groups = view.groups();
         this.grants = grants;
-        this.frees = frees;
+        this.frees = orders.frees();
         this.leadership = leadership;
-        this.tombstones = tombstones;
-        this.purges = purges;
+        this.tombstones = view.tombstones();
+        this.purges = orders.purges();
         this.counters = counters;
     }
 

@@ -21,19 +21,11 @@ final class StatusReport {
     private final Upkeep upkeep;
     private final Counters counters;
 
-    StatusReport(
-            Leadership leadership,
-            Membership membership,
-            Index index,
-            Tombstones tombstones,
-            Grants grants,
-            Takeover takeover,
-            Upkeep upkeep,
-            Counters counters) {
+    StatusReport(Leadership leadership, View view, Grants grants, Takeover takeover, Upkeep upkeep, Counters counters) {
         this.leadership = leadership;
-        this.membership = membership;
-        this.index = index;
-        this.tombstones = tombstones;
+        this.membership = view.membership();
+        this.index = view.index();
+        this.tombstones = view.tombstones();
         this.grants = grants;
         this.takeover = takeover;
         this.upkeep = upkeep;

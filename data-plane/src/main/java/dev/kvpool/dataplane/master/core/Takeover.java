@@ -9,7 +9,6 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.LongSupplier;
 
 /** From holding the Lease to serving: fence the nodes, wait until the view holds what was committed before, decide. */
 final class Takeover {
@@ -19,6 +18,7 @@ final class Takeover {
     private final Enrolments enrolments;
     private final Index index;
     private final Grants grants;
+    private final Orders orders;
     private final Frees frees;
     private final Settlement settlement;
     private final Tombstones tombstones;
@@ -27,7 +27,6 @@ final class Takeover {
     private final PendingReplies replies;
     private final Counters counters;
     private final Outbox outbox;
-    private final LongSupplier requestIds;
 
     private long startedMs;
     private long predecessorUntilMs;
@@ -38,33 +37,29 @@ final class Takeover {
     Takeover(
             CoreSettings settings,
             Leadership leadership,
-            Membership membership,
-            Enrolments enrolments,
-            Index index,
+            View view,
+            Orders orders,
             Grants grants,
-            Frees frees,
             Settlement settlement,
-            Tombstones tombstones,
             Upkeep upkeep,
             PendingReplies replies,
             Counters counters,
-            Outbox outbox,
-            LongSupplier requestIds) {
+            Outbox outbox) {
         this.settings = settings;
         this.leadership = leadership;
-        this.membership = membership;
-        this.enrolments = enrolments;
-        this.index = index;
+        this.membership = view.membership();
+        this.enrolments = orders.enrolments();
+        this.index = view.index();
         this.grants = grants;
-        this.frees = frees;
+        this.orders = orders;
+        this.frees = orders.frees();
         this.settlement = settlement;
-        this.tombstones = tombstones;
+        this.tombstones = view.tombstones();
         this.rounds = new Rounds(index, tombstones, settlement, this::joined);
         this.upkeep = upkeep;
         this.replies = replies;
         this.counters = counters;
         this.outbox = outbox;
-        this.requestIds = requestIds;
     }
 
     long lastDurationMs() {
@@ -129,8 +124,8 @@ final class Takeover {
             return;
         }
         if (!raising) {
-            node.fenceRequest = requestIds.getAsLong();
-            ObjectId purgeId = upkeep.purges().purgeId();
+            node.fenceRequest = orders.nextRequestId();
+            ObjectId purgeId = orders.purges().purgeId();
             outbox.send(node.session, new Fence(node.fenceRequest, ours, settings.objectLeaseMs(), purgeId));
         }
     }
@@ -148,7 +143,7 @@ final class Takeover {
             return;
         }
         node.fencedBy = leadership.authority();
-        boolean more = upkeep.purges().fenceAnswered(node, ack.purgeId());
+        boolean more = orders.purges().fenceAnswered(node, ack.purgeId());
         if (more) {
             rounds.purgeSeen();
         }

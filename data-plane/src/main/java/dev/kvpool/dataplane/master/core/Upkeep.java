@@ -5,7 +5,7 @@ import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import java.util.Optional;
 
-/** What a leader does of itself while it serves, beside answering: it keeps removals true and copies complete. */
+/** What a leader does of itself while it serves, beside answering: it keeps removals true, copies complete and room free. */
 final class Upkeep {
     private final Leadership leadership;
     private final Membership membership;
@@ -18,32 +18,30 @@ final class Upkeep {
     private final Copies copies;
     private final Repairs repairs;
     private final Drains drains;
+    private final TakeoverReserve reserve;
+    private final Evictor evictor;
 
     Upkeep(
             CoreSettings settings,
             Leadership leadership,
-            Membership membership,
-            Index index,
-            Frees frees,
+            View view,
+            Orders orders,
             Settlement settlement,
-            Tombstones tombstones,
-            Enrolments enrolments,
-            Commands commands,
-            Purges purges,
             Counters counters,
             Outbox outbox) {
         this.leadership = leadership;
-        this.membership = membership;
-        this.tombstones = tombstones;
-        this.commands = commands;
-        this.purges = purges;
-        burials = new Burials(membership, enrolments, index, tombstones, commands);
-        enrolling = new Enrolling(
-                settings, leadership, membership, index, settlement, tombstones, enrolments, burials, commands);
+        this.membership = view.membership();
+        this.tombstones = view.tombstones();
+        this.commands = orders.commands();
+        this.purges = orders.purges();
+        burials = new Burials(view, orders);
+        enrolling = new Enrolling(settings, leadership, view, orders, settlement, burials);
         standings = new Standings(counters);
         copies = new Copies(settings, commands, standings, counters);
         drains = new Drains(settings, membership, settlement, outbox);
-        repairs = new Repairs(settings, membership, index, frees, copies, standings, drains, counters);
+        repairs = new Repairs(settings, view, orders, copies, standings, drains, counters);
+        reserve = new TakeoverReserve(settings.eviction(), membership, settlement);
+        evictor = new Evictor(settings.eviction(), leadership, view, orders, counters);
     }
 
     Burials burials() {
@@ -66,8 +64,8 @@ final class Upkeep {
         return objection;
     }
 
-    Purges purges() {
-        return purges;
+    TakeoverReserve reserve() {
+        return reserve;
     }
 
     Copies copies() {
@@ -118,6 +116,17 @@ final class Upkeep {
         copies.tick(nowMs);
         drains.tick(nowMs);
         repairs.tick(authority, nowMs);
+    }
+
+    /** Makes room; after whatever else a tick brings, which may have taken some. */
+    void makeRoom(long nowMs) {
+        reserve.tick(nowMs);
+        evictor.tick(nowMs);
+    }
+
+    /** So many objects were put, and took room. */
+    void put(int objects, long nowMs) {
+        evictor.put(objects, nowMs);
     }
 
     /** Sends what the last input has led to. */

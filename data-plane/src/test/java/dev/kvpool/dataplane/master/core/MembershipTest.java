@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.master.core.Counters.Count;
 import dev.kvpool.dataplane.master.core.PoolStatus.NodeState;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
@@ -21,6 +22,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.Medium;
+import dev.kvpool.wire.RefusalCode;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -190,8 +192,8 @@ class MembershipTest {
 
     @Test
     void aRefusedNodeIsShownWithItsReason() {
-        core.nodeRefused("a", "speaks wire 9");
-        core.nodeRefused("stranger", "not ours");
+        core.nodeRefused("a", new Objection(RefusalCode.WIRE_VERSION, "speaks wire 9"));
+        core.nodeRefused("stranger", new Objection(RefusalCode.POOL_MISMATCH, "not ours"));
 
         assertThat(core.status().nodes()).hasSize(1);
         assertThat(core.status().nodes().getFirst().state()).isEqualTo(NodeState.REFUSED);
@@ -324,5 +326,29 @@ class MembershipTest {
     private static DirectoryRecord record(long slot, long generation) {
         return DirectoryRecord.committed(
                 new ExtentRef(0, slot, generation), new ObjectId(1, slot), 0, 128, 64, 0, Key.of("k" + slot));
+    }
+
+    @Test
+    void whatOnlyARefusedVersionHoldsIsMissedForItsVersion() {
+        Scenario pool = new Scenario().withNodes(1 << 20, "a", "b").leading(7);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        MasterCore core = pool.talkedTo().core();
+        String holder = core.holders(Key.of("k")).getFirst();
+        pool.crash(holder);
+        assertThat(pool.find("k").status()).isEqualTo(Status.UNAVAILABLE);
+        assertThat(misses(core, Count.LOOKUP_UNAVAILABLE)).isEqualTo(1);
+
+        core.nodeRefused(holder, new Objection(RefusalCode.WIRE_VERSION, "knows wire version 7-9"));
+        assertThat(pool.find("k").status()).isEqualTo(Status.UNAVAILABLE);
+        assertThat(misses(core, Count.LOOKUP_VERSION)).isEqualTo(1);
+        assertThat(misses(core, Count.LOOKUP_UNAVAILABLE)).isEqualTo(1);
+
+        pool.restart(holder);
+        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
+        assertThat(misses(core, Count.LOOKUP_VERSION)).isEqualTo(1);
+    }
+
+    private static long misses(MasterCore core, Count reason) {
+        return core.status().counters().get(reason);
     }
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+/** What a leader has nodes do, apart from serving its clients: give extents back, drop what is purged, obey commands. */
+final class Orders {
+    private final Commands commands;
+    private final Frees frees;
+    private final Purges purges;
+    private final Enrolments enrolments;
+    private long lastRequestId;
+
+    Orders(View view, Outbox outbox) {
+        commands = new Commands(outbox, this::nextRequestId);
+        frees = new Frees(view.index(), view.membership(), outbox, this::nextRequestId);
+        purges = new Purges(view.membership(), view.index(), commands);
+        enrolments = new Enrolments(view.membership(), view.tombstones(), purges);
+    }
+
+    Commands commands() {
+        return commands;
+    }
+
+    Frees frees() {
+        return frees;
+    }
+
+    Purges purges() {
+        return purges;
+    }
+
+    /** Which transient nodes are written down, and so get objects. */
+    Enrolments enrolments() {
+        return enrolments;
+    }
+
+    /** A number that no request to any node has had. */
+    long nextRequestId() {
+        lastRequestId++;
+        return lastRequestId;
+    }
+}
