@@ -200,13 +200,19 @@ KV_API int32_t kv_client_create(const kv_client_params *params, kv_client **out,
 KV_API int32_t kv_client_register(kv_client *client, void *address, uint64_t length);
 KV_API int32_t kv_client_unregister(kv_client *client, void *address);
 
+/* Part of a value in the caller's memory. */
+typedef struct kv_piece {
+  void *data; /* NULL only with length 0 */
+  uint64_t length;
+} kv_piece;
+
 /* One line of a batch. The caller owns the table; kv fills status and result_length. */
 typedef struct kv_op {
   const void *key;        /* UTF-8, not NUL-terminated */
   uint32_t key_length;
   int32_t status;         /* out */
-  void *data;             /* PUT: source, GET: destination; else NULL */
-  uint64_t length;        /* PUT: bytes of the value (0 allowed), GET: room in data */
+  void *data;             /* PUT: source, GET: destination; else NULL. With KV_BATCH_PIECES: the first of its kv_pieces */
+  uint64_t length;        /* PUT: bytes of the value (0 allowed), GET: room in data. With KV_BATCH_PIECES: how many pieces */
   uint64_t result_length; /* out: GET and EXISTS: bytes of the value */
 } kv_op;
 
@@ -222,6 +228,14 @@ enum kv_op_code {
 #define KV_BATCH_FORCE 2      /* REMOVE: also what is leased */
 #define KV_BATCH_UPSERT 4     /* PUT: an existing object gives way to a new one when that is whole; its bytes are never
                                * changed in place. A retry after a lost answer may put it in place a second time. */
+#define KV_BATCH_WAIT 8       /* the caller goes on to kv_client_wait at once, whose thread then moves the bytes itself;
+                               * without it, or if the caller does something else first, a thread of the client does */
+#define KV_BATCH_PIECES 16    /* PUT, GET: the value of a line lies in pieces, one after the other; they travel as one value.
+                               * The caller keeps them, like the table, until the batch is done. */
+#define KV_PIECES_MAX 65536   /* pieces of one line */
+#define KV_BATCH_REUSE 32     /* GET: while the lease on an object holds that an earlier GET with this flag was told about, it
+                               * is read without asking the leader. For keys whose value never changes: an upsert or forced
+                               * remove by another client may be seen late, by the length of a lease at the most. */
 
 /* kv_batch_options.pins */
 #define KV_PIN_SOFT 1 /* evicted only when nothing unpinned is left, until soft_pin_ms after its last use */

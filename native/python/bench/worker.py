@@ -3,8 +3,9 @@
 
 Run by compare.py in the interpreter of the side it measures; both sides run this very file.
 
-    worker.py MASTER serve BYTES     contribute BYTES of memory until standard input ends
-    worker.py MASTER measure ROUND   run every case once; the client contributes no memory
+    worker.py MASTER serve BYTES            contribute BYTES of memory until standard input ends
+    worker.py MASTER measure ROUND PIDS     run every case once; the client contributes no memory. PIDS (comma-separated)
+                                            serve the pool: their processor time counts beside this process's own
 """
 
 import ctypes
@@ -12,13 +13,18 @@ import json
 import mmap
 import sys
 import time
+from pathlib import Path
 
 from mooncake.store import MooncakeDistributedStore
 
 BATCH = 32
+LARGE, SMALL = 1 << 20, 4096
 # name: (object bytes, batches); about 0.25 to 1 s each.
-BULK = {"1MiB x32": (1 << 20, 16), "4KiB x32": (4096, 150)}
+BULK = {"1MiB x32": (LARGE, 16), "4KiB x32": (SMALL, 150)}
+# Many small pieces per key, as engines move the layers of a block: (pieces of a key, bytes of a piece, batches).
+PIECES = (64, 4096, 20)
 SINGLES = 2000
+EXISTS = 500
 
 
 def connect(master, segment_bytes):
@@ -34,7 +40,7 @@ def emit(case, value, unit):
 
 
 def pattern(size, seed):
-    return bytes((seed * 131 + i * 7) & 0xFF for i in range(251)) * (size // 251 + 1)
+    return (bytes((seed * 131 + i * 7) & 0xFF for i in range(251)) * (size // 251 + 1))[:size]
 
 
 def expect(codes, wanted, what):
@@ -43,46 +49,95 @@ def expect(codes, wanted, what):
         raise SystemExit(f"{what}: {len(wrong)} of {len(codes)} lines gave {wrong[:3]} instead of {wanted}")
 
 
-def bulk(store, base, view, round_number):
+class Processors:
+    """Processor seconds that this process and the pool's spend."""
+
+    def __init__(self, servers):
+        self._servers = servers
+        self._start = self._now()
+
+    def _now(self):
+        tasks = (task for pid in self._servers for task in Path(f"/proc/{pid}/task").iterdir())
+        nanoseconds = sum(int((task / "schedstat").read_text().split()[0]) for task in tasks)
+        return nanoseconds / 1e9 + time.process_time()
+
+    def seconds(self):
+        return self._now() - self._start
+
+
+def bulk(store, base, view, round_number, servers):
     """Puts, then gets, batches of equal objects; the first batch is a warm-up and is not timed."""
     for name, (size, batches) in BULK.items():
-        view[: size * BATCH] = pattern(size * BATCH, 3)[: size * BATCH]
+        view[: size * BATCH] = pattern(size * BATCH, 3)
         pointers, sizes = [base + i * size for i in range(BATCH)], [size] * BATCH
         keys = [[f"r{round_number}-{name}-{b}-{i}" for i in range(BATCH)] for b in range(batches + 1)]
         for verb, call, wanted in (("put", store.batch_put_from, 0), ("get", store.batch_get_into, size)):
             expect(call(keys[0], pointers, sizes), wanted, f"{verb} {name}")
-            start = time.perf_counter()
+            processors, start = Processors(servers), time.perf_counter()
             for batch in keys[1:]:
                 expect(call(batch, pointers, sizes), wanted, f"{verb} {name}")
             seconds = time.perf_counter() - start
             objects = batches * BATCH
-            if size >= 1 << 20:
+            if size >= LARGE:
                 emit(f"{verb} {name}", objects * size / seconds / 1e9, "GB/s")
+                emit(f"{verb} {name} CPU", processors.seconds() / (objects * size / 1e9), "CPU s/GB")
             else:
                 emit(f"{verb} {name}", objects / seconds / 1e3, "k objects/s")
-        if view[:64] != pattern(64, 3)[:64]:
+            if verb == "put":
+                view[: size * BATCH] = bytes(size * BATCH)
+        if view[: size * BATCH] != pattern(size * BATCH, 3):
             raise SystemExit(f"get {name} returned other bytes than were put")
 
 
-def singles(store, base, round_number):
-    """Latency of one 4 KiB get, and exists of one key and of 32."""
-    key = f"r{round_number}-4KiB x32-1-0"
-    keys = [f"r{round_number}-4KiB x32-1-{i}" for i in range(BATCH)]
-    times = []
-    for _ in range(SINGLES):
-        start = time.perf_counter_ns()
-        got = store.get_into(key, base, 4096)
-        times.append(time.perf_counter_ns() - start)
-        if got != 4096:
-            raise SystemExit(f"get 4KiB alone gave {got}")
-    times.sort()
-    emit("get 4KiB alone p50", times[len(times) // 2] / 1e3, "us")
-    emit("get 4KiB alone p99", times[len(times) * 99 // 100] / 1e3, "us")
-    for name, batch in (("exists 1 key", [key]), ("exists 32 keys", keys)):
+def pieces(store, base, view, round_number):
+    """The same bytes, but each key's value lies in many small pieces of memory."""
+    count, size, batches = PIECES
+    total = BATCH * count * size
+    view[:total] = pattern(total, 5)
+    # Pieces of one key lie apart, as layers do.
+    pointers = [[base + (piece * BATCH + key) * size for piece in range(count)] for key in range(BATCH)]
+    sizes = [[size] * count for _ in range(BATCH)]
+    keys = [[f"r{round_number}-pieces-{b}-{i}" for i in range(BATCH)] for b in range(batches + 1)]
+    work = (("put", store.batch_put_from_multi_buffers, 0), ("get", store.batch_get_into_multi_buffers, count * size))
+    for verb, call, wanted in work:
+        expect(call(keys[0], pointers, sizes), wanted, f"{verb} pieces")
         start = time.perf_counter()
-        for _ in range(SINGLES // 4):
+        for batch in keys[1:]:
+            expect(call(batch, pointers, sizes), wanted, f"{verb} pieces")
+        emit(f"{verb} 64x4KiB x32", batches * total / (time.perf_counter() - start) / 1e9, "GB/s")
+        if verb == "put":
+            view[:total] = bytes(total)
+    if view[:total] != pattern(total, 5):
+        raise SystemExit("get of many pieces returned other bytes than were put")
+
+
+def latencies(store, base, name, keys):
+    """Microseconds of gets of 4 KiB, one after the other."""
+    times = []
+    for key in keys:
+        start = time.perf_counter_ns()
+        got = store.get_into(key, base, SMALL)
+        times.append(time.perf_counter_ns() - start)
+        if got != SMALL:
+            raise SystemExit(f"get 4KiB {name} gave {got}")
+    times.sort()
+    emit(f"get 4KiB {name} p50", times[len(times) // 2] / 1e3, "us")
+    emit(f"get 4KiB {name} p99", times[len(times) * 99 // 100] / 1e3, "us")
+
+
+def singles(store, base, round_number):
+    """Latency of one 4 KiB get, of keys this client has not read before and of one that it has; exists of 1 and 32 keys."""
+    unread = [f"r{round_number}-unread-{i}" for i in range(SINGLES)]
+    for at in range(0, SINGLES, BATCH):
+        batch = unread[at : at + BATCH]
+        expect(store.batch_put_from(batch, [base] * len(batch), [SMALL] * len(batch)), 0, "put of unread keys")
+    latencies(store, base, "first", unread)
+    latencies(store, base, "again", [unread[0]] * SINGLES)
+    for name, batch in (("exists 1 key", unread[:1]), ("exists 32 keys", unread[:BATCH])):
+        start = time.perf_counter()
+        for _ in range(EXISTS):
             expect(store.batch_is_exist(batch), 1, name)
-        emit(name, SINGLES // 4 * len(batch) / (time.perf_counter() - start) / 1e3, "k keys/s")
+        emit(name, EXISTS * len(batch) / (time.perf_counter() - start) / 1e3, "k keys/s")
 
 
 def main():
@@ -93,11 +148,14 @@ def main():
         sys.stdin.read()
         store.close()
         return
+    servers = [int(pid) for pid in sys.argv[4].split(",")]
     store = connect(master, 0)
     memory = mmap.mmap(-1, BATCH << 20)
     base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     expect([store.register_buffer(base, len(memory))], 0, "register_buffer")
-    bulk(store, base, memory, number)
+    bulk(store, base, memory, number, servers)
+    if hasattr(store, "batch_put_from_multi_buffers"):
+        pieces(store, base, memory, number)
     singles(store, base, number)
     store.close()
 

@@ -34,7 +34,8 @@ struct kv_client {
 namespace {
 
 constexpr uint32_t kProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM;
-constexpr uint32_t kBatchFlags = KV_BATCH_REGISTERED | KV_BATCH_FORCE | KV_BATCH_UPSERT;
+constexpr uint32_t kBatchFlags =
+    KV_BATCH_REGISTERED | KV_BATCH_FORCE | KV_BATCH_UPSERT | KV_BATCH_WAIT | KV_BATCH_PIECES | KV_BATCH_REUSE;
 
 static_assert(KV_PIN_SOFT == kvpool::kPinSoft && KV_PIN_HARD == kvpool::kPinHard);
 
@@ -138,6 +139,9 @@ Result<Client::Options> optionsFrom(const kv_batch_options* given) {
   if (!preferred.ok()) return preferred.status();
   options.registered = (read->flags & KV_BATCH_REGISTERED) != 0;
   options.force = (read->flags & KV_BATCH_FORCE) != 0;
+  options.reuse = (read->flags & KV_BATCH_REUSE) != 0;
+  options.inPieces = (read->flags & KV_BATCH_PIECES) != 0;
+  options.waits = (read->flags & KV_BATCH_WAIT) != 0;
   options.timeoutMs = orDefault(read->timeout_ms, kvpool::client::kBatchTimeoutMs);
   options.replicas = read->replicas;
   options.preferredNode = std::move(preferred.value());

@@ -7,11 +7,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "base/ids.h"
+#include "client/memory.h"
 #include "client/replies.h"
 #include "wire/sbe.h"
 
@@ -41,16 +43,16 @@ struct SendFrame {
 struct SendPayload {
   ConnectionId connection = 0;
   TransferId transfer = 0;
-  const void* data = nullptr;
+  Memory memory;
   uint64_t length = 0;
 };
 
-/// The payload that follows the frame just delivered. Without a destination its bytes are dropped. Answered by
-/// payloadReceived().
+/// The payload that follows the frame just delivered. Without a destination its bytes are dropped; there may be more
+/// room than the payload takes. Answered by payloadReceived().
 struct ReceivePayload {
   ConnectionId connection = 0;
   TransferId transfer = 0;
-  void* destination = nullptr;
+  std::optional<Memory> destination;
   uint64_t length = 0;
 };
 
@@ -71,7 +73,7 @@ struct MapSegments {
 struct CopyToStaging {
   ConnectionId connection = 0;
   TransferId transfer = 0;
-  const void* source = nullptr;
+  Memory source;
   uint64_t length = 0;
   uint64_t stagingOffset = 0;
 };
@@ -85,7 +87,7 @@ struct CopyFromSegment {
   ObjectId object;
   uint64_t offset = 0;
   uint64_t length = 0;
-  void* destination = nullptr;
+  Memory destination;
 };
 
 /// Takes back a CopyToStaging or CopyFromSegment that has not been answered; it will not be.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/actions.h"
+#include "client/descriptor_cache.h"
 #include "client/requests.h"
 #include "kvpool/kvpool.h"
 
@@ -20,8 +21,8 @@ enum class OpCode { Put, Get, Exists, Remove, RemoveAll };
 /// One line as submitted. Key and data are the caller's memory, valid until the batch is finished.
 struct Operation {
   std::string_view key;
-  void* data = nullptr;  ///< Put: source, never written through; Get: destination
-  uint64_t length = 0;
+  Memory memory = {};       ///< Put: source, never written through; Get: destination
+  uint64_t length = 0;      ///< of the memory
   int32_t refused = KV_OK;  ///< a status the shell already found, e.g. KV_NOT_REGISTERED: the line ends with it
   uint64_t group = 0;       ///< Put
 };
@@ -35,6 +36,7 @@ struct Submission {
   uint32_t replicas = 0;      ///< Put: 0 = the pool's default
   std::string preferredNode;  ///< Put
   bool upsert = false;        ///< Put: replaces what exists
+  bool reuse = false;         ///< Get: reads what is leased without asking, and remembers what it is told
   uint8_t pins = 0;           ///< Put
   uint32_t softPinMs = 0;     ///< Put: 0 = the pool's default
 };
@@ -53,16 +55,13 @@ struct PutState {
 };
 
 struct GetState {
-  struct Copy {
-    uint64_t node = 0;
-    ExtentRef extent;
-    uint64_t offset = 0;
-  };
   ObjectId object;
   uint32_t crc = 0;
-  std::vector<Copy> copies;  ///< not yet tried, best last
+  std::vector<Descriptor::Copy> copies;  ///< not yet tried, best last
   Time leasedUntil = 0;
   uint32_t lookups = 0;
+  bool remembered = false;         ///< being read by what an earlier lookup said
+  bool seen = false;               ///< it was described to us
   int32_t failure = KV_NOT_FOUND;  ///< of the latest copy tried
 };
 

@@ -30,7 +30,7 @@ std::string sentence(const Operation& op, int32_t status) {
 
 }  // namespace
 
-void BatchTable::admit(Submission submission) {
+Batch& BatchTable::admit(Submission submission) {
   const BatchId id = submission.id;
   Batch& batch = batches_[id];
   batch.asked = std::move(submission);
@@ -41,6 +41,7 @@ void BatchTable::admit(Submission submission) {
     batch.lines[i].op = batch.asked.lines[i];
   batch.asked.lines.clear();
   chainEqualKeys(batch);
+  return batch;
 }
 
 void BatchTable::chainEqualKeys(Batch& batch) {

@@ -16,7 +16,7 @@ class BatchTable {
   explicit BatchTable(Context& context) : context_(context) {}
 
   /// Lines that cannot be right (key, refusal) end at once; equal keys that change something are chained.
-  void admit(Submission submission);
+  Batch& admit(Submission submission);
   Batch* find(BatchId id);
   [[nodiscard]] bool empty() const { return batches_.empty(); }
   [[nodiscard]] std::map<BatchId, Batch>& all() { return batches_; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/client.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -11,41 +12,35 @@ using std::chrono::steady_clock;
 
 namespace {
 
-const Status kDefunct(KV_INTERNAL,
-                      "the client's I/O thread ended because of a defect, see the log; create a new client");
+const Status kDefunct(KV_INTERNAL, "the client ended because of a defect, see the log; create a new client");
 
 }  // namespace
 
 Client::Client(ClientSettings settings) : settings_(std::move(settings)), shell_(settings_.config, *this) {}
 
 Client::~Client() {
-  shell_.stop();
+  driver_.stop();
 }
 
 Result<std::unique_ptr<Client>> Client::connect(ClientSettings settings) {
   std::unique_ptr<Client> client(new Client(std::move(settings)));
-  client->shell_.start();
+  client->driver_.start();
   Status ready = client->awaitLeader();
   if (!ready.ok()) return ready;
   return client;
 }
 
 Status Client::awaitLeader() {
-  const auto deadline = steady_clock::now() + milliseconds(settings_.readyTimeoutMs);
-  std::unique_lock lock(mutex_);
-  while (true) {
-    lock.unlock();
-    const ClientShell::Snapshot seen = shell_.snapshot();
-    if (seen.readiness.ok()) return {};
-    if (seen.hopeless) return seen.readiness;
-    lock.lock();
-    if (steady_clock::now() >= deadline) {
-      return {seen.readiness.code(),
-              "not ready after " + std::to_string(settings_.readyTimeoutMs) + " ms: " + seen.readiness.text()};
-    }
-    // A change between the look and this wait is seen at the next round of the I/O thread, milliseconds later.
-    changed_.wait_until(lock, std::min(deadline, steady_clock::now() + milliseconds(50)));
-  }
+  ClientShell::Snapshot seen;
+  std::unique_lock lock(driver_.mutex());
+  driver_.await(lock, steady_clock::now() + milliseconds(settings_.readyTimeoutMs), [&] {
+    seen = shell_.snapshot();
+    return seen.readiness.ok() || seen.hopeless;
+  });
+  if (seen.readiness.ok()) return {};
+  if (seen.hopeless) return seen.readiness;
+  return {seen.readiness.code(),
+          "not ready after " + std::to_string(settings_.readyTimeoutMs) + " ms: " + seen.readiness.text()};
 }
 
 Submission Client::prepare(OpCode op, const kv_op* table, uint32_t count, const Options& options) const {
@@ -56,6 +51,7 @@ Submission Client::prepare(OpCode op, const kv_op* table, uint32_t count, const 
   submission.replicas = options.replicas;
   submission.preferredNode = options.preferredNode;
   submission.upsert = options.upsert;
+  submission.reuse = options.reuse;
   submission.pins = options.pins;
   submission.softPinMs = options.softPinMs;
   submission.lines.resize(count);
@@ -70,80 +66,95 @@ Submission Client::prepare(OpCode op, const kv_op* table, uint32_t count, const 
     line.key = {static_cast<const char*>(asked.key), asked.key_length};
     if (op == OpCode::Put && options.groups != nullptr) line.group = options.groups[i];
     if (!hasData) continue;
-    line.data = asked.data;
-    line.length = asked.length;
-    if (asked.data == nullptr && asked.length > 0) line.refused = KV_INVALID_ARGUMENT;
-    if (options.registered && !memory_.covers(asked.data, asked.length)) line.refused = KV_NOT_REGISTERED;
+    nameMemory(line, asked, options);
   }
   return submission;
 }
 
+void Client::nameMemory(Operation& line, const kv_op& asked, const Options& options) const {
+  line.memory = Memory(asked.data, asked.length);
+  if (options.inPieces) {
+    const bool whole = asked.length <= KV_PIECES_MAX && (asked.data != nullptr || asked.length == 0);
+    if (!whole) {
+      line.refused = KV_INVALID_ARGUMENT;
+      return;
+    }
+    line.memory = Memory(std::span(static_cast<const kv_piece*>(asked.data), asked.length));
+  }
+  const auto pieces = line.memory.pieces();
+  const auto length = Memory::lengthOf(pieces);
+  line.length = length.value_or(0);
+  if (!length) line.refused = KV_INVALID_ARGUMENT;
+  const auto isCovered = [&](const kv_piece& piece) { return memory_.covers(piece.data, piece.length); };
+  if (length && options.registered && !std::all_of(pieces.begin(), pieces.end(), isCovered)) {
+    line.refused = KV_NOT_REGISTERED;
+  }
+}
+
 Result<uint64_t> Client::submit(OpCode op, kv_op* table, uint32_t count, const Options& options) {
-  if (!shell_.running()) return kDefunct;
   Submission submission = prepare(op, table, count, options);
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(driver_.mutex());
+  if (!driver_.running()) return kDefunct;
   if (count > settings_.queueOpsMax - opsInFlight_) {
     return {KV_QUEUE_FULL, std::to_string(opsInFlight_) + " operations are in flight or not waited for, and " +
                                std::to_string(count) +
                                " more exceed queue_ops_max = " + std::to_string(settings_.queueOpsMax)};
   }
   opsInFlight_ += count;
-  submission.id = ++lastBatch_;
-  pending_[submission.id] = Pending{table, count, false, false, {}};
-  const uint64_t id = submission.id;
-  shell_.submit(std::move(submission));
+  const uint64_t id = submission.id = ++lastBatch_;
+  pending_[id] = Pending{table, count, false, false, {}};
+  driver_.submit(lock, std::move(submission), options.waits);
   return id;
 }
 
 void Client::batchFinished(const FinishBatch& finished) {
-  {
-    const std::lock_guard lock(mutex_);
-    const auto found = pending_.find(finished.batch);
-    if (found == pending_.end()) return;
-    Pending& pending = found->second;
-    if (pending.isRemoveAll) pending.removedAll = finished.lines.front();
-    for (uint32_t i = 0; i < pending.count; ++i) {
-      pending.table[i].status = finished.lines[i].status;
-      pending.table[i].result_length = finished.lines[i].length;
-    }
-    pending.done = true;
+  const std::lock_guard lock(driver_.mutex());
+  driver_.finished();
+  const auto found = pending_.find(finished.batch);
+  if (found == pending_.end()) return;
+  Pending& pending = found->second;
+  if (pending.isRemoveAll) pending.removedAll = finished.lines.front();
+  for (uint32_t i = 0; i < pending.count; ++i) {
+    pending.table[i].status = finished.lines[i].status;
+    pending.table[i].result_length = finished.lines[i].length;
   }
-  changed_.notify_all();
+  pending.done = true;
 }
 
 void Client::stateChanged() {
-  changed_.notify_all();
+  const std::lock_guard lock(driver_.mutex());
+  driver_.changed();
 }
 
 int32_t Client::wait(uint64_t batch, uint32_t timeoutMs) {
   const auto deadline = steady_clock::now() + milliseconds(timeoutMs);
-  std::unique_lock lock(mutex_);
-  while (true) {
-    const auto found = pending_.find(batch);
-    if (found == pending_.end() || found->second.isRemoveAll) return KV_INVALID_ARGUMENT;
-    if (found->second.done) {
-      opsInFlight_ -= found->second.count;
-      pending_.erase(found);
-      return KV_OK;
-    }
-    if (steady_clock::now() >= deadline) return KV_TIMEOUT;
-    changed_.wait_until(lock, deadline);
-  }
+  std::unique_lock lock(driver_.mutex());
+  auto found = pending_.find(batch);
+  const auto isOver = [&] {
+    found = pending_.find(batch);  // another thread may have waited for it and taken it out
+    return found == pending_.end() || found->second.done;
+  };
+  if (found == pending_.end() || found->second.isRemoveAll) return KV_INVALID_ARGUMENT;
+  if (!driver_.await(lock, deadline, isOver)) return KV_TIMEOUT;
+  if (found == pending_.end()) return KV_INVALID_ARGUMENT;
+  opsInFlight_ -= found->second.count;
+  pending_.erase(found);
+  return KV_OK;
 }
 
 Result<uint64_t> Client::removeAll(bool force, uint32_t timeoutMs) {
-  if (!shell_.running()) return kDefunct;
   Submission submission;
   submission.op = OpCode::RemoveAll;
   submission.force = force;
   submission.deadline = ClientShell::now() + timeoutMs;
   submission.lines.resize(1);
-  std::unique_lock lock(mutex_);
-  const uint64_t id = ++lastBatch_;
-  submission.id = id;
+  std::unique_lock lock(driver_.mutex());
+  if (!driver_.running()) return kDefunct;
+  const uint64_t id = submission.id = ++lastBatch_;
   pending_[id].isRemoveAll = true;
-  shell_.submit(std::move(submission));
-  changed_.wait(lock, [&] { return pending_.at(id).done; });  // ends by the batch's own deadline
+  driver_.submit(lock, std::move(submission), true);
+  // Ends by the batch's own deadline.
+  driver_.await(lock, Driver::Clock::time_point::max(), [&] { return pending_.at(id).done; });
   const LineResult result = pending_.at(id).removedAll;
   pending_.erase(id);
   if (result.status != KV_OK) return {result.status, std::string("remove_all: ") + statusText(result.status)};
@@ -152,13 +163,13 @@ Result<uint64_t> Client::removeAll(bool force, uint32_t timeoutMs) {
 
 std::string Client::explanation() const {
   const std::string latest = shell_.snapshot().explanation;
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(driver_.mutex());
   return refusal_.empty() || latest != refusalAfter_ ? latest : refusal_;
 }
 
 void Client::explain(std::string sentence) {
   std::string latest = shell_.snapshot().explanation;
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(driver_.mutex());
   refusal_ = std::move(sentence);
   refusalAfter_ = std::move(latest);
 }

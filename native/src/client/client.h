@@ -2,7 +2,6 @@
 // What stands behind a kv_client: batches with their callers' tables, waiting, registered memory.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,6 +10,7 @@
 
 #include "base/status.h"
 #include "client/client_shell.h"
+#include "client/driver.h"
 #include "client/memory_registry.h"
 #include "kvpool/kvpool.h"
 
@@ -30,6 +30,9 @@ class Client : private ClientShell::Listener {
 
   struct Options {
     bool registered = false;
+    bool reuse = false;     // read what is leased without asking the leader
+    bool inPieces = false;  // data and length of a line name its pieces
+    bool waits = false;     // the caller goes on to wait() at once
     bool force = false;
     uint32_t timeoutMs = kBatchTimeoutMs;
     uint32_t replicas = 0;
@@ -63,19 +66,20 @@ class Client : private ClientShell::Listener {
   explicit Client(ClientSettings settings);
   Status awaitLeader();
   Submission prepare(OpCode op, const kv_op* table, uint32_t count, const Options& options) const;
+  void nameMemory(Operation& line, const kv_op& asked, const Options& options) const;
   void batchFinished(const FinishBatch& finished) override;
   void stateChanged() override;
 
   const ClientSettings settings_;
   MemoryRegistry memory_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  // Guarded by the driver's mutex.
   std::map<uint64_t, Pending> pending_;
   uint64_t lastBatch_ = 0;
   uint64_t opsInFlight_ = 0;
   std::string refusal_;       // latest sentence of our own, newer than the core's
   std::string refusalAfter_;  // the core's explanation when it was said
-  ClientShell shell_;         // last: its thread uses all of the above
+  ClientShell shell_;
+  mutable Driver driver_{shell_};  // last: its thread uses all of the above
 };
 
 }  // namespace kvpool::client

@@ -23,7 +23,9 @@ void ClientCore::submit(Time now, Submission submission) {
   const uint64_t lines = submission.lines.size();
   if (submission.op == OpCode::Put) context_.statistics.puts += lines;
   if (submission.op == OpCode::Get) context_.statistics.gets += lines;
-  batches_.admit(std::move(submission));
+  const bool reuses = submission.op == OpCode::Get && submission.reuse;
+  Batch& batch = batches_.admit(std::move(submission));
+  if (reuses) gets_.readKnown(batch, search_.pool());
   settle();
 }
 
@@ -222,13 +224,20 @@ void ClientCore::answer(ConnectionId connection, const Reply& reply) {
     return lost(*call);
   }
   search_.confirm();
-  if (head->epoch != 0) context_.statistics.epoch = head->epoch;
+  if (head->epoch != 0 && head->epoch != context_.statistics.epoch) {
+    context_.statistics.epoch = head->epoch;
+    gets_.forgetAll();
+  }
   answerCall(*call, reply);
 }
 
 void ClientCore::answerCall(const LeaderCalls::Call& call, const Reply& reply) {
   Batch* batch = batches_.find(call.batch);
   if (batch == nullptr) return;  // its time ran out
+  if (call.op == OpCode::Put || call.op == OpCode::Remove) {
+    for (const uint32_t line : call.lines)
+      gets_.forget(batch->key(line));
+  }
   if (call.step == LeaderCalls::Step::Publish) {
     puts_.published(*batch, call.lines, std::get<KeysReply>(reply));
     return;
@@ -237,11 +246,12 @@ void ClientCore::answerCall(const LeaderCalls::Call& call, const Reply& reply) {
     case OpCode::Put:
       return puts_.granted(*batch, call.lines, std::get<GrantReply>(reply), search_.pool());
     case OpCode::Get:
-      return gets_.located(*batch, call.lines, std::get<LookupReply>(reply), search_.pool());
+      return gets_.located(*batch, call.lines, std::get<LookupReply>(reply), call.sentAt, search_.pool());
     case OpCode::Exists:
     case OpCode::Remove:
       return keys_.answered(*batch, call.lines, std::get<KeysReply>(reply));
     case OpCode::RemoveAll:
+      gets_.forgetAll();
       return keys_.removedAll(*batch, std::get<RemoveAllReply>(reply));
   }
 }

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/client_shell.h"
 
-#include <pthread.h>
-#include <signal.h>
-
+#include <algorithm>
 #include <chrono>
-#include <exception>
 #include <utility>
-
-#include "base/log.h"
 
 namespace kvpool::client {
 namespace {
@@ -26,25 +21,7 @@ Time ClientShell::now() {
   return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
 }
 
-void ClientShell::start() {
-  // The process' signals are for its own threads, above all when that process is a JVM or a Python interpreter.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_setname_np(thread_.native_handle(), "kvpool-client");
-}
-
-void ClientShell::stop() {
-  if (!thread_.joinable()) return;
-  stopping_ = true;
-  loop_.wake();
-  thread_.join();
-}
-
-void ClientShell::submit(Submission submission) {
+void ClientShell::post(Submission submission) {
   // std::function wants something that can be copied.
   auto shared = std::make_shared<Submission>(std::move(submission));
   loop_.post([this, shared] { core_.submit(now(), std::move(*shared)); });
@@ -55,33 +32,32 @@ ClientShell::Snapshot ClientShell::snapshot() const {
   return snapshot_;
 }
 
-// ---- the thread ----
+// ---- turns ----
 
-void ClientShell::run() {
-  try {
-    while (!stopping_) {
-      round();
-    }
-    loop_.runOnce(0);  // admits what was submitted last, so that it ends as well
-  } catch (const std::exception& wrong) {
-    log(LogLevel::Error, std::string("the client's I/O thread gives up: ") + wrong.what());
-  }
-  running_ = false;
-  core_.shutDown(now());
-  performAll();
-  publishSnapshot();
+void ClientShell::submit(Submission submission) {
+  core_.submit(now(), std::move(submission));
+  settle();
+  // Small objects in shared memory are there by now, without a look at the sockets.
+  copier_.run(kCopyBytesPerRound);
+  settle();
 }
 
-void ClientShell::round() {
+void ClientShell::round(int64_t waitMs) {
   if (now() - lastTick_ >= core_.tickMs()) {
     core_.tick(now());
     lastTick_ = now();
   }
   settle();
   publishSnapshot();
-  loop_.runOnce(copier_.idle() ? static_cast<int>(core_.tickMs()) : 0);
+  loop_.runOnce(copier_.idle() ? static_cast<int>(std::min(core_.tickMs(), waitMs)) : 0);
   copier_.run(kCopyBytesPerRound);
   settle();
+}
+
+void ClientShell::shutDown() {
+  core_.shutDown(now());
+  performAll();
+  publishSnapshot();
 }
 
 void ClientShell::settle() {
@@ -157,7 +133,7 @@ void ClientShell::perform(SendFrame& send) {
 
 void ClientShell::perform(const SendPayload& send) {
   // Goes with the frame just added.
-  if (Connection* connection = find(send.connection)) connection->addPayload(send.transfer, send.data, send.length);
+  if (Connection* connection = find(send.connection)) connection->addPayload(send.transfer, send.memory, send.length);
 }
 
 void ClientShell::perform(const ReceivePayload& receive) {

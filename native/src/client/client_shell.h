@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The I/O thread around the client core: feeds it what sockets, copies and the clock say, and does what it asks.
+// The I/O around the client core: feeds it what sockets, copies and the clock say, and does what it asks. One thread at
+// a time runs it; which one, the driver decides.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -20,7 +19,7 @@ namespace kvpool::client {
 
 class ClientShell : private Connection::Listener, private Copier::Listener {
  public:
-  /// Told on the I/O thread.
+  /// Told in the thread that runs the shell.
   class Listener {
    public:
     virtual ~Listener() = default;
@@ -38,24 +37,30 @@ class ClientShell : private Connection::Listener, private Copier::Listener {
   };
 
   ClientShell(Config config, Listener& listener);
-  ~ClientShell() override { stop(); }
 
-  void start();
-  /// Ends every batch with KV_CLOSED and joins the thread.
-  void stop();
-
-  // From any thread. The caller bounds what it submits.
+  // In the thread whose turn it is.
+  /// Takes in a batch and does what can be done at once.
   void submit(Submission submission);
+  /// Waits for something to happen, at most `waitMs`, and does what follows from it.
+  void round(int64_t waitMs);
+  /// How long nothing needs to be done when no socket says so.
+  [[nodiscard]] int64_t tickMs() const { return core_.tickMs(); }
+  /// Ends every batch with KV_CLOSED. Nothing may be called but snapshot() afterwards.
+  void shutDown();
+
+  // From any thread. The caller bounds what it posts.
+  /// Takes in a batch in the round that runs now, or the next one.
+  void post(Submission submission);
+  /// Waits until a round would find something to do.
+  void await(int64_t waitMs) const { loop_.await(static_cast<int>(waitMs)); }
+  /// Ends a wait.
+  void wake() { loop_.wake(); }
   [[nodiscard]] Snapshot snapshot() const;
-  /// False when the thread ended because of a defect; what is submitted then never ends.
-  [[nodiscard]] bool running() const { return running_; }
 
   /// Milliseconds of the clock that deadlines are in.
   static Time now();
 
  private:
-  void run();
-  void round();
   void settle();
   void performAll();
   void publishSnapshot();
@@ -92,9 +97,6 @@ class ClientShell : private Connection::Listener, private Copier::Listener {
   std::vector<std::shared_ptr<Connection>> buried_;  // may still be on the call stack
   std::vector<ConnectionId> toFlush_;
   Time lastTick_ = 0;
-  std::atomic<bool> stopping_ = false;
-  std::atomic<bool> running_ = true;
-  std::thread thread_;
 
   mutable std::mutex mutex_;
   Snapshot snapshot_;

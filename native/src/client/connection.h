@@ -41,14 +41,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void dialUnix(const std::string& path);
 
   void addFrame(wire::Bytes frame) { out_.addFrame(std::move(frame)); }
-  void addPayload(TransferId transfer, const void* data, uint64_t length) { out_.addPayload(transfer, data, length); }
+  void addPayload(TransferId transfer, const Memory& memory, uint64_t length) {
+    out_.addPayload(transfer, memory, length);
+  }
   /// Sends what was added; the rest goes when the socket can take it.
   void flush();
   /// Sends a frame that carries a descriptor; only as the first thing on an empty queue.
   void sendWithDescriptor(const wire::Bytes& frame, int descriptor);
 
   /// The payload that follows the frame being told right now.
-  void expectPayload(TransferId transfer, void* destination, uint64_t length);
+  void expectPayload(TransferId transfer, const std::optional<Memory>& destination, uint64_t length);
   /// Descriptors that arrived so far.
   std::vector<Fd> takeDescriptors() { return std::exchange(descriptors_, {}); }
 
@@ -58,7 +60,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
  private:
   struct Incoming {
     TransferId transfer = 0;
-    uint8_t* destination = nullptr;  // null: drop
+    bool dropped = false;
+    MemoryCursor destination;
     uint64_t length = 0;
     uint64_t received = 0;
     uint32_t crc = 0;
@@ -74,6 +77,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool receiveSome();
   bool receivePayload();
   void parse();
+  template <typename Take>
+  void arrived(uint64_t count, Take take);
   void takePayload(std::span<const uint8_t> bytes);
   void finishPayload();
   void end(const std::string& reason);

@@ -32,12 +32,14 @@ void Copier::run(uint64_t bytes) {
 
 bool Copier::stepIn(Job& job, const CopyToStaging& copy, uint64_t& budget) {
   const uint64_t part = std::min(copy.length - job.done, budget);
-  if (part > 0) {
-    const StagingMemory& staging = *attachments_.at(job.connection).staging;
-    job.crc = crc32cCopy(staging.at(copy.stagingOffset + job.done), static_cast<const uint8_t*>(copy.source) + job.done,
-                         part, job.crc);
+  const StagingMemory& staging = *attachments_.at(job.connection).staging;
+  for (uint64_t left = part; left > 0;) {
+    const std::span<const uint8_t> run = job.at.run(left);
+    job.crc = crc32cCopy(staging.at(copy.stagingOffset + job.done), run.data(), run.size(), job.crc);
+    job.at.advance(run.size());
+    job.done += run.size();
+    left -= run.size();
   }
-  job.done += part;
   budget -= part;
   if (job.done < copy.length) return true;
   const Job done = job;
@@ -57,10 +59,13 @@ bool Copier::stepOut(Job& job, const CopyFromSegment& copy, uint64_t& budget) {
   // Looking before every piece is cheap and stops a large copy soon after its extent was given to another object.
   const uint8_t* from = find(copy);
   const uint64_t part = std::min(copy.length - job.done, budget);
-  if (from != nullptr && part > 0) {
-    job.crc = crc32cCopy(static_cast<uint8_t*>(copy.destination) + job.done, from + job.done, part, job.crc);
+  for (uint64_t left = from != nullptr ? part : 0; left > 0;) {
+    const std::span<uint8_t> run = job.at.run(left);
+    job.crc = crc32cCopy(run.data(), from + job.done, run.size(), job.crc);
+    job.at.advance(run.size());
+    job.done += run.size();
+    left -= run.size();
   }
-  job.done += part;
   budget -= part;
   if (from != nullptr && job.done < copy.length) return true;
   const int32_t status = from != nullptr && find(copy) != nullptr ? KV_OK : KV_NOT_FOUND;

@@ -32,8 +32,12 @@ class Copier {
   explicit Copier(Listener& listener) : listener_(listener) {}
 
   Attachment& attachment(ConnectionId connection) { return attachments_[connection]; }
-  void add(const CopyToStaging& copy) { jobs_.push_back({copy.connection, copy.transfer, copy, 0, 0}); }
-  void add(const CopyFromSegment& copy) { jobs_.push_back({copy.connection, copy.transfer, copy, 0, 0}); }
+  void add(const CopyToStaging& copy) {
+    jobs_.push_back({copy.connection, copy.transfer, copy, MemoryCursor(copy.source), 0, 0});
+  }
+  void add(const CopyFromSegment& copy) {
+    jobs_.push_back({copy.connection, copy.transfer, copy, MemoryCursor(copy.destination), 0, 0});
+  }
   void cancel(ConnectionId connection, TransferId transfer);
   /// Forgets the connection's jobs and unmaps its memory.
   void detach(ConnectionId connection);
@@ -47,6 +51,7 @@ class Copier {
     ConnectionId connection = 0;
     TransferId transfer = 0;
     std::variant<CopyToStaging, CopyFromSegment> copy;
+    MemoryCursor at;  // in the caller's memory
     uint64_t done = 0;
     uint32_t crc = 0;
   };

@@ -108,7 +108,7 @@ bool Lane::beginOne(const Transfer& transfer) {
   if (transfer.direction == Direction::Write) {
     moving.step = Step::SendingPayload;
     context_.act(SendFrame{connection_, inlineWrite(transfer.id, transfer.writeLine())});
-    context_.act(SendPayload{connection_, transfer.id, transfer.data, transfer.length});
+    context_.act(SendPayload{connection_, transfer.id, transfer.memory, transfer.length});
   } else {
     moving.step = Step::AwaitingReply;
     context_.act(SendFrame{connection_, readRequest(transfer.id, transfer.extent, transfer.object, transfer.length)});
@@ -120,13 +120,13 @@ bool Lane::beginShared(const Transfer& transfer) {
   if (transfer.direction == Direction::Read) {
     moving_[transfer.id] = Moving{transfer, Step::CopyingOut, false, {}, {}};
     context_.act(CopyFromSegment{connection_, transfer.id, transfer.extent, transfer.object, transfer.offset,
-                                 transfer.length, transfer.data});
+                                 transfer.length, transfer.memory});
     return true;
   }
   const std::optional<uint64_t> block = ring_.take(transfer.length);
   if (!block) return false;  // begun again when an answered write gives its block back
   moving_[transfer.id] = Moving{transfer, Step::CopyingIn, false, {}, block};
-  context_.act(CopyToStaging{connection_, transfer.id, transfer.data, transfer.length, *block});
+  context_.act(CopyToStaging{connection_, transfer.id, transfer.memory, transfer.length, *block});
   return true;
 }
 
@@ -171,8 +171,9 @@ void Lane::readable(const ReadReply& reply) {
                                         std::to_string(moving->transfer.length)));
   }
   moving->step = Step::ReceivingPayload;
-  context_.act(ReceivePayload{connection_, reply.request, moving->orphan ? nullptr : moving->transfer.data,
-                              moving->transfer.length});
+  ReceivePayload receive{connection_, reply.request, std::nullopt, moving->transfer.length};
+  if (!moving->orphan) receive.destination = moving->transfer.memory;
+  context_.act(std::move(receive));
 }
 
 void Lane::payloadReceived(TransferId id, uint32_t computedCrc, uint32_t sentCrc) {

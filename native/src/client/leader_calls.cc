@@ -47,7 +47,7 @@ std::vector<uint32_t> LeaderCalls::takeLines(const Batch& batch, std::deque<uint
 void LeaderCalls::send(Batch& batch, Step step, std::vector<uint32_t> lines) {
   const uint64_t request = context_.newRequest();
   search_.send(encode(batch, step, request, lines));
-  calls_[request] = Call{batch.asked.id, step, batch.asked.op, std::move(lines)};
+  calls_[request] = Call{batch.asked.id, step, batch.asked.op, std::move(lines), context_.now};
 }
 
 wire::Bytes LeaderCalls::encode(const Batch& batch, Step step, uint64_t request,

@@ -21,6 +21,7 @@ class LeaderCalls {
     Step step = Step::Ask;
     OpCode op = OpCode::Get;
     std::vector<uint32_t> lines;
+    Time sentAt = 0;
   };
 
   LeaderCalls(Context& context, BatchTable& batches, LeaderSearch& search)

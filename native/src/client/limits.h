@@ -30,6 +30,9 @@ inline constexpr int64_t kPublishGatherMs = 5;
 // Lines of one batch between their grant and their publish; more would outlive the deadlines of their grants.
 inline constexpr uint32_t kGrantsAhead = 2048;
 
+// Descriptors of objects kept for reading them again: about 16 MiB with short keys.
+inline constexpr size_t kDescriptorsMax = 65536;
+
 // Storage nodes.
 inline constexpr size_t kNodeLinksMax = 256;
 inline constexpr size_t kTransfersInFlight = 64;

@@ -13,7 +13,7 @@
 namespace kvpool::client {
 namespace {
 
-constexpr size_t kPiecesMax = 64;
+constexpr size_t kPiecesMax = 256;
 /// Bytes of one send call: a piece of a payload should still be in the cache when the kernel copies it.
 constexpr uint64_t kSendBytes = uint64_t{256} * 1024;
 
@@ -25,41 +25,73 @@ void OutQueue::addFrame(wire::Bytes frame) {
   item.frame = std::move(frame);
 }
 
-void OutQueue::addPayload(TransferId transfer, const void* data, uint64_t length) {
+void OutQueue::addPayload(TransferId transfer, const Memory& memory, uint64_t length) {
   Item& item = items_.emplace_back();
   item.transfer = transfer;
-  item.data = static_cast<const uint8_t*>(data);
+  item.unsent = item.unchecked = MemoryCursor(memory);
   item.length = length;
 }
 
-size_t OutQueue::gather(iovec* pieces) {
-  size_t count = 0;
-  uint64_t bytes = 0;
-  const auto add = [&](const uint8_t* from, uint64_t length) {
+/// The pieces of one send call.
+class OutQueue::Gathered {
+ public:
+  [[nodiscard]] bool full() const { return count_ == pieces_.size() || bytes_ >= kSendBytes; }
+  [[nodiscard]] uint64_t room() const { return kSendBytes - std::min(bytes_, kSendBytes); }
+  void add(const uint8_t* from, uint64_t length) {
     // sendmsg reads only; iovec has no const form.
-    pieces[count++] = {const_cast<uint8_t*>(from), static_cast<size_t>(length)};
-    bytes += length;
-  };
+    pieces_[count_++] = {const_cast<uint8_t*>(from), static_cast<size_t>(length)};
+    bytes_ += length;
+  }
+  /// As much of [from, from + length) as there is room for; how much.
+  uint64_t add(MemoryCursor from, uint64_t length) {
+    uint64_t added = 0;
+    while (added < length && !full()) {
+      const std::span<const uint8_t> run = from.run(std::min(length - added, room()));
+      add(run.data(), run.size());
+      from.advance(run.size());
+      added += run.size();
+    }
+    return added;
+  }
+  [[nodiscard]] msghdr message() {
+    msghdr message{};
+    message.msg_iov = pieces_.data();
+    message.msg_iovlen = count_;
+    return message;
+  }
+
+ private:
+  std::array<iovec, kPiecesMax> pieces_;
+  size_t count_ = 0;
+  uint64_t bytes_ = 0;
+};
+
+/// Takes the payload's bytes before `end` into its checksum.
+void OutQueue::check(Item& item, uint64_t end) {
+  while (item.checked < end) {
+    const std::span<const uint8_t> run = item.unchecked.run(end - item.checked);
+    item.crc = crc32c(run.data(), run.size(), item.crc);
+    item.unchecked.advance(run.size());
+    item.checked += run.size();
+  }
+}
+
+void OutQueue::gather(Gathered& out) {
   for (Item& item : items_) {
-    if (count + 2 > kPiecesMax || bytes >= kSendBytes) break;
+    if (out.full()) return;
     if (!item.isPayload()) {
-      add(item.frame.data() + item.sent, item.length - item.sent);
+      out.add(item.frame.data() + item.sent, item.length - item.sent);
       continue;
     }
     if (item.sent < item.length) {
-      const uint64_t end = std::min(item.length, std::max(item.checked, item.sent + (kSendBytes - bytes)));
-      if (end > item.checked) {
-        item.crc = crc32c(item.data + item.checked, end - item.checked, item.crc);
-        item.checked = end;
-      }
-      add(item.data + item.sent, end - item.sent);
-      if (end < item.length) break;
+      const uint64_t end = item.sent + out.add(item.unsent, item.length - item.sent);
+      check(item, end);
+      if (end < item.length || out.full()) return;
     }
     const uint64_t trailerSent = item.sent > item.length ? item.sent - item.length : 0;
     std::memcpy(item.trailer.data(), &item.crc, sizeof item.crc);
-    add(item.trailer.data() + trailerSent, item.trailer.size() - trailerSent);
+    out.add(item.trailer.data() + trailerSent, item.trailer.size() - trailerSent);
   }
-  return count;
 }
 
 void OutQueue::consume(uint64_t count, const std::function<void(TransferId)>& sent) {
@@ -67,6 +99,7 @@ void OutQueue::consume(uint64_t count, const std::function<void(TransferId)>& se
   while (count > 0) {
     Item& item = items_.front();
     const uint64_t part = std::min(count, item.total() - item.sent);
+    if (item.isPayload() && item.sent < item.length) item.unsent.advance(std::min(part, item.length - item.sent));
     item.sent += part;
     count -= part;
     if (item.sent < item.total()) return;
@@ -79,10 +112,9 @@ void OutQueue::consume(uint64_t count, const std::function<void(TransferId)>& se
 
 OutQueue::Outcome OutQueue::flush(int fd, const std::function<void(TransferId)>& sent) {
   while (!items_.empty()) {
-    std::array<iovec, kPiecesMax> pieces;
-    msghdr message{};
-    message.msg_iov = pieces.data();
-    message.msg_iovlen = gather(pieces.data());
+    Gathered pieces;
+    gather(pieces);
+    const msghdr message = pieces.message();
     const ssize_t count = ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count >= 0) {
       consume(static_cast<uint64_t>(count), sent);

@@ -19,8 +19,8 @@ class OutQueue {
   enum class Outcome { Empty, Blocked, Failed };
 
   void addFrame(wire::Bytes frame);
-  /// Followed by its CRC-32C. `data` is read until the transfer is told as sent, or the queue is dropped.
-  void addPayload(TransferId transfer, const void* data, uint64_t length);
+  /// Followed by its CRC-32C. The memory is read until the transfer is told as sent, or the queue is dropped.
+  void addPayload(TransferId transfer, const Memory& memory, uint64_t length);
 
   /// Sends until the socket takes no more; tells each payload that went out whole. Failed: errno says why.
   Outcome flush(int fd, const std::function<void(TransferId)>& sent);
@@ -32,7 +32,8 @@ class OutQueue {
   struct Item {
     wire::Bytes frame;  // a frame, or
     TransferId transfer = 0;
-    const uint8_t* data = nullptr;
+    MemoryCursor unsent;  // of the payload
+    MemoryCursor unchecked;
     uint64_t length = 0;   // of the payload, or of the frame
     uint64_t checked = 0;  // payload bytes that are in the checksum
     uint32_t crc = 0;
@@ -43,7 +44,10 @@ class OutQueue {
     [[nodiscard]] uint64_t total() const { return isPayload() ? length + trailer.size() : length; }
   };
 
-  size_t gather(iovec* pieces);
+  class Gathered;
+
+  static void check(Item& item, uint64_t end);
+  void gather(Gathered& out);
   void consume(uint64_t count, const std::function<void(TransferId)>& sent);
 
   std::deque<Item> items_;

@@ -62,7 +62,7 @@ void PutFlow::write(Batch& batch, uint32_t line, const Grant& grant, const Grant
     transfer.line = line;
     transfer.node = target.node;
     transfer.key = op.key;
-    transfer.data = op.data;
+    transfer.memory = op.memory;
     transfer.length = op.length;
     transfer.object = put.object;
     transfer.authority = reply.authority;

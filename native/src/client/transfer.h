@@ -23,7 +23,7 @@ struct Transfer {
   uint64_t node = 0;  ///< incarnation
   // What.
   std::string_view key;  ///< Write; the caller's memory
-  void* data = nullptr;  ///< Read: destination, Write: source, never written through
+  Memory memory;         ///< Read: destination, Write: source, never written through
   uint64_t length = 0;
   ObjectId object;
   Authority authority;       ///< Write

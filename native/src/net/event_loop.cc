@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/event_loop.h"
 
+#include <poll.h>
 #include <sys/eventfd.h>
 
 #include <array>
@@ -71,6 +72,11 @@ void EventLoop::runOnce(int timeoutMs) {
     (*handler)(event.events);
   }
   runPosted();
+}
+
+void EventLoop::await(int timeoutMs) const {
+  pollfd waited{epoll_.get(), POLLIN, 0};
+  check(::poll(&waited, 1, timeoutMs) >= 0 || errno == EINTR, "poll");
 }
 
 void EventLoop::runPosted() {

@@ -14,7 +14,7 @@
 
 namespace kvpool::net {
 
-/// Level-triggered epoll for one thread. Only post() and wake() may be called from other threads.
+/// Level-triggered epoll for one thread at a time. Only post(), wake() and await() may be called by others meanwhile.
 class EventLoop {
  public:
   /// Gets the EPOLL* bits that happened.
@@ -33,6 +33,8 @@ class EventLoop {
 
   /// Waits until something happens, at most `timeoutMs` (-1: for ever), and runs what is due.
   void runOnce(int timeoutMs);
+  /// Waits until runOnce() would find something, at most `timeoutMs`, and does nothing about it.
+  void await(int timeoutMs) const;
 
   /// Runs `task` in the loop's thread, in order. Callers bound what they post.
   void post(std::function<void()> task);

@@ -60,6 +60,10 @@ static void dump_constants(void) {
   VALUE(KV_BATCH_REGISTERED);
   VALUE(KV_BATCH_FORCE);
   VALUE(KV_BATCH_UPSERT);
+  VALUE(KV_BATCH_WAIT);
+  VALUE(KV_BATCH_PIECES);
+  VALUE(KV_PIECES_MAX);
+  VALUE(KV_BATCH_REUSE);
   VALUE(KV_PIN_SOFT);
   VALUE(KV_PIN_HARD);
   VALUE(KV_SOFT_PIN_MS_MAX);
@@ -145,6 +149,9 @@ static void dump_client_params(void) {
 }
 
 static void dump_batches(void) {
+  SIZE(kv_piece);
+  FIELD(kv_piece, data);
+  FIELD(kv_piece, length);
   SIZE(kv_op);
   FIELD(kv_op, key);
   FIELD(kv_op, key_length);

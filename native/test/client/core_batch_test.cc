@@ -16,7 +16,7 @@ TEST(CoreBatch, ManyKeysShareTheRoundTrips) {
     keys.push_back("key-" + std::to_string(i));
   std::vector<client::Operation> lines;
   for (const std::string& key : keys)
-    lines.push_back({key, value.data(), 1, KV_OK});
+    lines.push_back(operation(key, value.data(), 1, KV_OK));
   const uint64_t batch = h.submit(OpCode::Put, lines);
 
   const auto grant = h.expectGrant(leader);
@@ -39,16 +39,16 @@ TEST(CoreBatch, WhatIsExplainedIsTheLatestFailureNotAnEarlierOne) {
   CoreHarness h;
   const auto leader = h.lead();
   const std::string tooLong(KV_KEY_BYTES_MAX + 1, 'k');
-  h.submit(OpCode::Put, {{tooLong, nullptr, 0, KV_OK}});
+  h.submit(OpCode::Put, {operation(tooLong, nullptr, 0, KV_OK)});
   EXPECT_EQ(h.core.explanation(), "key '" + tooLong.substr(0, 64) + "...' of 4097 bytes, buffer of 0 bytes: " +
                                       std::string(statusText(KV_INVALID_KEY)));
   h.cut(leader);
   EXPECT_EQ(h.core.explanation(), "master-0:1: cut by the test");
   const std::string cutWithin = std::string(63, 'k') + "\u00e9 and a byte that is no text: \xff";
-  h.submit(OpCode::Put, {{cutWithin, nullptr, 0, KV_OK}});
+  h.submit(OpCode::Put, {operation(cutWithin, nullptr, 0, KV_OK)});
   EXPECT_NE(h.core.explanation().find("key '...' of"), std::string::npos) << h.core.explanation();
   const std::string shown = std::string(63, 'k') + "\u00e9" + std::string(KV_KEY_BYTES_MAX, 'k');
-  h.submit(OpCode::Put, {{shown, nullptr, 0, KV_NOT_REGISTERED}});
+  h.submit(OpCode::Put, {operation(shown, nullptr, 0, KV_NOT_REGISTERED)});
   EXPECT_NE(h.core.explanation().find("key '" + shown.substr(0, 63) + "...'"), std::string::npos);
 }
 
@@ -62,7 +62,7 @@ TEST(CoreBatch, RequestsStayWithinTheirBoundOfKeysAndBytes) {
     keys.push_back(std::to_string(i) + std::string(4000, 'x'));
   std::vector<client::Operation> lines;
   for (const std::string& key : keys)
-    lines.push_back({key, nullptr, 0, KV_OK});
+    lines.push_back(operation(key, nullptr, 0, KV_OK));
   h.submit(OpCode::Put, lines);
   size_t total = 0;
   size_t requests = 0;
@@ -81,7 +81,8 @@ TEST(CoreBatch, EqualKeysOfOneBatchAreDoneInOrder) {
   CoreHarness h;
   const auto leader = h.lead();
   std::string a = "a", b = "b";
-  const uint64_t batch = h.submit(OpCode::Put, {{"k", a.data(), 1, KV_OK}, {"k", b.data(), 1, KV_OK}});
+  const uint64_t batch =
+      h.submit(OpCode::Put, {operation("k", a.data(), 1, KV_OK), operation("k", b.data(), 1, KV_OK)});
   const auto first = h.expectGrant(leader);
   ASSERT_EQ(first.keys.size(), 1u);
   h.replyGrant(leader, first, KV_OK, {nodeAddress(1)});
@@ -101,11 +102,10 @@ TEST(CoreBatch, WrongKeysEndAtOnceAndDoNotHoldUpTheOthers) {
   CoreHarness h;
   const auto leader = h.lead();
   const std::string tooLong(KV_KEY_BYTES_MAX + 1, 'k');
-  const uint64_t batch = h.submit(OpCode::Put, {{"", nullptr, 0, KV_OK},
-                                                {tooLong, nullptr, 0, KV_OK},
-                                                {"\xff\xfe", nullptr, 0, KV_OK},
-                                                {"good", nullptr, 0, KV_OK},
-                                                {"other", nullptr, 0, KV_NOT_REGISTERED}});
+  const uint64_t batch =
+      h.submit(OpCode::Put, {operation("", nullptr, 0, KV_OK), operation(tooLong, nullptr, 0, KV_OK),
+                             operation("\xff\xfe", nullptr, 0, KV_OK), operation("good", nullptr, 0, KV_OK),
+                             operation("other", nullptr, 0, KV_NOT_REGISTERED)});
   const auto grant = h.expectGrant(leader);
   ASSERT_EQ(grant.keys.size(), 1u);
   h.replyGrant(leader, grant, KV_EXISTS, {});

@@ -80,7 +80,7 @@ TEST(CoreGarbage, FlippedBytesOfANodeNeverBecomeAValue) {
     h.core.frame(h.now, node, body);
     if (const auto receive = h.next<client::ReceivePayload>()) {
       const std::string bytes = dice.oneIn(2) ? "value" : "vaIue";
-      std::copy(bytes.begin(), bytes.end(), static_cast<char*>(receive->destination));
+      std::copy(bytes.begin(), bytes.end(), static_cast<char*>(receive->destination->address()));
       h.core.payloadReceived(h.now, node, receive->transfer, crc32c(bytes), crc32c(bytes));
     }
     const auto lines = h.result(batch);

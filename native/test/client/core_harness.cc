@@ -167,13 +167,13 @@ uint64_t CoreHarness::submit(client::Submission submission, int64_t timeoutMs) {
 uint64_t CoreHarness::put(const std::string& key, std::string value, int64_t timeoutMs) {
   const std::string& kept = keys_.emplace_back(key);
   std::string& memory = memory_.emplace_back(std::move(value));
-  return submit(OpCode::Put, {{kept, memory.data(), memory.size(), KV_OK}}, timeoutMs);
+  return submit(OpCode::Put, {operation(kept, memory.data(), memory.size())}, timeoutMs);
 }
 
 uint64_t CoreHarness::get(const std::string& key, uint64_t room, int64_t timeoutMs) {
   const std::string& kept = keys_.emplace_back(key);
   std::string& memory = memory_.emplace_back(room, '\0');
-  return submit(OpCode::Get, {{kept, memory.data(), room, KV_OK}}, timeoutMs);
+  return submit(OpCode::Get, {operation(kept, memory.data(), room)}, timeoutMs);
 }
 
 std::optional<std::vector<LineResult>> CoreHarness::result(uint64_t batch) {
@@ -243,7 +243,7 @@ CoreHarness::InlineWrite CoreHarness::expectWrite(ConnectionId node) {
   const auto payload = next<client::SendPayload>();
   if (!payload || payload->transfer != request.requestId) throw std::logic_error("no payload behind a write");
   InlineWrite write{request.requestId, std::string(request.key),
-                    std::string(static_cast<const char*>(payload->data), payload->length), request.objectId,
+                    std::string(static_cast<const char*>(payload->memory.address()), payload->length), request.objectId,
                     request.retention};
   core.payloadSent(now, node, payload->transfer);
   return write;
@@ -261,7 +261,7 @@ void CoreHarness::replyRead(ConnectionId node, uint64_t request, const std::stri
   deliver(node, frame);
   const auto receive = next<client::ReceivePayload>();
   if (!receive) return;  // the core did not accept the announcement
-  if (receive->destination != nullptr) std::memcpy(receive->destination, bytes.data(), bytes.size());
+  if (receive->destination) std::memcpy(receive->destination->address(), bytes.data(), bytes.size());
   core.payloadReceived(now, node, receive->transfer, crc32c(bytes), crc32c(bytes));
 }
 

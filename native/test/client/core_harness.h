@@ -25,6 +25,11 @@ inline constexpr const char* kBootId = "boot-of-this-machine";
 /// A node as grants and lookups name it; its address is derived from the number.
 client::NodeAddress nodeAddress(uint64_t number, bool local = false);
 
+/// A line of a batch with its value in one run of bytes.
+inline client::Operation operation(std::string_view key, void* data, uint64_t length, int32_t refused = KV_OK) {
+  return {key, client::Memory(data, length), length, refused};
+}
+
 class CoreHarness {
  public:
   explicit CoreHarness(std::vector<std::string> masters = {"master-0:1"}, bool shm = false);

@@ -46,7 +46,8 @@ TEST(CorePut, WhatItsWriterAsksForTravelsWithTheObject) {
   std::string value = "value";
   client::Submission submission;
   submission.op = OpCode::Put;
-  submission.lines = {{"k", value.data(), value.size(), KV_OK, groupId("session")}};
+  submission.lines = {operation("k", value.data(), value.size())};
+  submission.lines.front().group = groupId("session");
   submission.pins = kPinSoft | kPinHard;
   submission.softPinMs = 90000;
   h.submit(std::move(submission));
@@ -70,7 +71,7 @@ TEST(CorePut, WithoutAWishNothingIsPinned) {
 uint64_t beginUpsert(CoreHarness& h, ConnectionId leader, std::string& value, PublishRequest* publish) {
   client::Submission submission;
   submission.op = OpCode::Put;
-  submission.lines = {{"k", value.data(), value.size()}};
+  submission.lines = {operation("k", value.data(), value.size())};
   submission.upsert = true;
   const uint64_t batch = h.submit(std::move(submission));
   const auto grant = h.expectGrant(leader);

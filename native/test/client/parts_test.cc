@@ -18,6 +18,7 @@
 namespace kvpool::test {
 namespace {
 
+using client::Memory;
 using client::MemoryRegistry;
 using client::OutQueue;
 using client::StagingRing;
@@ -104,14 +105,14 @@ std::string receiveAll(int fd, size_t bytes) {
 TEST(OutQueue, SendsFramesAndPayloadsInOrderWithTheirChecksums) {
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-  const std::string large(3 << 20, 'L');
-  const std::string small = "small";
+  std::string large(3 << 20, 'L');
+  std::string small = "small";
   OutQueue queue;
   queue.addFrame({1, 2, 3});
-  queue.addPayload(11, large.data(), large.size());
+  queue.addPayload(11, Memory(large.data(), large.size()), large.size());
   queue.addFrame({4});
-  queue.addPayload(12, small.data(), small.size());
-  queue.addPayload(13, nullptr, 0);
+  queue.addPayload(12, Memory(small.data(), small.size()), small.size());
+  queue.addPayload(13, Memory(), 0);
 
   std::string expected = "\x01\x02\x03" + large;
   const auto addCrc = [&](const std::string& of) {

@@ -69,7 +69,7 @@ void SimClient::submit(client::OpCode op, std::unique_ptr<Caller> caller, Time t
   caller->deadline = submission.deadline;
   for (size_t i = 0; i < caller->keys.size(); ++i) {
     std::string& memory = caller->memory[i];
-    submission.lines.push_back({caller->keys[i], memory.data(), memory.size(), KV_OK});
+    submission.lines.push_back({caller->keys[i], client::Memory(memory.data(), memory.size()), memory.size(), KV_OK});
   }
   batches_[submission.id] = std::move(caller);
   core_.submit(network_.now(), std::move(submission));
@@ -198,7 +198,7 @@ void SimClient::sendPayload(uint64_t connection) {
   if (queue == outgoing_.end()) return;  // closed meanwhile
   const auto payload = std::get<client::SendPayload>(queue->second.front());
   queue->second.pop_front();
-  const auto* bytes = static_cast<const uint8_t*>(payload.data);
+  const auto* bytes = static_cast<const uint8_t*>(payload.memory.address());
   wire::Bytes copy(bytes, bytes + payload.length);
   const uint32_t crc = crc32c(copy.data(), copy.size());
   network_.send(*this, connection, {true, std::move(copy), crc});
@@ -208,7 +208,8 @@ void SimClient::sendPayload(uint64_t connection) {
 }
 
 void SimClient::perform(const client::ReceivePayload& action) {
-  receiving_[action.connection] = {action.transfer, action.destination, action.length};
+  receiving_[action.connection] = {action.transfer, action.destination ? action.destination->address() : nullptr,
+                                   action.length};
 }
 
 void SimClient::perform(const client::Close& action) {

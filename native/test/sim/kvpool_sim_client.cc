@@ -92,14 +92,14 @@ struct kv_sim_client {
     out.kind = KV_SIM_CLIENT_SEND_PAYLOAD;
     out.connection = send.connection;
     out.transfer = send.transfer;
-    out.memory = const_cast<void*>(send.data);  // one field for both directions; the caller only reads this one
+    out.memory = send.memory.address();  // one field for both directions; the caller only reads this one
     out.length = send.length;
   }
   void describe(const ReceivePayload& receive, kv_sim_client_action& out) {
     out.kind = KV_SIM_CLIENT_RECEIVE_PAYLOAD;
     out.connection = receive.connection;
     out.transfer = receive.transfer;
-    out.memory = receive.destination;
+    out.memory = receive.destination ? receive.destination->address() : nullptr;
     out.length = receive.length;
   }
   void describe(const SendStaging& send, kv_sim_client_action& out) {
@@ -117,7 +117,7 @@ struct kv_sim_client {
     out.kind = KV_SIM_CLIENT_COPY_TO_STAGING;
     out.connection = copy.connection;
     out.transfer = copy.transfer;
-    out.memory = const_cast<void*>(copy.source);
+    out.memory = copy.source.address();
     out.length = copy.length;
     out.offset = copy.stagingOffset;
   }
@@ -125,7 +125,7 @@ struct kv_sim_client {
     out.kind = KV_SIM_CLIENT_COPY_FROM_SEGMENT;
     out.connection = copy.connection;
     out.transfer = copy.transfer;
-    out.memory = copy.destination;
+    out.memory = copy.destination.address();
     out.length = copy.length;
     out.offset = copy.offset;
     out.segment = copy.extent.segment;
@@ -175,7 +175,10 @@ int32_t kv_sim_client_submit(kv_sim_client* client, int64_t now_ms, const kv_sim
   submission.force = batch->force != 0;
   for (uint32_t i = 0; i < batch->count; ++i) {
     const kv_op& line = batch->table[i];
-    submission.lines.push_back({{static_cast<const char*>(line.key), line.key_length}, line.data, line.length, KV_OK});
+    submission.lines.push_back({{static_cast<const char*>(line.key), line.key_length},
+                                client::Memory(line.data, line.length),
+                                line.length,
+                                KV_OK});
   }
   client->tables[batch->batch] = batch->table;
   return client->feed([&](ClientCore& core) { core.submit(now_ms, std::move(submission)); });

@@ -134,6 +134,46 @@ bool Batch::addAddresses(PyObject* addresses, PyObject* sizes) {
   return true;
 }
 
+bool Batch::addPiecesOf(size_t line, PyObject* addresses, PyObject* sizes) {
+  Ref addressList = listOf(addresses, "the addresses of a key");
+  if (!addressList) return false;
+  Ref sizeList = listOf(sizes, "the sizes of a key");
+  if (!sizeList) return false;
+  const Py_ssize_t count = PyList_Size(addressList.get());
+  if (PyList_Size(sizeList.get()) != count) {
+    PyErr_Format(PyExc_ValueError, "key %zu has %zd addresses but %zd sizes", line, count, PyList_Size(sizeList.get()));
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    uint64_t address = 0;
+    kv_piece piece{};
+    if (!readItem(addressList.get(), static_cast<size_t>(i), address)) return false;
+    if (!readItem(sizeList.get(), static_cast<size_t>(i), piece.length)) return false;
+    piece.data = pointerTo(address);
+    pieces_.push_back(piece);
+  }
+  table_[line].length = static_cast<uint64_t>(count);
+  return true;
+}
+
+bool Batch::addPieces(PyObject* addresses, PyObject* sizes) {
+  Ref addressLists = listOf(addresses, "addresses");
+  if (!addressLists || !expectSize(addressLists.get(), "lists of addresses")) return false;
+  Ref sizeLists = listOf(sizes, "sizes");
+  if (!sizeLists || !expectSize(sizeLists.get(), "lists of sizes")) return false;
+  for (size_t i = 0; i < table_.size(); ++i) {
+    PyObject* addressesOf = PyList_GetItem(addressLists.get(), static_cast<Py_ssize_t>(i));
+    PyObject* sizesOf = PyList_GetItem(sizeLists.get(), static_cast<Py_ssize_t>(i));
+    if (addressesOf == nullptr || sizesOf == nullptr || !addPiecesOf(i, addressesOf, sizesOf)) return false;
+  }
+  size_t first = 0;
+  for (kv_op& op : table_) {  // not earlier: the pieces moved while they were added
+    op.data = pieces_.data() + first;
+    first += op.length;
+  }
+  return true;
+}
+
 bool Batch::addMemory(PyObject* memory, Memory kind, BatchOptions& options) {
   switch (kind) {
     case Memory::None:
@@ -143,19 +183,22 @@ bool Batch::addMemory(PyObject* memory, Memory kind, BatchOptions& options) {
     case Memory::Writable:
       return addBuffers(memory, PyBUF_WRITABLE);
     case Memory::Registered:
+    case Memory::RegisteredPieces:
       break;
   }
   PyObject* addresses = nullptr;
   PyObject* sizes = nullptr;
   if (PyArg_ParseTuple(memory, "OO:memory", &addresses, &sizes) == 0) return false;
   options.flags |= KV_BATCH_REGISTERED;
-  return addAddresses(addresses, sizes);
+  if (kind == Memory::Registered) return addAddresses(addresses, sizes);
+  options.flags |= KV_BATCH_PIECES;
+  return addPieces(addresses, sizes);
 }
 
 bool Batch::run(kv_client* client, int32_t opCode, const BatchOptions& options, const Deadline& deadline) {
   kv_batch_options cOptions{};
   cOptions.struct_size = sizeof(cOptions);
-  cOptions.flags = options.flags;
+  cOptions.flags = options.flags | KV_BATCH_WAIT;
   cOptions.replicas = options.replicas;
   cOptions.preferred_node = options.preferredNode;
   cOptions.pins = options.pins;

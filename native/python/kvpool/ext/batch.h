@@ -49,8 +49,8 @@ struct BatchOptions {
 };
 
 /// The memory of a batch's values: nothing, buffers to read from or to write to, or (addresses, sizes) of registered
-/// memory.
-enum class Memory { None, Readable, Writable, Registered };
+/// memory: a number for each key, or, in pieces, a sequence of numbers.
+enum class Memory { None, Readable, Writable, Registered, RegisteredPieces };
 
 /// Functions that return bool give false with Python's error set.
 class Batch {
@@ -83,11 +83,14 @@ class Batch {
  private:
   bool addBuffers(PyObject* buffers, int flags);
   bool addAddresses(PyObject* addresses, PyObject* sizes);
+  bool addPieces(PyObject* addresses, PyObject* sizes);
+  bool addPiecesOf(size_t line, PyObject* addresses, PyObject* sizes);
   void runSlice(kv_client* client, int32_t opCode, const kv_batch_options& options, size_t begin, uint32_t count);
   bool expectSize(PyObject* list, const char* what) const;
   void letSignalsRun();
 
   std::vector<kv_op> table_;
+  std::vector<kv_piece> pieces_;  // of all lines, one after the other
   std::vector<Py_buffer> buffers_;
   Ref keys_;       // a copy of the caller's sequence: it keeps the keys alive whatever other threads do to the original
   Ref interrupt_;  // what a signal handler raised while the library still used our memory

@@ -40,6 +40,8 @@ struct BatchMethod {
 
 constexpr BatchMethod kPut{KV_OP_PUT, Memory::Readable, false};
 constexpr BatchMethod kPutFrom{KV_OP_PUT, Memory::Registered, false};
+constexpr BatchMethod kPutFromPieces{KV_OP_PUT, Memory::RegisteredPieces, false};
+constexpr BatchMethod kGetIntoPieces{KV_OP_GET, Memory::RegisteredPieces, true};
 constexpr BatchMethod kGetIntoBuffers{KV_OP_GET, Memory::Writable, true};
 constexpr BatchMethod kGetInto{KV_OP_GET, Memory::Registered, true};
 constexpr BatchMethod kExists{KV_OP_EXISTS, Memory::None, true};
@@ -144,6 +146,10 @@ PyMethodDef clientMethods[] = {
      "get_into_buffers(keys, buffers, None, timeout_ms) -> [length or status]"},
     {"get_into", guarded<clientBatch<kGetInto>>, METH_VARARGS,
      "get_into(keys, (addresses, sizes), None, timeout_ms) -> [length or status]"},
+    {"put_from_pieces", guarded<clientBatch<kPutFromPieces>>, METH_VARARGS,
+     "put_from_pieces(keys, (lists of addresses, lists of sizes), options, timeout_ms) -> [status]"},
+    {"get_into_pieces", guarded<clientBatch<kGetIntoPieces>>, METH_VARARGS,
+     "get_into_pieces(keys, (lists of addresses, lists of sizes), None, timeout_ms) -> [length or status]"},
     {"exists", guarded<clientBatch<kExists>>, METH_VARARGS,
      "exists(keys, None, None, timeout_ms) -> [length or status]"},
     {"remove", guarded<clientBatch<kRemove>>, METH_VARARGS, "remove(keys, None, options, timeout_ms) -> [status]"},

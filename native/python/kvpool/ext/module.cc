@@ -83,9 +83,10 @@ bool fill(PyObject* module) {
   return addFailureType(module) && addClientType(module) && addNodeType(module) &&
          PyModule_AddStringConstant(module, "library_path", libraryPath()) == 0 &&
          PyModule_AddIntMacro(module, KV_BATCH_FORCE) == 0 && PyModule_AddIntMacro(module, KV_BATCH_UPSERT) == 0 &&
-         PyModule_AddIntMacro(module, KV_PIN_SOFT) == 0 && PyModule_AddIntMacro(module, KV_PIN_HARD) == 0 &&
-         PyModule_AddIntMacro(module, KV_SOFT_PIN_MS_MAX) == 0 && PyModule_AddIntMacro(module, KV_KEY_BYTES_MAX) == 0 &&
-         PyModule_AddIntMacro(module, KV_PROTOCOL_TCP) == 0 && PyModule_AddIntMacro(module, KV_PROTOCOL_SHM) == 0;
+         PyModule_AddIntMacro(module, KV_BATCH_REUSE) == 0 && PyModule_AddIntMacro(module, KV_PIN_SOFT) == 0 &&
+         PyModule_AddIntMacro(module, KV_PIN_HARD) == 0 && PyModule_AddIntMacro(module, KV_SOFT_PIN_MS_MAX) == 0 &&
+         PyModule_AddIntMacro(module, KV_KEY_BYTES_MAX) == 0 && PyModule_AddIntMacro(module, KV_PROTOCOL_TCP) == 0 &&
+         PyModule_AddIntMacro(module, KV_PROTOCOL_SHM) == 0;
 }
 
 }  // namespace

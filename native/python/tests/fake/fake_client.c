@@ -178,12 +178,39 @@ static int32_t remove_one(const kv_op* op, uint32_t flags) {
   return KV_OK;
 }
 
+/* The line with its value in one run of bytes, from or to which the pieces are copied. */
+static int32_t run_in_pieces(kv_client* client, const batch* b, kv_op* op) {
+  const kv_piece* pieces = op->data;
+  kv_op whole = *op;
+  whole.length = 0;
+  for (uint64_t i = 0; i < op->length; i++) {
+    const kv_op piece = {.data = pieces[i].data, .length = pieces[i].length};
+    if (!is_registered(client, &piece)) return KV_NOT_REGISTERED;
+    whole.length += pieces[i].length;
+  }
+  char* joined = malloc(whole.length + 1);
+  whole.data = joined;
+  uint64_t at = 0;
+  for (uint64_t i = 0; b->op_code == KV_OP_PUT && i < op->length; at += pieces[i++].length)
+    memcpy(joined + at, pieces[i].data, pieces[i].length);
+  const int32_t status = b->op_code == KV_OP_PUT ? put_one(&whole, b->flags) : read_one(&whole, 1);
+  op->result_length = whole.result_length;
+  for (uint64_t i = 0; b->op_code == KV_OP_GET && status == KV_OK && i < op->length && at < op->result_length; i++) {
+    const uint64_t left = op->result_length - at;
+    memcpy(pieces[i].data, joined + at, left < pieces[i].length ? left : pieces[i].length);
+    at += pieces[i].length;
+  }
+  free(joined);
+  return status;
+}
+
 static int32_t run_line(kv_client* client, const batch* b, kv_op* op) {
   if (fake.fail_lines > 0 && fake.fail_op == b->op_code) {
     fake.fail_lines--;
     return fake.fail_status;
   }
   if (op->key_length == 0 || op->key_length > KV_KEY_BYTES_MAX) return KV_INVALID_KEY;
+  if ((b->flags & KV_BATCH_PIECES) != 0) return run_in_pieces(client, b, op);
   if ((b->flags & KV_BATCH_REGISTERED) != 0 && !is_registered(client, op)) return KV_NOT_REGISTERED;
   switch (b->op_code) {
     case KV_OP_PUT:
@@ -208,7 +235,8 @@ KV_API int32_t kv_client_submit(kv_client* client, int32_t op_code, kv_op* table
   if (fake.submit_status != KV_OK) return fake.submit_status;
   if (count > KV_BATCH_MAX) return KV_INVALID_ARGUMENT;
   pthread_mutex_lock(&lock);
-  int end = snprintf(fake.last_call, sizeof(fake.last_call), "%d|%u|%u|%u|%s|%u|%u|%u", op_code, count, options->flags,
+  int end = snprintf(fake.last_call, sizeof(fake.last_call), "%d|%u|%u|%u|%s|%u|%u|%u", op_code, count,
+                     options->flags & ~(uint32_t)KV_BATCH_WAIT, /* in every call: they all wait at once */
                      options->replicas, options->preferred_node == NULL ? "" : options->preferred_node,
                      options->timeout_ms, options->pins, options->soft_pin_ms);
   for (uint32_t i = 0; options->groups != NULL && i < count && end < (int)sizeof(fake.last_call); i++)

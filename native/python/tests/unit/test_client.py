@@ -139,6 +139,27 @@ def test_memory_by_address_must_be_registered(client: Client) -> None:
     assert caught.value.status is Status.NOT_REGISTERED
 
 
+def test_values_in_pieces(client: Client) -> None:
+    memory = (ctypes.c_char * 64)(*b"hello, world")
+    at = ctypes.addressof(memory)
+    client.register(at, 64)
+    addresses, lengths = [[at + 5, at, at], [], [at + 60]], [[7, 0, 5], [], [5]]
+    put = client.put_from_pieces(["k", "empty", "out"], addresses, lengths)
+    assert put == [Status.OK, Status.OK, Status.NOT_REGISTERED]
+    assert client.get("k") == b", worldhello"
+    assert client.get("empty") == b""
+    assert client.get_into_pieces(["k", "none"], [[at + 20, at + 40], [at]], [[4, 20], [9]]) == [12, Status.NOT_FOUND]
+    assert (memory.raw[20:24], memory.raw[40:48]) == (b", wo", b"rldhello")
+    with pytest.raises(ValueError, match="key 1 has 2 addresses but 1 sizes"):
+        client.put_from_pieces(["a", "b"], [[at], [at, at]], [[1], [1]])
+    with pytest.raises(ValueError, match="2 keys but 1 lists of sizes"):
+        client.put_from_pieces(["a", "b"], [[at], [at]], [[1]])
+    with pytest.raises(TypeError):
+        client.put_from_pieces(["a"], [at], [1])  # type: ignore[list-item]
+    with pytest.raises(OverflowError):
+        client.put_from_pieces(["a"], [[-1]], [[1]])
+
+
 def test_options_reach_the_library(client: Client, fake: Fake) -> None:
     client.put("key", b"", replicas=3, preferred_node="demo-1", timeout=1.5)
     op, count, flags, replicas, node, timeout = fake.last_call[:6]

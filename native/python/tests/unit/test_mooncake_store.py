@@ -68,6 +68,20 @@ def test_memory_by_address(store: MooncakeDistributedStore) -> None:
     assert store.get_into("k", memory.address, 20) == -600
 
 
+def test_many_buffers_per_key(store: MooncakeDistributedStore) -> None:
+    memory = Memory(b"hello, world" + bytes(52))
+    at = memory.address
+    assert store.batch_put_from_multi_buffers(["k"], [[at]], [[5]]) == [-600], "not registered"
+    assert store.register_buffer(at, 64) == 0
+    assert store.batch_put_from_multi_buffers(["k", "l"], [[at + 7, at], [at + 63]], [[5, 5], [2]]) == [0, -600]
+    assert store.get("k") == b"worldhello"
+    got = store.batch_get_into_multi_buffers(["k", "none", "k"], [[at + 20, at + 30], [at], [at]], [[3, 9], [9], [4]], True)
+    assert got == [10, -704, -600]
+    assert (memory.bytes.raw[20:23], memory.bytes.raw[30:37]) == (b"wor", b"ldhello")
+    assert store.batch_put_from_multi_buffers(["a", "b"], [[at]], [[1]]) == [-600, -600]
+    assert store.batch_get_into_multi_buffers(["a"], [[at, at]], [[1]]) == [-600]
+
+
 def test_tables_of_different_lengths(store: MooncakeDistributedStore) -> None:
     assert store.batch_put_from(["a", "b"], [1], [1, 1]) == [-600, -600]
     assert store.batch_put_from(["a"], [1], []) == [-600]

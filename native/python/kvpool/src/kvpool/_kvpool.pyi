@@ -6,6 +6,7 @@ from typing_extensions import Buffer
 
 KV_BATCH_FORCE: int
 KV_BATCH_UPSERT: int
+KV_BATCH_REUSE: int
 KV_KEY_BYTES_MAX: int
 KV_PIN_HARD: int
 KV_PIN_SOFT: int
@@ -44,7 +45,23 @@ class Client:
         self,
         keys: Sequence[str | bytes],
         memory: tuple[Sequence[int], Sequence[int]],
-        options: None,
+        options: Options | None,
+        timeout_ms: int,
+        /,
+    ) -> list[int]: ...
+    def put_from_pieces(
+        self,
+        keys: Sequence[str | bytes],
+        memory: tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]],
+        options: Options,
+        timeout_ms: int,
+        /,
+    ) -> list[int]: ...
+    def get_into_pieces(
+        self,
+        keys: Sequence[str | bytes],
+        memory: tuple[Sequence[Sequence[int]], Sequence[Sequence[int]]],
+        options: Options | None,
         timeout_ms: int,
         /,
     ) -> list[int]: ...

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from kvpool import _kvpool
 from kvpool.arguments import master_list, milliseconds, protocol_bits, raising_kvpool_errors
-from kvpool.keep import UNPINNED, Keep, put_options, remove_options
+from kvpool.keep import UNPINNED, Keep, get_options, put_options, remove_options
 from kvpool.lifetime import close_at_exit
 from kvpool.status import Status, error_of, status_of
 
@@ -246,10 +246,50 @@ class Client:
         addresses: Sequence[int],
         lengths: Sequence[int],
         *,
+        reuse: bool = False,
         timeout: float | None = None,
     ) -> list[int]:
-        """get_into_batch() for registered memory; Status.NOT_REGISTERED for what lies outside of it."""
-        return _lengths(self._raw.get_into(keys, (addresses, lengths), None, self._ms(timeout)))
+        """get_into_batch() for registered memory; Status.NOT_REGISTERED for what lies outside of it.
+
+        Args:
+            reuse: while the lease on an object holds that an earlier call with `reuse` was told about, it is read without
+                asking the leader. For keys whose value never changes: an upsert or forced remove by another client may
+                be seen late, by the length of a lease at the most.
+        """
+        return _lengths(self._raw.get_into(keys, (addresses, lengths), get_options(reuse), self._ms(timeout)))
+
+    @raising_kvpool_errors
+    def put_from_pieces(
+        self,
+        keys: Sequence[str | bytes],
+        addresses: Sequence[Sequence[int]],
+        lengths: Sequence[Sequence[int]],
+        *,
+        replicas: int = 0,
+        preferred_node: str | None = None,
+        upsert: bool = False,
+        keep: Keep = UNPINNED,
+        groups: Sequence[str | None] | None = None,
+        timeout: float | None = None,
+    ) -> list[Status]:
+        """put_from() of values that lie in pieces: each key has lists of their addresses and lengths. The pieces of a
+        key are one value and travel as one; Status.INVALID_ARGUMENT for a key with more than 65536."""
+        options = put_options(replicas, preferred_node, upsert, keep, groups)
+        statuses = self._raw.put_from_pieces(keys, (addresses, lengths), options, self._ms(timeout))
+        return [status_of(status) for status in statuses]
+
+    @raising_kvpool_errors
+    def get_into_pieces(
+        self,
+        keys: Sequence[str | bytes],
+        addresses: Sequence[Sequence[int]],
+        lengths: Sequence[Sequence[int]],
+        *,
+        reuse: bool = False,
+        timeout: float | None = None,
+    ) -> list[int]:
+        """get_into_memory() of values into pieces, filled in order; a value may be shorter than they are together."""
+        return _lengths(self._raw.get_into_pieces(keys, (addresses, lengths), get_options(reuse), self._ms(timeout)))
 
     # ---- state
 

@@ -57,6 +57,11 @@ def put_options(
     return (flags, replicas, preferred_node, keep.pins, keep.soft_pin_ms, groups)
 
 
+def get_options(reuse: bool) -> tuple[int, int, None, int, int, None] | None:
+    """What the extension takes for a get."""
+    return (_kvpool.KV_BATCH_REUSE, 0, None, 0, 0, None) if reuse else None
+
+
 def remove_options(force: bool) -> tuple[int, int, None, int, int, None]:
     """What the extension takes for a remove."""
     return (_kvpool.KV_BATCH_FORCE if force else 0, 0, None, 0, 0, None)

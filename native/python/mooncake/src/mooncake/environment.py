@@ -22,6 +22,7 @@ class ClientOptions:
     timeout: float = 30.0  # seconds, retries included
     connect_timeout: float = 3.0
     transfer_timeout: float = 30.0
+    reuse: bool = False  # see kvpool.Client.get_into_memory
 
 
 def parse_time(text: str) -> float:
@@ -39,11 +40,18 @@ def parse_protocols(text: str) -> tuple[str, ...]:
     return names
 
 
+def parse_switch(text: str) -> bool:
+    if text not in ("on", "off"):
+        raise ValueError(f"is {text!r}, but must be on or off")
+    return text == "on"
+
+
 _VARIABLES = {
     "KVPOOL_PROTOCOLS": ("protocols", parse_protocols),
     "KVPOOL_RETRY_DEADLINE": ("timeout", parse_time),
     "KVPOOL_CONNECT_TIMEOUT": ("connect_timeout", parse_time),
     "KVPOOL_TRANSFER_TIMEOUT": ("transfer_timeout", parse_time),
+    "KVPOOL_REUSE": ("reuse", parse_switch),
 }
 
 

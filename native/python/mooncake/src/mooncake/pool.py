@@ -24,6 +24,7 @@ class Pool:
     def __init__(self, settings: Settings, logger: logging.Logger) -> None:
         self._logger = logger
         self.hostname = settings.local_hostname
+        self.reuse = settings.client.reuse
         self.node: StorageNode | None = None
         self.node_id: str | None = None
         try:

@@ -210,6 +210,21 @@ class MooncakeDistributedStore:
         """upsert_from() for many keys: the code of each."""
         return self._put_memory("upsert_from", keys, buffer_ptrs, sizes, config, upsert=True)
 
+    def batch_put_from_multi_buffers(
+        self,
+        keys: Sequence[str],
+        all_buffer_ptrs: Sequence[Sequence[int]],
+        all_sizes: Sequence[Sequence[int]],
+        config: ReplicateConfig | None = None,
+    ) -> list[int]:
+        """put_from() for many keys whose values each lie in many pieces of registered memory: the code of each."""
+        return self._put(
+            "put_from_multi_buffers",
+            keys,
+            config,
+            lambda pool, how: pool.client.put_from_pieces(keys, all_buffer_ptrs, all_sizes, **how),
+        )
+
     # ---- get
 
     def get(self, key: str) -> bytes:
@@ -237,7 +252,24 @@ class MooncakeDistributedStore:
 
     def batch_get_into(self, keys: Sequence[str], buffer_ptrs: Sequence[int], sizes: Sequence[int]) -> list[int]:
         """get_into() for many keys: bytes read or the code of each."""
-        return self._for_each("get_into", keys, lambda pool: pool.client.get_into_memory(keys, buffer_ptrs, sizes))
+        return self._for_each(
+            "get_into", keys, lambda pool: pool.client.get_into_memory(keys, buffer_ptrs, sizes, reuse=pool.reuse)
+        )
+
+    def batch_get_into_multi_buffers(
+        self,
+        keys: Sequence[str],
+        all_buffer_ptrs: Sequence[Sequence[int]],
+        all_sizes: Sequence[Sequence[int]],
+        prefer_alloc_in_same_node: bool = False,
+    ) -> list[int]:
+        """get_into() for many keys, each into many pieces of registered memory, filled in order: bytes read or the code
+        of each. A copy on this machine is always preferred, whatever `prefer_alloc_in_same_node` says."""
+        return self._for_each(
+            "get_into_multi_buffers",
+            keys,
+            lambda pool: pool.client.get_into_pieces(keys, all_buffer_ptrs, all_sizes, reuse=pool.reuse),
+        )
 
     # ---- questions
 

@@ -88,6 +88,8 @@ final class Layouts {
             u32("queue_ops_max"),
             pointer("product"));
 
+    static final StructLayout PIECE = struct("kv_piece", pointer("data"), u64("length"));
+
     static final StructLayout OP = struct(
             "kv_op",
             pointer("key"),
@@ -126,7 +128,7 @@ final class Layouts {
 
     /** Every struct above, for the test that compares them with the header. */
     static final List<StructLayout> ALL =
-            List.of(VERSIONS, NODE_PARAMS, NODE_STATS, CLIENT_PARAMS, OP, BATCH_OPTIONS, CLIENT_STATS);
+            List.of(VERSIONS, NODE_PARAMS, NODE_STATS, CLIENT_PARAMS, PIECE, OP, BATCH_OPTIONS, CLIENT_STATS);
 
     private Layouts() {}
 

@@ -70,8 +70,14 @@ class LayoutTest {
                 Map.entry("value.KV_PIN_SOFT", (long) PutOptions.PIN_SOFT),
                 Map.entry("value.KV_PIN_HARD", (long) PutOptions.PIN_HARD),
                 Map.entry("value.KV_SOFT_PIN_MS_MAX", (long) PutOptions.SOFT_PIN_MS_MAX));
-        // Java has neither transient nodes nor registered memory: those are for engines.
-        List<String> notInJava = List.of("value.KV_NODE_TRANSIENT", "value.KV_BATCH_REGISTERED");
+        // Java has neither transient nodes nor registered or scattered memory: those are for engines.
+        List<String> notInJava = List.of(
+                "value.KV_NODE_TRANSIENT",
+                "value.KV_BATCH_REGISTERED",
+                "value.KV_BATCH_WAIT",
+                "value.KV_BATCH_PIECES",
+                "value.KV_PIECES_MAX",
+                "value.KV_BATCH_REUSE");
         Map<String, Long> c = only(name -> name.startsWith("value.") && C.get(name) > 0 && !notInJava.contains(name));
 
         assertThat(java).isEqualTo(c);

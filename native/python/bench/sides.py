@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pools that are compared: kvpool's and the reference's, each a master and one storage process on 127.0.0.1."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.request
+import uuid
+from pathlib import Path
+
+WORKER = Path(__file__).with_name("worker.py")
+SEGMENT_BYTES = 4 << 30
+START_SECONDS = 60
+WORKER_SECONDS = 600
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Side:
+    """A running pool; `processes` serve it, `python` has the wheels of its client."""
+
+    name, python, master = "", "", ""
+    processes: list = []
+
+    def measure(self, round_number):
+        """{case: (value, unit)} of one run of the worker."""
+        servers = ",".join(str(process.pid) for process in self.processes)
+        command = [self.python, str(WORKER), self.master, "measure", str(round_number), servers]
+        # The reference logs to stdout and stderr; only the worker's JSON lines count.
+        environment = {**os.environ, "GLOG_minloglevel": "3", "KVPOOL_REUSE": "on"}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=WORKER_SECONDS, env=environment)
+        if done.returncode != 0:
+            raise SystemExit(f"{self.name}: {done.stderr[-2000:]}")
+        lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"case"')]
+        return {line["case"]: (line["value"], line["unit"]) for line in lines}
+
+    def end(self):
+        for process in self.processes:
+            process.send_signal(signal.SIGTERM)
+        for process in self.processes:
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+class Ours(Side):
+    """`protocols` are those of the node: "tcp" keeps the client from using shared memory."""
+
+    def __init__(self, name, python, binary, protocols):
+        self.name, self.python = name, python
+        port, admin = free_port(), free_port()
+        self.master = f"127.0.0.1:{port}"
+        self.directory = tempfile.TemporaryDirectory(dir="/dev/shm", prefix="kvpool-bench-")
+        pool = ["--pool-id", str(uuid.uuid4())]
+        master = [binary, "master", *pool, "--name", "master-0", "--host", "127.0.0.1", "--port", str(port)]
+        master += ["--admin-port", str(admin), "--expected-nodes", "node-0"]
+        master += ["--lease", f"file://{self.directory.name}/lease.json"]
+        node = [binary, "node", *pool, "--node-id", "node-0", "--masters", self.master, "--host", "127.0.0.1"]
+        node += ["--port", str(free_port()), "--admin-port", str(free_port()), "--advertise-host", "127.0.0.1"]
+        node += ["--data-dir", self.directory.name, "--segment-size", str(SEGMENT_BYTES), "--protocols", protocols]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.processes = [subprocess.Popen(command, **quiet) for command in (master, node)]
+        self._wait_ready(f"http://127.0.0.1:{admin}/role")
+
+    def _wait_ready(self, role):
+        end = time.monotonic() + START_SECONDS
+        while time.monotonic() < end:
+            try:
+                with urllib.request.urlopen(role, timeout=2) as answer:
+                    if answer.read() == b"leader":
+                        return
+            except OSError:
+                pass
+            time.sleep(0.1)
+        self.end()
+        raise SystemExit(f"{self.name}: no master leads after {START_SECONDS} s")
+
+
+class Reference(Side):
+    name = "reference"
+
+    def __init__(self, python):
+        self.python, port = python, free_port()
+        self.master = f"127.0.0.1:{port}"
+        command = [str(Path(python).with_name("mooncake_master")), f"--port={port}", f"--metrics_port={free_port()}"]
+        master = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.processes = [master]
+        time.sleep(2)
+        self.processes.append(self._serve([python, str(WORKER), self.master, "serve", str(SEGMENT_BYTES)]))
+
+    def _serve(self, command):
+        """A process once it says that it serves."""
+        options = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        process = subprocess.Popen(command, text=True, **options)
+        end = threading.Timer(START_SECONDS, process.kill)
+        end.start()
+        for line in process.stdout:
+            if "serving" in line:
+                end.cancel()
+                threading.Thread(target=process.stdout.read, daemon=True).start()
+                return process
+        end.cancel()
+        self.end()
+        raise SystemExit(f"{self.name}: the storage process did not serve within {START_SECONDS} s")
