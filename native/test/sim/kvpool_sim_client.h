@@ -49,7 +49,11 @@ typedef struct kv_sim_batch {
   uint32_t timeout_ms;
   uint32_t replicas;
   uint32_t force;
-  kv_op* table; /* the caller's until the batch is finished; its statuses are filled then */
+  kv_op* table;         /* the caller's until the batch is finished; its statuses are filled then */
+  uint32_t upsert;      /* puts: replace what exists */
+  uint32_t pins;        /* puts: KV_PIN_* */
+  uint32_t soft_pin_ms; /* puts: 0 = the pool's default */
+  uint32_t reserved;
 } kv_sim_batch;
 #define KV_SIM_OP_REMOVE_ALL 100
 

@@ -56,7 +56,7 @@ final class Faults {
     private void one() {
         SimMaster master = any(masters);
         SimNode node = any(nodes);
-        switch (world.random.nextInt(16)) {
+        switch (world.random.nextInt(17)) {
             case 0 -> crash("master crashed", master);
             case 1 -> freeze("master stopped", master);
             case 2 -> crash("node crashed", node);
@@ -70,6 +70,7 @@ final class Faults {
             case 12 -> tamper();
             case 13 -> client();
             case 14 -> leave(master);
+            case 15 -> drain(master, node);
             default -> crashAllMasters();
         }
     }
@@ -151,6 +152,20 @@ final class Faults {
         if (world.oneIn(4)) {
             tally.count("all masters crashed");
             masters.forEach(master -> crash("master crashed", master));
+        }
+    }
+
+    /** The node is emptied, with more or less time for it, and taken back later. */
+    private void drain(SimMaster master, SimNode node) {
+        if (plan.draining() && master.hears() && master.drain(node.nodeId(), world.between(500, 10_000))) {
+            tally.count("node drained");
+            world.in(awhileMs(), () -> cancelDrain(master, node));
+        }
+    }
+
+    private void cancelDrain(SimMaster master, SimNode node) {
+        if (master.hears()) {
+            master.cancelDrain(node.nodeId());
         }
     }
 
@@ -249,6 +264,7 @@ final class Faults {
             }
         }
         nodes.forEach(node -> node.cut(-1, 0));
+        masters.forEach(master -> nodes.forEach(node -> cancelDrain(master, node)));
     }
 
     boolean isOver() {

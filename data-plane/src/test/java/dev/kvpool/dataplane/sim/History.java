@@ -19,11 +19,20 @@ final class History {
         final String key;
         final long beginMs;
         long endMs = RUNNING;
+        final boolean upsert;
+        final boolean hardPinned;
         boolean acknowledged;
 
-        Put(String key, long beginMs) {
+        Put(String key, long beginMs, boolean upsert, boolean hardPinned) {
             this.key = key;
             this.beginMs = beginMs;
+            this.upsert = upsert;
+            this.hardPinned = hardPinned;
+        }
+
+        /** Until when it may take effect. */
+        long untilMs() {
+            return endMs == RUNNING || acknowledged ? endMs : endMs + UNSURE_MS;
         }
     }
 
@@ -65,8 +74,8 @@ final class History {
         this.tally = tally;
     }
 
-    void putBegins(String key, int value) {
-        puts.put(value, new Put(key, world.nowMs()));
+    void putBegins(String key, int value, boolean upsert, boolean hardPinned) {
+        puts.put(value, new Put(key, world.nowMs(), upsert, hardPinned));
     }
 
     void putEnds(int value, boolean acknowledged) {
@@ -119,6 +128,20 @@ final class History {
         return false;
     }
 
+    /** Whether the object of this key may be replaced, whoever reads it, at some moment from {@code fromMs} on. */
+    boolean isUpsertPossible(String key, long fromMs) {
+        return puts.values().stream().anyMatch(put -> put.upsert && put.key.equals(key) && put.untilMs() >= fromMs);
+    }
+
+    /** A leader evicted the object of a key. */
+    void evicted(String key) {
+        boolean pinned = puts.values().stream().anyMatch(put -> put.key.equals(key))
+                && puts.values().stream().allMatch(put -> put.hardPinned || !put.key.equals(key))
+                && !isRemovalPossible(key, world.nowMs(), false);
+        Violation.unless(!pinned, "pinned objects stay", "%s was evicted although every put of it pins it hard", key);
+        mayBeGone(key);
+    }
+
     /** A read that began at {@code beginMs} brought these bytes. */
     void read(String key, byte[] bytes, long beginMs) {
         tally.count("reads");
@@ -126,6 +149,7 @@ final class History {
         check(value != null, "key %s was read as %d bytes that are no value", key, bytes.length);
         check(value.key().equals(key), "key %s was read as value %d of key %s", key, value.number(), value.key());
         Put put = puts.get(value.number());
+        checkNotReplaced(key, value, put, beginMs);
         for (Removal removal : removals) {
             boolean removed = removal.acknowledged
                     && removal.concerns(key)
@@ -142,6 +166,29 @@ final class History {
                     put.endMs,
                     removal.beginMs,
                     removal.endMs,
+                    beginMs);
+        }
+    }
+
+    /** What an acknowledged upsert replaced is not read again, unless what replaced it was lost. */
+    private void checkNotReplaced(String key, Value value, Put put, long beginMs) {
+        for (Put other : puts.values()) {
+            boolean replaced = other.upsert
+                    && other.acknowledged
+                    && other.key.equals(key)
+                    && put.acknowledged
+                    && put.endMs <= other.beginMs
+                    && other.endMs <= beginMs
+                    && !mayHaveGoneSince(key, other.beginMs)
+                    && memoryLostMs < other.beginMs;
+            check(
+                    !replaced,
+                    "key %s was read as value %d, which was acknowledged at %d and replaced from %d to %d, before %d",
+                    key,
+                    value.number(),
+                    put.endMs,
+                    other.beginMs,
+                    other.endMs,
                     beginMs);
         }
     }

@@ -133,10 +133,10 @@ final class LeaderChecks implements MasterWatch {
     private void exist(GrantRequest request, GrantReply reply) {
         for (int i = 0; i < reply.grants().size(); i++) {
             String key = request.keys().get(i).key().toString();
-            boolean lost = truth.wasEvictedSince(key, world.nowMs() - NOTICE_MS_MAX)
+            boolean lost = truth.wasLostSince(key, world.nowMs() - NOTICE_MS_MAX)
                     && truth.nodes().stream().noneMatch(node -> Truth.holds(node, key, id -> true));
             if (reply.grants().get(i).status() == Status.EXISTS && lost) {
-                truth.evicted(key);
+                truth.lost(key);
             }
         }
     }
@@ -150,7 +150,8 @@ final class LeaderChecks implements MasterWatch {
                 continue;
             }
             String key = put.key().toString();
-            boolean held = truth.nodes().stream().anyMatch(node -> Truth.holds(node, key, put.objectId()));
+            boolean held = truth.nodes().stream()
+                    .anyMatch(node -> Truth.holds(node, key, id -> id.compareTo(put.objectId()) >= 0));
             Violation.unless(
                     held
                             || master.status().epoch() < highestEpoch
@@ -168,7 +169,7 @@ final class LeaderChecks implements MasterWatch {
 
     /** A published object may be evicted while its publish waits for others of the batch: the answer comes after that. */
     private boolean isEvictedAlready(SimMaster master, String key) {
-        return !master.shows(key) && truth.wasEvictedSince(key, world.nowMs() - PUBLISH_MS_MAX);
+        return !master.shows(key) && truth.wasLostSince(key, world.nowMs() - PUBLISH_MS_MAX);
     }
 
     private void found(SimMaster master, LookupRequest request, LookupReply reply) {

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.sim.History.Removal;
+import dev.kvpool.dataplane.sim.nativecore.ClientCore.Manner;
 import dev.kvpool.dataplane.sim.nativecore.OpTable;
 import dev.kvpool.nativelib.Status;
 import java.lang.foreign.Arena;
@@ -13,6 +14,7 @@ import java.util.function.IntConsumer;
 final class Load {
     private static final byte[] NOTHING = new byte[0];
     private static final int RUNNING_MAX = 3;
+    private static final int SOFT_PIN_MS = 2_000;
 
     private final Plan plan;
     private final World world;
@@ -64,6 +66,10 @@ final class Load {
         return "key-" + number;
     }
 
+    private static int number(String key) {
+        return Integer.parseInt(key.substring("key-".length()));
+    }
+
     private List<String> someKeys() {
         List<String> keys = new ArrayList<>();
         int count = world.oneIn(3) ? 1 + world.random.nextInt(4) : 1;
@@ -82,19 +88,29 @@ final class Load {
 
     void put(List<String> keys, int timeoutMs, IntConsumer status) {
         int first = values.latest() + 1;
+        Manner manner = putManner(keys);
         List<byte[]> memory = new ArrayList<>();
         for (String key : keys) {
             boolean large = plan.tight() || world.oneIn(10);
             memory.add(values.make(key, world.random.nextInt(large ? plan.valueBytesMax() : 300)));
-            history.putBegins(key, values.latest());
+            history.putBegins(key, values.latest(), manner.upsert(), manner.pins() == Manner.PIN_HARD);
         }
-        run(OpTable.PUT, keys, memory, timeoutMs, table -> {
+        run(OpTable.PUT, keys, memory, timeoutMs, manner, table -> {
             for (int i = 0; i < keys.size(); i++) {
                 history.putEnds(first + i, table.status(i) == Status.OK.code());
                 count("put", table.status(i));
                 status.accept(table.status(i));
             }
         });
+    }
+
+    private Manner putManner(List<String> keys) {
+        boolean upsert = plan.upserting() && world.oneIn(3);
+        if (keys.stream().anyMatch(key -> plan.isPinned(number(key)))) {
+            return new Manner(plan.replicas(), false, upsert, Manner.PIN_HARD, 0);
+        }
+        boolean soft = plan.pinning() && world.oneIn(3);
+        return new Manner(plan.replicas(), false, upsert, soft ? Manner.PIN_SOFT : 0, soft ? SOFT_PIN_MS : 0);
     }
 
     void get(List<String> keys, int timeoutMs) {
@@ -126,7 +142,7 @@ final class Load {
             removals.add(history.removalBegins(key, force));
             truth.mayGo(key);
         }
-        run(OpTable.REMOVE, keys, nothing(keys), timeoutMs(), force, table -> {
+        run(OpTable.REMOVE, keys, nothing(keys), timeoutMs(), Manner.of(plan.replicas(), force), table -> {
             for (int i = 0; i < keys.size(); i++) {
                 history.removalEnds(removals.get(i), table.status(i) == Status.OK.code());
                 count("remove", table.status(i));
@@ -138,7 +154,8 @@ final class Load {
         boolean force = plan.forcing() && world.oneIn(2);
         Removal removal = history.removalBegins(null, force);
         truth.allMayGo();
-        run(OpTable.REMOVE_ALL, List.of("all"), List.of(NOTHING), timeoutMs(), force, table -> {
+        Manner manner = Manner.of(plan.replicas(), force);
+        run(OpTable.REMOVE_ALL, List.of("all"), List.of(NOTHING), timeoutMs(), manner, table -> {
             history.removalEnds(removal, table.status(0) == Status.OK.code());
             count("remove all", table.status(0));
         });
@@ -168,7 +185,7 @@ final class Load {
             List<byte[]> memory,
             int timeoutMs,
             java.util.function.Consumer<OpTable> whenDone) {
-        run(opCode, keys, memory, timeoutMs, false, whenDone);
+        run(opCode, keys, memory, timeoutMs, Manner.of(plan.replicas(), false), whenDone);
     }
 
     private void run(
@@ -176,10 +193,10 @@ final class Load {
             List<String> keys,
             List<byte[]> memory,
             int timeoutMs,
-            boolean force,
+            Manner manner,
             java.util.function.Consumer<OpTable> whenDone) {
         OpTable table = new OpTable(arena, opCode, keys, memory);
-        client.submit(table, timeoutMs, plan.replicas(), force, done -> {
+        client.submit(table, timeoutMs, manner, done -> {
             world.trace(() -> client + " ended operation " + opCode + " of " + keys + ": " + statuses(done, keys));
             whenDone.accept(done);
         });

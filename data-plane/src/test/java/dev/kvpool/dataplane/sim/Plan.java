@@ -10,6 +10,9 @@ import java.util.SplittableRandom;
  *
  * @param forcing removals may be forced
  * @param tight values so large that the pool evicts
+ * @param upserting some puts replace what exists
+ * @param pinning the first keys are pinned hard by every put, some others softly
+ * @param draining nodes are emptied and taken back
  */
 record Plan(
         SimTimes times,
@@ -23,11 +26,17 @@ record Plan(
         boolean forcing,
         boolean removingAll,
         boolean tight,
+        boolean upserting,
+        boolean pinning,
+        boolean draining,
         boolean wiping,
         boolean tampering,
         boolean slowNetwork,
         long loadMs,
         long faultEveryMs) {
+    /** So few that what is pinned lies well below the watermark. */
+    private static final int PINNED_KEYS = 2;
+
     private static final ElectionTimes QUICK = new ElectionTimes(1_500, 900, 300);
 
     static Plan of(long seed) {
@@ -47,11 +56,19 @@ record Plan(
                 removing && dice.nextInt(2) == 0,
                 removing && dice.nextInt(3) == 0,
                 tight,
+                dice.nextInt(3) == 0,
+                dice.nextInt(4) == 0,
+                dice.nextInt(4) == 0,
                 dice.nextInt(4) == 0,
                 dice.nextInt(3) == 0,
                 dice.nextInt(2) == 0,
                 dice.nextLong(10_000, 22_000),
                 dice.nextLong(200, 1_500));
+    }
+
+    /** Whether every put of a key pins it hard; not where such an object may go with a transient node. */
+    boolean isPinned(int key) {
+        return pinning && transientNodes == 0 && key < PINNED_KEYS;
     }
 
     double highWatermark() {

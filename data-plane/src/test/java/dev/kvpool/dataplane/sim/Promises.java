@@ -58,7 +58,8 @@ final class Promises {
             return;
         }
         Violation.unless(
-                history.isRemovalPossible(slot.key(), promise.madeMs, true),
+                history.isRemovalPossible(slot.key(), promise.madeMs, true)
+                        || history.isUpsertPossible(slot.key(), promise.madeMs),
                 "leased extents stay",
                 "%s freed object %s of %s although a reader may use it for %d ms more",
                 node,

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.sim.nativecore.ClientCore;
 import dev.kvpool.dataplane.sim.nativecore.ClientCore.Action;
+import dev.kvpool.dataplane.sim.nativecore.ClientCore.Manner;
 import dev.kvpool.dataplane.sim.nativecore.NativeMemory;
 import dev.kvpool.dataplane.sim.nativecore.OpTable;
 import java.nio.charset.StandardCharsets;
@@ -64,11 +65,11 @@ final class SimClient extends SimProcess {
     }
 
     /** Runs a batch; {@code whenDone} hears unless this client dies before. */
-    void submit(OpTable table, int timeoutMs, int replicas, boolean force, Consumer<OpTable> whenDone) {
+    void submit(OpTable table, int timeoutMs, Manner manner, Consumer<OpTable> whenDone) {
         lastBatch++;
         long id = lastBatch;
         batches.put(id, new Running(table, whenDone, world.nowMs() + timeoutMs));
-        feed(() -> core.submit(clockMs(), id, table, timeoutMs, replicas, force));
+        feed(() -> core.submit(clockMs(), id, table, timeoutMs, manner));
     }
 
     // ---- what happened --------------------------------------------------------------------------------------------

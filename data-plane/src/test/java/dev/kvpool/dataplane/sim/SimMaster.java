@@ -131,6 +131,18 @@ final class SimMaster extends SimProcess {
         watch.evicted(this, gone);
     }
 
+    /** Begins to empty a node if this master leads and the node takes part. */
+    boolean drain(String node, long timeoutMs) {
+        boolean begun = core.drain(node, timeoutMs, world.nowMs(), clockMs()).isEmpty();
+        perform();
+        return begun;
+    }
+
+    void cancelDrain(String node) {
+        core.cancelDrain(node);
+        perform();
+    }
+
     /** Whether this master shows an object under a key now. */
     boolean shows(String key) {
         return !core.holders(Key.of(key)).isEmpty();

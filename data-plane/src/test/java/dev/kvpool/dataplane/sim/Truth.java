@@ -86,10 +86,16 @@ final class Truth {
 
     void evicted(String key) {
         newest.remove(key);
+        history.evicted(key);
+    }
+
+    /** No node has the object of this key any more. */
+    void lost(String key) {
+        newest.remove(key);
         history.mayBeGone(key);
     }
 
-    boolean wasEvictedSince(String key, long ms) {
+    boolean wasLostSince(String key, long ms) {
         return history.wasLostSince(key, ms);
     }
 
@@ -106,7 +112,7 @@ final class Truth {
             ObjectId must = newest.get(slot.key());
             boolean superseded = must != null && must.isNewerThan(slot.id()) && isElsewhere(node, slot.key(), must);
             if (!superseded && !isElsewhere(node, slot.key(), slot.id())) {
-                evicted(slot.key());
+                lost(slot.key());
             }
         }
     }

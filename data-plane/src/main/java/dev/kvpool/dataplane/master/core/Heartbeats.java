@@ -58,7 +58,9 @@ final class Heartbeats {
 
     /** The memory of a transient node is gone with its process; a node that is not expected any more was scaled in. */
     private void forgetIfGone(NodeView node, long nowMs) {
-        long patienceMs = node.isTransient ? Bounds.TRANSIENT_AWAY_MS : Bounds.UNEXPECTED_AWAY_MS;
+        // One that never showed its directory has not said either whether it is transient, and nothing of it is known.
+        boolean soon = node.isTransient || !node.known;
+        long patienceMs = soon ? Bounds.TRANSIENT_AWAY_MS : Bounds.UNEXPECTED_AWAY_MS;
         boolean expected = membership.expected().contains(node.id) && !node.isTransient;
         if (!expected && nowMs - node.awaySinceMs > patienceMs) {
             outbox.report(

@@ -157,6 +157,17 @@ class MembershipTest {
     }
 
     @Test
+    void aNodeThatOnlyConnectedIsForgottenAsSoonAsATransientOne() {
+        assertThat(core.nodeConnected(1, new NodePeer("engine", 1, "0.1.0"), 0)).isEmpty();
+        core.closed(1, "connection reset", 100);
+        assertThat(core.status().nodes()).anyMatch(node -> node.id().equals("engine"));
+
+        core.tick(100 + Bounds.TRANSIENT_AWAY_MS + Bounds.HEARTBEAT_MS);
+
+        assertThat(core.status().nodes()).noneMatch(node -> node.id().equals("engine"));
+    }
+
+    @Test
     void aSecondProcessWithTheSameIdIsRefusedWhileTheFirstIsAlive() {
         assertThat(core.nodeConnected(1, PEER, 0)).isEmpty();
 

@@ -13,7 +13,7 @@ public final class ClientCore implements AutoCloseable {
     private static final int OK = 0;
     private static final int PROTOCOL_TCP = 1;
     private static final long PARAMS_BYTES = 56;
-    private static final long BATCH_BYTES = 40;
+    private static final long BATCH_BYTES = 56;
     private static final long ACTION_BYTES = 96;
 
     /** What the core wants done; the order of the constants is that of the header. */
@@ -30,6 +30,23 @@ public final class ClientCore implements AutoCloseable {
         CANCEL_COPY,
         CLOSE,
         FINISH_BATCH
+    }
+
+    /**
+     * How a batch is done.
+     *
+     * @param force for removals
+     * @param upsert for puts
+     * @param pins for puts, as in the C header
+     * @param softPinMs for puts, 0 for the pool's default
+     */
+    public record Manner(int replicas, boolean force, boolean upsert, int pins, int softPinMs) {
+        public static final int PIN_SOFT = 1;
+        public static final int PIN_HARD = 2;
+
+        public static Manner of(int replicas, boolean force) {
+            return new Manner(replicas, force, false, 0, 0);
+        }
     }
 
     /** One action; {@code data} are frames or an address to dial, {@code memory} is the batch's. */
@@ -60,15 +77,18 @@ public final class ClientCore implements AutoCloseable {
     }
 
     /** Submits {@code table} under the number {@code id}; it is the core's until the batch is finished. */
-    public void submit(long nowMs, long id, OpTable table, int timeoutMs, int replicas, boolean force) {
+    public void submit(long nowMs, long id, OpTable table, int timeoutMs, Manner manner) {
         batch.set(INT, 0, (int) BATCH_BYTES);
         batch.set(INT, 4, table.opCode());
         batch.set(LONG, 8, id);
         batch.set(INT, 16, table.count());
         batch.set(INT, 20, timeoutMs);
-        batch.set(INT, 24, replicas);
-        batch.set(INT, 28, force ? 1 : 0);
+        batch.set(INT, 24, manner.replicas());
+        batch.set(INT, 28, manner.force() ? 1 : 0);
         batch.set(LONG, 32, table.address());
+        batch.set(INT, 40, manner.upsert() ? 1 : 0);
+        batch.set(INT, 44, manner.pins());
+        batch.set(INT, 48, manner.softPinMs());
         call(() -> SimFunctions.kv_sim_client_submit(handle, nowMs, batch.address()));
     }
 
