@@ -66,9 +66,12 @@ final class History {
     private final Map<String, Long> lostMs = new TreeMap<>();
     private final Values values;
     private final Tally tally;
+    private final long leaseMs;
     private long memoryLostMs = Long.MIN_VALUE;
 
-    History(World world, Values values, Tally tally) {
+    /** @param leaseMs how long a reader may rely on what a leader told it */
+    History(World world, Values values, Tally tally, long leaseMs) {
+        this.leaseMs = leaseMs;
         this.world = world;
         this.values = values;
         this.tally = tally;
@@ -170,15 +173,19 @@ final class History {
         }
     }
 
-    /** What an acknowledged upsert replaced is not read again, unless what replaced it was lost. */
+    /**
+     * What an acknowledged upsert replaced is not read again when no descriptor of before can be relied on any more, unless
+     * what replaced it was lost.
+     */
     private void checkNotReplaced(String key, Value value, Put put, long beginMs) {
         for (Put other : puts.values()) {
-            boolean replaced = other.upsert
+            boolean replaced = other != put
+                    && other.upsert
                     && other.acknowledged
                     && other.key.equals(key)
                     && put.acknowledged
                     && put.endMs <= other.beginMs
-                    && other.endMs <= beginMs
+                    && other.endMs + leaseMs < beginMs
                     && !mayHaveGoneSince(key, other.beginMs)
                     && memoryLostMs < other.beginMs;
             check(

@@ -14,11 +14,13 @@ import java.util.List;
  * is nowhere to write, and every transient node counts as enrolled.
  */
 final class Enrolments {
+    private final Leadership leadership;
     private final Membership membership;
     private final Tombstones tombstones;
     private final Purges purges;
 
-    Enrolments(Membership membership, Tombstones tombstones, Purges purges) {
+    Enrolments(Leadership leadership, Membership membership, Tombstones tombstones, Purges purges) {
+        this.leadership = leadership;
         this.membership = membership;
         this.tombstones = tombstones;
         this.purges = purges;
@@ -68,7 +70,23 @@ final class Enrolments {
             return true;
         }
         Grave grave = of(node);
-        return grave != null && !grave.struckOff;
+        return grave == null ? isForgottenByChance(node) : !grave.struckOff;
+    }
+
+    /**
+     * So many expected nodes were without any memory when they connected to this master that all who had the node written
+     * down may be among them, and nobody was seen striking it off. That counts until this leader serves: then it removes
+     * without minding a node it does not know.
+     */
+    private boolean isForgottenByChance(NodeView node) {
+        int blank = 0;
+        for (NodeView expected : membership.expectedInView()) {
+            boolean remembers = expected.info.seen().epoch() != 0;
+            blank += remembers ? 0 : 1;
+        }
+        return leadership.phase() == Leadership.Phase.RECOVERING
+                && blank >= membership.majority()
+                && !tombstones.wasStruckOff(node.id);
     }
 
     /** Every node that should be there, or is written down, takes part: what they do not hold, nobody holds. */

@@ -45,7 +45,7 @@ public final class MasterCore {
     public MasterCore(CoreSettings settings, Set<String> expectedNodes, RandomGenerator random) {
         this.settings = settings;
         view = View.empty(settings, expectedNodes, random);
-        orders = new Orders(view, outbox);
+        orders = new Orders(leadership, view, outbox);
         Settlement settlement = new Settlement(settings, leadership, view, orders, grants, counters);
         upkeep = new Upkeep(settings, leadership, view, orders, settlement, counters, outbox);
         takeover =

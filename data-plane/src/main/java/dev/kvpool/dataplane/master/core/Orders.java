@@ -9,11 +9,11 @@ final class Orders {
     private final Enrolments enrolments;
     private long lastRequestId;
 
-    Orders(View view, Outbox outbox) {
+    Orders(Leadership leadership, View view, Outbox outbox) {
         commands = new Commands(outbox, this::nextRequestId);
         frees = new Frees(view.index(), view.membership(), outbox, this::nextRequestId);
         purges = new Purges(view.membership(), view.index(), commands);
-        enrolments = new Enrolments(view.membership(), view.tombstones(), purges);
+        enrolments = new Enrolments(leadership, view.membership(), view.tombstones(), purges);
     }
 
     Commands commands() {

@@ -11,6 +11,7 @@ import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -112,6 +113,9 @@ final class Tombstones {
 
     private final Map<String, Long2ObjectHashMap<Marker>> byPlace = new TreeMap<>();
 
+    /** The latest transient nodes, by id, that were written down and then freed somewhere. */
+    private final LinkedHashSet<String> struckOff = new LinkedHashSet<>();
+
     /** Every grave once, and those that have been emptied meanwhile. */
     private final Deque<Grave> round = new ArrayDeque<>();
 
@@ -175,6 +179,9 @@ final class Tombstones {
             }
             remove(present);
         }
+        if (EnrolmentKey.isOne(line.key())) {
+            struckOff.remove(EnrolmentKey.nodeId(line.key()));
+        }
         Grave grave = kind(line.key()).get(line.key());
         if (grave == null) {
             grave = open(line.key());
@@ -206,7 +213,22 @@ final class Tombstones {
         Marker present = places(node).get(place(extent));
         if (present != null && isAtLeast(extent, present.extent)) {
             remove(present);
+            if (EnrolmentKey.isOne(present.grave.key)) {
+                noteStruckOff(EnrolmentKey.nodeId(present.grave.key));
+            }
         }
+    }
+
+    private void noteStruckOff(String nodeId) {
+        if (struckOff.size() >= Bounds.NODES_MAX) {
+            struckOff.removeFirst();
+        }
+        struckOff.add(nodeId);
+    }
+
+    /** Whether a node was told, as far as this master heard, to free what it had written down about a transient one. */
+    boolean wasStruckOff(String nodeId) {
+        return struckOff.contains(nodeId);
     }
 
     /** Whether this slot is known, from the same snapshot, to hold a tombstone of a higher generation. */

@@ -153,6 +153,27 @@ class EnrolmentTest {
     }
 
     @Test
+    void norDoesAStandbyThatSawEveryNodeWithoutMemory() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c");
+        ModelMaster standby = pool.master();
+        pool.leading(7);
+        join(pool);
+        putOnEngine(pool, "k");
+        pool.node(ENGINE).dial(standby);
+        pool.world.run(10);
+        pool.node(ENGINE).hangUp(pool.talkedTo());
+        pool.world.run(Bounds.TRANSIENT_AWAY_MS + 1_000);
+
+        pool.talkedTo().crash();
+        pool.lead(standby, 8).talkTo(standby);
+        assertThat(pool.find("k").status()).as("until it is freed").isEqualTo(Status.UNAVAILABLE);
+        pool.world.run(Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS + 1_000);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.node(ENGINE).directory()).isEmpty();
+    }
+
+    @Test
     void aLeaderThatFindsItWrittenDownKeepsWhatItHolds() {
         Scenario pool = withKeyOnEngine();
         ModelMaster standby = pool.master();
@@ -161,6 +182,24 @@ class EnrolmentTest {
         pool.lead(standby, 8).talkTo(standby);
 
         assertThat(pool.find("k").status()).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void whenAllWhoHadItWrittenDownLostTheirMemoryItKeepsWhatItHolds() {
+        Scenario pool = withKeyOnEngine();
+        pool.talkedTo().crash();
+        for (String id : List.of("a", "b", "c")) {
+            pool.node(id).crash();
+            pool.node(id).wipe();
+            pool.node(id).start();
+        }
+        ModelMaster next = pool.master();
+
+        pool.lead(next, 8).talkTo(next);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
+        pool.world.run(50);
+        assertThat(isEnrolledAt(pool, "a")).isTrue();
     }
 
     @Test
