@@ -15,6 +15,9 @@ final class Bounds {
     /** How long after its deadline a grant is kept, so that a slow writer's extent is known as a left-over. */
     static final long GRANT_GRACE_MS = 5_000;
 
+    /** How long after its deadline a granted write may still be committed and shown: a transfer and a silence are shorter. */
+    static final long LATE_WRITE_MS = 60_000;
+
     /** How long a publish waits for the node's record to arrive in the node's stream. */
     static final long PUBLISH_WAIT_MS = 2_000;
 

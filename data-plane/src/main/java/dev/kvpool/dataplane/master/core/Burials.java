@@ -73,6 +73,7 @@ final class Burials {
 
     private final Membership membership;
     private final Enrolments enrolments;
+    private final LateWrites lateWrites;
     private final Index index;
     private final Tombstones tombstones;
     private final Commands commands;
@@ -82,6 +83,7 @@ final class Burials {
     Burials(View view, Orders orders) {
         this.membership = view.membership();
         this.enrolments = orders.enrolments();
+        this.lateWrites = orders.lateWrites();
         this.index = view.index();
         this.tombstones = view.tombstones();
         this.commands = orders.commands();
@@ -139,7 +141,9 @@ final class Burials {
     }
 
     private void lookAfter(Grave grave, boolean allInView, List<Marker> needless, long nowMs) {
-        boolean mayEnd = allInView && !index.remains().has(grave.key, grave.upTo());
+        boolean mayEnd = allInView
+                && !index.remains().has(grave.key, grave.upTo())
+                && !lateWrites.mayCome(grave.key, nowMs);
         for (Marker marker : grave.markers()) {
             boolean outdone = !marker.id.equals(grave.upTo()) && grave.isOn(marker.node);
             if (marker.node.usable && !marker.lifting && (mayEnd || outdone)) {

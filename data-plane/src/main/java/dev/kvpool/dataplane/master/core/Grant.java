@@ -67,6 +67,11 @@ final class Grant {
         }
     }
 
+    /** Whether some target has not shown the object. */
+    boolean isOpen() {
+        return !reserved.isEmpty();
+    }
+
     void releaseAll() {
         targets.forEach(this::release);
     }

@@ -18,8 +18,14 @@ final class Grants {
     private final Map<ObjectId, Grant> byId = new HashMap<>();
     private final Map<Key, Grant> newest = new HashMap<>();
 
+    private final LateWrites lateWrites;
+
     /** Ended grants leave this queue when they come to its head. */
     private final PriorityQueue<Grant> byDeadline = new PriorityQueue<>(Comparator.comparingLong(g -> g.deadlineMs));
+
+    Grants(LateWrites lateWrites) {
+        this.lateWrites = lateWrites;
+    }
 
     int size() {
         return byId.size();
@@ -69,12 +75,16 @@ final class Grants {
     void end(Grant grant) {
         if (byId.remove(grant.id, grant)) {
             newest.remove(grant.key, grant);
+            if (grant.isOpen()) {
+                lateWrites.expect(grant);
+            }
             grant.releaseAll();
         }
     }
 
     /** Ends and returns the grants whose deadline has passed by more than the grace. */
     List<Grant> endOverdue(long nowMs) {
+        lateWrites.expire(nowMs);
         List<Grant> overdue = new ArrayList<>();
         while (!byDeadline.isEmpty()) {
             Grant first = byDeadline.peek();
@@ -100,5 +110,6 @@ final class Grants {
         byId.clear();
         newest.clear();
         byDeadline.clear();
+        lateWrites.clear();
     }
 }

@@ -31,7 +31,8 @@ public final class MasterCore {
     private final Leadership leadership = new Leadership();
     private final View view;
     private final Orders orders;
-    private final Grants grants = new Grants();
+    private final LateWrites lateWrites = new LateWrites();
+    private final Grants grants = new Grants(lateWrites);
     private final Clients clients = new Clients();
     private final Upkeep upkeep;
     private final Takeover takeover;
@@ -45,7 +46,7 @@ public final class MasterCore {
     public MasterCore(CoreSettings settings, Set<String> expectedNodes, RandomGenerator random) {
         this.settings = settings;
         view = View.empty(settings, expectedNodes, random);
-        orders = new Orders(leadership, view, outbox);
+        orders = new Orders(leadership, view, lateWrites, outbox);
         Settlement settlement = new Settlement(settings, leadership, view, orders, grants, counters);
         upkeep = new Upkeep(settings, leadership, view, orders, settlement, counters, outbox);
         takeover =

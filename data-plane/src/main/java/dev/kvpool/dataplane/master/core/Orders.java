@@ -7,9 +7,11 @@ final class Orders {
     private final Frees frees;
     private final Purges purges;
     private final Enrolments enrolments;
+    private final LateWrites lateWrites;
     private long lastRequestId;
 
-    Orders(Leadership leadership, View view, Outbox outbox) {
+    Orders(Leadership leadership, View view, LateWrites lateWrites, Outbox outbox) {
+        this.lateWrites = lateWrites;
         commands = new Commands(outbox, this::nextRequestId);
         frees = new Frees(view.index(), view.membership(), outbox, this::nextRequestId);
         purges = new Purges(view.membership(), view.index(), commands);
@@ -31,6 +33,11 @@ final class Orders {
     /** Which transient nodes are written down, and so get objects. */
     Enrolments enrolments() {
         return enrolments;
+    }
+
+    /** Keys of which a node may still show an object that is not wanted any more. */
+    LateWrites lateWrites() {
+        return lateWrites;
     }
 
     /** A number that no request to any node has had. */

@@ -17,6 +17,7 @@ final class Removals {
     private final Index index;
     private final Membership membership;
     private final Enrolments enrolments;
+    private final LateWrites lateWrites;
     private final Grants grants;
     private final Frees frees;
     private final Settlement settlement;
@@ -36,6 +37,7 @@ final class Removals {
         this.index = view.index();
         this.membership = view.membership();
         this.enrolments = orders.enrolments();
+        this.lateWrites = orders.lateWrites();
         this.grants = grants;
         this.frees = orders.frees();
         this.settlement = settlement;
@@ -50,12 +52,12 @@ final class Removals {
     }
 
     /** Why an object, null when none is published, cannot be removed with the nodes as they are now; OK when it can. */
-    Status objection(Key key, StoredObject object, boolean force) {
+    Status objection(Key key, StoredObject object, boolean force, long nowMs) {
         if (underWay.contains(key) || burials.isBurying(key)) {
             // Its object is out of sight, and is published again if that removal fails.
             return Status.BUSY;
         }
-        boolean remains = !index.remains().of(key).isEmpty();
+        boolean remains = mayLeaveOthers(key, nowMs);
         if (object == null && !remains && (!force || enrolments.isAllInView())) {
             return Status.NOT_FOUND;
         }
@@ -88,7 +90,7 @@ final class Removals {
             bury(key, null, nowMs, whenDone);
             return;
         }
-        boolean alone = index.remains().of(key).isEmpty();
+        boolean alone = !mayLeaveOthers(key, nowMs);
         ObjectId id = object.id();
         index.doom(object);
         // What a copy is still bringing to a node must be there before it can be freed.
@@ -125,6 +127,11 @@ final class Removals {
                 whenDone.accept(outcome.status());
             }
         });
+    }
+
+    /** Whether other objects of the key are, or may come to be, in some directory when its published one is freed. */
+    private boolean mayLeaveOthers(Key key, long nowMs) {
+        return !index.remains().of(key).isEmpty() || lateWrites.mayCome(key, nowMs);
     }
 
     private boolean isWhollyInView(StoredObject object) {

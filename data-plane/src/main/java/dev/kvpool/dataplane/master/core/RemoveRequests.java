@@ -85,7 +85,7 @@ final class RemoveRequests {
         if (object != null && !force && isLeased(object, nowMs)) {
             return Status.HAS_LEASE;
         }
-        return removals.objection(key, object, force);
+        return removals.objection(key, object, force, nowMs);
     }
 
     private boolean isLeased(StoredObject object, long nowMs) {

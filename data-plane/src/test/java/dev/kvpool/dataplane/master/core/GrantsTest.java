@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class GrantsTest {
-    private final Grants grants = new Grants();
+    private final Grants grants = new Grants(new LateWrites());
     private final NodeView node = new NodeView("a");
 
     @Test

@@ -21,7 +21,7 @@ final class RandomPool {
     private static final long LOAD_MS = 90_000;
 
     /** Longer than every lease and wait, so that what should happen has happened. */
-    private static final long REST_MS = 60_000;
+    private static final long REST_MS = 60_000 + Bounds.GRANT_MS_MAX + Bounds.LATE_WRITE_MS;
 
     private final World world;
     private final boolean removing;

@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -226,6 +227,28 @@ class TombstoneTest {
         pool.crash("b");
 
         assertThat(pool.reply(request, RemoveReply.class).results()).containsExactly(Status.UNAVAILABLE);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+    }
+
+    @Test
+    void aReplicaThatIsShownAfterTheRemovalDoesNotBringItBackUnderTheNextLeader() {
+        Scenario pool =
+                new Scenario().withNodes(MIB, "a", "b", "c").withReplicas(2).leading(7);
+        GrantReply grant = pool.grant("k", 100);
+        ObjectId id = grant.grants().getFirst().objectId();
+        ModelNode quick = pool.node(grant.nodes().get(0).nodeId());
+        ModelNode late = pool.node(grant.nodes().get(1).nodeId());
+        quick.write(grant.authority(), id, Key.of("k"), 100, 1);
+        long request = pool.publish(id, "k", List.of(quick.incarnation(), late.incarnation()));
+        pool.world.run(Bounds.PUBLISH_WAIT_MS + 10);
+        assertThat(pool.published(request)).isEqualTo(Status.OK);
+        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+
+        pool.talkedTo().crash();
+        late.write(grant.authority(), id, Key.of("k"), 100, 1);
+        ModelMaster next = pool.master();
+        pool.lead(next, 8).talkTo(next);
+
         assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
     }
 
