@@ -59,7 +59,8 @@ final class Removals {
         }
         boolean remains = mayLeaveOthers(key, nowMs);
         if (object == null && !remains && (!force || enrolments.isAllInView())) {
-            return Status.NOT_FOUND;
+            // What a node holds that may still come is not known here; forced, a tombstone covers it.
+            return force || enrolments.unheard().isEmpty() ? Status.NOT_FOUND : Status.UNAVAILABLE;
         }
         if (object != null && !remains && isWhollyInView(object)) {
             return Status.OK;

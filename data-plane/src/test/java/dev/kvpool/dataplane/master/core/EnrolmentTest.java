@@ -93,6 +93,7 @@ class EnrolmentTest {
         ModelMaster leader = leaderThatHasNotHeardTheEngine(pool, 8);
         assertThat(pool.find("k").status()).isEqualTo(Status.UNAVAILABLE);
         assertThat(pool.exists("k")).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.remove("k", false)).isEqualTo(Status.UNAVAILABLE);
 
         pool.node(ENGINE).dial(leader);
         pool.world.run(100);
