@@ -141,9 +141,8 @@ final class Burials {
     }
 
     private void lookAfter(Grave grave, boolean allInView, List<Marker> needless, long nowMs) {
-        boolean mayEnd = allInView
-                && !index.remains().has(grave.key, grave.upTo())
-                && !lateWrites.mayCome(grave.key, nowMs);
+        boolean mayEnd =
+                allInView && !index.remains().has(grave.key, grave.upTo()) && !lateWrites.mayCome(grave.key, nowMs);
         for (Marker marker : grave.markers()) {
             boolean outdone = !marker.id.equals(grave.upTo()) && grave.isOn(marker.node);
             if (marker.node.usable && !marker.lifting && (mayEnd || outdone)) {
