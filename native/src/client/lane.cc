@@ -173,7 +173,7 @@ void Lane::readable(const ReadReply& reply) {
   moving->step = Step::ReceivingPayload;
   ReceivePayload receive{connection_, reply.request, std::nullopt, moving->transfer.length};
   if (!moving->orphan) receive.destination = moving->transfer.memory;
-  context_.act(std::move(receive));
+  context_.act(receive);
 }
 
 void Lane::payloadReceived(TransferId id, uint32_t computedCrc, uint32_t sentCrc) {
