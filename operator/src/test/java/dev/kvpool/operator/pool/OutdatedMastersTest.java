@@ -3,8 +3,6 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fabric8.kubernetes.api.model.apps.StatefulSet;
-import io.fabric8.kubernetes.api.model.apps.StatefulSetBuilder;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -42,7 +40,7 @@ class OutdatedMastersTest {
     private static PoolSketch pool(String... settings) {
         PoolSketch pool = new PoolSketch("{masters: {replicas: 3}, storage: [{name: a, capacity: 1Gi}]}")
                 .masters(3, 1, PoolSketch.leader(List.of()))
-                .child(masters());
+                .child(PoolSketch.statefulSet("master", 3));
         for (int i = 0; i < settings.length; i++) {
             pool.pod(master(i, settings[i]));
         }
@@ -51,22 +49,6 @@ class OutdatedMastersTest {
 
     private static ObservedPod master(int ordinal, String settings) {
         return PoolSketch.pod("demo-master-" + ordinal, PoolLabels.ROLE_MASTER, "", true, settings);
-    }
-
-    private static StatefulSet masters() {
-        return new StatefulSetBuilder()
-                .withNewMetadata()
-                .withName("demo-master")
-                .endMetadata()
-                .withNewSpec()
-                .withReplicas(3)
-                .withNewTemplate()
-                .withNewMetadata()
-                .addToAnnotations(PoolLabels.SETTINGS, "new")
-                .endMetadata()
-                .endTemplate()
-                .endSpec()
-                .build();
     }
 
     private static List<String> next(PoolSketch pool) {

@@ -203,6 +203,16 @@ final class PoolSketch {
 
     /** The same pod, on its way up or broken. */
     static ObservedPod notReady(ObservedPod pod) {
+        return notReady(pod, pod.image(), pod.restarts(), pod.ended());
+    }
+
+    /** The same pod with this image, after its container has ended. */
+    static ObservedPod ended(ObservedPod pod, String image, ObservedPod.Ended how) {
+        return notReady(pod, image, 0, Optional.of(how));
+    }
+
+    private static ObservedPod notReady(
+            ObservedPod pod, String image, int restarts, Optional<ObservedPod.Ended> ended) {
         return new ObservedPod(
                 pod.name(),
                 pod.uid(),
@@ -217,9 +227,9 @@ final class PoolSketch {
                 pod.perNode(),
                 pod.settings(),
                 pod.trouble(),
-                pod.image(),
-                pod.restarts(),
-                pod.ended());
+                image,
+                restarts,
+                ended);
     }
 
     static PoolReport leader(List<PoolReport.Node> nodes) {
@@ -255,7 +265,8 @@ final class PoolSketch {
                 null);
     }
 
-    private static StatefulSet statefulSet(String set, int replicas) {
+    /** One whose pods should have the settings "new". */
+    static StatefulSet statefulSet(String set, int replicas) {
         return new StatefulSetBuilder()
                 .withNewMetadata()
                 .withName("demo-" + set)

@@ -8,7 +8,6 @@ import dev.kvpool.operator.pool.roll.PreflightSeen.State;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.batch.v1.JobBuilder;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -66,23 +65,7 @@ class PreflightAnswerTest {
 
     private static ObservedPod pod(String image, int code, String message) {
         ObservedPod pod = PoolSketch.pod("demo-preflight-x", PoolLabels.ROLE_PREFLIGHT, "", true, "");
-        return new ObservedPod(
-                pod.name(),
-                pod.uid(),
-                pod.role(),
-                pod.set(),
-                pod.ip(),
-                pod.started(),
-                false,
-                pod.leaderLabel(),
-                pod.leaving(),
-                pod.node(),
-                pod.perNode(),
-                pod.settings(),
-                pod.trouble(),
-                image,
-                0,
-                Optional.of(new ObservedPod.Ended(code, message)));
+        return PoolSketch.ended(pod, image, new ObservedPod.Ended(code, message));
     }
 
     private static Job job(String condition) {
