@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.admin;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.wire.Role;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,9 +17,11 @@ final class PeerVersions {
     private static final int CLIENT_VERSIONS_MAX = 64;
 
     private final List<ConnectedPeer> peers;
+    private final Map<String, Versions> nodes = new HashMap<>();
 
     private PeerVersions(List<ConnectedPeer> peers) {
         this.peers = peers;
+        role(Role.NODE).forEach(peer -> nodes.putIfAbsent(peer.name(), peer.versions()));
     }
 
     /**
@@ -34,10 +37,7 @@ final class PeerVersions {
     }
 
     Optional<Versions> ofNode(String id) {
-        return role(Role.NODE)
-                .filter(peer -> peer.name().equals(id))
-                .map(ConnectedPeer::versions)
-                .findFirst();
+        return Optional.ofNullable(nodes.get(id));
     }
 
     /** The most frequent build first. */

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.doctor;
 
 import dev.kvpool.dataplane.doctor.Machine.HugePages;
 import dev.kvpool.dataplane.doctor.Machine.PortRange;
+import dev.kvpool.dataplane.machine.KernelFiles;
 import dev.kvpool.dataplane.machine.MemoryRoom;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -18,8 +19,8 @@ import java.util.regex.Pattern;
 
 /** Reads {@link Machine} from the kernel's files. */
 final class MachineReader {
-    private static final Pattern LIMIT = Pattern.compile(" {2,}(\\d{1,19}|unlimited) {2,}");
-    private static final Pattern RANGE = Pattern.compile("(\\d{1,5})(?:\\s*-\\s*|\\s+)?(\\d{1,5})?");
+    private static final Pattern LIMIT = Pattern.compile(" {2,}(\\d{1,18}|unlimited) {2,}");
+    private static final Pattern RANGE = Pattern.compile("(\\d{1,5})(?:[-\\s]+(\\d{1,5}))?");
     private static final Pattern PAGES = Pattern.compile("hugepages-(\\d{1,12})kB");
 
     private final Path proc;
@@ -44,13 +45,14 @@ final class MachineReader {
 
     /** The soft limit, which is the one that counts for a process as it is. */
     private OptionalLong limit(String name) {
-        return text(proc.resolve("self/limits"))
+        return KernelFiles.text(proc.resolve("self/limits"))
                 .flatMap(text ->
                         text.lines().filter(line -> line.startsWith(name)).findFirst())
                 .map(LIMIT::matcher)
                 .filter(Matcher::find)
-                .map(found ->
-                        found.group(1).equals("unlimited") ? OptionalLong.of(Long.MAX_VALUE) : number(found.group(1)))
+                .map(found -> found.group(1).equals("unlimited")
+                        ? OptionalLong.of(Long.MAX_VALUE)
+                        : OptionalLong.of(Long.parseLong(found.group(1))))
                 .orElse(OptionalLong.empty());
     }
 
@@ -59,8 +61,8 @@ final class MachineReader {
         try (DirectoryStream<Path> sizes = Files.newDirectoryStream(sys.resolve("kernel/mm/hugepages"))) {
             for (Path size : sizes) {
                 Matcher name = PAGES.matcher(size.getFileName().toString());
-                OptionalLong total = number(text(size.resolve("nr_hugepages")).orElse(""));
-                OptionalLong free = number(text(size.resolve("free_hugepages")).orElse(""));
+                OptionalLong total = KernelFiles.number(size.resolve("nr_hugepages"));
+                OptionalLong free = KernelFiles.number(size.resolve("free_hugepages"));
                 if (name.matches() && total.isPresent() && free.isPresent()) {
                     found.add(new HugePages(Long.parseLong(name.group(1)) << 10, total.getAsLong(), free.getAsLong()));
                 }
@@ -76,8 +78,10 @@ final class MachineReader {
     /** "32768 60999", or "8080,9003-9010". */
     private List<PortRange> ranges(String setting) {
         List<PortRange> ranges = new ArrayList<>();
-        for (String part :
-                text(proc.resolve("sys").resolve(setting)).orElse("").trim().split(",", -1)) {
+        for (String part : KernelFiles.text(proc.resolve("sys").resolve(setting))
+                .orElse("")
+                .trim()
+                .split(",", -1)) {
             Matcher range = RANGE.matcher(part.trim());
             if (range.matches()) {
                 int first = Integer.parseInt(range.group(1));
@@ -93,18 +97,5 @@ final class MachineReader {
         } catch (IOException e) {
             return Optional.empty();
         }
-    }
-
-    private static Optional<String> text(Path file) {
-        try {
-            return Optional.of(Files.readString(file));
-        } catch (IOException e) {
-            return Optional.empty();
-        }
-    }
-
-    private static OptionalLong number(String text) {
-        String digits = text.trim();
-        return digits.matches("[0-9]{1,18}") ? OptionalLong.of(Long.parseLong(digits)) : OptionalLong.empty();
     }
 }

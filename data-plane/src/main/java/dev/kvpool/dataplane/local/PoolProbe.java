@@ -4,17 +4,14 @@ package dev.kvpool.dataplane.local;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.http.AdminAnswer;
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.HttpURLConnection;
-import java.net.URI;
-import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 
 /** Asks the masters' admin HTTP how the pool is. */
 final class PoolProbe {
-    private static final int TIMEOUT_MS = 1000;
-    private static final int BODY_BYTES_MAX = 4 << 20;
+    private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
     private final ObjectMapper json = new ObjectMapper();
     private final List<HostPort> admins;
@@ -56,14 +53,10 @@ final class PoolProbe {
     }
 
     private static String get(HostPort admin, String path) throws IOException {
-        HttpURLConnection connection =
-                (HttpURLConnection) URI.create("http://" + admin + path).toURL().openConnection();
-        connection.setConnectTimeout(TIMEOUT_MS);
-        connection.setReadTimeout(TIMEOUT_MS);
-        try (InputStream body = connection.getInputStream()) {
-            return new String(body.readNBytes(BODY_BYTES_MAX), StandardCharsets.UTF_8);
-        } finally {
-            connection.disconnect();
+        AdminAnswer answer = AdminAnswer.get(admin, path, TIMEOUT, TIMEOUT);
+        if (!answer.isOk()) {
+            throw new IOException(admin + path + " answered with HTTP status " + answer.status());
         }
+        return answer.body();
     }
 }

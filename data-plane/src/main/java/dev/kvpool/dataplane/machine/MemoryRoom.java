@@ -48,7 +48,7 @@ public record MemoryRoom(long bytes, String limitedBy, boolean inMemory) {
     }
 
     static Optional<MemoryRoom> machine(Path proc) {
-        return readText(proc.resolve("meminfo"))
+        return KernelFiles.text(proc.resolve("meminfo"))
                 .flatMap(text -> text.lines()
                         .filter(line -> line.startsWith("MemAvailable:"))
                         .findFirst())
@@ -58,8 +58,8 @@ public record MemoryRoom(long bytes, String limitedBy, boolean inMemory) {
 
     /** The room below the container's memory limit (cgroup version 2, as the container sees its own). */
     static Optional<MemoryRoom> container(Path cgroup) {
-        OptionalLong limit = readNumber(cgroup.resolve("memory.max"));
-        OptionalLong used = readNumber(cgroup.resolve("memory.current"));
+        OptionalLong limit = KernelFiles.number(cgroup.resolve("memory.max"));
+        OptionalLong used = KernelFiles.number(cgroup.resolve("memory.current"));
         if (limit.isEmpty() || used.isEmpty()) {
             return Optional.empty();
         }
@@ -69,27 +69,10 @@ public record MemoryRoom(long bytes, String limitedBy, boolean inMemory) {
 
     /** Pages of files on disk count as used but are given up when memory is wanted; those of tmpfs are not among them. */
     private static long cachedFiles(Path memoryStat) {
-        return readText(memoryStat).stream()
+        return KernelFiles.text(memoryStat).stream()
                 .flatMap(String::lines)
                 .filter(line -> line.matches("(active|inactive)_file [0-9]{1,18}"))
                 .mapToLong(line -> Long.parseLong(line.substring(line.indexOf(' ') + 1)))
                 .sum();
-    }
-
-    private static OptionalLong readNumber(Path file) {
-        // "max" is no number and means no limit.
-        return readText(file)
-                .map(String::trim)
-                .filter(text -> text.matches("[0-9]{1,18}"))
-                .map(text -> OptionalLong.of(Long.parseLong(text)))
-                .orElse(OptionalLong.empty());
-    }
-
-    private static Optional<String> readText(Path file) {
-        try {
-            return Optional.of(Files.readString(file));
-        } catch (IOException e) {
-            return Optional.empty(); // not this kind of machine: nothing is known of this limit
-        }
     }
 }

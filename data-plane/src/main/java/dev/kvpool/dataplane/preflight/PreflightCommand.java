@@ -10,12 +10,9 @@ import dev.kvpool.dataplane.config.Formats;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.http.AdminAnswer;
 import dev.kvpool.dataplane.version.Versions;
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -52,11 +49,11 @@ public final class PreflightCommand implements Command {
     }
 
     @Override
-    public int run(Settings settings, Console console) throws FailureException, InterruptedException {
+    public int run(Settings settings, Console console) throws FailureException {
         return run(Versions.ofThisBuild(), settings, console);
     }
 
-    int run(Versions ours, Settings settings, Console console) throws FailureException, InterruptedException {
+    int run(Versions ours, Settings settings, Console console) throws FailureException {
         Running pool = ask(settings.get(ADMINS));
         Verdict verdict = Preflight.judge(ours, pool, settings.get(IGNORE_CLIENTS));
         String answer = JSON.createObjectNode()
@@ -72,31 +69,23 @@ public final class PreflightCommand implements Command {
     }
 
     /** Every master must answer: one that does not may know nodes and clients that nobody else knows. */
-    private static Running ask(List<HostPort> admins) throws FailureException, InterruptedException {
+    private static Running ask(List<HostPort> admins) throws FailureException {
         PoolDocuments documents = new PoolDocuments();
-        try (HttpClient http =
-                HttpClient.newBuilder().connectTimeout(CONNECT_TIMEOUT).build()) {
-            for (HostPort admin : admins) {
-                documents.add(admin.toString(), get(http, admin));
-            }
+        for (HostPort admin : admins) {
+            documents.add(admin.toString(), get(admin));
         }
         return documents.running();
     }
 
-    private static String get(HttpClient http, HostPort admin) throws FailureException, InterruptedException {
-        HttpRequest request = HttpRequest.newBuilder(URI.create("http://" + admin + "/api/v1/pool"))
-                .timeout(ANSWER_TIMEOUT)
-                .build();
+    private static String get(HostPort admin) throws FailureException {
         try {
-            HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
-            if (response.statusCode() != 200) {
-                throw new FailureException(
-                        "master at " + admin + " answered with HTTP status " + response.statusCode());
+            AdminAnswer answer = AdminAnswer.get(admin, "/api/v1/pool", CONNECT_TIMEOUT, ANSWER_TIMEOUT);
+            if (!answer.isOk()) {
+                throw new FailureException("master at " + admin + " answered with HTTP status " + answer.status());
             }
-            return response.body();
+            return answer.body();
         } catch (IOException e) {
-            throw new FailureException("master at " + admin + " did not answer: "
-                    + (e.getMessage() == null ? e.toString() : e.getMessage()));
+            throw new FailureException("master at " + admin + " did not answer: " + e.getMessage());
         }
     }
 

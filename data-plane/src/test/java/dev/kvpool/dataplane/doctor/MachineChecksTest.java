@@ -15,14 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class MachineChecksTest {
     private static final long GIB = 1L << 30;
-    private static final Machine GOOD = new Machine(
-            OptionalLong.of(Long.MAX_VALUE),
-            OptionalLong.of(1 << 20),
-            List.of(),
-            Optional.of(new PortRange(10000, 11000)),
-            List.of(),
-            Path.of("/dev/shm"),
-            Optional.of(new MemoryRoom(8 * GIB, "the machine's memory", true)));
+    private static final Machine GOOD = new Sketch().machine();
 
     @Test
     void aGoodMachineHasNothingToBeDone() {
@@ -45,15 +38,19 @@ class MachineChecksTest {
 
     @Test
     void aSegmentOnADiskIsAProblem() {
-        Machine disk = withRoom(Optional.of(new MemoryRoom(800 * GIB, "the file system at /data", false)));
+        Sketch disk = new Sketch();
+        disk.room = Optional.of(new MemoryRoom(800 * GIB, "the file system at /data", false));
 
-        assertThat(only("shared memory", disk, GIB).level()).isEqualTo(Level.PROBLEM);
-        assertThat(only("shared memory", disk, GIB).found()).contains("disk");
+        assertThat(only("shared memory", disk.machine(), GIB).level()).isEqualTo(Level.PROBLEM);
+        assertThat(only("shared memory", disk.machine(), GIB).found()).contains("disk");
     }
 
     @Test
     void aDirectoryThatIsNotThereIsAProblem() {
-        Finding found = only("shared memory", withRoom(Optional.empty()), GIB);
+        Sketch without = new Sketch();
+        without.room = Optional.empty();
+
+        Finding found = only("shared memory", without.machine(), GIB);
 
         assertThat(found.level()).isEqualTo(Level.PROBLEM);
         assertThat(found.wayOut()).contains("--data-dir");
@@ -61,16 +58,10 @@ class MachineChecksTest {
 
     @Test
     void aLimitOfLockedMemoryIsNamedWithTheSegment() {
-        Machine limited = new Machine(
-                OptionalLong.of(8 << 20),
-                GOOD.openFilesMax(),
-                List.of(),
-                GOOD.ephemeralPorts(),
-                List.of(),
-                GOOD.directory(),
-                GOOD.room());
+        Sketch limited = new Sketch();
+        limited.lockedBytesMax = OptionalLong.of(8 << 20);
 
-        Finding found = only("locked memory", limited, 4 * GIB);
+        Finding found = only("locked memory", limited.machine(), 4 * GIB);
 
         assertThat(found.level()).isEqualTo(Level.WARNING);
         assertThat(found.found()).contains("8.0 MiB", "4.0 GiB");
@@ -92,17 +83,11 @@ class MachineChecksTest {
 
     @Test
     void tooFewOpenFilesAreAWarning() {
-        Machine limited = new Machine(
-                GOOD.lockedBytesMax(),
-                OptionalLong.of(1024),
-                List.of(),
-                GOOD.ephemeralPorts(),
-                List.of(),
-                GOOD.directory(),
-                GOOD.room());
+        Sketch limited = new Sketch();
+        limited.openFilesMax = OptionalLong.of(1024);
 
-        assertThat(only("open files", limited, GIB).level()).isEqualTo(Level.WARNING);
-        assertThat(only("open files", limited, GIB).found()).contains("1024");
+        assertThat(only("open files", limited.machine(), GIB).level()).isEqualTo(Level.WARNING);
+        assertThat(only("open files", limited.machine(), GIB).found()).contains("1024");
     }
 
     @Test
@@ -128,36 +113,37 @@ class MachineChecksTest {
                 .orElseThrow();
     }
 
-    private static Machine withRoom(Optional<MemoryRoom> room) {
-        return new Machine(
-                GOOD.lockedBytesMax(),
-                GOOD.openFilesMax(),
-                List.of(),
-                GOOD.ephemeralPorts(),
-                List.of(),
-                GOOD.directory(),
-                room);
-    }
-
     private static Machine withHugePages(HugePages pages) {
-        return new Machine(
-                GOOD.lockedBytesMax(),
-                GOOD.openFilesMax(),
-                List.of(pages),
-                GOOD.ephemeralPorts(),
-                List.of(),
-                GOOD.directory(),
-                GOOD.room());
+        Sketch sketch = new Sketch();
+        sketch.hugePages = List.of(pages);
+        return sketch.machine();
     }
 
     private static Machine withPorts(PortRange ephemeral, List<PortRange> reserved) {
-        return new Machine(
-                GOOD.lockedBytesMax(),
-                GOOD.openFilesMax(),
-                List.of(),
-                Optional.of(ephemeral),
-                reserved,
-                GOOD.directory(),
-                GOOD.room());
+        Sketch sketch = new Sketch();
+        sketch.ephemeralPorts = ephemeral;
+        sketch.reservedPorts = reserved;
+        return sketch.machine();
+    }
+
+    /** A machine without fault; a test changes what it is about. */
+    private static final class Sketch {
+        OptionalLong lockedBytesMax = OptionalLong.of(Long.MAX_VALUE);
+        OptionalLong openFilesMax = OptionalLong.of(1 << 20);
+        List<HugePages> hugePages = List.of();
+        PortRange ephemeralPorts = new PortRange(10000, 11000);
+        List<PortRange> reservedPorts = List.of();
+        Optional<MemoryRoom> room = Optional.of(new MemoryRoom(8 * GIB, "the machine's memory", true));
+
+        Machine machine() {
+            return new Machine(
+                    lockedBytesMax,
+                    openFilesMax,
+                    hugePages,
+                    Optional.of(ephemeralPorts),
+                    reservedPorts,
+                    Path.of("/dev/shm"),
+                    room);
+        }
     }
 }
