@@ -36,8 +36,9 @@ final class NodeReplicas {
             return hash(records.segment(replica), records.slot(replica));
         }
 
+        /** Nodes fill their slots from the first, and send them in order: neighbours share cache lines of the table. */
         static int hash(int segment, long slot) {
-            return Mix.of(((long) segment << 32) | slot);
+            return Mix.of(segment) + (int) slot;
         }
     }
 

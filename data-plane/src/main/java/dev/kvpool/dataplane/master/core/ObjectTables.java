@@ -28,12 +28,17 @@ final class ObjectTables {
 
         @Override
         protected int hashOf(int object) {
-            return Mix.of(objects.epoch(object), objects.counter(object));
+            return hash(objects.epoch(object), objects.counter(object));
+        }
+
+        /** Objects that were put together, and so are sent and used together, share cache lines of the table. */
+        private static int hash(long epoch, long counter) {
+            return Mix.of(epoch) + (int) counter;
         }
 
         /** {@link Slabs#NONE} when there is none. */
         int find(ObjectId id) {
-            int object = first(Mix.of(id.epoch(), id.counter()));
+            int object = first(hash(id.epoch(), id.counter()));
             while (object != Slabs.NONE && !objects.hasId(object, id)) {
                 object = next(object);
             }

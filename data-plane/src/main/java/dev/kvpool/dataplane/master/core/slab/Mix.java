@@ -12,8 +12,4 @@ public final class Mix {
         mixed = (mixed ^ (mixed >>> 27)) * 0x94d049bb133111ebL;
         return (int) (mixed ^ (mixed >>> 31));
     }
-
-    public static int of(long number, long other) {
-        return of(number * 0x9e3779b97f4a7c15L + other);
-    }
 }
