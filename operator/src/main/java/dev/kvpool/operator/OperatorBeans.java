@@ -30,7 +30,7 @@ public class OperatorBeans {
     @Produces
     @Singleton
     OperatorSettings settings(OperatorConfig config) {
-        return new OperatorSettings(config.image(), config.version());
+        return new OperatorSettings(config.image(), config.version(), config.leaderElectionNamespace());
     }
 
     @Produces

@@ -13,8 +13,9 @@ import java.util.List;
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record KvCachePoolSpec(
         @JsonPropertyDescription(
-                "Product version the pool shall run, for example 0.1.0. Default: the version of the operator's"
-                        + " default image. With `image` set it is what the masters must report.")
+                "Product version the pool shall run, for example 0.1.0. Default: what it runs; a new pool runs the"
+                        + " version of the operator's default image. With `image` set it is what the masters must"
+                        + " report.")
         @ValidationRule(
                 value = "self.matches('^[0-9]+[.][0-9]+[.][0-9]+(-[0-9A-Za-z.-]+)?$')",
                 message = "version must be three numbers with dots, for example 0.1.0 or 0.2.0-rc.1")
@@ -23,7 +24,7 @@ public record KvCachePoolSpec(
 
         @JsonPropertyDescription(
                 "Container image of masters and storage nodes. Default: the image the operator was installed"
-                        + " with, tagged with `version` when that is set.")
+                        + " with, tagged with `version` when that is set; without both, what the pool runs.")
         @Size(min = 1, max = 512)
         String image,
 
@@ -54,6 +55,9 @@ public record KvCachePoolSpec(
 
         @JsonPropertyDescription("How the pool goes over to another version or image.") @Default("{}")
         UpgradeSpec upgrade,
+
+        @JsonPropertyDescription("Who may reach the pool's pods.") @Default("{}")
+        NetworkPolicySpec networkPolicy,
 
         @JsonPropertyDescription(
                 "True: the operator changes none of the pool's objects. Status, and the label that makes the"
@@ -86,6 +90,7 @@ public record KvCachePoolSpec(
         storage = storage == null ? List.of() : List.copyOf(storage);
         cache = cache == null ? new CacheSpec(null, null, null, null, null, null) : cache;
         upgrade = upgrade == null ? new UpgradeSpec(null, null, null, null, null) : upgrade;
+        networkPolicy = networkPolicy == null ? new NetworkPolicySpec(null, null) : networkPolicy;
         paused = paused != null && paused;
         deletionPolicy = deletionPolicy == null ? DeletionPolicy.DELETE : deletionPolicy;
         onDataLoss = onDataLoss == null ? DataLossPolicy.WAIT : onDataLoss;

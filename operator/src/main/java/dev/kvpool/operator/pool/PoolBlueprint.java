@@ -26,6 +26,7 @@ import java.util.Map;
  * @param storageImage image of storage nodes that are made anew
  * @param ports ports of the storage nodes, by name of their set
  * @param expectedNodes the storage nodes the masters shall expect
+ * @param operatorNamespace where the operator runs
  */
 public record PoolBlueprint(
         PoolNames names,
@@ -36,7 +37,8 @@ public record PoolBlueprint(
         String mastersImage,
         String storageImage,
         Map<String, NodePorts> ports,
-        List<ExpectedNode> expectedNodes) {
+        List<ExpectedNode> expectedNodes,
+        String operatorNamespace) {
 
     /** Ports of the storage nodes of a set of the spec. */
     public NodePorts ports(StorageSetSpec set) {

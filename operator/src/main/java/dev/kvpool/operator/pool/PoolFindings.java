@@ -188,13 +188,14 @@ final class PoolFindings {
                             .formatted(refused.get().id(), refused.get().reason()));
         }
         KvCachePoolSpec spec = seen.spec();
-        Optional<String> wanted = PoolImage.version(spec, settings);
+        Optional<String> stable = RollViews.stableImage(seen);
+        Optional<String> wanted = PoolImage.version(spec, settings, stable);
         boolean upgrading = plan.roll().next().isPresent();
         if (!upgrading && wanted.isPresent() && !running.equals(Set.of(wanted.get()))) {
             return new Finding(
                     Reason.VERSION_DIFFERS,
                     "The masters run %s and the pool shall run %s. Image %s must contain that version."
-                            .formatted(String.join(", ", running), wanted.get(), PoolImage.reference(spec, settings)));
+                            .formatted(String.join(", ", running), wanted.get(), PoolImage.reference(spec, settings, stable)));
         }
         running.addAll(versions(nodes(reports, node -> !node.isTransient()).map(PoolReport.Node::product)));
         return running.size() == 1

@@ -8,19 +8,37 @@ import java.util.Optional;
 final class PoolImage {
     private PoolImage() {}
 
-    static String reference(KvCachePoolSpec spec, OperatorSettings settings) {
+    /**
+     * The image.
+     *
+     * @param stable what all of the pool ran last. A pool whose spec names nothing keeps it: a newer operator is no wish for
+     *     a newer pool. Empty for a new pool
+     */
+    static String reference(KvCachePoolSpec spec, OperatorSettings settings, Optional<String> stable) {
         if (spec.image() != null) {
             return spec.image();
         }
-        return spec.version() == null ? settings.image() : repository(settings.image()) + ":" + spec.version();
+        return spec.version() == null
+                ? stable.orElse(settings.image())
+                : repository(settings.image()) + ":" + spec.version();
     }
 
-    /** Empty when the spec names an image without saying its version. */
-    static Optional<String> version(KvCachePoolSpec spec, OperatorSettings settings) {
+    /** Empty when nobody can say which version the image has. */
+    static Optional<String> version(KvCachePoolSpec spec, OperatorSettings settings, Optional<String> stable) {
         if (spec.version() != null) {
             return Optional.of(spec.version());
         }
-        return spec.image() == null ? Optional.of(settings.version()) : Optional.empty();
+        return reference(spec, settings, stable).equals(settings.image())
+                ? Optional.of(settings.version())
+                : Optional.empty();
+    }
+
+    /** The operator's own image, where a pool that names nothing has not gone over to it. */
+    static Optional<String> offered(KvCachePoolSpec spec, OperatorSettings settings, Optional<String> stable) {
+        boolean keeps = spec.image() == null
+                && spec.version() == null
+                && !reference(spec, settings, stable).equals(settings.image());
+        return keeps ? Optional.of(settings.image()) : Optional.empty();
     }
 
     /** An image reference without tag and digest. A colon before a slash belongs to the registry's port. */

@@ -12,6 +12,11 @@ import java.util.stream.IntStream;
  * @param namespace its namespace
  */
 public record PoolNames(String pool, String namespace) {
+    /** Names of ports, which masters and storage nodes share as far as both have them. */
+    public static final String RPC = "rpc";
+
+    public static final String DATA = "data";
+    public static final String ADMIN = "admin";
     public static final int MASTER_PORT = 50051;
     public static final int MASTER_ADMIN_PORT = 9003;
     public static final int NODE_ADMIN_PORT = 9301;
@@ -28,8 +33,13 @@ public record PoolNames(String pool, String namespace) {
         return pool + "-leader";
     }
 
-    public String storageService() {
+    /** Of what all storage nodes share: their disruption budget, their network policy. */
+    public String storage() {
         return pool + "-storage";
+    }
+
+    public String storageService() {
+        return storage();
     }
 
     public String poolConfigMap() {

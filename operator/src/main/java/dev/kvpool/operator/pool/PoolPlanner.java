@@ -11,6 +11,8 @@ import dev.kvpool.operator.pool.child.MasterRoleBinding;
 import dev.kvpool.operator.pool.child.MasterServiceAccount;
 import dev.kvpool.operator.pool.child.MasterStatefulSet;
 import dev.kvpool.operator.pool.child.PoolConfigMap;
+import dev.kvpool.operator.pool.child.PoolDisruptionBudget;
+import dev.kvpool.operator.pool.child.PoolNetworkPolicy;
 import dev.kvpool.operator.pool.child.PoolService;
 import dev.kvpool.operator.pool.child.PreflightJob;
 import dev.kvpool.operator.pool.child.StorageDaemonSet;
@@ -21,10 +23,13 @@ import dev.kvpool.operator.pool.roll.RollView;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Decides what shall be done for a pool, from one observation. Pure: the same observation gives the same plan.
@@ -67,7 +72,7 @@ public final class PoolPlanner {
                 .ifPresent(image -> apply.add(PreflightJob.of(blueprint, image)));
         return new PoolPlan(
                 apply,
-                delete(seen, storage, roll),
+                delete(seen, apply, storage, roll),
                 replace(seen, storage, roll),
                 leaderPod(seen),
                 storage.expectedNodes().size(),
@@ -76,8 +81,17 @@ public final class PoolPlanner {
                 roll);
     }
 
-    private static List<HasMetadata> delete(PoolObservation seen, StoragePlan storage, RollPlan roll) {
+    private static List<HasMetadata> delete(
+            PoolObservation seen, List<HasMetadata> apply, StoragePlan storage, RollPlan roll) {
         List<HasMetadata> delete = new ArrayList<>(storage.delete());
+        Set<String> policies = apply.stream()
+                .filter(NetworkPolicy.class::isInstance)
+                .map(policy -> policy.getMetadata().getName())
+                .collect(Collectors.toSet());
+        seen.children().stream()
+                .filter(child -> child instanceof NetworkPolicy
+                        && !policies.contains(child.getMetadata().getName()))
+                .forEach(delete::add);
         seen.children().stream()
                 .filter(child -> child instanceof Job job
                         && job.getMetadata().getDeletionTimestamp() == null
@@ -110,7 +124,8 @@ public final class PoolPlanner {
                 roll.mastersImage(),
                 roll.storageImage(),
                 PortPlan.of(seen).ports(),
-                ExpectedNode.of(storage.expectedNodes(), seen));
+                ExpectedNode.of(storage.expectedNodes(), seen),
+                settings.namespace());
     }
 
     /** A pool that takes over retained objects keeps their identity; storage nodes refuse another one. */
@@ -136,7 +151,10 @@ public final class PoolPlanner {
                 PoolService.masters(pool),
                 PoolService.leader(pool),
                 PoolService.storage(pool),
-                MasterStatefulSet.of(pool)));
+                PoolDisruptionBudget.masters(pool),
+                PoolDisruptionBudget.storage(pool)));
+        children.addAll(PoolNetworkPolicy.of(pool));
+        children.add(MasterStatefulSet.of(pool));
         for (StorageSetSpec set : pool.spec().storage()) {
             children.add(
                     set.perNode() == null

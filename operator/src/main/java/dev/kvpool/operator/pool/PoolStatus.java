@@ -127,7 +127,7 @@ public final class PoolStatus {
         String before = old.version() == null ? null : old.version().running();
         return new VersionStatus(
                 running.isEmpty() ? before : String.join(",", running),
-                PoolImage.version(seen.spec(), settings).orElse(null),
+                PoolImage.version(seen.spec(), settings, RollViews.stableImage(seen)).orElse(null),
                 plan.roll().mastersImage());
     }
 

@@ -25,6 +25,7 @@ public final class PoolValidator {
         oldPool(seen).ifPresent(problems::add);
         missingEngine(seen).ifPresent(problems::add);
         PortPlan.of(seen).problem().ifPresent(problems::add);
+        unselectableClients(seen).ifPresent(problems::add);
         HugePages pages = seen.engine()
                 .map(engine -> engine.getSpec().memory().hugePages())
                 .orElse(HugePages.NONE);
@@ -69,6 +70,20 @@ public final class PoolValidator {
                 ("There is no %s %s in namespace %s. Create it, or change or remove spec.transferEngine. Until then"
                                 + " the pool stays as it is.")
                         .formatted(TransferEngine.KIND, name, seen.names().namespace())));
+    }
+
+    private static Optional<Finding> unselectableClients(PoolObservation seen) {
+        boolean hostNetwork =
+                seen.engine().map(engine -> engine.getSpec().hostNetwork()).orElse(false);
+        if (!hostNetwork || seen.spec().networkPolicy().clientNamespaces().isEmpty()) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Reason.CLIENTS_CANNOT_BE_SELECTED,
+                ("spec.networkPolicy.clientNamespaces would close the masters to the storage nodes: TransferEngine %s has"
+                                + " hostNetwork, and no selector names the addresses of nodes. Leave clientNamespaces out,"
+                                + " or hostNetwork.")
+                        .formatted(seen.spec().transferEngine())));
     }
 
     private static Optional<Finding> memoryLimit(StorageSetSpec set, HugePages pages) {

@@ -20,11 +20,13 @@ final class RollViews {
     private RollViews() {}
 
     static RollView of(PoolObservation seen, OperatorSettings settings) {
-        String wanted = PoolImage.reference(seen.spec(), settings);
+        Optional<String> stable = stableImage(seen);
+        String wanted = PoolImage.reference(seen.spec(), settings, stable);
         return new RollView(
                 Optional.ofNullable(seen.status().roll()),
                 wanted,
-                stableImage(seen).orElse(wanted),
+                stable.orElse(wanted),
+                PoolImage.offered(seen.spec(), settings, stable),
                 seen.spec().upgrade(),
                 seen.spec().onDataLoss() == DataLossPolicy.REPLACE,
                 instances(seen, PoolLabels.ROLE_MASTER),
@@ -36,7 +38,7 @@ final class RollViews {
     }
 
     /** Kept where it has its effect, in the masters' template: what a master that is made anew runs. */
-    private static Optional<String> stableImage(PoolObservation seen) {
+    static Optional<String> stableImage(PoolObservation seen) {
         return seen.children().stream()
                 .filter(child -> child instanceof StatefulSet
                         && child.getMetadata().getName().equals(seen.names().masters()))

@@ -49,6 +49,12 @@ public enum Reason {
             FALSE,
             "PortRangeTooSmall",
             "The transfer engine's range of ports has none left for a storage set on the network of its nodes."),
+    CLIENTS_CANNOT_BE_SELECTED(
+            SPEC_VALID,
+            FALSE,
+            "ClientsCannotBeSelected",
+            "networkPolicy.clientNamespaces cannot be obeyed: with hostNetwork the storage nodes' addresses are those of their"
+                    + " nodes, which no selector names, so the masters would be closed to them."),
     RESOURCES_INVALID(
             SPEC_VALID,
             FALSE,

@@ -14,13 +14,14 @@ import java.time.InstantSource;
 
 /** The operator without Quarkus, with the rights of the chart, and with masters that say what a test wants. */
 final class OperatorUnderTest implements AutoCloseable {
-    private static final OperatorSettings SETTINGS = new OperatorSettings("kvpool:0.1.0", "0.1.0");
+    static final OperatorSettings SETTINGS = new OperatorSettings("kvpool:0.1.0", "0.1.0", "kvpool-system");
 
     private final String namespace;
     private final KubernetesClient client;
     private final KubernetesClient restricted;
     private final ScriptedMasters masters = new ScriptedMasters();
     private final PollInterval interval;
+    private OperatorSettings settings = SETTINGS;
     private Operator operator;
 
     OperatorUnderTest(String namespace) {
@@ -51,13 +52,19 @@ final class OperatorUnderTest implements AutoCloseable {
         operator = start();
     }
 
+    /** The same for an operator that was installed with another image for its pools. */
+    void restart(OperatorSettings others) {
+        settings = others;
+        restart();
+    }
+
     private Operator start() {
         Operator operator = new Operator(
                 configuration -> configuration.withKubernetesClient(restricted).withCloseClientOnStop(false));
         InstantSource clock = InstantSource.system();
         operator.register(
                 new KvCachePoolReconciler(
-                        masters, SETTINGS, new EventRecorder(restricted, clock, "test"), clock, interval),
+                        masters, settings, new EventRecorder(restricted, clock, "test"), clock, interval),
                 configuration -> configuration.settingNamespace(namespace));
         operator.register(
                 new TransferEngineReconciler(clock), configuration -> configuration.settingNamespace(namespace));

@@ -75,7 +75,7 @@ class PoolLifecycleTest {
         var children = Children.of(operator.client(), NAMESPACE, "owned");
 
         assertThat(children)
-                .hasSize(11)
+                .hasSize(15)
                 .allSatisfy(child -> assertThat(child.getMetadata().getOwnerReferences())
                         .singleElement()
                         .satisfies(owner -> assertThat(owner.getUid()).isEqualTo(uid)));
@@ -181,7 +181,7 @@ class PoolLifecycleTest {
         awaitReason("kept", Reason.STARTING);
         operator.client().resource(operator.pool("kept")).delete();
         await().atMost(LIMIT).until(() -> operator.pool("kept") == null);
-        assertThat(Children.of(operator.client(), NAMESPACE, "kept")).hasSize(11);
+        assertThat(Children.of(operator.client(), NAMESPACE, "kept")).hasSize(15);
 
         operator.applyPool("kept", "{storage: [{name: default, capacity: 1Gi}]}");
 

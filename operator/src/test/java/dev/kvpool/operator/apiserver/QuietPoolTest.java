@@ -47,7 +47,7 @@ class QuietPoolTest {
                 {transferEngine: engine, storage: [
                   {name: default, capacity: 1Gi, replicas: 2},
                   {name: spread, capacity: 1Gi, perNode: {nodeSelector: {quiet: "yes"}}}]}""");
-        await().atMost(LIMIT).until(() -> Children.of(client, NAMESPACE, "calm").size() == 12);
+        await().atMost(LIMIT).until(() -> Children.of(client, NAMESPACE, "calm").size() == 16);
         cluster.runPodsOf("calm-master");
         cluster.runPodsOf("calm-default");
         cluster.schedulePodsOf("calm-default", "quiet-1");

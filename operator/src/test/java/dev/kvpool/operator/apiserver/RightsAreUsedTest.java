@@ -39,7 +39,7 @@ class RightsAreUsedTest {
                       {name: c, capacity: 1Gi, perNode: {nodeSelector: {used-rights: "none"}}}]}""");
             await().atMost(LIMIT)
                     .until(() ->
-                            Children.of(operator.client(), NAMESPACE, "used").size() == 13);
+                            Children.of(operator.client(), NAMESPACE, "used").size() == 17);
             cluster.runPodsOf("used-master");
             cluster.takeLease("used-master", "used-master-0", 1);
             await().atMost(LIMIT).until(() -> cluster.isLabelledLeader("used-master-0"));
@@ -49,7 +49,9 @@ class RightsAreUsedTest {
             operator.masters().say("used-master-0", ScriptedMasters.leader("used-master-0", 1, 0, List.of()));
             operator.applyPool("used", "{image: 'kvpool:9', storage: [{name: a, capacity: 1Gi}]}");
             await().atMost(LIMIT).until(() -> requested.all().contains("batch/jobs patch"));
-            operator.applyPool("used", "{image: 'kvpool:0.1.0', storage: [{name: a, capacity: 1Gi}]}");
+            operator.applyPool(
+                    "used",
+                    "{image: 'kvpool:0.1.0', networkPolicy: {enabled: false}, storage: [{name: a, capacity: 1Gi}]}");
 
             Set<String> granted = granted(operator.client());
             granted.removeAll(GIVEN_ON);

@@ -11,6 +11,7 @@ import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.RollStepKind;
 import dev.kvpool.api.v1alpha1.RollStepStatus;
+import dev.kvpool.operator.pool.OperatorSettings;
 import dev.kvpool.operator.pool.PollInterval;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
@@ -119,6 +120,25 @@ class RollLifecycleTest {
         assertThat(condition("failed").orElseThrow().message())
                 .contains("failed-master-1 did not get ready within 10s");
         assertThat(operator.pool("failed").getStatus().version().lastStable()).isEqualTo("kvpool:0.1.0");
+    }
+
+    @Test
+    void aNewerOperatorUpgradesNoPoolThatDidNotAskForIt() {
+        UpgradedPool pool = ready("kept");
+        operator.restart(new OperatorSettings("kvpool:0.2.0", "0.2.0", "kvpool-system"));
+        try {
+            play(pool, () -> condition("kept").orElseThrow().message().contains("set spec.version to go over"));
+            assertThat(reason("kept")).contains(Reason.NO_UPGRADE.text());
+            assertThat(pool.startedAnew()).isEmpty();
+            assertThat(templateImage("kept-master")).isEqualTo("kvpool:0.1.0");
+            assertThat(templateImage("kept-default")).isEqualTo("kvpool:0.1.0");
+
+            operator.applyPool("kept", "{version: 0.2.0, " + STORAGE + "}");
+            play(pool, () -> templateImage("kept-master").equals("kvpool:0.2.0"));
+            assertThat(pool.images()).containsExactly("kvpool:0.2.0");
+        } finally {
+            operator.restart(OperatorUnderTest.SETTINGS);
+        }
     }
 
     private static UpgradedPool ready(String name) {

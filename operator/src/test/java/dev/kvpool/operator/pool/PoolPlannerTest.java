@@ -8,6 +8,7 @@ import dev.kvpool.operator.pool.child.PoolConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -194,6 +195,18 @@ class PoolPlannerTest {
     }
 
     @Test
+    void policiesGoWhenTheSpecWantsNone() {
+        PoolPlan open = new PoolSketch(TWO_NODES).plan();
+        PoolSketch closed = new PoolSketch("{networkPolicy: {enabled: false}, storage: [{name: a, capacity: 1Gi}]}");
+        open.apply().stream().filter(NetworkPolicy.class::isInstance).forEach(closed::child);
+
+        assertThat(names(open.apply(), NetworkPolicy.class)).containsExactly("demo-master", "demo-storage");
+        assertThat(open.delete()).isEmpty();
+        assertThat(names(closed.plan().apply(), NetworkPolicy.class)).isEmpty();
+        assertThat(names(closed.plan().delete(), NetworkPolicy.class)).containsExactly("demo-master", "demo-storage");
+    }
+
+    @Test
     void theSameObservationGivesTheSamePlan() {
         PoolSketch sketch = new PoolSketch(TWO_NODES).set("a", 3).set("b", 2).masters(2, 1, THREE_NODES);
 
@@ -206,6 +219,13 @@ class PoolPlannerTest {
                 .map(StatefulSet.class::cast)
                 .collect(Collectors.toMap(
                         set -> set.getMetadata().getName(), set -> set.getSpec().getReplicas()));
+    }
+
+    private static List<String> names(List<HasMetadata> objects, Class<? extends HasMetadata> kind) {
+        return objects.stream()
+                .filter(kind::isInstance)
+                .map(object -> object.getMetadata().getName())
+                .toList();
     }
 
     private static String expectedNodes(PoolPlan plan) {

@@ -23,7 +23,7 @@ import java.util.Optional;
 
 /** Draws an observation of pool "demo" in a few words, for tables. */
 final class PoolSketch {
-    static final OperatorSettings SETTINGS = new OperatorSettings("registry.example/kvpool:0.1.0", "0.1.0");
+    static final OperatorSettings SETTINGS = new OperatorSettings("registry.example/kvpool:0.1.0", "0.1.0", "kvpool-system");
     static final String IMAGE = SETTINGS.image();
     static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
     private static final KubernetesSerialization YAML = new KubernetesSerialization();

@@ -84,10 +84,46 @@ class PoolValuesTest {
                         image == null ? "" : "image: '" + image + "',",
                         version == null ? "" : "version: " + version + ",");
         var pool = new PoolSketch(spec).observation().spec();
-        var settings = new OperatorSettings(installed, "0.1.0");
+        var settings = new OperatorSettings(installed, "0.1.0", "kvpool-system");
 
-        assertThat(PoolImage.reference(pool, settings)).isEqualTo(reference);
-        assertThat(PoolImage.version(pool, settings)).isEqualTo(Optional.ofNullable(expected));
+        assertThat(PoolImage.reference(pool, settings, Optional.empty())).isEqualTo(reference);
+        assertThat(PoolImage.version(pool, settings, Optional.empty())).isEqualTo(Optional.ofNullable(expected));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "-",
+            value = {
+                "-, -, kvpool:0.1.0, -, kvpool:0.2.0",
+                "-, -, kvpool:0.2.0, 0.2.0, -",
+                "-, 0.2.0, kvpool:0.2.0, 0.2.0, -",
+                "-, 0.1.0, kvpool:0.1.0, 0.1.0, -",
+                "own:x, -, own:x, -, -",
+            })
+    void aPoolThatRunsAnEarlierVersionKeepsItUntilItsSpecNamesOne(
+            String image, String version, String reference, String expected, String offered) {
+        String spec = "{%s %s storage: [{name: a, capacity: 1Gi}]}"
+                .formatted(
+                        image == null ? "" : "image: '" + image + "',",
+                        version == null ? "" : "version: " + version + ",");
+        var pool = new PoolSketch(spec).observation().spec();
+        var settings = new OperatorSettings("kvpool:0.2.0", "0.2.0", "kvpool-system");
+        Optional<String> stable = Optional.of(reference.equals("own:x") ? "kvpool:0.1.0" : reference);
+
+        assertThat(PoolImage.reference(pool, settings, stable)).isEqualTo(reference);
+        assertThat(PoolImage.version(pool, settings, stable)).isEqualTo(Optional.ofNullable(expected));
+        assertThat(PoolImage.offered(pool, settings, stable)).isEqualTo(Optional.ofNullable(offered));
+    }
+
+    @Test
+    void clientNamespacesAreRefusedOnTheNetworkOfNodes() {
+        PoolSketch sketch = new PoolSketch(
+                "{transferEngine: demo, networkPolicy: {clientNamespaces: {a: b}}, storage: [{name: a, capacity: 4Gi}]}");
+
+        assertThat(problems(sketch.engine("{}"))).isEmpty();
+        assertThat(problems(sketch.engine("{hostNetwork: true, ports: {count: 2}}")))
+                .extracting(Finding::reason)
+                .containsExactly(Reason.CLIENTS_CANNOT_BE_SELECTED);
     }
 
     @ParameterizedTest

@@ -21,8 +21,8 @@ public final class PoolService {
                 pool,
                 pool.names().masters(),
                 PoolLabels.ROLE_MASTER,
-                port("rpc", PoolNames.MASTER_PORT),
-                port("admin", PoolNames.MASTER_ADMIN_PORT));
+                port(PoolNames.RPC, PoolNames.MASTER_PORT),
+                port(PoolNames.ADMIN, PoolNames.MASTER_ADMIN_PORT));
     }
 
     /** Gives each storage node a name, and monitoring one place to find them all. */
@@ -31,8 +31,8 @@ public final class PoolService {
                 pool,
                 pool.names().storageService(),
                 PoolLabels.ROLE_STORAGE,
-                port("data", pool.engine().ports().base()),
-                port("admin", PoolNames.NODE_ADMIN_PORT));
+                port(PoolNames.DATA, pool.engine().ports().base()),
+                port(PoolNames.ADMIN, PoolNames.NODE_ADMIN_PORT));
     }
 
     /** Leads to the leading master. For people and HTTP; clients know all masters and find the leader themselves. */
@@ -48,8 +48,8 @@ public final class PoolService {
                                         .withType("ClusterIP")
                                         .withSelector(selector)
                                         .withPorts(
-                                                port("rpc", PoolNames.MASTER_PORT),
-                                                port("admin", PoolNames.MASTER_ADMIN_PORT)),
+                                                port(PoolNames.RPC, PoolNames.MASTER_PORT),
+                                                port(PoolNames.ADMIN, PoolNames.MASTER_ADMIN_PORT)),
                                 pool.engine().ipFamilies())
                         .build())
                 .build();

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
+import dev.kvpool.operator.pool.PoolNames;
 import io.fabric8.kubernetes.api.model.Probe;
 import io.fabric8.kubernetes.api.model.ProbeBuilder;
 
 /** Probes of the admin endpoint, which masters and storage nodes have in the same form. */
 final class Probes {
-    private static final String PORT = "admin";
+    private static final String PORT = PoolNames.ADMIN;
 
     private Probes() {}
 

@@ -8,6 +8,7 @@ import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.operator.pool.ByteAmount;
 import dev.kvpool.operator.pool.PoolBlueprint;
+import dev.kvpool.operator.pool.PoolNames;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.EnvVar;
@@ -76,12 +77,12 @@ final class StoragePod {
                 .withArgs(arguments(nodeId))
                 .withEnv(environment(more))
                 .addNewPort()
-                .withName("data")
+                .withName(PoolNames.DATA)
                 .withContainerPort(pool.ports(set).data())
                 .withProtocol("TCP")
                 .endPort()
                 .addNewPort()
-                .withName("admin")
+                .withName(PoolNames.ADMIN)
                 .withContainerPort(pool.ports(set).admin())
                 .withProtocol("TCP")
                 .endPort()

@@ -213,7 +213,11 @@ public final class Roll {
     }
 
     private Finding none() {
-        return new Finding(Reason.NO_UPGRADE, "The pool runs %s.".formatted(view.stable()));
+        String offer = view.offered()
+                .map(image -> " The operator would now make new pools with %s; set spec.version to go over to it."
+                        .formatted(image))
+                .orElse("");
+        return new Finding(Reason.NO_UPGRADE, "The pool runs %s.%s".formatted(view.stable(), offer));
     }
 
     private static Finding upgrading(RollStatus roll, String what) {

@@ -16,6 +16,7 @@ import java.util.stream.Stream;
  * @param status what the status says of the upgrade; empty when there is none
  * @param wanted the image the spec asks for
  * @param stable the image that all of the pool ran last
+ * @param offered the operator's own image, where the spec names none and the pool keeps another one
  * @param options how the spec wants it done
  * @param mayLoseBytes whether the spec allows to lose what a storage node could not hand over
  * @param masters masters there are, by name
@@ -29,6 +30,7 @@ public record RollView(
         Optional<RollStatus> status,
         String wanted,
         String stable,
+        Optional<String> offered,
         UpgradeSpec options,
         boolean mayLoseBytes,
         List<Instance> masters,

@@ -153,6 +153,7 @@ public final class RollPool {
                 known,
                 wanted,
                 stable,
+                Optional.empty(),
                 options,
                 mayLoseBytes,
                 masters.stream().map(RollMember::instance).toList(),

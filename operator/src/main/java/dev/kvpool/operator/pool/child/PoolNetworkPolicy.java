@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.child;
+
+import dev.kvpool.operator.pool.PoolBlueprint;
+import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.PoolNames;
+import io.fabric8.kubernetes.api.model.IntOrString;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicyBuilder;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicyIngressRule;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicyIngressRuleBuilder;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicyPeer;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicyPeerBuilder;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicyPort;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicyPortBuilder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/**
+ * Which ports of a pool's pods can be reached, and from where. Where everybody may come, the rule names no source at all: a
+ * selector of all namespaces would shut out pods on the network of their nodes, which engines with accelerators often are.
+ */
+public final class PoolNetworkPolicy {
+    /** A label that Kubernetes gives each namespace. */
+    private static final String NAMESPACE_NAME = "kubernetes.io/metadata.name";
+
+    private PoolNetworkPolicy() {}
+
+    /** The policies the pool shall have; none where the spec wants none. */
+    public static List<NetworkPolicy> of(PoolBlueprint pool) {
+        List<NetworkPolicy> policies = new ArrayList<>();
+        if (pool.spec().networkPolicy().enabled()) {
+            policies.add(policy(pool, pool.names().masters(), PoolLabels.ROLE_MASTER, masters(pool)));
+            // On the network of their nodes pods are out of reach of policies.
+            if (!pool.engine().hostNetwork()) {
+                policies.add(policy(
+                        pool,
+                        pool.names().storage(),
+                        PoolLabels.ROLE_STORAGE,
+                        List.of(rule(clients(pool), PoolNames.DATA, PoolNames.ADMIN))));
+            }
+        }
+        return policies;
+    }
+
+    private static List<NetworkPolicyIngressRule> masters(PoolBlueprint pool) {
+        NetworkPolicyIngressRule served = rule(clients(pool), PoolNames.RPC, PoolNames.ADMIN);
+        return served.getFrom().isEmpty()
+                ? List.of(served)
+                : List.of(
+                        served,
+                        rule(
+                                List.of(namespaces(Map.of(NAMESPACE_NAME, pool.operatorNamespace()))),
+                                PoolNames.ADMIN));
+    }
+
+    /** Empty when everybody may come. */
+    private static List<NetworkPolicyPeer> clients(PoolBlueprint pool) {
+        Map<String, String> labels = pool.spec().networkPolicy().clientNamespaces();
+        if (labels.isEmpty()) {
+            return List.of();
+        }
+        NetworkPolicyPeer pods = new NetworkPolicyPeerBuilder()
+                .withNewPodSelector()
+                .addToMatchLabels(PoolLabels.POOL, pool.names().pool())
+                .endPodSelector()
+                .build();
+        return List.of(pods, namespaces(labels));
+    }
+
+    private static NetworkPolicyPeer namespaces(Map<String, String> labels) {
+        return new NetworkPolicyPeerBuilder()
+                .withNewNamespaceSelector()
+                .withMatchLabels(labels)
+                .endNamespaceSelector()
+                .build();
+    }
+
+    private static NetworkPolicyIngressRule rule(List<NetworkPolicyPeer> from, String... ports) {
+        return new NetworkPolicyIngressRuleBuilder()
+                .withFrom(from)
+                .withPorts(Stream.of(ports).map(PoolNetworkPolicy::port).toList())
+                .build();
+    }
+
+    /** By name, so that it stays right where ports are chosen for a pod. */
+    private static NetworkPolicyPort port(String name) {
+        return new NetworkPolicyPortBuilder()
+                .withPort(new IntOrString(name))
+                .withProtocol("TCP")
+                .build();
+    }
+
+    private static NetworkPolicy policy(
+            PoolBlueprint pool, String name, String role, List<NetworkPolicyIngressRule> ingress) {
+        return new NetworkPolicyBuilder()
+                .withMetadata(pool.metadata(name, PoolLabels.ofRole(pool.names().pool(), role)))
+                .withNewSpec()
+                .withNewPodSelector()
+                .withMatchLabels(PoolLabels.selectRole(pool.names().pool(), role))
+                .endPodSelector()
+                .withPolicyTypes("Ingress")
+                .withIngress(ingress)
+                .endSpec()
+                .build();
+    }
+}

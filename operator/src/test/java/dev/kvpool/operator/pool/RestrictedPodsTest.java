@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNoException;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.kvpool.api.v1alpha1.RollPhase;
+import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.operator.apiserver.ApiServer;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** A namespace that enforces the restricted pod security level admits every pod of a pool, but where hardware forbids it. */
+class RestrictedPodsTest {
+    private static final String NAMESPACE = "restricted-pods";
+    private static final String SETS =
+            "storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi, perNode: {nodeSelector: {a: b}}}]";
+
+    private static KubernetesClient client;
+
+    @BeforeAll
+    static void makeNamespace() {
+        client = ApiServer.shared().client();
+        client.resource(new NamespaceBuilder()
+                        .withNewMetadata()
+                        .withName(NAMESPACE)
+                        .withLabels(Map.of("pod-security.kubernetes.io/enforce", "restricted"))
+                        .endMetadata()
+                        .build())
+                .create();
+    }
+
+    @AfterAll
+    static void close() {
+        client.close();
+    }
+
+    @Test
+    void mastersStorageNodesAndPreflightAreAdmitted() {
+        List<Pod> pods = pods(new PoolSketch("{" + SETS + "}"));
+
+        assertThat(pods)
+                .extracting(pod -> pod.getMetadata().getName())
+                .containsExactly("demo-master", "demo-a", "demo-b", "demo-preflight");
+        assertThat(pods).allSatisfy(pod -> assertThatNoException()
+                .isThrownBy(() -> client.resource(pod).dryRun().create()));
+    }
+
+    @Test
+    void hugePagesAreAdmitted() {
+        assertThat(refusals(new PoolSketch("{transferEngine: demo, " + SETS + "}")
+                        .engine("{memory: {hugePages: 2Mi}}")))
+                .isEmpty();
+    }
+
+    @Test
+    void theNetworkOfTheNodeIsNotAndOnlyStorageNodesAskForIt() {
+        assertThat(refusals(new PoolSketch("{transferEngine: demo, " + SETS + "}")
+                        .engine("{hostNetwork: true, ports: {base: 40000, count: 8}}")))
+                .hasSize(2)
+                .allSatisfy(refusal -> assertThat(refusal)
+                        .contains("violates PodSecurity", "host namespaces (hostNetwork=true)")
+                        .doesNotContain("demo-master", "runAsNonRoot", "seccompProfile", "allowPrivilegeEscalation"));
+    }
+
+    @Test
+    void anAcceleratorAsksForTheDriverOfItsHostAndToLockMemoryAndNothingElse() {
+        assertThat(refusals(new PoolSketch("{transferEngine: demo, " + SETS + "}")
+                        .engine("{accelerator: {resourceName: huawei.com/Ascend910}}")))
+                .hasSize(2)
+                .allSatisfy(refusal -> assertThat(refusal)
+                        .contains("unrestricted capabilities", "IPC_LOCK", "restricted volume types", "hostPath")
+                        .doesNotContain("demo-master", "runAsNonRoot", "seccompProfile", "allowPrivilegeEscalation"));
+    }
+
+    private static List<String> refusals(PoolSketch sketch) {
+        return pods(sketch).stream()
+                .map(pod -> catchThrowableOfType(
+                        KubernetesClientException.class,
+                        () -> client.resource(pod).dryRun().create()))
+                .filter(refusal -> refusal != null)
+                .map(Throwable::getMessage)
+                .toList();
+    }
+
+    /** One pod of each template the operator makes for the pool, its preflight included. */
+    private static List<Pod> pods(PoolSketch sketch) {
+        RollStatus asking = new RollStatus(
+                PoolSketch.IMAGE, "kvpool:before", RollPhase.PREFLIGHT, null, PoolSketch.NOON.toString(), null, null);
+        return sketch
+                .status(PoolSketch.statusWith(asking))
+                .masters(2, 1, PoolSketch.leader(List.of()))
+                .plan()
+                .apply()
+                .stream()
+                .flatMap(child -> template(child).map(template -> pod(child, template)).stream())
+                .toList();
+    }
+
+    private static Optional<PodTemplateSpec> template(HasMetadata child) {
+        return switch (child) {
+            case StatefulSet set -> Optional.of(set.getSpec().getTemplate());
+            case DaemonSet set -> Optional.of(set.getSpec().getTemplate());
+            case Job job -> Optional.of(job.getSpec().getTemplate());
+            default -> Optional.empty();
+        };
+    }
+
+    /** Without its service account, which is made with the pool and is no part of pod security. */
+    private static Pod pod(HasMetadata child, PodTemplateSpec template) {
+        return new PodBuilder()
+                .withNewMetadata()
+                .withName(child.getMetadata().getName())
+                .withNamespace(NAMESPACE)
+                .withLabels(template.getMetadata().getLabels())
+                .endMetadata()
+                .withSpec(template.getSpec().toBuilder()
+                        .withServiceAccountName(null)
+                        .withAutomountServiceAccountToken(false)
+                        .build())
+                .build();
+    }
+}
