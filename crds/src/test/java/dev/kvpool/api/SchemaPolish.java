@@ -22,8 +22,19 @@ final class SchemaPolish {
     private static final long MAP_VALUE_LENGTH_MAX = 253;
 
     /** Lists that are maps: name of the property to its key. */
-    private static final Map<String, String> LIST_MAP_KEYS =
-            Map.of("conditions", "type", "storage", "name", "env", "name", "hostFiles", "path", "steps", "pod");
+    private static final Map<String, String> LIST_MAP_KEYS = Map.of(
+            "conditions",
+            "type",
+            "storage",
+            "name",
+            "env",
+            "name",
+            "hostFiles",
+            "path",
+            "steps",
+            "pod",
+            "drains",
+            "node");
 
     private final Class<?> kind;
 

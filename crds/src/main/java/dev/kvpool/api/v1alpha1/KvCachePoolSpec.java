@@ -4,13 +4,22 @@ package dev.kvpool.api.v1alpha1;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Default;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
+import io.fabric8.kubernetes.model.annotation.SpecReplicas;
 import java.util.List;
 
 /** What a user wants of a pool. Missing values are filled with the defaults that the schema states. */
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
+@ValidationRule(
+        value = "!has(self.replicas) || self.storage.filter(s, !has(s.replicas) && !has(s.perNode)).size() == 1",
+        message =
+                "replicas is for the one storage set that names neither replicas nor perNode: leave both out in exactly"
+                        + " one set",
+        fieldPath = ".replicas")
 public record KvCachePoolSpec(
         @JsonPropertyDescription(
                 "Product version the pool shall run, for example 0.1.0. Default: what it runs; a new pool runs the"
@@ -50,8 +59,19 @@ public record KvCachePoolSpec(
         @JsonPropertyDescription("Sets of equal storage nodes.") @Required @Size(min = 1, max = STORAGE_SETS_MAX)
         List<StorageSetSpec> storage,
 
+        @JsonPropertyDescription(
+                "How many storage nodes the one set of `storage` has that names neither replicas nor perNode. It is what"
+                        + " `kubectl scale` and autoscalers change.")
+        @Min(1)
+        @Max(256)
+        @SpecReplicas
+        Integer replicas,
+
         @JsonPropertyDescription("Rules of the cache.") @Default("{}")
         CacheSpec cache,
+
+        @JsonPropertyDescription("How storage nodes that are to go hand over what they hold.") @Default("{}")
+        DrainSpec drain,
 
         @JsonPropertyDescription("How the pool goes over to another version or image.") @Default("{}")
         UpgradeSpec upgrade,
@@ -74,9 +94,10 @@ public record KvCachePoolSpec(
         DeletionPolicy deletionPolicy,
 
         @JsonPropertyDescription(
-                "What to do with a change that loses cached bytes, such as fewer storage nodes or another"
-                        + " capacity. Wait: the change is held back, condition SpecApplied says what would be"
-                        + " lost. Replace: it is carried out, and the bytes on the pods concerned are lost.")
+                "What to do with a change that loses cached bytes, such as another capacity. Wait: the change is held"
+                        + " back, condition SpecApplied says what would be lost; storage nodes that are to go are"
+                        + " emptied before. Replace: it is carried out at once, and the bytes on the pods concerned are"
+                        + " lost.")
         @Default("Wait")
         DataLossPolicy onDataLoss) {
 
@@ -88,11 +109,20 @@ public record KvCachePoolSpec(
         imagePullSecrets = imagePullSecrets == null ? List.of() : List.copyOf(imagePullSecrets);
         masters = masters == null ? new MastersSpec(null, null, null) : masters;
         storage = storage == null ? List.of() : List.copyOf(storage);
+        drain = drain == null ? new DrainSpec(null, null) : drain;
         cache = cache == null ? new CacheSpec(null, null, null, null, null, null) : cache;
         upgrade = upgrade == null ? new UpgradeSpec(null, null, null, null, null) : upgrade;
         networkPolicy = networkPolicy == null ? new NetworkPolicySpec(null, null) : networkPolicy;
         paused = paused != null && paused;
         deletionPolicy = deletionPolicy == null ? DeletionPolicy.DELETE : deletionPolicy;
         onDataLoss = onDataLoss == null ? DataLossPolicy.WAIT : onDataLoss;
+    }
+
+    /** How many storage nodes a set without perNode shall have. */
+    public int replicas(StorageSetSpec set) {
+        if (set.replicas() != null) {
+            return set.replicas();
+        }
+        return replicas == null ? StorageSetSpec.REPLICAS_DEFAULT : replicas;
     }
 }

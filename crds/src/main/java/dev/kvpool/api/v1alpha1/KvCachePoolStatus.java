@@ -42,14 +42,22 @@ public record KvCachePoolStatus(
         @JsonPropertyDescription("The upgrade that is under way, blocked or failed. Absent when there is none.")
         RollStatus roll,
 
+        @JsonPropertyDescription("Storage nodes that are to go. Absent when there are none.")
+        @Size(max = DrainStatus.DRAINS_MAX)
+        List<DrainStatus> drains,
+
+        @JsonPropertyDescription("The set that spec.replicas is for. Absent when there is none.")
+        ScaleStatus scale,
+
         @JsonPropertyDescription("Protocols that every ready storage node offers.") @Size(max = 8)
         List<String> protocols) {
 
-    public static final KvCachePoolStatus EMPTY =
-            new KvCachePoolStatus(null, null, null, null, null, null, null, null, null, null, null, null, null);
+    public static final KvCachePoolStatus EMPTY = new KvCachePoolStatus(
+            null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
 
     public KvCachePoolStatus {
         conditions = conditions == null ? List.of() : List.copyOf(conditions);
+        drains = drains == null ? List.of() : List.copyOf(drains);
         protocols = protocols == null ? List.of() : List.copyOf(protocols);
     }
 }

@@ -36,7 +36,10 @@ public record StorageSetSpec(
                         + " choose another set name")
         String name,
 
-        @JsonPropertyDescription("How many storage nodes the set has. Default without perNode: 1.") @Min(1) @Max(256)
+        @JsonPropertyDescription(
+                "How many storage nodes the set has. Default without perNode: spec.replicas, and 1 without that.")
+        @Min(1)
+        @Max(256)
         Integer replicas,
 
         @JsonPropertyDescription(
@@ -73,7 +76,6 @@ public record StorageSetSpec(
     public static final int REPLICAS_DEFAULT = 1;
 
     public StorageSetSpec {
-        replicas = replicas == null && perNode == null ? Integer.valueOf(REPLICAS_DEFAULT) : replicas;
         medium = medium == null ? Medium.DRAM : medium;
         volume = volume == null ? new VolumeSpec(null) : volume;
         resources = resources == null ? ResourceSpec.EMPTY : resources;

@@ -80,10 +80,13 @@ final class DrainRoutes {
         object.put("bytesLeft", drain.bytesLeft());
         object.put("objectsMoved", drain.objectsMoved());
         object.put("bytesMoved", drain.bytesMoved());
-        ArrayNode leftovers = object.putArray("leftovers");
+        leftovers(drain, object.putArray("leftovers"));
+    }
+
+    /** What has not been moved, as one entry for each tier and reason. */
+    static void leftovers(DrainStatus drain, ArrayNode list) {
         for (DrainStatus.Leftover left : drain.leftovers()) {
-            leftovers
-                    .addObject()
+            list.addObject()
                     .put("tier", left.tier())
                     .put("objects", left.objects())
                     .put("bytes", left.bytes())

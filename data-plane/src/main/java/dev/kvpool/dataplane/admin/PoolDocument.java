@@ -47,7 +47,10 @@ final class PoolDocument {
             node.contents().ifPresent(contents -> contents(object, contents));
             status.drains().stream()
                     .filter(drain -> drain.node().equals(node.id()))
-                    .forEach(drain -> object.put("objectsLeft", drain.objectsLeft()));
+                    .forEach(drain -> {
+                        object.put("objectsLeft", drain.objectsLeft());
+                        DrainRoutes.leftovers(drain, object.putArray("leftovers"));
+                    });
         }
         root.withArray("nodes");
         clients(root.putArray("clientVersions"), peers.ofClients());

@@ -17,7 +17,13 @@ public enum EventReason {
     UPGRADE_FINISHED("UpgradeFinished", false, "All of the pool runs the wanted image."),
     UPGRADE_BLOCKED("UpgradeBlocked", true, "The wanted image does not fit the pool; nothing was restarted."),
     UPGRADE_GOES_BACK("UpgradeGoesBack", true, "The pool goes back to the image it ran before."),
-    UPGRADE_FAILED("UpgradeFailed", true, "The pool is back at the image it ran before.");
+    UPGRADE_FAILED("UpgradeFailed", true, "The pool is back at the image it ran before."),
+    DRAIN_STARTED("DrainStarted", false, "A storage node that is to go is being emptied."),
+    DRAIN_FINISHED("DrainFinished", false, "A storage node is empty and goes."),
+    DRAIN_CANCELLED("DrainCancelled", false, "A storage node that was to go stays and takes part again."),
+    DRAIN_LEFTOVERS(
+            "DrainLeftovers", true, "A storage node could not be emptied in time; it stays and is tried again."),
+    OBJECTS_DROPPED("ObjectsDropped", true, "A storage node goes with objects that had no other place.");
 
     private final String text;
     private final boolean warning;

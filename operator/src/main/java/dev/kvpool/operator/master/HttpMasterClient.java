@@ -20,6 +20,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.IntPredicate;
 
 /** Asks masters over their admin HTTP endpoint. */
 public final class HttpMasterClient implements MasterClient {
@@ -28,6 +29,8 @@ public final class HttpMasterClient implements MasterClient {
 
     /** A leader lets clients that wait have their answers before it hands over. */
     private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(8);
+
+    private static final int NOT_FOUND = 404;
 
     private static final int SENTENCE_CHARS_MAX = 300;
 
@@ -72,14 +75,25 @@ public final class HttpMasterClient implements MasterClient {
         return post(address, "/api/v1/drain" + query);
     }
 
+    @Override
+    public Optional<String> cancelDrain(String address, String node) {
+        String query = "?node=" + URLEncoder.encode(node, StandardCharsets.UTF_8);
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(uri(address, "/api/v1/drain" + query)).DELETE();
+        return command(request, status -> status / 100 == 2 || status == NOT_FOUND);
+    }
+
     private Optional<String> post(String address, String pathAndQuery) {
-        HttpRequest request = HttpRequest.newBuilder(uri(address, pathAndQuery))
-                .timeout(COMMAND_TIMEOUT)
-                .POST(HttpRequest.BodyPublishers.noBody())
-                .build();
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(uri(address, pathAndQuery)).POST(HttpRequest.BodyPublishers.noBody());
+        return command(request, status -> status / 100 == 2);
+    }
+
+    private Optional<String> command(HttpRequest.Builder request, IntPredicate done) {
         try {
-            HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
-            return response.statusCode() / 100 == 2
+            HttpResponse<String> response =
+                    http.send(request.timeout(COMMAND_TIMEOUT).build(), HttpResponse.BodyHandlers.ofString());
+            return done.test(response.statusCode())
                     ? Optional.empty()
                     : Optional.of("it answered with HTTP status " + response.statusCode() + ": "
                             + shortened(response.body().strip()));

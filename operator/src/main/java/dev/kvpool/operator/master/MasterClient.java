@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
-/** Asks masters for their view of the pool, and has a leader do what an upgrade needs. The only way the operator talks to the data plane. */
+/** Asks masters for their view of the pool, and has a leader do what upgrades and drains need. The only way the operator talks to the data plane. */
 public interface MasterClient {
     /**
      * Asks all given masters at the same time, and takes no longer than a fixed limit for all of them together.
@@ -32,4 +32,13 @@ public interface MasterClient {
      * @return why it did not begin, as the end of a sentence; empty when it did
      */
     Optional<String> drain(String address, String node, Duration timeout);
+
+    /**
+     * Has the leader let a storage node take part again that was being emptied. One that is not is no failure.
+     *
+     * @param address IP address of the leader's pod
+     * @param node id of the storage node
+     * @return why it did not, as the end of a sentence; empty when it did
+     */
+    Optional<String> cancelDrain(String address, String node);
 }

@@ -68,6 +68,7 @@ public record PoolReport(
      * @param restored what this life of its process found in its segments; null when it has not said so
      * @param lostAtReturn replicas of published objects that were gone when it came back; null when the master cannot tell
      * @param objectsLeft objects that emptying it has still to move; null when it is not being emptied
+     * @param leftovers the same by tier and reason; empty also where the master does not say
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
     public record Node(
@@ -86,7 +87,8 @@ public record PoolReport(
             Objects committed,
             Restored restored,
             Long lostAtReturn,
-            Long objectsLeft) {
+            Long objectsLeft,
+            List<Leftover> leftovers) {
 
         private static final String READY = "ready";
         private static final String REFUSED = "refused";
@@ -97,10 +99,16 @@ public record PoolReport(
             incarnation = incarnation == null ? "" : incarnation;
             reason = reason == null ? "" : reason;
             protocols = protocols == null ? List.of() : List.copyOf(protocols);
+            leftovers = leftovers == null ? List.of() : List.copyOf(leftovers);
         }
 
         public boolean ready() {
             return READY.equals(state);
+        }
+
+        /** It gives what it holds, also while it is to go. */
+        public boolean serves() {
+            return ready() || draining() || drained();
         }
 
         public boolean refused() {
@@ -115,6 +123,21 @@ public record PoolReport(
         /** Emptied, or its emptying ended with something left. */
         public boolean drained() {
             return DRAINED.equals(state);
+        }
+    }
+
+    /**
+     * Objects that only one storage node holds, and that were not moved yet.
+     *
+     * @param tier medium they lie on; may be empty
+     * @param objects how many
+     * @param bytes their size
+     * @param reason why they were not moved; may be empty
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Leftover(String tier, long objects, long bytes, String reason) {
+        public Leftover {
+            reason = reason == null ? "" : reason;
         }
     }
 

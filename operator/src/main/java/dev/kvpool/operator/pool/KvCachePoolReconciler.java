@@ -68,23 +68,24 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
         Outcome outcome = PoolExecutor.execute(plan, seen, masters, context);
         KvCachePoolStatus next = status.next(seen, problems, plan, outcome);
         told.news(pool, PoolNotices.of(seen.status(), next, outcome)).forEach(notice -> events.publish(pool, notice));
-        return write(pool, seen.status(), next).rescheduleAfter(interval.of(next.phase()));
+        return write(pool, seen.status(), next).rescheduleAfter(interval.of(next));
     }
 
     private static UpdateControl<KvCachePool> write(KvCachePool pool, KvCachePoolStatus old, KvCachePoolStatus next) {
         if (next.equals(old)) {
             return UpdateControl.noUpdate();
         }
-        // A step of an upgrade is decided from the status before it. Were that older than the stored one, a step might
-        // be
-        // begun beside another one, so the API server must refuse it then; the next round sees what is stored.
-        boolean sameRoll = Objects.equals(next.roll(), old.roll());
+        // A step of an upgrade or a drain is decided from the status before it. Were that older than the stored one, a
+        // step might be begun beside another one, so the API server must refuse it then; the next round sees what is
+        // stored.
+        boolean sameSteps =
+                Objects.equals(next.roll(), old.roll()) && next.drains().equals(old.drains());
         // A fresh object: a copy of the cached one would make this field manager the owner of the user's spec.
         KvCachePool patch = new KvCachePool();
         patch.setMetadata(new ObjectMetaBuilder()
                 .withName(pool.getMetadata().getName())
                 .withNamespace(pool.getMetadata().getNamespace())
-                .withResourceVersion(sameRoll ? null : pool.getMetadata().getResourceVersion())
+                .withResourceVersion(sameSteps ? null : pool.getMetadata().getResourceVersion())
                 .build());
         patch.setStatus(next);
         return UpdateControl.patchStatus(patch);

@@ -4,12 +4,12 @@ package dev.kvpool.operator.pool;
 import java.util.List;
 
 /** Names in a sentence, with a bound on how many are written out. */
-final class NameList {
+public final class NameList {
     private static final int NAMES_MAX = 5;
 
     private NameList() {}
 
-    static String of(List<String> names) {
+    public static String of(List<String> names) {
         if (names.size() <= NAMES_MAX) {
             return String.join(", ", names);
         }

@@ -5,26 +5,51 @@ import dev.kvpool.api.v1alpha1.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * What is done now about a storage set with a number of nodes. Growing is always done. Shrinking ends the memory of
- * pods, and is done only where the spec allows that or the pods never ran. Pure.
+ * pods, and waits until they are empty. Pure.
  *
  * @param replicas nodes it has now
  * @param nodeIds their ids
  * @param replace pods to delete, so that they are made anew with the current settings
+ * @param unwanted its pods that the spec has no place for, those that go first in front
  * @param heldBack sentences about what is not done, because it would lose bytes
+ * @param waiting sentences about what is not done before storage nodes are empty
  */
-record NumberedSet(int replicas, List<String> nodeIds, List<ObservedPod> replace, List<String> heldBack) {
+record NumberedSet(
+        int replicas,
+        List<String> nodeIds,
+        List<ObservedPod> replace,
+        List<ObservedPod> unwanted,
+        List<String> heldBack,
+        List<String> waiting) {
 
-    static NumberedSet of(StorageSetSpec set, PoolObservation seen) {
+    /**
+     * Decides.
+     *
+     * @param released ids of storage nodes that may go
+     */
+    static NumberedSet of(StorageSetSpec set, PoolObservation seen, Set<String> released) {
         Optional<StatefulSet> current = seen.storageWorkloads(StatefulSet.class).stream()
                 .filter(candidate -> PoolObservation.setName(candidate).equals(set.name()))
                 .findFirst();
         List<String> heldBack = new ArrayList<>();
-        int replicas = replicas(set, seen, current.map(NumberedSet::replicasOf).orElse(0), heldBack);
+        int want = seen.spec().replicas(set);
+        int have = current.map(NumberedSet::replicasOf).orElse(0);
+        List<ObservedPod> unwanted = seen.podsOfSet(set.name(), false).stream()
+                .filter(pod -> pod.ordinal() >= want)
+                .sorted(Comparator.comparingInt(ObservedPod::ordinal).reversed())
+                .toList();
+        List<ObservedPod> staying = unwanted.stream()
+                .filter(pod -> pod.ordinal() < have && !released.contains(pod.nodeId()))
+                .toList();
+        // Kubernetes takes away the last pod first.
+        int replicas = staying.isEmpty() ? want : staying.getFirst().ordinal() + 1;
         Outdated outdated = Outdated.of(seen.podsOfSet(set.name(), false), current);
         List<ObservedPod> losing = outdated.running();
         if (!losing.isEmpty() && !mayLoseBytes(seen)) {
@@ -34,29 +59,18 @@ record NumberedSet(int replicas, List<String> nodeIds, List<ObservedPod> replace
                 replicas,
                 seen.names().storagePods(set, replicas),
                 mayLoseBytes(seen) ? outdated.oneAtATime() : outdated.neverRan(),
-                heldBack);
+                unwanted,
+                heldBack,
+                staying.isEmpty() ? List.of() : List.of(waiting(set, replicas, want, staying)));
     }
 
     static int replicasOf(StatefulSet set) {
         return set.getSpec().getReplicas() == null ? 0 : set.getSpec().getReplicas();
     }
 
-    private static int replicas(StorageSetSpec set, PoolObservation seen, int have, List<String> heldBack) {
-        int want = set.replicas();
-        List<ObservedPod> losing = seen.podsOfSet(set.name(), false).stream()
-                .filter(pod -> pod.ordinal() >= want && pod.ordinal() < have && pod.started())
-                .toList();
-        if (have <= want || losing.isEmpty() || mayLoseBytes(seen)) {
-            return want;
-        }
-        heldBack.add("Storage set %s keeps %d nodes instead of %d: removing %s would lose %s."
-                .formatted(
-                        set.name(),
-                        have,
-                        want,
-                        BytesAtStake.names(losing),
-                        new BytesAtStake(seen.leaderReport()).of(losing)));
-        return have;
+    private static String waiting(StorageSetSpec set, int replicas, int want, List<ObservedPod> staying) {
+        return "Storage set %s keeps %d nodes instead of %d until %s %s empty."
+                .formatted(set.name(), replicas, want, BytesAtStake.names(staying), staying.size() == 1 ? "is" : "are");
     }
 
     private static boolean mayLoseBytes(PoolObservation seen) {

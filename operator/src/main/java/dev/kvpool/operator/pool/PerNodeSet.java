@@ -5,7 +5,6 @@ import dev.kvpool.api.v1alpha1.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -24,26 +23,36 @@ import java.util.stream.Collectors;
  * @param nodeIds ids of the storage nodes the masters shall expect
  * @param placement where the set's pods may be
  * @param replace pods to delete, so that they are made anew with the current settings
+ * @param unwanted its pods on nodes it does not select
  * @param heldBack sentences about what is not done, because it would lose bytes
+ * @param waiting sentences about what is not done before storage nodes are empty
  * @param leftOut sentences about matching nodes that get no storage node
  */
 record PerNodeSet(
         List<String> nodeIds,
         NodePlacement placement,
         List<ObservedPod> replace,
+        List<ObservedPod> unwanted,
         List<String> heldBack,
+        List<String> waiting,
         List<String> leftOut) {
 
     /** As long as the wire's node ids may be. */
     private static final int ID_BYTES_MAX = 253;
 
-    static PerNodeSet of(StorageSetSpec set, PoolObservation seen) {
-        return new Decision(set, seen).decide();
+    /**
+     * Decides.
+     *
+     * @param released ids of storage nodes that may go
+     */
+    static PerNodeSet of(StorageSetSpec set, PoolObservation seen, Set<String> released) {
+        return new Decision(set, seen, released).decide();
     }
 
     private static final class Decision {
         private final StorageSetSpec set;
         private final PoolObservation seen;
+        private final Set<String> released;
         private final NodeFit fit;
         private final boolean mayLoseBytes;
         private final BytesAtStake stake;
@@ -54,9 +63,10 @@ record PerNodeSet(
 
         private final Map<String, ObservedNode> nodes;
 
-        Decision(StorageSetSpec set, PoolObservation seen) {
+        Decision(StorageSetSpec set, PoolObservation seen, Set<String> released) {
             this.set = set;
             this.seen = seen;
+            this.released = released;
             this.fit = new NodeFit(
                     set,
                     seen.engine().map(engine -> engine.getSpec().hostNetwork()).orElse(false));
@@ -80,12 +90,22 @@ record PerNodeSet(
                     .toList();
             tooLong.forEach(matching::remove);
             Set<String> expected = new TreeSet<>(matching);
-            running.keySet().stream().filter(node -> !mayGo(node)).forEach(expected::add);
+            List<ObservedPod> unwanted = unwanted();
+            List<String> going = unwanted.stream()
+                    .filter(pod -> released.contains(pod.nodeId()))
+                    .map(ObservedPod::node)
+                    .toList();
+            List<String> kept = running.keySet().stream()
+                    .filter(node -> !going.contains(node))
+                    .toList();
+            expected.addAll(kept);
             return new PerNodeSet(
                     expected.stream().map(this::id).toList(),
-                    new NodePlacement(mayLoseBytes ? List.of() : present(running.keySet()), tooLong),
+                    new NodePlacement(mayLoseBytes ? List.of() : present(kept), tooLong),
                     mayLoseBytes ? outdated().oneAtATime() : outdated().neverRan(),
-                    heldBack(matching),
+                    unwanted,
+                    heldBack(),
+                    waiting(unwanted),
                     tooLong.stream().map(this::tooLong).toList());
         }
 
@@ -93,32 +113,28 @@ record PerNodeSet(
             return fit.selects(node) && (running.containsKey(node.name()) ? fit.keeps(node) : fit.admits(node));
         }
 
-        /** True for a running storage node that the spec does not want and allows to be lost. */
-        private boolean mayGo(String node) {
-            return mayLoseBytes && nodes.containsKey(node) && !fit.selects(nodes.get(node));
+        /** On nodes that are gone nothing is left to be emptied. */
+        private List<ObservedPod> unwanted() {
+            return running.values().stream()
+                    .filter(pod -> nodes.containsKey(pod.node()) && !fit.selects(nodes.get(pod.node())))
+                    .toList();
         }
 
-        private List<String> heldBack(Set<String> matching) {
-            List<String> sentences = new ArrayList<>();
-            List<ObservedPod> unselected = running.values().stream()
-                    .filter(pod -> !mayLoseBytes && nodes.containsKey(pod.node()) && !matching.contains(pod.node()))
-                    .filter(pod -> !fit.selects(nodes.get(pod.node())))
-                    .toList();
-            if (!unselected.isEmpty()) {
-                sentences.add(
-                        "Storage set %s keeps its storage on %s, which it does not select any more: removing it would lose %s."
-                                .formatted(
-                                        set.name(),
-                                        NameList.of(unselected.stream()
-                                                .map(ObservedPod::node)
-                                                .toList()),
-                                        stake.of(unselected)));
-            }
+        private List<String> heldBack() {
             List<ObservedPod> outdated = outdated().running();
-            if (!mayLoseBytes && !outdated.isEmpty()) {
-                sentences.add(stake.earlierSettings(outdated));
-            }
-            return sentences;
+            return mayLoseBytes || outdated.isEmpty() ? List.of() : List.of(stake.earlierSettings(outdated));
+        }
+
+        private List<String> waiting(List<ObservedPod> unwanted) {
+            List<String> staying = unwanted.stream()
+                    .filter(pod -> !released.contains(pod.nodeId()))
+                    .map(ObservedPod::node)
+                    .toList();
+            return staying.isEmpty()
+                    ? List.of()
+                    : List.of(
+                            "Storage set %s keeps its storage on %s, which it does not select any more, until that is empty."
+                                    .formatted(set.name(), NameList.of(staying)));
         }
 
         private Outdated outdated() {
@@ -131,7 +147,7 @@ record PerNodeSet(
                             .findFirst());
         }
 
-        private List<String> present(Set<String> names) {
+        private List<String> present(List<String> names) {
             return names.stream().filter(nodes::containsKey).toList();
         }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
-import dev.kvpool.api.v1alpha1.PoolPhase;
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import java.time.Duration;
 
 /**
@@ -13,8 +13,11 @@ import java.time.Duration;
 public record PollInterval(Duration calm, Duration hurried) {
     public static final PollInterval DEFAULT = new PollInterval(Duration.ofSeconds(10), Duration.ofSeconds(2));
 
-    Duration of(PoolPhase phase) {
-        return switch (phase) {
+    Duration of(KvCachePoolStatus status) {
+        if (!status.drains().isEmpty()) {
+            return hurried;
+        }
+        return switch (status.phase()) {
             case STARTING, UNAVAILABLE, DEGRADED, UPGRADING -> hurried;
             case READY, WAITING, PAUSED, INVALID -> calm;
         };

@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.pool.drain.DrainAction;
 import dev.kvpool.operator.pool.roll.RollAction;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
@@ -28,7 +29,7 @@ import java.util.function.Function;
  * A failure with one object does not keep the others from being made; it is reported, and the next round tries again.
  */
 final class PoolExecutor {
-    /** Shorter than any sensible step of an upgrade would make it end with something left. */
+    /** Long, so that it is the operator who decides when it took too long. */
     private static final Duration DRAIN_TIMEOUT = Duration.ofHours(1);
 
     private final Context<KvCachePool> context;
@@ -49,6 +50,7 @@ final class PoolExecutor {
         plan.delete().forEach(child -> executor.attempt(child, () -> executor.delete(child)));
         plan.replacePods().forEach(executor::deletePod);
         plan.roll().actions().forEach(executor::roll);
+        plan.drains().actions().forEach(executor::drain);
         seen.pods(PoolLabels.ROLE_MASTER).forEach(pod -> executor.label(pod, plan.leaderPod()));
         return new Outcome(executor.changes, executor.failures);
     }
@@ -100,13 +102,21 @@ final class PoolExecutor {
             case RollAction.DeletePod(String name, String uid) ->
                 podOf(uid).ifPresent(pod -> attempt(pod, () -> delete(pod)));
             case RollAction.HandOver(String name) -> tellLeader(name, "hand over", masters::handOver);
-            case RollAction.Drain(String node) ->
-                seen.leaderReport()
-                        .ifPresent(leader -> tellLeader(
-                                leader.name(),
-                                "empty " + node,
-                                address -> masters.drain(address, node, DRAIN_TIMEOUT)));
+            case RollAction.Drain(String node) -> drain(new DrainAction.Empty(node));
         }
+    }
+
+    private void drain(DrainAction action) {
+        switch (action) {
+            case DrainAction.Empty(String node) ->
+                tellLeader("empty " + node, address -> masters.drain(address, node, DRAIN_TIMEOUT));
+            case DrainAction.Cancel(String node) ->
+                tellLeader("take " + node + " back", address -> masters.cancelDrain(address, node));
+        }
+    }
+
+    private void tellLeader(String what, Function<String, Optional<String>> command) {
+        seen.leaderReport().ifPresent(leader -> tellLeader(leader.name(), what, command));
     }
 
     /** In the pod as it is: its memory, its address and its place stay. */

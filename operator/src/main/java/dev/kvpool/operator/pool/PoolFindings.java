@@ -40,7 +40,8 @@ final class PoolFindings {
                 leader,
                 storage,
                 version(),
-                plan.roll().finding());
+                plan.roll().finding(),
+                plan.drains().finding());
     }
 
     private Finding ready(Finding leader, Finding storage) {
@@ -95,6 +96,9 @@ final class PoolFindings {
                     String.join(" ", plan.heldBack())
                             + " Set spec.onDataLoss to Replace to accept that, delete single pods, or take the change"
                             + " back.");
+        }
+        if (!plan.waiting().isEmpty()) {
+            return new Finding(Reason.WAITS_FOR_DRAIN, String.join(" ", plan.waiting()));
         }
         if (!plan.leftOut().isEmpty()) {
             return new Finding(Reason.NODE_LEFT_OUT, String.join(" ", plan.leftOut()));
@@ -152,14 +156,14 @@ final class PoolFindings {
         List<PoolReport.Node> nodes = report.get().nodes().stream()
                 .filter(node -> !node.isTransient())
                 .toList();
-        long ready = nodes.stream().filter(PoolReport.Node::ready).count();
+        long ready = nodes.stream().filter(PoolReport.Node::serves).count();
         if (ready >= plan.storageNodes()) {
             return new Finding(
                     Reason.ALL_NODES_READY,
                     "%d of %d storage nodes are ready.".formatted(plan.storageNodes(), plan.storageNodes()));
         }
         List<String> why = nodes.stream()
-                .filter(node -> !node.ready())
+                .filter(node -> !node.serves())
                 .map(node -> " " + node.id() + " is " + node.state()
                         + (node.reason().isEmpty() ? "." : ": " + node.reason() + "."))
                 .toList();
@@ -195,7 +199,10 @@ final class PoolFindings {
             return new Finding(
                     Reason.VERSION_DIFFERS,
                     "The masters run %s and the pool shall run %s. Image %s must contain that version."
-                            .formatted(String.join(", ", running), wanted.get(), PoolImage.reference(spec, settings, stable)));
+                            .formatted(
+                                    String.join(", ", running),
+                                    wanted.get(),
+                                    PoolImage.reference(spec, settings, stable)));
         }
         running.addAll(versions(nodes(reports, node -> !node.isTransient()).map(PoolReport.Node::product)));
         return running.size() == 1

@@ -30,6 +30,7 @@ final class PoolNotices {
         }
         readiness(before, now).ifPresent(notices::add);
         notices.addAll(RollNotices.of(before, now));
+        notices.addAll(DrainNotices.of(before, now));
         for (ConditionType type : ConditionType.values()) {
             changed(before, now, type)
                     .flatMap(condition -> reason(condition).map(reason -> new Notice(reason, condition.message())))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
+import dev.kvpool.operator.pool.drain.DrainPlan;
 import dev.kvpool.operator.pool.roll.RollPlan;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.List;
@@ -15,9 +16,11 @@ import java.util.Optional;
  *     or of which the spec allows to lose what they hold
  * @param leaderPod the pod that shall carry the leader label, alone; empty to take the label from all
  * @param storageNodes how many storage nodes the pool shall have now
+ * @param waiting sentences about parts of the spec that are carried out when storage nodes are empty
  * @param heldBack sentences about parts of the spec that are not carried out, because they would lose bytes
  * @param leftOut sentences about nodes of the cluster that a perNode set selects and that get no storage node
  * @param roll what is done now for an upgrade
+ * @param drains what is done now about storage nodes that are to go
  */
 public record PoolPlan(
         List<HasMetadata> apply,
@@ -25,14 +28,17 @@ public record PoolPlan(
         List<ObservedPod> replacePods,
         Optional<String> leaderPod,
         int storageNodes,
+        List<String> waiting,
         List<String> heldBack,
         List<String> leftOut,
-        RollPlan roll) {
+        RollPlan roll,
+        DrainPlan drains) {
 
     public PoolPlan {
         apply = List.copyOf(apply);
         delete = List.copyOf(delete);
         replacePods = List.copyOf(replacePods);
+        waiting = List.copyOf(waiting);
         heldBack = List.copyOf(heldBack);
         leftOut = List.copyOf(leftOut);
     }

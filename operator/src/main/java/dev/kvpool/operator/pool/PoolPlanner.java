@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
+import dev.kvpool.api.v1alpha1.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
@@ -17,6 +18,9 @@ import dev.kvpool.operator.pool.child.PoolService;
 import dev.kvpool.operator.pool.child.PreflightJob;
 import dev.kvpool.operator.pool.child.StorageDaemonSet;
 import dev.kvpool.operator.pool.child.StorageStatefulSet;
+import dev.kvpool.operator.pool.drain.DrainPlan;
+import dev.kvpool.operator.pool.drain.DrainView;
+import dev.kvpool.operator.pool.drain.Drains;
 import dev.kvpool.operator.pool.roll.Roll;
 import dev.kvpool.operator.pool.roll.RollPlan;
 import dev.kvpool.operator.pool.roll.RollView;
@@ -25,6 +29,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -50,7 +55,7 @@ public final class PoolPlanner {
      * @param problems why the spec cannot be carried out; empty when it can
      */
     public PoolPlan plan(PoolObservation seen, List<Finding> problems) {
-        StoragePlan storage = StoragePlan.of(seen);
+        StoragePlan wish = StoragePlan.of(seen, Set.of());
         RollView view = RollViews.of(seen, settings);
         if (!problems.isEmpty() || seen.spec().paused()) {
             return new PoolPlan(
@@ -58,12 +63,16 @@ public final class PoolPlanner {
                     List.of(),
                     List.of(),
                     leaderPod(seen),
-                    storage.expectedNodes().size(),
+                    wish.expectedNodes().size(),
                     List.of(),
                     List.of(),
-                    Roll.rest(view));
+                    List.of(),
+                    Roll.rest(view),
+                    Drains.rest(drainView(seen, wish, false)));
         }
         RollPlan roll = Roll.plan(view);
+        DrainPlan drains = Drains.plan(drainView(seen, wish, isUnderWay(seen, roll)));
+        StoragePlan storage = StoragePlan.of(seen, drains.released());
         PoolBlueprint blueprint = blueprint(seen, storage, roll);
         List<HasMetadata> apply = children(blueprint, storage);
         // A Job cannot change: one that is there is left to end, or goes when it is for another image.
@@ -76,9 +85,31 @@ public final class PoolPlanner {
                 replace(seen, storage, roll),
                 leaderPod(seen),
                 storage.expectedNodes().size(),
+                storage.waiting(),
                 storage.heldBack(),
                 storage.leftOut(),
-                roll);
+                roll,
+                drains);
+    }
+
+    private static DrainView drainView(PoolObservation seen, StoragePlan wish, boolean upgrading) {
+        Set<String> expected = new HashSet<>(wish.expectedNodes());
+        wish.departures().forEach(departure -> expected.remove(departure.node()));
+        return new DrainView(
+                seen.status().drains(),
+                expected,
+                wish.departures(),
+                seen.spec().drain(),
+                seen.spec().onDataLoss() == DataLossPolicy.REPLACE,
+                upgrading,
+                seen.leaderReport(),
+                seen.now());
+    }
+
+    private static boolean isUnderWay(PoolObservation seen, RollPlan roll) {
+        boolean before =
+                seen.status().roll() != null && !seen.status().roll().steps().isEmpty();
+        return before || roll.next().filter(next -> !next.steps().isEmpty()).isPresent();
     }
 
     private static List<HasMetadata> delete(

@@ -6,6 +6,8 @@ import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.LeaderStatus;
 import dev.kvpool.api.v1alpha1.PoolPhase;
 import dev.kvpool.api.v1alpha1.ReadyCount;
+import dev.kvpool.api.v1alpha1.ScaleStatus;
+import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.VersionStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.status.ConditionType;
@@ -18,6 +20,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * Makes the next status of a pool. Pure: the same observation, plan, outcome and time give the same status, and a
@@ -57,6 +60,8 @@ public final class PoolStatus {
                 report.map(r -> objects(old, r)).orElse(old.objects()),
                 version(seen, plan, old),
                 plan.roll().next().orElse(null),
+                plan.drains().next(),
+                scale(seen).orElse(null),
                 report.map(PoolStatus::protocols).orElse(old.protocols()));
     }
 
@@ -106,7 +111,7 @@ public final class PoolStatus {
     private static int readyNodes(PoolObservation seen) {
         return seen.leaderReport()
                 .map(report -> (int) report.nodes().stream()
-                        .filter(node -> node.ready() && !node.isTransient())
+                        .filter(node -> node.serves() && !node.isTransient())
                         .count())
                 .orElseGet(() -> readyPods(seen, PoolLabels.ROLE_STORAGE));
     }
@@ -127,13 +132,28 @@ public final class PoolStatus {
         String before = old.version() == null ? null : old.version().running();
         return new VersionStatus(
                 running.isEmpty() ? before : String.join(",", running),
-                PoolImage.version(seen.spec(), settings, RollViews.stableImage(seen)).orElse(null),
+                PoolImage.version(seen.spec(), settings, RollViews.stableImage(seen))
+                        .orElse(null),
                 plan.roll().mastersImage());
+    }
+
+    private static Optional<ScaleStatus> scale(PoolObservation seen) {
+        List<StorageSetSpec> scaled = seen.spec().storage().stream()
+                .filter(set -> set.replicas() == null && set.perNode() == null)
+                .toList();
+        if (scaled.size() != 1) {
+            return Optional.empty();
+        }
+        String set = scaled.getFirst().name();
+        String selector = PoolLabels.selectSet(seen.names().pool(), set).entrySet().stream()
+                .map(label -> label.getKey() + "=" + label.getValue())
+                .collect(Collectors.joining(","));
+        return Optional.of(new ScaleStatus(set, seen.podsOfSet(set, false).size(), selector));
     }
 
     private static List<String> protocols(PoolReport report) {
         List<PoolReport.Node> ready = report.nodes().stream()
-                .filter(node -> node.ready() && !node.isTransient())
+                .filter(node -> node.serves() && !node.isTransient())
                 .toList();
         if (ready.isEmpty()) {
             return List.of();

@@ -2,7 +2,7 @@
 package dev.kvpool.operator.pool;
 
 /** Rounding of counts in the status, so that a slowly changing pool costs few writes. */
-final class Rounding {
+public final class Rounding {
     private static final long BASE = 10;
     private static final long TWO_DIGITS = 100;
 
@@ -12,7 +12,7 @@ final class Rounding {
     private Rounding() {}
 
     /** The number rounded down to its first two digits. */
-    static long twoDigits(long count) {
+    public static long twoDigits(long count) {
         long scale = 1;
         while (count / scale >= TWO_DIGITS) {
             scale *= BASE;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
-import dev.kvpool.api.v1alpha1.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.operator.pool.drain.Departure;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
@@ -10,29 +10,39 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
-/** Which storage nodes there are now: those of the spec's sets, and those of removed sets that hold bytes. Pure. */
+/** Which storage nodes there are now: those of the spec's sets, and unwanted ones that are not empty yet. Pure. */
 final class StoragePlan {
     private final PoolObservation seen;
+    private final Set<String> released;
     private final Map<String, NumberedSet> numbered = new LinkedHashMap<>();
     private final Map<String, PerNodeSet> perNode = new LinkedHashMap<>();
     private final List<String> expectedNodes = new ArrayList<>();
     private final List<HasMetadata> delete = new ArrayList<>();
     private final List<ObservedPod> replace = new ArrayList<>();
+    private final List<Departure> departures = new ArrayList<>();
     private final List<String> heldBack = new ArrayList<>();
+    private final List<String> waiting = new ArrayList<>();
     private final List<String> leftOut = new ArrayList<>();
 
-    private StoragePlan(PoolObservation seen) {
+    private StoragePlan(PoolObservation seen, Set<String> released) {
         this.seen = seen;
+        this.released = released;
     }
 
-    static StoragePlan of(PoolObservation seen) {
-        StoragePlan plan = new StoragePlan(seen);
+    /**
+     * Decides.
+     *
+     * @param released ids of unwanted storage nodes that may go
+     */
+    static StoragePlan of(PoolObservation seen, Set<String> released) {
+        StoragePlan plan = new StoragePlan(seen, released);
         for (StorageSetSpec set : seen.spec().storage()) {
             if (set.perNode() == null) {
-                plan.add(set, NumberedSet.of(set, seen));
+                plan.add(set, NumberedSet.of(set, seen, released));
             } else {
-                plan.add(set, PerNodeSet.of(set, seen));
+                plan.add(set, PerNodeSet.of(set, seen, released));
             }
         }
         seen.storageWorkloads(StatefulSet.class).stream()
@@ -69,6 +79,16 @@ final class StoragePlan {
         return List.copyOf(replace);
     }
 
+    /** Storage nodes that the spec does not want, released or not. */
+    List<Departure> departures() {
+        return List.copyOf(departures);
+    }
+
+    /** Sentences about what is not done before storage nodes are empty. */
+    List<String> waiting() {
+        return List.copyOf(waiting);
+    }
+
     /** Sentences about what is not done, because it would lose bytes. */
     List<String> heldBack() {
         return List.copyOf(heldBack);
@@ -84,6 +104,8 @@ final class StoragePlan {
         expectedNodes.addAll(decided.nodeIds());
         replace.addAll(decided.replace());
         heldBack.addAll(decided.heldBack());
+        waiting.addAll(decided.waiting());
+        depart(decided.unwanted());
     }
 
     private void add(StorageSetSpec set, PerNodeSet decided) {
@@ -91,22 +113,31 @@ final class StoragePlan {
         expectedNodes.addAll(decided.nodeIds());
         replace.addAll(decided.replace());
         heldBack.addAll(decided.heldBack());
+        waiting.addAll(decided.waiting());
+        depart(decided.unwanted());
         leftOut.addAll(decided.leftOut());
     }
 
     private void removed(HasMetadata workload, List<String> ids) {
-        List<ObservedPod> losing = running(workload);
-        if (losing.isEmpty() || seen.spec().onDataLoss() == DataLossPolicy.REPLACE) {
+        List<ObservedPod> running = running(workload);
+        depart(running);
+        List<ObservedPod> staying =
+                running.stream().filter(pod -> !released.contains(pod.nodeId())).toList();
+        if (staying.isEmpty()) {
             delete.add(workload);
             return;
         }
         expectedNodes.addAll(ids);
-        heldBack.add("Storage set %s is no longer in the spec%s and stays: removing %s would lose %s."
+        waiting.add("Storage set %s is no longer in the spec%s and stays until %s %s empty."
                 .formatted(
                         PoolObservation.setName(workload),
                         inAnotherForm(workload),
-                        BytesAtStake.names(losing),
-                        new BytesAtStake(seen.leaderReport()).of(losing)));
+                        BytesAtStake.names(staying),
+                        staying.size() == 1 ? "is" : "are"));
+    }
+
+    private void depart(List<ObservedPod> unwanted) {
+        unwanted.forEach(pod -> departures.add(new Departure(pod.nodeId(), pod.started() && !pod.leaving())));
     }
 
     /** A set may come back under its name with perNode instead of replicas, or the other way round. */

@@ -9,7 +9,8 @@ public enum ConditionType {
     LEADER_ELECTED("LeaderElected"),
     STORAGE_READY("StorageReady"),
     VERSION_COMPATIBLE("VersionCompatible"),
-    UPGRADE_BLOCKED("UpgradeBlocked");
+    UPGRADE_BLOCKED("UpgradeBlocked"),
+    DRAINING("Draining");
 
     private final String text;
 

@@ -4,6 +4,7 @@ package dev.kvpool.operator.status;
 import static dev.kvpool.api.v1alpha1.ConditionStatus.FALSE;
 import static dev.kvpool.api.v1alpha1.ConditionStatus.TRUE;
 import static dev.kvpool.api.v1alpha1.ConditionStatus.UNKNOWN;
+import static dev.kvpool.operator.status.ConditionType.DRAINING;
 import static dev.kvpool.operator.status.ConditionType.LEADER_ELECTED;
 import static dev.kvpool.operator.status.ConditionType.READY;
 import static dev.kvpool.operator.status.ConditionType.SPEC_APPLIED;
@@ -80,6 +81,11 @@ public enum Reason {
             "WouldLoseBytes",
             "A part of the spec is held back, because carrying it out would lose cached bytes. It is carried out when"
                     + " spec.onDataLoss is Replace, or for a pod when you delete that pod."),
+    WAITS_FOR_DRAIN(
+            SPEC_APPLIED,
+            FALSE,
+            "WaitsForDrain",
+            "Storage nodes that are to go are emptied before; condition Draining says how far they are."),
     NODE_LEFT_OUT(
             SPEC_APPLIED,
             FALSE,
@@ -158,7 +164,27 @@ public enum Reason {
             UPGRADE_BLOCKED,
             TRUE,
             "UpgradeFailed",
-            "A step of the upgrade failed; the pool runs what it ran before, and the image is not tried again.");
+            "A step of the upgrade failed; the pool runs what it ran before, and the image is not tried again."),
+
+    NO_DRAIN(DRAINING, FALSE, "NoDrain", "No storage node is to go."),
+    DRAIN_WAITS(
+            DRAINING,
+            FALSE,
+            "DrainWaits",
+            "Storage nodes are to go and cannot be emptied now; the message says what they wait for."),
+    DRAIN_CANCELLED(
+            DRAINING, FALSE, "DrainCancelled", "Storage nodes that were to go stay after all and take part again."),
+    EMPTYING(
+            DRAINING,
+            TRUE,
+            "Emptying",
+            "Storage nodes that are to go are being emptied: what only they hold is moved to others."),
+    LEFTOVERS(
+            DRAINING,
+            TRUE,
+            "Leftovers",
+            "A storage node that is to go holds objects that have no other place; it stays until they have, or until"
+                    + " spec.drain.onLeftovers is Drop.");
 
     private final ConditionType type;
     private final ConditionStatus status;

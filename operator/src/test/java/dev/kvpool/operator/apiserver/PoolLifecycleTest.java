@@ -118,7 +118,7 @@ class PoolLifecycleTest {
     }
 
     @Test
-    void fewerNodesAreHeldBackUntilTheSpecAllowsTheLoss() {
+    void fewerNodesWaitUntilTheyAreEmptyOrTheSpecAllowsTheLoss() {
         operator.applyPool("shrink", ONE_SET);
         awaitReason("shrink", Reason.STARTING);
         run("shrink", 1);
@@ -126,9 +126,9 @@ class PoolLifecycleTest {
 
         operator.applyPool("shrink", "{storage: [{name: default, capacity: 1Gi, replicas: 1}]}");
 
-        awaitReason("shrink", Reason.WOULD_LOSE_BYTES);
-        assertThat(condition("shrink", Reason.WOULD_LOSE_BYTES).orElseThrow().message())
-                .contains("keeps 2 nodes instead of 1", "shrink-default-1");
+        awaitReason("shrink", Reason.WAITS_FOR_DRAIN);
+        assertThat(condition("shrink", Reason.WAITS_FOR_DRAIN).orElseThrow().message())
+                .isEqualTo("Storage set default keeps 2 nodes instead of 1 until shrink-default-1 is empty.");
         assertThat(operator.pool("shrink").getStatus().phase()).isEqualTo(PoolPhase.WAITING);
         assertThat(statefulSet("shrink-default").getSpec().getReplicas()).isEqualTo(2);
 

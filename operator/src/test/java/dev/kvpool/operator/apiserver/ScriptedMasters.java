@@ -19,6 +19,9 @@ public final class ScriptedMasters implements MasterClient {
 
     private volatile Consumer<String> handOver = address -> {};
 
+    private volatile Consumer<String> drained = node -> {};
+    private volatile Consumer<String> cancelled = node -> {};
+
     private final AtomicLong questions = new AtomicLong();
 
     /** How often the operator asked. */
@@ -64,7 +67,20 @@ public final class ScriptedMasters implements MasterClient {
 
     @Override
     public Optional<String> drain(String address, String node, Duration timeout) {
-        return Optional.of("the test has no use for it");
+        drained.accept(node);
+        return Optional.empty();
+    }
+
+    @Override
+    public Optional<String> cancelDrain(String address, String node) {
+        cancelled.accept(node);
+        return Optional.empty();
+    }
+
+    /** From now on a leader that is told to empty a storage node, or to take it back, does this with its id. */
+    public void onDrain(Consumer<String> begin, Consumer<String> cancel) {
+        drained = begin;
+        cancelled = cancel;
     }
 
     /** A leader's report with the given storage nodes, all ready. */
@@ -112,6 +128,7 @@ public final class ScriptedMasters implements MasterClient {
                 null,
                 null,
                 null,
-                null);
+                null,
+                List.of());
     }
 }

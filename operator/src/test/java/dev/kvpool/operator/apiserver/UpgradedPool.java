@@ -179,7 +179,8 @@ final class UpgradedPool {
                 new PoolReport.Objects(100, "00000000000000aa"),
                 new PoolReport.Restored(100, "00000000000000aa", 0),
                 life == 0 ? null : 0L,
-                null);
+                null,
+                List.of());
     }
 
     private String master(int ordinal) {

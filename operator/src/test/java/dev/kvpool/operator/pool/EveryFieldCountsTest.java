@@ -3,6 +3,8 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.api.v1alpha1.DrainPhase;
+import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.RollPhase;
@@ -40,7 +42,11 @@ class EveryFieldCountsTest {
 
     /** What comes of a spec: problems found, objects made, what the status says of both. */
     private record Effect(
-            List<Finding> problems, List<HasMetadata> children, List<Finding> findings, List<RollPlan> upgrades) {}
+            List<Finding> problems,
+            List<HasMetadata> children,
+            List<Finding> findings,
+            List<RollPlan> upgrades,
+            List<DrainStatus> drains) {}
 
     @ParameterizedTest(name = "{0}")
     @CsvFileSource(resources = "/field-changes/pool.csv", delimiter = '|')
@@ -87,7 +93,7 @@ class EveryFieldCountsTest {
         children.addAll(outdated(whole).apply());
         List<Finding> findings = new ArrayList<>(now.findings());
         outdated(whole).heldBack().forEach(sentence -> findings.add(new Finding(Reason.WOULD_LOSE_BYTES, sentence)));
-        return new Effect(now.problems(), children, findings, upgrades(whole));
+        return new Effect(now.problems(), children, findings, upgrades(whole), drains(whole));
     }
 
     /** What is planned where a storage node runs with earlier settings. */
@@ -116,11 +122,27 @@ class EveryFieldCountsTest {
         return List.of(before.plan(), masters.plan(), step.plan());
     }
 
+    /** What becomes of storage nodes that cannot be emptied, one for 5 and one for 20 minutes. */
+    private static List<DrainStatus> drains(String spec) {
+        PoolSketch sketch = new PoolSketch(spec)
+                .node("n1", Map.of())
+                .engine("{}")
+                .set("a", 3)
+                .masters(2, 1, PoolSketch.leader(List.of()));
+        List<DrainStatus> begun = List.of(emptyingSince("demo-a-1", 5), emptyingSince("demo-a-2", 20));
+        return sketch.status(PoolSketch.statusWith(begun)).plan().drains().next();
+    }
+
+    private static DrainStatus emptyingSince(String node, int minutes) {
+        String since = PoolSketch.NOON.minus(Duration.ofMinutes(minutes)).toString();
+        return new DrainStatus(node, DrainPhase.EMPTYING, since, null, null, null);
+    }
+
     private static Effect effect(PoolSketch sketch) {
         PoolPlan plan = sketch.plan();
         List<Finding> problems = PoolValidator.validate(sketch.observation());
         List<Finding> findings = new PoolFindings(sketch.observation(), plan, PoolSketch.SETTINGS)
                 .all(problems, new Outcome(List.of(), List.of()));
-        return new Effect(problems, plan.apply(), findings, List.of());
+        return new Effect(problems, plan.apply(), findings, List.of(), List.of());
     }
 }

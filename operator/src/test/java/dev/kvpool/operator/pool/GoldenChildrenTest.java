@@ -30,7 +30,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class GoldenChildrenTest {
     private static final Path CASES = Path.of("src/test/resources/golden");
-    private static final OperatorSettings SETTINGS = new OperatorSettings("registry.example/kvpool:0.1.0", "0.1.0", "kvpool-system");
+    private static final OperatorSettings SETTINGS =
+            new OperatorSettings("registry.example/kvpool:0.1.0", "0.1.0", "kvpool-system");
     private static final KubernetesSerialization YAML = new KubernetesSerialization();
 
     static Stream<String> cases() throws IOException {

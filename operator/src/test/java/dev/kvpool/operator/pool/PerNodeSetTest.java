@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.child.PoolConfigMap;
 import dev.kvpool.operator.status.Finding;
@@ -14,6 +15,7 @@ import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** One storage node on every matching node of the cluster, and none lost because a node or the spec changed. */
@@ -85,7 +87,7 @@ class PerNodeSetTest {
     }
 
     @Test
-    void aNodeThatLostItsLabelKeepsItsStorageAndSaysWhatWouldBeLost() {
+    void aNodeThatLostItsLabelKeepsItsStorageUntilThatIsEmpty() {
         PoolPlan plan = new PoolSketch(FAST)
                 .node("n1", IS_FAST)
                 .node("n2", Map.of())
@@ -95,10 +97,23 @@ class PerNodeSetTest {
 
         assertThat(expectedNodes(plan)).isEqualTo("a.n1\na.n2\n");
         assertThat(named(plan)).containsExactly("n1", "n2");
-        assertThat(plan.heldBack())
-                .containsExactly(
-                        "Storage set a keeps its storage on n2, which it does not select any more: removing it would"
-                                + " lose about 2Gi in 50 objects.");
+        assertThat(plan.waiting())
+                .containsExactly("Storage set a keeps its storage on n2, which it does not select any more, until that"
+                        + " is empty.");
+        assertThat(plan.drains().next()).extracting(DrainStatus::node).containsExactly("a.n2");
+        assertThat(plan.heldBack()).isEmpty();
+    }
+
+    @Test
+    void aStorageNodeThatIsEmptyLeavesTheNodeThatIsNotSelected() {
+        PoolSketch sketch =
+                new PoolSketch(FAST).node("n1", IS_FAST).node("n2", Map.of()).daemonSet("a", "n1", "n2");
+        StoragePlan plan = StoragePlan.of(sketch.observation(), Set.of("a.n2"));
+
+        assertThat(plan.expectedNodes()).containsExactly("a.n1");
+        assertThat(plan.placement(sketch.observation().spec().storage().getFirst())
+                        .kept())
+                .containsExactly("n1");
     }
 
     @Test
@@ -220,10 +235,9 @@ class PerNodeSetTest {
 
         assertThat(expectedNodes(plan)).isEqualTo("a.n1\ndemo-a-0\ndemo-a-1\n");
         assertThat(plan.delete()).isEmpty();
-        assertThat(plan.heldBack())
-                .singleElement()
-                .asString()
-                .startsWith("Storage set a is no longer in the spec with replicas and stays");
+        assertThat(plan.waiting())
+                .containsExactly("Storage set a is no longer in the spec with replicas and stays until demo-a-0,"
+                        + " demo-a-1 are empty.");
     }
 
     @Test

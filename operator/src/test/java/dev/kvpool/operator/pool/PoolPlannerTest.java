@@ -2,15 +2,20 @@
 package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
+import dev.kvpool.api.v1alpha1.DrainPhase;
+import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.child.PoolConfigMap;
+import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
@@ -66,27 +71,49 @@ class PoolPlannerTest {
     }
 
     @Test
-    void shrinkingIsHeldBackAndSaysWhatWouldBeLost() {
+    void shrinkingWaitsUntilTheNodesAreEmpty() {
         PoolPlan plan =
                 new PoolSketch(TWO_NODES).set("a", 3).masters(2, 1, THREE_NODES).plan();
 
         assertThat(replicas(plan)).containsEntry("demo-a", 3);
         assertThat(expectedNodes(plan)).isEqualTo("demo-a-0\ndemo-a-1\ndemo-a-2\n");
         assertThat(plan.storageNodes()).isEqualTo(3);
-        assertThat(plan.heldBack())
-                .containsExactly(
-                        "Storage set a keeps 3 nodes instead of 2: removing demo-a-2 would lose about 1Gi in 1200"
-                                + " objects.");
+        assertThat(plan.waiting()).containsExactly("Storage set a keeps 3 nodes instead of 2 until demo-a-2 is empty.");
+        assertThat(plan.drains().next())
+                .extracting(DrainStatus::node, DrainStatus::phase)
+                .containsExactly(tuple("demo-a-2", DrainPhase.EMPTYING));
+        assertThat(plan.heldBack()).isEmpty();
     }
 
     @Test
-    void withoutALeaderNobodyKnowsWhatWouldBeLost() {
+    void withoutALeaderNothingIsTakenAway() {
         PoolPlan plan = new PoolSketch(TWO_NODES).set("a", 3).plan();
 
-        assertThat(plan.heldBack())
-                .containsExactly(
-                        "Storage set a keeps 3 nodes instead of 2: removing demo-a-2 would lose what they hold,"
-                                + " which no leader can tell now.");
+        assertThat(replicas(plan)).containsEntry("demo-a", 3);
+        assertThat(plan.drains().finding().reason()).isEqualTo(Reason.DRAIN_WAITS);
+    }
+
+    @Test
+    void kubernetesTakesTheLastPodFirstSoAnEmptyOneBeforeItWaits() {
+        PoolSketch sketch = new PoolSketch("{storage: [{name: a, capacity: 1Gi}]}")
+                .set("a", 4)
+                .masters(2, 1, THREE_NODES);
+
+        assertThat(replicas(StoragePlan.of(sketch.observation(), Set.of("demo-a-1", "demo-a-3"))))
+                .isEqualTo(3);
+        assertThat(replicas(StoragePlan.of(sketch.observation(), Set.of("demo-a-1", "demo-a-2", "demo-a-3"))))
+                .isEqualTo(1);
+        assertThat(replicas(StoragePlan.of(sketch.observation(), Set.of("demo-a-1"))))
+                .isEqualTo(4);
+    }
+
+    @Test
+    void theScaledSetTakesItsNumberFromThePool() {
+        PoolPlan plan = new PoolSketch("{replicas: 3, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi,"
+                        + " replicas: 2}]}")
+                .plan();
+
+        assertThat(replicas(plan)).isEqualTo(Map.of("demo-master", 2, "demo-a", 3, "demo-b", 2));
     }
 
     @Test
@@ -123,10 +150,17 @@ class PoolPlannerTest {
 
         assertThat(plan.delete()).isEmpty();
         assertThat(expectedNodes(plan)).isEqualTo("demo-a-0\ndemo-a-1\ndemo-b-0\n");
-        assertThat(plan.heldBack())
-                .singleElement()
-                .asString()
-                .contains("Storage set b is no longer in the spec and stays");
+        assertThat(plan.waiting())
+                .containsExactly("Storage set b is no longer in the spec and stays until demo-b-0 is empty.");
+        assertThat(StoragePlan.of(
+                                new PoolSketch(TWO_NODES)
+                                        .set("a", 2)
+                                        .set("b", 1)
+                                        .observation(),
+                                Set.of("demo-b-0"))
+                        .delete())
+                .extracting(child -> child.getMetadata().getName())
+                .containsExactly("demo-b");
     }
 
     @Test
@@ -211,6 +245,10 @@ class PoolPlannerTest {
         PoolSketch sketch = new PoolSketch(TWO_NODES).set("a", 3).set("b", 2).masters(2, 1, THREE_NODES);
 
         assertThat(sketch.plan()).isEqualTo(sketch.plan());
+    }
+
+    private static int replicas(StoragePlan plan) {
+        return plan.expectedNodes().size();
     }
 
     private static Map<String, Integer> replicas(PoolPlan plan) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
+import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.RollStatus;
@@ -23,7 +24,8 @@ import java.util.Optional;
 
 /** Draws an observation of pool "demo" in a few words, for tables. */
 final class PoolSketch {
-    static final OperatorSettings SETTINGS = new OperatorSettings("registry.example/kvpool:0.1.0", "0.1.0", "kvpool-system");
+    static final OperatorSettings SETTINGS =
+            new OperatorSettings("registry.example/kvpool:0.1.0", "0.1.0", "kvpool-system");
     static final String IMAGE = SETTINGS.image();
     static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
     private static final KubernetesSerialization YAML = new KubernetesSerialization();
@@ -50,7 +52,14 @@ final class PoolSketch {
 
     /** A status that says nothing but how far an upgrade is. */
     static KvCachePoolStatus statusWith(RollStatus roll) {
-        return new KvCachePoolStatus(null, null, null, null, null, null, null, null, null, null, null, roll, null);
+        return new KvCachePoolStatus(
+                null, null, null, null, null, null, null, null, null, null, null, roll, null, null, null);
+    }
+
+    /** A status that says nothing but which storage nodes are to go. */
+    static KvCachePoolStatus statusWith(List<DrainStatus> drains) {
+        return new KvCachePoolStatus(
+                null, null, null, null, null, null, null, null, null, null, null, null, drains, null, null);
     }
 
     PoolSketch engine(String spec) {
@@ -262,7 +271,8 @@ final class PoolSketch {
                 null,
                 null,
                 null,
-                null);
+                null,
+                List.of());
     }
 
     /** One whose pods should have the settings "new". */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.PoolPhase;
+import dev.kvpool.api.v1alpha1.ScaleStatus;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
 import dev.kvpool.operator.master.PoolReport;
@@ -35,7 +36,15 @@ class PoolStatusTest {
 
         assertThat(status.phase()).isEqualTo(PoolPhase.READY);
         assertThat(reasons(status))
-                .containsExactly("Serving", "Valid", "Applied", "Elected", "AllNodesReady", "SameVersion", "NoUpgrade");
+                .containsExactly(
+                        "Serving",
+                        "Valid",
+                        "Applied",
+                        "Elected",
+                        "AllNodesReady",
+                        "SameVersion",
+                        "NoUpgrade",
+                        "NoDrain");
         assertThat(status.message())
                 .isEqualTo("The pool serves: 2 of 2 storage nodes and 2 of 2 masters are ready. demo-master-0 leads in"
                         + " epoch 1.");
@@ -116,14 +125,36 @@ class PoolStatusTest {
 
     @Test
     void aHeldBackChangeMakesAReadyPoolWait() {
-        PoolSketch sketch = new PoolSketch("{storage: [{name: a, capacity: 1Gi, replicas: 1}]}")
-                .set("a", 2)
-                .masters(2, 1, ALL_READY);
+        PoolSketch sketch =
+                whole(ALL_READY).pod(PoolSketch.pod("demo-a-1", PoolLabels.ROLE_STORAGE, "a", true, "earlier"));
 
         KvCachePoolStatus status = next(sketch, NOON);
 
         assertThat(status.phase()).isEqualTo(PoolPhase.WAITING);
-        assertThat(status.message()).contains("removing demo-a-1 would lose about 300Mi in 0 objects.", "onDataLoss");
+        assertThat(status.message())
+                .contains(
+                        "demo-a-1 still runs with earlier settings: replacing it would lose about 300Mi in 0 objects.")
+                .contains("onDataLoss");
+    }
+
+    @Test
+    void aNodeThatIsBeingEmptiedServesAndThePoolWaits() {
+        PoolReport emptying = PoolSketch.leader(List.of(
+                PoolSketch.node("demo-a-0", "ready", "", 300L << 20, 123),
+                PoolSketch.node("demo-a-1", "draining", "", 300L << 20, 0)));
+        PoolSketch sketch = new PoolSketch("{replicas: 1, storage: [{name: a, capacity: 1Gi}]}")
+                .set("a", 2)
+                .masters(2, 1, emptying);
+
+        KvCachePoolStatus status = next(sketch, NOON);
+
+        assertThat(status.phase()).isEqualTo(PoolPhase.WAITING);
+        assertThat(reasons(status)).startsWith("Serving").contains("AllNodesReady", "WaitsForDrain", "Emptying");
+        assertThat(status.message()).isEqualTo("Storage set a keeps 2 nodes instead of 1 until demo-a-1 is empty.");
+        assertThat(status.scale())
+                .isEqualTo(new ScaleStatus("a", 2, "kvpool.dev/pool=demo,kvpool.dev/role=storage,kvpool.dev/set=a"));
+        assertThat(PoolNotices.of(KvCachePoolStatus.EMPTY, status, NOTHING_DONE))
+                .contains(new Notice(EventReason.DRAIN_STARTED, "demo-a-1 is to go and is being emptied."));
     }
 
     @Test

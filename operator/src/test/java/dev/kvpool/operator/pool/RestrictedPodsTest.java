@@ -57,14 +57,15 @@ class RestrictedPodsTest {
         assertThat(pods)
                 .extracting(pod -> pod.getMetadata().getName())
                 .containsExactly("demo-master", "demo-a", "demo-b", "demo-preflight");
-        assertThat(pods).allSatisfy(pod -> assertThatNoException()
-                .isThrownBy(() -> client.resource(pod).dryRun().create()));
+        assertThat(pods)
+                .allSatisfy(pod -> assertThatNoException()
+                        .isThrownBy(() -> client.resource(pod).dryRun().create()));
     }
 
     @Test
     void hugePagesAreAdmitted() {
-        assertThat(refusals(new PoolSketch("{transferEngine: demo, " + SETS + "}")
-                        .engine("{memory: {hugePages: 2Mi}}")))
+        assertThat(refusals(
+                        new PoolSketch("{transferEngine: demo, " + SETS + "}").engine("{memory: {hugePages: 2Mi}}")))
                 .isEmpty();
     }
 

@@ -51,9 +51,7 @@ public final class PoolNetworkPolicy {
                 ? List.of(served)
                 : List.of(
                         served,
-                        rule(
-                                List.of(namespaces(Map.of(NAMESPACE_NAME, pool.operatorNamespace()))),
-                                PoolNames.ADMIN));
+                        rule(List.of(namespaces(Map.of(NAMESPACE_NAME, pool.operatorNamespace()))), PoolNames.ADMIN));
     }
 
     /** Empty when everybody may come. */

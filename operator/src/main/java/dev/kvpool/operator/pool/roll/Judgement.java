@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool.roll;
 
 import dev.kvpool.api.v1alpha1.RollStepKind;
 import dev.kvpool.api.v1alpha1.RollStepStatus;
+import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.master.PoolReport;
 import java.time.Duration;
 import java.time.Instant;
@@ -174,7 +175,9 @@ final class Judgement {
     }
 
     private boolean isOver(RollStepStatus step) {
-        return Duration.between(Instant.parse(step.since()), view.now()).compareTo(Timeouts.of(view.options())) > 0;
+        return Duration.between(Instant.parse(step.since()), view.now())
+                        .compareTo(ApiDuration.of(view.options().stepTimeout()))
+                > 0;
     }
 
     private static RollStepStatus again(RollStepStatus step, Instance instance) {

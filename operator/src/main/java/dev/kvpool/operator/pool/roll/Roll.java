@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool.roll;
 import dev.kvpool.api.v1alpha1.RollMode;
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
@@ -195,7 +196,9 @@ public final class Roll {
     }
 
     private boolean isOver(String since) {
-        return Duration.between(Instant.parse(since), view.now()).compareTo(Timeouts.of(view.options())) > 0;
+        return Duration.between(Instant.parse(since), view.now())
+                        .compareTo(ApiDuration.of(view.options().stepTimeout()))
+                > 0;
     }
 
     private RollPlan asking(RollStatus next, Finding finding) {

@@ -111,6 +111,7 @@ final class RollMember {
                 new PoolReport.Objects(objects, "h" + objects),
                 new PoolReport.Restored(restored, "h" + restored, dropped),
                 lostAtReturn,
-                objectsLeft);
+                objectsLeft,
+                List.of());
     }
 }

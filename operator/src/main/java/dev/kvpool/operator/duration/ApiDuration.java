@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.operator.pool.roll;
+package dev.kvpool.operator.duration;
 
-import dev.kvpool.api.v1alpha1.UpgradeSpec;
 import java.time.Duration;
 
 /** Reads the form that durations of the API have: one whole number with a unit ms, s or m. */
-final class Timeouts {
-    private Timeouts() {}
+public final class ApiDuration {
+    private ApiDuration() {}
 
-    static Duration of(UpgradeSpec options) {
-        String text = options.stepTimeout();
+    /**
+     * Reads.
+     *
+     * @param text what the schema has let pass
+     */
+    public static Duration of(String text) {
         int digits = 0;
         while (digits < text.length() && Character.isDigit(text.charAt(digits))) {
             digits++;

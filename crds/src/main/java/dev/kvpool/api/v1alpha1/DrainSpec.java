@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Default;
+import io.fabric8.generator.annotation.Size;
+import io.fabric8.generator.annotation.ValidationRule;
+
+/** How storage nodes that are to go hand over what they hold. */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record DrainSpec(
+        @JsonPropertyDescription(
+                "How long emptying a storage node may take before onLeftovers counts, for example 10m.")
+        @Default(TIMEOUT_DEFAULT)
+        @Size(max = 16)
+        @ValidationRule(
+                value = DurationRule.FORMAT,
+                message = "timeout must be one whole number with a unit ms, s or m, for example 10m")
+        @ValidationRule(
+                value = "!(" + DurationRule.FORMAT + ") || (duration(self) >= duration('10s')"
+                        + " && duration(self) <= duration('1440m'))",
+                message = "timeout must be between 10s and 1440m")
+        String timeout,
+
+        @JsonPropertyDescription(
+                "What becomes of a storage node that still holds objects with no other place after the timeout. Wait: it"
+                        + " stays, takes nothing new and is tried again. Drop: it goes, and they are lost.")
+        @Default("Wait")
+        LeftoverPolicy onLeftovers) {
+
+    public static final String TIMEOUT_DEFAULT = "10m";
+
+    public DrainSpec {
+        timeout = timeout == null ? TIMEOUT_DEFAULT : timeout;
+        onLeftovers = onLeftovers == null ? LeftoverPolicy.WAIT : onLeftovers;
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
+import io.fabric8.kubernetes.api.model.Quantity;
+
+/** A storage node that is to go, or was until a moment ago: all the operator knows of it. */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record DrainStatus(
+        @JsonPropertyDescription("Id of the storage node.") @Required @Size(max = 253)
+        String node,
+
+        @JsonPropertyDescription("How far it is.") @Required DrainPhase phase,
+
+        @JsonPropertyDescription("When it was decided; for a cancelled one, when that was.") @Required @Size(max = 32)
+        String since,
+
+        @JsonPropertyDescription("Objects that only it holds, rounded to two digits. Absent while nobody can tell.")
+        Long objectsLeft,
+
+        @JsonPropertyDescription("Their bytes, rounded.") Quantity bytesLeft,
+
+        @JsonPropertyDescription("What it waits for, or why something is left.") @Size(max = REASON_LENGTH_MAX)
+        String reason) {
+
+    /** Storage nodes that are emptied at a time; further ones wait for their turn. */
+    public static final int DRAINS_MAX = 64;
+
+    private static final int REASON_LENGTH_MAX = 512;
+
+    public DrainStatus {
+        reason =
+                reason != null && reason.length() > REASON_LENGTH_MAX ? reason.substring(0, REASON_LENGTH_MAX) : reason;
+    }
+}

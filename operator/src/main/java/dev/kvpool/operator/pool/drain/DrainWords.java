@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.drain;
+
+import dev.kvpool.api.v1alpha1.DrainPhase;
+import dev.kvpool.api.v1alpha1.DrainStatus;
+import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.ByteAmount;
+import dev.kvpool.operator.pool.NameList;
+import dev.kvpool.operator.pool.Rounding;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** Says how far storage nodes are that are to go, in numbers that stay the same while little changes. */
+final class DrainWords {
+    private DrainWords() {}
+
+    /**
+     * What condition Draining says.
+     *
+     * @param waiting ids of nodes that are to go and are not begun to be emptied
+     * @param obstacle why not, as a part of a sentence
+     */
+    static Finding finding(List<DrainStatus> drains, List<String> waiting, String obstacle) {
+        List<DrainStatus> left = in(drains, DrainPhase.LEFTOVERS);
+        if (!left.isEmpty()) {
+            return new Finding(
+                    Reason.LEFTOVERS,
+                    "%s. Make room, set spec.drain.onLeftovers to Drop, or take the change back; it is tried again."
+                            .formatted(list(left)));
+        }
+        List<DrainStatus> leaving = drains.stream()
+                .filter(drain -> drain.phase() != DrainPhase.CANCELLED)
+                .toList();
+        if (!leaving.isEmpty()) {
+            return new Finding(Reason.EMPTYING, "%s.".formatted(list(leaving)));
+        }
+        if (!waiting.isEmpty()) {
+            return new Finding(
+                    Reason.DRAIN_WAITS, "%s is to be emptied and waits: %s.".formatted(NameList.of(waiting), obstacle));
+        }
+        return drains.isEmpty()
+                ? new Finding(Reason.NO_DRAIN, "No storage node is to go.")
+                : new Finding(Reason.DRAIN_CANCELLED, "%s.".formatted(list(drains)));
+    }
+
+    static Long rounded(long objects) {
+        return Rounding.twoDigits(objects);
+    }
+
+    static Optional<Quantity> bytes(PoolReport.Node node) {
+        return node.leftovers().isEmpty()
+                ? Optional.empty()
+                : Optional.of(ByteAmount.coarse(node.leftovers().stream()
+                        .mapToLong(PoolReport.Leftover::bytes)
+                        .sum()));
+    }
+
+    /** Why a node is not empty; nothing while it simply takes its time. */
+    static Optional<String> reason(boolean led, Optional<PoolReport.Node> node) {
+        if (!led) {
+            return Optional.of("no master leads and serves");
+        }
+        if (node.isEmpty()) {
+            return Optional.of("the leader does not know it");
+        }
+        PoolReport.Node known = node.get();
+        if (known.ready() || known.draining() || known.drained()) {
+            String why = known.leftovers().stream()
+                    .map(PoolReport.Leftover::reason)
+                    .filter(text -> !text.isEmpty())
+                    .distinct()
+                    .collect(Collectors.joining("; "));
+            return why.isEmpty() ? Optional.empty() : Optional.of(why);
+        }
+        return Optional.of("it is " + known.state() + (known.reason().isEmpty() ? "" : ", " + known.reason()));
+    }
+
+    private static List<DrainStatus> in(List<DrainStatus> drains, DrainPhase phase) {
+        return drains.stream().filter(drain -> drain.phase() == phase).toList();
+    }
+
+    private static String list(List<DrainStatus> drains) {
+        return NameList.of(drains.stream().map(DrainWords::one).toList());
+    }
+
+    private static String one(DrainStatus drain) {
+        String why = drain.reason() == null ? "" : ": " + drain.reason();
+        return drain.node()
+                + switch (drain.phase()) {
+                    case EMPTYING -> " is being emptied%s%s".formatted(left(drain), why);
+                    case LEFTOVERS -> " could not be emptied in time%s%s".formatted(left(drain), why);
+                    case EMPTY -> " is empty and goes";
+                    case DROPPED -> " goes as it is%s".formatted(left(drain));
+                    case CANCELLED -> " stays and takes part again";
+                };
+    }
+
+    private static String left(DrainStatus drain) {
+        if (drain.objectsLeft() == null) {
+            return "";
+        }
+        String bytes = drain.bytesLeft() == null ? "" : " of about " + drain.bytesLeft();
+        return ", %d objects%s have no other place".formatted(drain.objectsLeft(), bytes);
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.drain;
+
+import dev.kvpool.api.v1alpha1.DrainSpec;
+import dev.kvpool.api.v1alpha1.DrainStatus;
+import dev.kvpool.operator.master.PoolReport;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/** Storage nodes in memory with an obedient leader, so that a drain can be played round by round. */
+final class DrainPool {
+    /** A storage node as the leader sees it. */
+    static final class Member {
+        String state = "ready";
+        Long left;
+        boolean holdsBytes = true;
+
+        /** Objects it holds that can never be moved. */
+        long stuck;
+    }
+
+    /** Everything the leader was told, in words. */
+    final List<String> told = new ArrayList<>();
+
+    /** Nodes that went, with what they still held alone. */
+    final List<String> gone = new ArrayList<>();
+
+    private final TreeMap<String, Member> members = new TreeMap<>();
+    private final Set<String> unwanted = new LinkedHashSet<>();
+    private List<DrainStatus> status = List.of();
+    private DrainSpec options = new DrainSpec(null, null);
+    private boolean mayLoseBytes;
+    private boolean upgrading;
+    private boolean led = true;
+    private Instant now = Instant.parse("2026-01-01T12:00:00Z");
+
+    DrainPool(int nodes) {
+        for (int i = 0; i < nodes; i++) {
+            members.put("s-" + i, new Member());
+        }
+    }
+
+    Member node(String id) {
+        return members.get(id);
+    }
+
+    DrainPool unwanted(String... ids) {
+        unwanted.clear();
+        unwanted.addAll(List.of(ids));
+        return this;
+    }
+
+    DrainPool options(DrainSpec wish) {
+        options = wish;
+        return this;
+    }
+
+    DrainPool mayLoseBytes() {
+        mayLoseBytes = true;
+        return this;
+    }
+
+    DrainPool upgrading(boolean now) {
+        upgrading = now;
+        return this;
+    }
+
+    DrainPool led(boolean now) {
+        led = now;
+        return this;
+    }
+
+    /** Drains end with the leadership they were asked of. */
+    DrainPool leaderChanges() {
+        members.values().forEach(member -> {
+            member.state = member.state.startsWith("drain") ? "ready" : member.state;
+            member.left = null;
+        });
+        return this;
+    }
+
+    DrainPool later(Duration time) {
+        now = now.plus(time);
+        return this;
+    }
+
+    List<DrainStatus> status() {
+        return status;
+    }
+
+    List<String> phases() {
+        return status.stream().map(drain -> drain.node() + " " + drain.phase()).toList();
+    }
+
+    Set<String> nodes() {
+        return members.keySet();
+    }
+
+    DrainPlan plan() {
+        return Drains.plan(view());
+    }
+
+    /** One look of an operator that knows nothing but the status, then what comes of it. */
+    DrainPool round() {
+        DrainPlan plan = plan();
+        plan.actions().forEach(this::tell);
+        plan.released().forEach(this::remove);
+        status = plan.next();
+        return this;
+    }
+
+    /** What the leader told to empty gets on with it: half of what can be moved. */
+    DrainPool moves() {
+        members.values().stream()
+                .filter(member -> member.state.equals("draining"))
+                .forEach(member -> {
+                    member.left = Math.max(member.stuck, member.left / 2);
+                    member.state = member.left == 0 ? "drained" : "draining";
+                });
+        return this;
+    }
+
+    DrainPool rounds(int count) {
+        for (int i = 0; i < count; i++) {
+            round().moves().later(Duration.ofSeconds(2));
+        }
+        return this;
+    }
+
+    /** The master's own limit for a drain is over. */
+    void timesOutAtTheMaster(String id) {
+        node(id).state = "drained";
+    }
+
+    private void tell(DrainAction action) {
+        Member member = members.get(action.node());
+        switch (action) {
+            case DrainAction.Empty(String node) -> {
+                told.add("empty " + node);
+                member.state = "draining";
+                member.left = 100L;
+            }
+            case DrainAction.Cancel(String node) -> {
+                told.add("cancel " + node);
+                if (member != null) {
+                    member.state = member.state.startsWith("drain") ? "ready" : member.state;
+                    member.left = null;
+                }
+            }
+        }
+    }
+
+    private void remove(String id) {
+        Member member = members.remove(id);
+        if (member != null) {
+            gone.add(id + " with " + (member.state.equals("drained") ? member.left : "everything"));
+        }
+    }
+
+    private DrainView view() {
+        List<Departure> departures = unwanted.stream()
+                .filter(members::containsKey)
+                .map(id -> new Departure(id, members.get(id).holdsBytes))
+                .toList();
+        return new DrainView(
+                status,
+                members.keySet().stream().filter(id -> !unwanted.contains(id)).collect(Collectors.toSet()),
+                departures,
+                options,
+                mayLoseBytes,
+                upgrading,
+                led ? Optional.of(report()) : Optional.empty(),
+                now);
+    }
+
+    private PoolReport report() {
+        List<PoolReport.Node> nodes = new ArrayList<>();
+        members.forEach((id, member) -> nodes.add(new PoolReport.Node(
+                id,
+                member.state,
+                member.state.equals("away") ? "no connection for 12 s" : "",
+                false,
+                0,
+                0,
+                "0.1.0",
+                List.of(),
+                "00000000000000a1",
+                null,
+                null,
+                null,
+                member.left,
+                member.left == null || member.left == 0
+                        ? List.of()
+                        : List.of(
+                                new PoolReport.Leftover("dram", member.left, member.left << 20, "no node has room")))));
+        return new PoolReport("id", "m-0", "leader", "serving", 1, new PoolReport.Version("0.1.0"), 0, 0, 0, nodes);
+    }
+}
