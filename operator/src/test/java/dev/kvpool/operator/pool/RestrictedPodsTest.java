@@ -80,13 +80,23 @@ class RestrictedPodsTest {
     }
 
     @Test
-    void anAcceleratorAsksForTheDriverOfItsHostAndToLockMemoryAndNothingElse() {
+    void anAcceleratorAsksToLockMemoryAndNothingElse() {
         assertThat(refusals(new PoolSketch("{transferEngine: demo, " + SETS + "}")
                         .engine("{accelerator: {resourceName: huawei.com/Ascend910}}")))
                 .hasSize(2)
                 .allSatisfy(refusal -> assertThat(refusal)
-                        .contains("unrestricted capabilities", "IPC_LOCK", "restricted volume types", "hostPath")
-                        .doesNotContain("demo-master", "runAsNonRoot", "seccompProfile", "allowPrivilegeEscalation"));
+                        .contains("unrestricted capabilities", "IPC_LOCK")
+                        .doesNotContain("demo-master", "hostPath", "runAsNonRoot", "allowPrivilegeEscalation"));
+    }
+
+    @Test
+    void withoutARuntimeThatBringsTheDriverItsFilesComeFromTheHost() {
+        assertThat(refusals(new PoolSketch("{transferEngine: demo, " + SETS + "}")
+                        .engine("{accelerator: {resourceName: huawei.com/Ascend910, driverFrom: Host}}")))
+                .hasSize(2)
+                .allSatisfy(refusal -> assertThat(refusal)
+                        .contains("IPC_LOCK", "restricted volume types", "hostPath")
+                        .doesNotContain("demo-master", "runAsNonRoot", "allowPrivilegeEscalation"));
     }
 
     private static List<String> refusals(PoolSketch sketch) {
