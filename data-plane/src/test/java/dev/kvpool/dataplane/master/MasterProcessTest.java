@@ -202,6 +202,28 @@ class MasterProcessTest {
     }
 
     @Test
+    void aNodeThatIsBeingEmptiedIsToldWithWhatIsLeftAndWhy() throws Exception {
+        try (SocketNode node = new SocketNode(POOL, "a").dial(master.port())) {
+            awaitLeader(master);
+            put(node, master, "k");
+
+            assertThat(post(master, "/api/v1/drain?node=a").statusCode()).isEqualTo(202);
+
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                JsonNode told = pool(master).path("nodes").path(0);
+                assertThat(told.path("state").asText()).isEqualTo("draining");
+                assertThat(told.path("objectsLeft").asLong()).isEqualTo(1);
+                assertThat(told.path("leftovers").path(0).path("objects").asLong())
+                        .isEqualTo(1);
+                assertThat(told.path("leftovers").path(0).path("bytes").asLong())
+                        .isPositive();
+                assertThat(told.path("leftovers").path(0).path("reason").asText())
+                        .isNotEmpty();
+            });
+        }
+    }
+
+    @Test
     void otherWireVersionsAreRefusedWithBothNames() throws Exception {
         Versions future = new Versions("9.0.0", new VersionRange(7, 9), new VersionRange(1, 1), new VersionRange(1, 1));
 

@@ -62,7 +62,7 @@ class PerNodeLifecycleTest {
 
         // A label goes: the storage node stays, by name, and the status says so.
         cluster.label("per-node-2", "per-node", "other");
-        awaitReason("grows", Reason.WOULD_LOSE_BYTES);
+        awaitReason("grows", Reason.WAITS_FOR_DRAIN);
         assertThat(operator.pool("grows").getStatus().message()).contains("keeps its storage on per-node-2");
         awaitExpected("grows", "a.per-node-1\na.per-node-2\n");
 

@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
 final class RequestedRights implements Interceptor {
     /** /api/v1/... or /apis/GROUP/VERSION/..., then a namespace or none, a resource, a name and a subresource or none. */
     private static final Pattern PATH = Pattern.compile(
-            "/apis?/(?:(?<group>[^/]*[.][^/]*|apps|batch)/)?v[^/]+/(?:namespaces/[^/]+/(?=[^/]))?(?<resource>[^/]+)(?:/(?<name>[^/]+)(?<sub>/[^/]+)?)?");
+            "/(?:api|apis/(?<group>[^/]+))/v[^/]+/(?:namespaces/[^/]+/(?=[^/]))?(?<resource>[^/]+)(?:/(?<name>[^/]+)(?<sub>/[^/]+)?)?");
 
     private final Set<String> rights = new ConcurrentSkipListSet<>();
 

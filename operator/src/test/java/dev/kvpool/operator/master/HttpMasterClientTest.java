@@ -9,7 +9,10 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -129,6 +132,37 @@ class HttpMasterClientTest {
                 .isInstanceOfSatisfying(
                         MasterAnswer.Silent.class,
                         silent -> assertThat(silent.reason()).startsWith("the connection failed"));
+    }
+
+    @Test
+    void whatIsLeftOfANodeThatIsBeingEmptiedIsRead() {
+        answer(200, """
+                {"nodes":[{"id":"a","state":"draining","objectsLeft":3,
+                  "leftovers":[{"tier":"dram","objects":3,"bytes":12,"reason":"no node has room"}]}]}
+                """);
+
+        assertThat(ask()).isInstanceOfSatisfying(MasterAnswer.Report.class, said -> {
+            PoolReport.Node node = said.report().nodes().getFirst();
+            assertThat(node.objectsLeft()).isEqualTo(3);
+            assertThat(node.leftovers()).containsExactly(new PoolReport.Leftover("dram", 3, 12, "no node has room"));
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource({"200, true", "404, true", "503, false", "500, false"})
+    void aDrainThatIsNotThereIsAsGoodAsOneThatIsCancelled(int status, boolean done) {
+        List<String> asked = new ArrayList<>();
+        server.createContext("/api/v1/drain", exchange -> {
+            asked.add(exchange.getRequestMethod() + " " + exchange.getRequestURI());
+            exchange.sendResponseHeaders(status, -1);
+            exchange.close();
+        });
+
+        Optional<String> why = new HttpMasterClient(server.getAddress().getPort()).cancelDrain(HOST, "set.node/1");
+
+        assertThat(asked).containsExactly("DELETE /api/v1/drain?node=set.node%2F1");
+        assertThat(why.isEmpty()).isEqualTo(done);
+        assertThat(why.orElse("HTTP status " + status)).contains("HTTP status " + status);
     }
 
     private void answer(int status, String body) {
