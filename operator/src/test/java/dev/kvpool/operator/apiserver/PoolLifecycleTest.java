@@ -174,6 +174,18 @@ class PoolLifecycleTest {
     }
 
     @Test
+    void anObjectThatTheApiServerRefusesIsNamedAndTheOthersAreMade() {
+        operator.applyPool(
+                "refused",
+                "{storage: [{name: default, capacity: 1Gi, scheduling: {nodeSelector: {a: 'no label at all'}}}]}");
+
+        awaitReason("refused", Reason.APPLY_FAILED);
+        assertThat(condition("refused", Reason.APPLY_FAILED).orElseThrow().message())
+                .contains("StatefulSet refused-default could not be changed", "no label at all");
+        assertThat(statefulSet("refused-master")).isNotNull();
+    }
+
+    @Test
     void retainedObjectsAreTakenOverWithTheirIdentity() {
         String first = operator.applyPool("kept", "{deletionPolicy: Retain, storage: [{name: default, capacity: 1Gi}]}")
                 .getMetadata()

@@ -64,7 +64,7 @@ public final class RollPool {
     }
 
     /** Containers with this image never get ready. */
-    RollPool bad(String image) {
+    public RollPool bad(String image) {
         badImages.add(image);
         return this;
     }

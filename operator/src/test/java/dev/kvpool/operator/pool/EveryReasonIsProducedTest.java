@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.api.v1alpha1.ApiGroup;
+import dev.kvpool.api.v1alpha1.DrainPhase;
+import dev.kvpool.api.v1alpha1.DrainStatus;
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.RollMode;
+import dev.kvpool.api.v1alpha1.RollPhase;
+import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.RollStepKind;
+import dev.kvpool.api.v1alpha1.RollStepStatus;
+import dev.kvpool.api.v1alpha1.UpgradeSpec;
+import dev.kvpool.operator.event.EventReason;
+import dev.kvpool.operator.event.Notice;
+import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.roll.RollPool;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * No reason is a mere promise: for each one of conditions and events there is a pool that comes to have it. The compiler refuses
+ * this file when one is forgotten.
+ */
+class EveryReasonIsProducedTest {
+    private static final String SPEC = "{storage: [{name: a, capacity: 1Gi, replicas: 2}]}";
+    private static final String SMALLER = "{replicas: 1, storage: [{name: a, capacity: 1Gi}]}";
+    private static final String PER_NODE = "{storage: [{name: a, capacity: 1Gi, perNode: {nodeSelector: {a: b}}}]}";
+    private static final String TWO_SETS =
+            "{transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi}]}";
+    private static final Outcome NOTHING_DONE = new Outcome(List.of(), List.of());
+    private static final PoolReport ALL_READY = report("ready", "ready");
+    private static final PoolReport ONE_AWAY = report("ready", "away");
+
+    @ParameterizedTest
+    @EnumSource(Reason.class)
+    void aConditionComesToHaveIt(Reason reason) {
+        assertThat(reasons(reason)).contains(reason);
+    }
+
+    @ParameterizedTest
+    @EnumSource(EventReason.class)
+    void anEventComesToHaveIt(EventReason reason) {
+        assertThat(events(reason)).extracting(Notice::reason).contains(reason);
+    }
+
+    private static Set<Reason> reasons(Reason reason) {
+        return switch (reason) {
+            case SERVING, VALID, APPLIED, ELECTED, ALL_NODES_READY, SAME_VERSION, NO_UPGRADE, NO_DRAIN ->
+                of(whole(ALL_READY));
+            case SERVING_WITHOUT_STANDBY -> of(new PoolSketch(SPEC).set("a", 2).masters(1, 1, ALL_READY));
+            case STARTING, NODES_NOT_READY -> of(whole(ONE_AWAY));
+            case STORAGE_INCOMPLETE -> of(whole(ONE_AWAY).status(ready()));
+            case NOT_SERVING -> of(new PoolSketch(SPEC).set("a", 2).status(ready()));
+            case NO_LEADER, STORAGE_NOT_OBSERVED, VERSION_NOT_OBSERVED -> of(new PoolSketch(SPEC).set("a", 2));
+            case LEADER_NOT_SERVING -> of(whole(ALL_READY).says("demo-master-0", recovering()));
+            case LEADER_SILENT -> of(whole(ALL_READY).silent("demo-master-0"));
+            case NO_NODE_SELECTED -> of(new PoolSketch(PER_NODE));
+            case NODE_LEFT_OUT -> of(new PoolSketch(PER_NODE).node("n".repeat(252), Map.of("a", "b")));
+            case PAUSED -> of(new PoolSketch("{paused: true, storage: [{name: a, capacity: 1Gi}]}"));
+            case TRANSFER_ENGINE_MISSING, SPEC_INVALID -> of(new PoolSketch(TWO_SETS));
+            case OLD_POOL_REMAINS -> of(whole(ALL_READY).child(ofAnOlderPool()));
+            case PORT_RANGE_TOO_SMALL ->
+                of(new PoolSketch(TWO_SETS).engine("{hostNetwork: true, ports: {base: 40000, count: 3}}"));
+            case CLIENTS_CANNOT_BE_SELECTED ->
+                of(new PoolSketch(TWO_SETS.replace("{transfer", "{networkPolicy: {clientNamespaces: {a: b}}, transfer"))
+                        .engine("{hostNetwork: true, ports: {base: 40000, count: 4}}"));
+            case RESOURCES_INVALID -> of(new PoolSketch(withResources("{requests: {cpu: -1}}")));
+            case MEMORY_LIMIT_TOO_SMALL -> of(new PoolSketch(withResources("{limits: {memory: 1Mi}}")));
+            case CAPACITY_NOT_IN_PAGES ->
+                of(new PoolSketch(TWO_SETS.replace("1Gi", "65Mi")).engine("{memory: {hugePages: 2Mi}}"));
+            case WOULD_LOSE_BYTES -> of(whole(ALL_READY).pod(withEarlierSettings()));
+            // PoolLifecycleTest has the API server say so.
+            case NAME_TAKEN, APPLY_FAILED -> of(whole(ALL_READY), failed(reason));
+            case MIXED_VERSIONS -> of(whole(withProduct("0.1.1", "ready")));
+            case NODE_REFUSED -> of(whole(withProduct("0.9.0", "refused")));
+            case VERSION_DIFFERS -> of(whole(ALL_READY, "{version: 0.2.0, image: 'kvpool:x', "));
+            case UPGRADING -> of(upgrading(RollPool.DEFAULTS));
+            case UPGRADE_PAUSED -> of(upgrading(new UpgradeSpec(1, 0, true, null, false)));
+            case VERSION_REFUSED -> of(new RollPool(2, 2).want(RollPool.NEW).preflight("refused").rounds(20));
+            case GOING_BACK -> of(whole(ALL_READY).status(PoolSketch.statusWith(roll(RollPhase.GOING_BACK))));
+            case UPGRADE_FAILED ->
+                of(upgrading(RollPool.DEFAULTS)
+                        .bad(RollPool.NEW)
+                        .rounds(20)
+                        .later(Duration.ofMinutes(11))
+                        .rounds(50));
+            case WAITS_FOR_DRAIN, EMPTYING -> of(smaller());
+            case DRAIN_WAITS -> of(new PoolSketch(SMALLER).set("a", 2));
+            case LEFTOVERS -> of(smaller().status(PoolSketch.statusWith(List.of(drain(DrainPhase.EMPTYING, 20)))));
+            case DRAIN_CANCELLED ->
+                of(whole(ALL_READY).status(PoolSketch.statusWith(List.of(drain(DrainPhase.EMPTYING, 1)))));
+            // EngineStatusTest has one for each.
+            case ENGINE_READY, NOT_USED, NODES_MISSING, PROTOCOLS_MISSING -> Set.of(reason);
+        };
+    }
+
+    private static List<Notice> events(EventReason reason) {
+        KvCachePoolStatus none = KvCachePoolStatus.EMPTY;
+        return switch (reason) {
+            case CHANGED ->
+                PoolNotices.of(ready(), ready(), new Outcome(List.of("Service demo-leader"), List.of()));
+            case LEADER_CHANGED, READY -> PoolNotices.of(none, ready(), NOTHING_DONE);
+            case NOT_READY -> after(ready(), new PoolSketch(SPEC).set("a", 2));
+            case SPEC_INVALID -> after(none, new PoolSketch(TWO_SETS));
+            case PAUSED -> after(none, new PoolSketch("{paused: true, storage: [{name: a, capacity: 1Gi}]}"));
+            case HELD_BACK -> after(ready(), whole(ALL_READY).pod(withEarlierSettings()));
+            case APPLY_FAILED ->
+                PoolNotices.of(ready(), next(whole(ALL_READY), failed(Reason.APPLY_FAILED)), NOTHING_DONE);
+            case VERSION_MISMATCH -> after(ready(), whole(withProduct("0.9.0", "refused")));
+            case UPGRADE_STARTED -> rolls(RollPhase.PREFLIGHT, RollPhase.ROLLING);
+            case UPGRADE_STEP ->
+                PoolNotices.of(
+                        PoolSketch.statusWith(roll(RollPhase.ROLLING)),
+                        PoolSketch.statusWith(roll(RollPhase.ROLLING).with(List.of(step()))),
+                        NOTHING_DONE);
+            case UPGRADE_FINISHED ->
+                PoolNotices.of(PoolSketch.statusWith(roll(RollPhase.FINALISING)), none, NOTHING_DONE);
+            case UPGRADE_BLOCKED -> rolls(RollPhase.PREFLIGHT, RollPhase.BLOCKED);
+            case UPGRADE_GOES_BACK -> rolls(RollPhase.ROLLING, RollPhase.GOING_BACK);
+            case UPGRADE_FAILED -> rolls(RollPhase.GOING_BACK, RollPhase.FAILED);
+            case DRAIN_STARTED -> drains(DrainPhase.EMPTYING);
+            case DRAIN_FINISHED -> drains(DrainPhase.EMPTY);
+            case DRAIN_CANCELLED -> drains(DrainPhase.CANCELLED);
+            case DRAIN_LEFTOVERS -> drains(DrainPhase.LEFTOVERS);
+            case OBJECTS_DROPPED -> drains(DrainPhase.DROPPED);
+        };
+    }
+
+    private static PoolSketch whole(PoolReport report) {
+        return whole(report, "{");
+    }
+
+    private static PoolSketch whole(PoolReport report, String start) {
+        return new PoolSketch(start + SPEC.substring(1)).set("a", 2).masters(2, 1, report);
+    }
+
+    private static PoolSketch smaller() {
+        return new PoolSketch(SMALLER).set("a", 2).masters(2, 1, ALL_READY);
+    }
+
+    private static String withResources(String resources) {
+        return "{storage: [{name: a, capacity: 1Gi, resources: %s}]}".formatted(resources);
+    }
+
+    private static ObservedPod withEarlierSettings() {
+        return PoolSketch.pod("demo-a-1", PoolLabels.ROLE_STORAGE, "a", true, "earlier");
+    }
+
+    private static PoolReport report(String first, String second) {
+        return PoolSketch.leader(List.of(
+                PoolSketch.node("demo-a-0", first, "", 0, 0), PoolSketch.node("demo-a-1", second, "", 0, 0)));
+    }
+
+    private static PoolReport recovering() {
+        PoolReport report = ALL_READY;
+        return new PoolReport(
+                report.poolId(), report.name(), "leader", "recovering", 1, report.version(), 0, 0, 0, report.nodes());
+    }
+
+    private static PoolReport withProduct(String product, String state) {
+        PoolReport.Node other = new PoolReport.Node(
+                "demo-a-1", state, "why", false, 0, 0, product, List.of(), null, null, null, null, null, List.of());
+        return PoolSketch.leader(List.of(PoolSketch.node("demo-a-0", "ready", "", 0, 0), other));
+    }
+
+    private static io.fabric8.kubernetes.api.model.ConfigMap ofAnOlderPool() {
+        return new ConfigMapBuilder()
+                .withNewMetadata()
+                .withName("demo-client")
+                .addNewOwnerReference()
+                .withApiVersion(ApiGroup.API_VERSION)
+                .withKind("KvCachePool")
+                .withUid("older")
+                .endOwnerReference()
+                .endMetadata()
+                .build();
+    }
+
+    private static RollPool upgrading(UpgradeSpec options) {
+        return new RollPool(2, 2).want(RollPool.NEW).preflight("rolling-warm").options(options).rounds(3);
+    }
+
+    private static RollStatus roll(RollPhase phase) {
+        return new RollStatus(
+                "kvpool:9", PoolSketch.IMAGE, phase, RollMode.WARM, PoolSketch.NOON.toString(), "why", List.of());
+    }
+
+    private static RollStepStatus step() {
+        return new RollStepStatus(
+                "demo-a-0", RollStepKind.RESTART, PoolSketch.NOON.toString(), "uid", 0, null, null, null, null);
+    }
+
+    private static DrainStatus drain(DrainPhase phase, int minutesAgo) {
+        String since = PoolSketch.NOON.minus(Duration.ofMinutes(minutesAgo)).toString();
+        return new DrainStatus("demo-a-1", phase, since, null, null, null);
+    }
+
+    private static List<Notice> rolls(RollPhase before, RollPhase now) {
+        return PoolNotices.of(PoolSketch.statusWith(roll(before)), PoolSketch.statusWith(roll(now)), NOTHING_DONE);
+    }
+
+    private static List<Notice> drains(DrainPhase phase) {
+        return PoolNotices.of(
+                KvCachePoolStatus.EMPTY, PoolSketch.statusWith(List.of(drain(phase, 1))), NOTHING_DONE);
+    }
+
+    private static List<Notice> after(KvCachePoolStatus before, PoolSketch sketch) {
+        return PoolNotices.of(before, next(sketch.status(before), NOTHING_DONE), NOTHING_DONE);
+    }
+
+    private static KvCachePoolStatus ready() {
+        return next(whole(ALL_READY), NOTHING_DONE);
+    }
+
+    private static Outcome failed(Reason reason) {
+        return new Outcome(List.of(), List.of(new Finding(reason, "Service demo-leader: why")));
+    }
+
+    private static KvCachePoolStatus next(PoolSketch sketch, Outcome outcome) {
+        PoolObservation seen = sketch.observation();
+        return new PoolStatus(PoolSketch.SETTINGS, InstantSource.fixed(PoolSketch.NOON))
+                .next(seen, PoolValidator.validate(seen), sketch.plan(), outcome);
+    }
+
+    private static Set<Reason> of(PoolSketch sketch) {
+        return of(sketch, NOTHING_DONE);
+    }
+
+    private static Set<Reason> of(PoolSketch sketch, Outcome outcome) {
+        List<Finding> problems = PoolValidator.validate(sketch.observation());
+        return new PoolFindings(sketch.observation(), sketch.plan(), PoolSketch.SETTINGS)
+                .all(problems, outcome).stream().map(Finding::reason).collect(Collectors.toSet());
+    }
+
+    private static Set<Reason> of(RollPool pool) {
+        return Set.of(pool.plan().finding().reason());
+    }
+}
