@@ -196,30 +196,14 @@ class MasterProcessTest {
             assertThat(get(master, "/version").body()).isEqualTo(PeerSocket.VERSIONS.json());
             assertThat(get(master, "/metrics").body())
                     .contains("master_key_count 1.0", "kvpool_master_puts_total{reason=\"published\"} 1.0");
+            assertThat(post(master, "/api/v1/drain?node=a").statusCode()).isEqualTo(202);
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                JsonNode left = pool(master).path("nodes").path(0).path("leftovers").path(0);
+                assertThat(left.path("objects").asLong()).isEqualTo(1);
+                assertThat(left.path("reason").asText()).isNotEmpty();
+            });
             assertThat(post(master, "/api/v1/remove_all").body()).isEqualTo("{\"removed\":1}");
             assertThat(node.objects()).isZero();
-        }
-    }
-
-    @Test
-    void aNodeThatIsBeingEmptiedIsToldWithWhatIsLeftAndWhy() throws Exception {
-        try (SocketNode node = new SocketNode(POOL, "a").dial(master.port())) {
-            awaitLeader(master);
-            put(node, master, "k");
-
-            assertThat(post(master, "/api/v1/drain?node=a").statusCode()).isEqualTo(202);
-
-            await().atMost(PATIENCE).untilAsserted(() -> {
-                JsonNode told = pool(master).path("nodes").path(0);
-                assertThat(told.path("state").asText()).isEqualTo("draining");
-                assertThat(told.path("objectsLeft").asLong()).isEqualTo(1);
-                assertThat(told.path("leftovers").path(0).path("objects").asLong())
-                        .isEqualTo(1);
-                assertThat(told.path("leftovers").path(0).path("bytes").asLong())
-                        .isPositive();
-                assertThat(told.path("leftovers").path(0).path("reason").asText())
-                        .isNotEmpty();
-            });
         }
     }
 
