@@ -8,11 +8,11 @@ import dev.kvpool.e2e.cluster.Kubectl;
 import dev.kvpool.e2e.cluster.OnCluster;
 import dev.kvpool.e2e.install.Operator;
 import dev.kvpool.e2e.pool.Clients;
-import dev.kvpool.e2e.pool.Killer;
 import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Pool.Leader;
 import dev.kvpool.e2e.pool.Restarts;
 import dev.kvpool.e2e.pool.Samples;
+import dev.kvpool.e2e.pool.Scene;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.math.BigDecimal;
@@ -42,28 +42,24 @@ class PoolIT {
 
     private Cluster cluster;
     private Operator operator;
+    private Scene scene;
     private Pool pool;
-    private Clients clients;
-    private Killer killer;
     private Restarts restarts;
 
     @BeforeAll
     void applySample(Cluster cluster, Operator operator) {
         this.cluster = cluster;
         this.operator = operator;
-        cluster.createNamespace(NAMESPACE, "restricted");
+        scene = new Scene(cluster, NAMESPACE, Samples.DEMO_POOL, OBJECTS);
         pool = new Samples(cluster).applyDemo(NAMESPACE);
-        clients = new Clients(cluster, pool);
-        killer = new Killer(cluster);
-        restarts = new Restarts(cluster);
+        restarts = scene.restarts();
         pool.awaitReady();
     }
 
     @AfterAll
     void removeNamespaces() {
-        if (killer != null) {
-            killer.close();
-            cluster.deleteNamespace(NAMESPACE);
+        if (scene != null) {
+            scene.close();
         }
     }
 
@@ -94,26 +90,26 @@ class PoolIT {
     @Test
     @DisplayName("a client in one pod reads what a client in another pod wrote")
     void onePodReadsWhatAnotherWrote() {
-        assertPut("cross-pod");
-        assertReadBack("cross-pod");
+        scene.assertPut("cross-pod");
+        scene.assertReadBack("cross-pod");
     }
 
     @Test
     @DisplayName(
             "the leading master is killed: another leads with a later epoch, all objects are there, puts work again")
     void leaderKilled() {
-        assertPut("before-leader-kill");
-        Clients.Load load = clients.startLoad("during-leader-kill", LOAD);
+        scene.assertPut("before-leader-kill");
+        Clients.Load load = scene.clients().startLoad("during-leader-kill", LOAD);
         Leader before = pool.leaseHolder();
         Pod victim = pod(before.pod());
 
-        killer.kill(victim);
+        scene.killer().kill(victim);
 
         Leader after = pool.awaitLeaderAfter(before.epoch());
         assertThat(after.pod()).as("the standby took over").isNotEqualTo(before.pod());
-        assertReadBack("before-leader-kill");
-        assertPut("after-leader-kill");
-        assertReadBack("after-leader-kill");
+        scene.assertReadBack("before-leader-kill");
+        scene.assertPut("after-leader-kill");
+        scene.assertReadBack("after-leader-kill");
         load.awaitNothingLost();
         restarts.awaitRestartOf(victim);
     }
@@ -121,15 +117,15 @@ class PoolIT {
     @Test
     @DisplayName("the container of a storage node is killed: it comes back in the same pod with all its objects")
     void storageContainerKilled() {
-        assertPut("before-storage-kill");
+        scene.assertPut("before-storage-kill");
         Pod victim = pool.storagePods().getFirst();
 
-        killer.kill(victim);
+        scene.killer().kill(victim);
 
         restarts.awaitRestartOf(victim);
         pool.awaitReady();
-        assertReadBack("before-storage-kill");
-        assertPut("after-storage-kill");
+        scene.assertReadBack("before-storage-kill");
+        scene.assertPut("after-storage-kill");
     }
 
     @Test
@@ -138,7 +134,7 @@ class PoolIT {
         Map<String, Integer> before = restarts.byUid(pool.pods());
         Pod victim = operator.pods().getFirst();
 
-        killer.kill(victim);
+        scene.killer().kill(victim);
 
         restarts.awaitRestartOf(victim);
         // Proof that it works again, and has looked at its pools, before the pool's pods are compared.
@@ -146,16 +142,8 @@ class PoolIT {
         assertThat(restarts.byUid(pool.pods()))
                 .as("pods of the pool, with restarts")
                 .isEqualTo(before);
-        assertPut("after-operator-kill");
-        assertReadBack("after-operator-kill");
-    }
-
-    private void assertPut(String prefix) {
-        assertThat(clients.put(prefix, OBJECTS)).contains("put %d of %d objects".formatted(OBJECTS, OBJECTS));
-    }
-
-    private void assertReadBack(String prefix) {
-        assertThat(clients.get(prefix, OBJECTS)).contains("read back %d of %d objects".formatted(OBJECTS, OBJECTS));
+        scene.assertPut("after-operator-kill");
+        scene.assertReadBack("after-operator-kill");
     }
 
     private Pod pod(String name) {

@@ -10,13 +10,11 @@ import dev.kvpool.e2e.cluster.OnCluster;
 import dev.kvpool.e2e.cluster.Wait;
 import dev.kvpool.e2e.install.Operator;
 import dev.kvpool.e2e.pool.Clients;
-import dev.kvpool.e2e.pool.Killer;
 import dev.kvpool.e2e.pool.Pool;
-import dev.kvpool.e2e.pool.Restarts;
+import dev.kvpool.e2e.pool.Scene;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.time.Duration;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -45,28 +43,24 @@ class UpgradeIT {
 
     private Cluster cluster;
     private Operator operator;
+    private Scene scene;
     private Pool pool;
-    private Clients clients;
-    private Killer killer;
 
     @BeforeAll
     void makePool(Cluster cluster, Operator operator) {
         this.cluster = cluster;
         this.operator = operator;
-        cluster.createNamespace(NAMESPACE, "restricted");
-        pool = new Pool(cluster, NAMESPACE, POOL);
-        clients = new Clients(cluster, pool);
-        killer = new Killer(cluster);
+        scene = new Scene(cluster, NAMESPACE, POOL, OBJECTS);
+        pool = scene.pool();
         apply("0.1.0");
         pool.awaitReady();
-        assertThat(clients.put("before", OBJECTS)).contains("put %d of %d objects".formatted(OBJECTS, OBJECTS));
+        scene.assertPut("before");
     }
 
     @AfterAll
     void removeNamespace() {
-        if (killer != null) {
-            killer.close();
-            cluster.deleteNamespace(NAMESPACE);
+        if (scene != null) {
+            scene.close();
         }
     }
 
@@ -74,8 +68,8 @@ class UpgradeIT {
     @Order(1)
     @DisplayName("an upgrade under load, its operator killed in the middle, loses no object and no pod")
     void upgradeUnderLoad() {
-        Set<String> pods = uids();
-        Clients.Load load = clients.startLoad("during", LOAD);
+        Set<String> pods = scene.podUids();
+        Clients.Load load = scene.clients().startLoad("during", LOAD);
 
         apply("0.2.0");
         Wait.until(
@@ -83,28 +77,28 @@ class UpgradeIT {
                 Limits.RESTART,
                 () -> assertThat(pool.resource().getStatus().roll().steps()).isNotEmpty());
         Pod victim = operator.pods().getFirst();
-        killer.kill(victim);
-        new Restarts(cluster).awaitRestartOf(victim);
+        scene.killer().kill(victim);
+        scene.restarts().awaitRestartOf(victim);
         awaitVersion("0.2.0", "NoUpgrade");
 
         load.awaitNothingLost().forEach(line -> LOG.info("load during the upgrade: {}", line));
-        assertReadBack();
-        assertThat(uids()).as("pods, by uid").isEqualTo(pods);
+        scene.assertReadBack("before");
+        assertThat(scene.podUids()).as("pods, by uid").isEqualTo(pods);
     }
 
     @Test
     @Order(2)
     @DisplayName("an upgrade to an image that does not start goes back, and everything is still there")
     void badUpgradeGoesBack() {
-        Set<String> pods = uids();
+        Set<String> pods = scene.podUids();
 
         apply("0.3.0");
         awaitVersion("0.2.0", "UpgradeFailed");
 
         Condition why = condition();
         assertThat(why.message()).contains("kvpool:0.2.0", "kvpool:0.3.0", "did not get ready within 30s");
-        assertReadBack();
-        assertThat(uids()).as("pods, by uid").isEqualTo(pods);
+        scene.assertReadBack("before");
+        assertThat(scene.podUids()).as("pods, by uid").isEqualTo(pods);
         apply("0.2.0");
         pool.awaitReady();
     }
@@ -138,13 +132,5 @@ class UpgradeIT {
                 .filter(condition -> condition.type().equals("UpgradeBlocked"))
                 .findFirst()
                 .orElseThrow();
-    }
-
-    private Set<String> uids() {
-        return pool.pods().stream().map(pod -> pod.getMetadata().getUid()).collect(Collectors.toSet());
-    }
-
-    private void assertReadBack() {
-        assertThat(clients.get("before", OBJECTS)).contains("read back %d of %d objects".formatted(OBJECTS, OBJECTS));
     }
 }

@@ -198,7 +198,8 @@ class MasterProcessTest {
                     .contains("master_key_count 1.0", "kvpool_master_puts_total{reason=\"published\"} 1.0");
             assertThat(post(master, "/api/v1/drain?node=a").statusCode()).isEqualTo(202);
             await().atMost(PATIENCE).untilAsserted(() -> {
-                JsonNode left = pool(master).path("nodes").path(0).path("leftovers").path(0);
+                JsonNode left =
+                        pool(master).path("nodes").path(0).path("leftovers").path(0);
                 assertThat(left.path("objects").asLong()).isEqualTo(1);
                 assertThat(left.path("reason").asText()).isNotEmpty();
             });

@@ -12,7 +12,7 @@ import java.util.List;
 public final class Samples {
 
     private static final String DEMO = "pool.yaml";
-    private static final String DEMO_POOL = "demo";
+    public static final String DEMO_POOL = "demo";
 
     private final Cluster cluster;
 

@@ -177,11 +177,11 @@ class PoolLifecycleTest {
     void anObjectThatTheApiServerRefusesIsNamedAndTheOthersAreMade() {
         operator.applyPool(
                 "refused",
-                "{storage: [{name: default, capacity: 1Gi, scheduling: {nodeSelector: {a: 'no label at all'}}}]}");
+                "{storage: [{name: default, capacity: 1Gi, perNode: {}, scheduling: {tolerations: [{key: a, operator: Maybe}]}}]}");
 
         awaitReason("refused", Reason.APPLY_FAILED);
         assertThat(condition("refused", Reason.APPLY_FAILED).orElseThrow().message())
-                .contains("StatefulSet refused-default could not be changed", "no label at all");
+                .contains("DaemonSet refused-default could not be changed", "Maybe");
         assertThat(statefulSet("refused-master")).isNotNull();
     }
 

@@ -39,7 +39,8 @@ class EngineStatusTest {
 
     private static String reason(KvCachePool... pools) {
         TransferEngine engine = new KubernetesSerialization()
-                .unmarshal("{apiVersion: kvpool.dev/v1alpha1, kind: TransferEngine, spec: {}}", TransferEngine.class);
+                .unmarshal(
+                        "--- {apiVersion: kvpool.dev/v1alpha1, kind: TransferEngine, spec: {}}", TransferEngine.class);
         TransferEngineStatus status = EngineStatus.next(engine, List.of(pools), NOON);
         return status.conditions().stream().map(Condition::reason).findFirst().orElseThrow();
     }

@@ -85,10 +85,11 @@ class EveryReasonIsProducedTest {
             case NAME_TAKEN, APPLY_FAILED -> of(whole(ALL_READY), failed(reason));
             case MIXED_VERSIONS -> of(whole(withProduct("0.1.1", "ready")));
             case NODE_REFUSED -> of(whole(withProduct("0.9.0", "refused")));
-            case VERSION_DIFFERS -> of(whole(ALL_READY, "{version: 0.2.0, image: 'kvpool:x', "));
+            case VERSION_DIFFERS -> of(whole(ALL_READY, "{version: 0.2.0, image: '%s', ".formatted(PoolSketch.IMAGE)));
             case UPGRADING -> of(upgrading(RollPool.DEFAULTS));
             case UPGRADE_PAUSED -> of(upgrading(new UpgradeSpec(1, 0, true, null, false)));
-            case VERSION_REFUSED -> of(new RollPool(2, 2).want(RollPool.NEW).preflight("refused").rounds(20));
+            case VERSION_REFUSED ->
+                of(new RollPool(2, 2).want(RollPool.NEW).preflight("refused").rounds(20));
             case GOING_BACK -> of(whole(ALL_READY).status(PoolSketch.statusWith(roll(RollPhase.GOING_BACK))));
             case UPGRADE_FAILED ->
                 of(upgrading(RollPool.DEFAULTS)
@@ -109,8 +110,7 @@ class EveryReasonIsProducedTest {
     private static List<Notice> events(EventReason reason) {
         KvCachePoolStatus none = KvCachePoolStatus.EMPTY;
         return switch (reason) {
-            case CHANGED ->
-                PoolNotices.of(ready(), ready(), new Outcome(List.of("Service demo-leader"), List.of()));
+            case CHANGED -> PoolNotices.of(ready(), ready(), new Outcome(List.of("Service demo-leader"), List.of()));
             case LEADER_CHANGED, READY -> PoolNotices.of(none, ready(), NOTHING_DONE);
             case NOT_READY -> after(ready(), new PoolSketch(SPEC).set("a", 2));
             case SPEC_INVALID -> after(none, new PoolSketch(TWO_SETS));
@@ -159,8 +159,8 @@ class EveryReasonIsProducedTest {
     }
 
     private static PoolReport report(String first, String second) {
-        return PoolSketch.leader(List.of(
-                PoolSketch.node("demo-a-0", first, "", 0, 0), PoolSketch.node("demo-a-1", second, "", 0, 0)));
+        return PoolSketch.leader(
+                List.of(PoolSketch.node("demo-a-0", first, "", 0, 0), PoolSketch.node("demo-a-1", second, "", 0, 0)));
     }
 
     private static PoolReport recovering() {
@@ -189,7 +189,11 @@ class EveryReasonIsProducedTest {
     }
 
     private static RollPool upgrading(UpgradeSpec options) {
-        return new RollPool(2, 2).want(RollPool.NEW).preflight("rolling-warm").options(options).rounds(3);
+        return new RollPool(2, 2)
+                .want(RollPool.NEW)
+                .preflight("rolling-warm")
+                .options(options)
+                .rounds(3);
     }
 
     private static RollStatus roll(RollPhase phase) {
@@ -212,8 +216,7 @@ class EveryReasonIsProducedTest {
     }
 
     private static List<Notice> drains(DrainPhase phase) {
-        return PoolNotices.of(
-                KvCachePoolStatus.EMPTY, PoolSketch.statusWith(List.of(drain(phase, 1))), NOTHING_DONE);
+        return PoolNotices.of(KvCachePoolStatus.EMPTY, PoolSketch.statusWith(List.of(drain(phase, 1))), NOTHING_DONE);
     }
 
     private static List<Notice> after(KvCachePoolStatus before, PoolSketch sketch) {

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.kvpool.api.v1alpha1.DrainPhase;
+import dev.kvpool.api.v1alpha1.DrainStatus;
+import dev.kvpool.e2e.cluster.Cluster;
+import dev.kvpool.e2e.cluster.Limits;
+import dev.kvpool.e2e.cluster.OnCluster;
+import dev.kvpool.e2e.cluster.Wait;
+import dev.kvpool.e2e.install.Operator;
+import dev.kvpool.e2e.pool.Clients;
+import dev.kvpool.e2e.pool.Pool;
+import dev.kvpool.e2e.pool.Scene;
+import io.fabric8.kubernetes.api.model.Pod;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.MethodOrderer.OrderAnnotation;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A pool in the memory of its pods gets smaller, larger, and nearly smaller, and nobody misses an object. */
+@OnCluster
+@Order(4)
+@TestInstance(Lifecycle.PER_CLASS)
+@TestMethodOrder(OrderAnnotation.class)
+class ScaleIT {
+    private static final Logger LOG = LoggerFactory.getLogger(ScaleIT.class);
+    private static final String NAMESPACE = "kvpool-e2e-scale";
+    private static final String POOL = "scale";
+    private static final int OBJECTS = 200;
+
+    /** Longer than a node takes to be emptied: its readers' leases end first. */
+    private static final Duration LOAD = Duration.ofSeconds(60);
+
+    private Cluster cluster;
+    private Operator operator;
+    private Scene scene;
+    private Pool pool;
+
+    @BeforeAll
+    void makePool(Cluster cluster, Operator operator) {
+        this.cluster = cluster;
+        this.operator = operator;
+        scene = new Scene(cluster, NAMESPACE, POOL, OBJECTS);
+        pool = scene.pool();
+        cluster.kubectl().apply(NAMESPACE, """
+                apiVersion: kvpool.dev/v1alpha1
+                kind: KvCachePool
+                metadata: {name: %s}
+                spec:
+                  replicas: 3
+                  cache: {objectLease: 20s}
+                  storage: [{name: default, capacity: 128Mi}]
+                """.formatted(POOL));
+        pool.awaitReady();
+        scene.assertPut("before");
+    }
+
+    @AfterAll
+    void removeNamespace() {
+        if (scene != null) {
+            scene.close();
+        }
+    }
+
+    @Test
+    @Order(1)
+    @DisplayName(
+            "kubectl scale to fewer nodes that is taken back under load: the node stays, with its pod, and takes part again")
+    void cancelledUnderLoad() {
+        Set<String> pods = scene.podUids();
+        Clients.Load load = scene.clients().startLoad("cancelled", LOAD);
+
+        scale(2);
+        awaitEmptying();
+        scale(3);
+
+        Wait.until(
+                "no node is to go any more",
+                Limits.POOL_READY,
+                () -> assertThat(drains()).isEmpty());
+        pool.awaitReady();
+        assertThat(scene.podUids()).as("pods, by uid").isEqualTo(pods);
+        load.awaitNothingLost().forEach(line -> LOG.info("load during the cancelled drain: {}", line));
+        scene.assertReadBack("before");
+        assertThat(events()).contains("DrainStarted", "DrainCancelled").doesNotContain("DrainFinished");
+    }
+
+    @Test
+    @Order(2)
+    @DisplayName(
+            "kubectl scale to fewer nodes under load empties the node first, though the operator is killed, and nothing is lost")
+    void shrinkUnderLoad() {
+        Clients.Load load = scene.clients().startLoad("shrunk", LOAD);
+
+        scale(2);
+        awaitEmptying();
+        Pod victim = operator.pods().getFirst();
+        scene.killer().kill(victim);
+        scene.restarts().awaitRestartOf(victim);
+
+        Wait.until(
+                "the third storage node is gone",
+                Limits.POOL_READY,
+                () -> assertThat(names()).containsExactly(POOL + "-default-0", POOL + "-default-1"));
+        pool.awaitReady();
+        load.awaitNothingLost().forEach(line -> LOG.info("load while the pool got smaller: {}", line));
+        scene.assertReadBack("before");
+        assertThat(events()).contains("DrainFinished").doesNotContain("ObjectsDropped", "DrainLeftovers");
+    }
+
+    @Test
+    @Order(3)
+    @DisplayName("kubectl scale to more nodes: the third comes back, empty and wanted, and everything is still there")
+    void growAgain() {
+        scale(3);
+
+        Wait.until("there are three storage nodes", Limits.POOL_READY, () -> {
+            assertThat(names()).hasSize(3);
+            assertThat(pool.resource().getStatus().storage().summary()).isEqualTo("3/3");
+        });
+        pool.awaitReady();
+        assertThat(drains()).isEmpty();
+        scene.assertReadBack("before");
+        scene.assertPut("after");
+        scene.assertReadBack("after");
+    }
+
+    private void scale(int replicas) {
+        cluster.kubectl().run("scale", "kvp", POOL, "-n", NAMESPACE, "--replicas=" + replicas);
+    }
+
+    private void awaitEmptying() {
+        Wait.until(
+                "the third storage node is being emptied",
+                Limits.STATUS,
+                () -> assertThat(drains())
+                        .extracting(DrainStatus::node, DrainStatus::phase)
+                        .containsExactly(tuple(POOL + "-default-2", DrainPhase.EMPTYING)));
+    }
+
+    private List<DrainStatus> drains() {
+        return pool.resource().getStatus().drains();
+    }
+
+    private List<String> names() {
+        return pool.storagePods().stream()
+                .map(pod -> pod.getMetadata().getName())
+                .toList();
+    }
+
+    private List<String> events() {
+        return cluster.client().events().v1().events().inNamespace(NAMESPACE).list().getItems().stream()
+                .map(event -> event.getReason())
+                .distinct()
+                .toList();
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.e2e.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.e2e.cluster.Cluster;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** What a scenario about one pool begins with: a namespace of its own, the pool's name, clients, and somebody who kills. */
+public final class Scene implements AutoCloseable {
+    private final Cluster cluster;
+    private final Pool pool;
+    private final Clients clients;
+    private final Killer killer;
+    private final Restarts restarts;
+    private final int objects;
+
+    /**
+     * Makes the namespace; the pool is the scenario's to make.
+     *
+     * @param objects how many objects a put or get of a prefix is about
+     */
+    public Scene(Cluster cluster, String namespace, String pool, int objects) {
+        this.cluster = cluster;
+        cluster.createNamespace(namespace, "restricted");
+        this.pool = new Pool(cluster, namespace, pool);
+        this.clients = new Clients(cluster, this.pool);
+        this.killer = new Killer(cluster);
+        this.restarts = new Restarts(cluster);
+        this.objects = objects;
+    }
+
+    public Pool pool() {
+        return pool;
+    }
+
+    public Clients clients() {
+        return clients;
+    }
+
+    public Killer killer() {
+        return killer;
+    }
+
+    public Restarts restarts() {
+        return restarts;
+    }
+
+    /** UIDs of the pool's pods: equal sets mean that none was replaced, none came and none went. */
+    public Set<String> podUids() {
+        return pool.pods().stream().map(pod -> pod.getMetadata().getUid()).collect(Collectors.toSet());
+    }
+
+    public void assertPut(String prefix) {
+        assertThat(clients.put(prefix, objects)).contains("put %d of %d objects".formatted(objects, objects));
+    }
+
+    public void assertReadBack(String prefix) {
+        assertThat(clients.get(prefix, objects)).contains("read back %d of %d objects".formatted(objects, objects));
+    }
+
+    /** Removes the namespace and all that is in it. */
+    @Override
+    public void close() {
+        killer.close();
+        cluster.deleteNamespace(pool.namespace());
+    }
+}

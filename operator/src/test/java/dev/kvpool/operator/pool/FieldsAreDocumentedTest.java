@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.operator.schema.SchemaFields;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+/**
+ * docs/fields.md says of each field what a change of it costs a running pool; {@code -Ddocs.update=true} writes it. What it says
+ * is found out from plans before and after a change, those of the tables of {@link EveryFieldCountsTest}.
+ */
+class FieldsAreDocumentedTest {
+    private static final Path DOCUMENT = Path.of("docs/fields.md");
+    private static final Path TABLES = Path.of("src/test/resources/field-changes");
+    private static final String ONE_SET = "storage: [{name: a, capacity: 1Gi}]";
+    private static final String TWO_SETS =
+            "{transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi}]}";
+    private static final String MASTERS = "demo-master";
+
+    @Test
+    void theDocumentIsCurrent() throws IOException {
+        String current = document();
+
+        if (Boolean.getBoolean("docs.update")) {
+            Files.writeString(DOCUMENT, current);
+        }
+
+        assertThat(Files.readString(DOCUMENT))
+                .as("docs/fields.md is stale; -Ddocs.update=true writes it anew")
+                .isEqualTo(current);
+    }
+
+    private static String document() throws IOException {
+        StringBuilder text = new StringBuilder("""
+                # What a change of a field costs
+
+                Made by a test from what the operator plans before and after a change of that field alone. *Live*: no pod is made
+                anew. *Upgrade*: by the steps of an upgrade, in the running pods. *Masters anew*: one by one, standbys first. *Storage
+                anew*: held back while nodes hold bytes, until `onDataLoss` is `Replace` or their pods are deleted. *Emptied*: storage
+                nodes that go with the change, or with its opposite, are emptied before. *Refused*: by the API server.
+                """);
+        append(text, "KvCachePool", "kvcachepools.kvpool.dev.yaml", "pool.csv");
+        append(text, "TransferEngine", "transferengines.kvpool.dev.yaml", "engine.csv");
+        return text.toString();
+    }
+
+    private static void append(StringBuilder text, String kind, String crd, String table) throws IOException {
+        Map<String, String> costs = new TreeMap<>();
+        for (String row : Files.readAllLines(TABLES.resolve(table))) {
+            String[] cells = row.split(" [|] ", -1);
+            costs.put(cells[0], String.join(", ", costs(kind, cells[1].strip(), cells[2].strip())));
+        }
+        text.append("\n## ").append(kind).append("\n\n| field | a change is |\n|---|---|\n");
+        for (String field : new TreeSet<>(SchemaFields.of(crd))) {
+            text.append("| `%s` | %s |\n".formatted(field, costs.getOrDefault(field, "refused: one value so far")));
+        }
+    }
+
+    private static List<String> costs(String kind, String before, String after) {
+        PoolSketch old = sketch(kind, before);
+        PoolSketch now = sketch(kind, after);
+        List<String> costs = new ArrayList<>();
+        if (!PoolImage.reference(old.observation().spec(), PoolSketch.SETTINGS, Optional.empty())
+                .equals(PoolImage.reference(now.observation().spec(), PoolSketch.SETTINGS, Optional.empty()))) {
+            costs.add("upgrade");
+        }
+        Map<String, String> digests = digests(old);
+        Map<String, String> changed = digests(now);
+        changed.keySet().retainAll(digests.keySet());
+        changed.entrySet().removeIf(entry -> digests.get(entry.getKey()).equals(entry.getValue()));
+        if (changed.containsKey(MASTERS)) {
+            costs.add("masters anew");
+        }
+        if (changed.keySet().stream().anyMatch(name -> !name.equals(MASTERS))) {
+            costs.add("storage anew");
+        }
+        if (empties(old, now) || empties(now, old)) {
+            costs.add("emptied");
+        }
+        return costs.isEmpty() ? List.of("live") : costs;
+    }
+
+    private static PoolSketch sketch(String kind, String spec) {
+        if (kind.equals("TransferEngine")) {
+            return new PoolSketch(TWO_SETS).node("n1", Map.of("a", "b")).engine(spec);
+        }
+        String inner = spec.substring(1, spec.length() - 1);
+        String whole = inner.contains("storage:") ? spec : "{" + inner + (inner.isEmpty() ? "" : ", ") + ONE_SET + "}";
+        PoolSketch sketch = new PoolSketch(whole).node("n1", Map.of()).node("n2", Map.of("a", "b"));
+        if (inner.contains("transferEngine: other")) {
+            return sketch.engine("{protocols: [tcp]}");
+        }
+        return inner.contains("transferEngine:") ? sketch.engine("{}") : sketch;
+    }
+
+    /** What the pods of each set are made with, by the set's name. */
+    private static Map<String, String> digests(PoolSketch sketch) {
+        Map<String, String> digests = new TreeMap<>();
+        for (HasMetadata child : sketch.plan().apply()) {
+            template(child)
+                    .ifPresent(template -> digests.put(
+                            child.getMetadata().getName(),
+                            template.getMetadata().getAnnotations().get(PoolLabels.SETTINGS)));
+        }
+        return digests;
+    }
+
+    private static Optional<PodTemplateSpec> template(HasMetadata child) {
+        return switch (child) {
+            case StatefulSet set -> Optional.of(set.getSpec().getTemplate());
+            case DaemonSet set -> Optional.of(set.getSpec().getTemplate());
+            default -> Optional.empty();
+        };
+    }
+
+    /** Whether storage nodes of a pool as it is now have no place in what it shall be. */
+    private static boolean empties(PoolSketch is, PoolSketch shall) {
+        List<String> wanted = StoragePlan.of(shall.observation(), Set.of()).expectedNodes();
+        return !wanted.containsAll(StoragePlan.of(is.observation(), Set.of()).expectedNodes());
+    }
+}
