@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kills masters of a running pool with SIGKILL and measures how long it takes until a put works again; reads everything back.
 
-    failover.py --kvpool dist/bin/kvpool [--rounds 20] [--cases idle,loaded,all] [--json FILE]
+    failover.py --kvpool dist/bin/kvpool [--rounds 20] [--cases idle,loaded,again,all] [--json FILE]
 
 idle    the leader dies in a quiet pool
-loaded  the leader dies in a pool at its watermark while two clients write without a pause
+loaded  the leader dies in a pool at its watermark while two clients write without a pause; the next one dies when the leases
+        of what it found have ended, so that it has its reserve again
+again   the same, but the next one dies as soon as the other master stands by: reserves are never filled up again
 all     every master dies; the storage nodes live on
 
 Each round: the pool is whole, the process dies, and one client puts a new object at once. The time counts from the kill to the
@@ -117,25 +119,40 @@ def fill(client, pool):
                 return
 
 
-def evicted(pool):
+def metric(pool, name):
+    """A number of the leader's."""
     _, metrics = pool.ask(pool.leader() or "master-0", "/metrics")
-    line = next(line for line in metrics.splitlines() if line.startswith("kvpool_master_evicted_total"))
+    line = next(line for line in metrics.splitlines() if line.startswith(name))
     return float(line.split()[-1])
+
+
+def evicted(pool):
+    return metric(pool, "kvpool_master_evicted_total")
+
+
+def wait_for_reserve(pool):
+    """Until what the last takeover found may be evicted, and some of it was."""
+    while metric(pool, "kvpool_master_lease_recovery_seconds") > 0:
+        time.sleep(0.1)
+    before = evicted(pool)
+    while evicted(pool) == before:
+        time.sleep(0.1)
 
 
 def rounds_of(case, pool, rounds):
     """Runs a case; answers its times in seconds, and how many objects were right in the worst round and were ever wrong."""
     with kvpool.Client(pool.masters) as client:
-        if case == "loaded":
+        loaded = case in ("loaded", "again")
+        if loaded:
             fill(client, pool)  # first, or what is to be kept would be the oldest and go
         objects = Objects(client)
-        load = Load(pool.masters, objects) if case == "loaded" else None
+        load = Load(pool.masters, objects) if loaded else None
         seconds, worst = [], OBJECTS
         for number in range(rounds):
             leader = pool.wait_whole()
             time.sleep(0.2)
-            while load and evicted(pool) == 0:
-                time.sleep(0.1)  # the reserve may be used up until the leases of the takeover before have ended
+            if case == "loaded":
+                wait_for_reserve(pool)
             started = time.perf_counter()
             pool.kill(*([name for name in pool.pids if name.startswith("master")] if case == "all" else [leader]))
             seconds.append(until_a_put_works(client, f"{case}-first-{number}", started))
@@ -159,7 +176,7 @@ def main():
     options = parser.parse_args()
     results = {}
     for case in options.cases.split(","):
-        segment = "64MiB" if case == "loaded" else "256MiB"
+        segment = "64MiB" if case in ("loaded", "again") else "256MiB"
         with LocalPool(options.kvpool, options.masters, options.nodes, segment) as pool:
             seconds, worst, wrong = rounds_of(case, pool, options.rounds)
         results[case] = {

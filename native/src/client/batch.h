@@ -51,7 +51,8 @@ struct PutState {
   std::vector<Target> targets;
   PutOutcome outcome = PutOutcome::Failed;
   int32_t writeFailure = KV_OK;
-  uint32_t noSpaceTries = 0;
+  uint32_t noSpaceTries = 0;  ///< since somebody last said that room will come
+  uint32_t failedTries = 0;   ///< grants of which no node took the value
 };
 
 struct GetState {

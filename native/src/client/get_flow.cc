@@ -87,7 +87,7 @@ void GetFlow::readNextCopy(Batch& batch, uint32_t line, const PoolId& pool) {
   transfer.extent = copy.extent;
   transfer.offset = copy.offset;
   transfer.crc = get.crc;
-  transfer.replaceable = !get.copies.empty();
+  transfer.patienceMs = get.copies.empty() ? 0 : kFallOverMs;
   links_.start(transfer, pool);
 }
 

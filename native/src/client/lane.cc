@@ -278,31 +278,35 @@ void Lane::report(const Transfer& transfer, int32_t status) {
   results_.push_back({transfer.id, transfer.batch, transfer.line, incarnation_, status, false});
 }
 
-/// A stalled lane keeps what can only be done here; reads that another node can serve are given back.
-void Lane::letReadersGo() {
+/// A stalled lane keeps what can only be done here; what can be tried at another node is given back.
+void Lane::letGo() {
+  const int64_t stillMs = context_.now - (stage_ == Stage::Ready ? lastProgress_ : since_);
+  const auto lostPatience = [stillMs](const Transfer& transfer) {
+    return transfer.patienceMs > 0 && stillMs >= transfer.patienceMs;
+  };
   const size_t before = results_.size();
   for (const Transfer& transfer : waiting_) {
-    if (transfer.replaceable) report(transfer, KV_TRANSFER_FAILED);
+    if (lostPatience(transfer)) report(transfer, KV_TRANSFER_FAILED);
   }
-  std::erase_if(waiting_, [](const Transfer& transfer) { return transfer.replaceable; });
+  std::erase_if(waiting_, lostPatience);
   bool onTheWay = false;
   for (auto& [id, moving] : moving_) {
-    if (!moving.transfer.replaceable || moving.orphan) continue;
-    if (moving.step == Step::ReceivingPayload) onTheWay = true;
+    if (moving.orphan || !lostPatience(moving.transfer)) continue;
+    if (moving.step == Step::ReceivingPayload || moving.step == Step::SendingPayload) onTheWay = true;
     if (moving.step != Step::AwaitingReply) continue;
     moving.orphan = true;  // a late answer is read and dropped
     report(moving.transfer, KV_TRANSFER_FAILED);
   }
   if (results_.size() > before) {
     context_.explain("node " + node_ + " at " + address_ + ": no progress within " + std::to_string(kFallOverMs) +
-                     " ms; reading elsewhere");
+                     " ms; trying elsewhere");
   }
-  if (onTheWay) fail(Status(KV_TRANSFER_FAILED, "no progress in the middle of a payload; reading elsewhere"));
+  if (onTheWay) fail(Status(KV_TRANSFER_FAILED, "no progress in the middle of a payload; trying elsewhere"));
 }
 
 void Lane::tick() {
   if (stage_ == Stage::Down) return;
-  if (stalled()) letReadersGo();
+  if (stalled()) letGo();
   if (stage_ != Stage::Ready && context_.now - since_ >= context_.config.connectTimeoutMs) {
     return fail(
         Status(KV_CONNECT_FAILED, "not connected within " + std::to_string(context_.config.connectTimeoutMs) + " ms"));

@@ -25,7 +25,7 @@ class Lane {
 
   /// Why the lane takes no transfers now: it failed a moment ago, or for good. Otherwise OK.
   [[nodiscard]] Status whyNot() const;
-  /// It has work and makes no progress: a reader with another copy goes elsewhere.
+  /// It has work and makes no progress: who can goes elsewhere.
   [[nodiscard]] bool stalled() const;
   [[nodiscard]] bool idle() const { return waiting_.empty() && moving_.empty(); }
   [[nodiscard]] bool owns(ConnectionId connection) const { return stage_ != Stage::Down && connection_ == connection; }
@@ -72,7 +72,7 @@ class Lane {
   void readable(const ReadReply& reply);
   void finish(TransferId id, int32_t status);
   void report(const Transfer& transfer, int32_t status);
-  void letReadersGo();
+  void letGo();
   void end(const Status& why);
 
   Context& context_;

@@ -27,7 +27,7 @@ void PutFlow::granted(Batch& batch, std::span<const uint32_t> lines, const Grant
         batches_.end(batch, line, KV_OK);
         break;
       case KV_NO_SPACE:
-        noSpace(batch, line);
+        grant.roomMs > 0 ? awaitRoom(batch, line, grant.roomMs) : noSpace(batch, line);
         break;
       case KV_BUSY:  // another client is putting it: published by then, it exists; given up, it is ours
       case KV_UNAVAILABLE:
@@ -67,8 +67,24 @@ void PutFlow::write(Batch& batch, uint32_t line, const Grant& grant, const Grant
     transfer.object = put.object;
     transfer.authority = reply.authority;
     transfer.retention = {batch.asked.pins, batch.asked.softPinMs, op.group};
+    transfer.patienceMs = patienceMs(put);
     links_.start(transfer, pool);
   }
+}
+
+/// The leader has, as a rule, another node; where it has none, each try leaves this one more time.
+int64_t PutFlow::patienceMs(const PutState& put) const {
+  constexpr uint32_t kDoublingsMax = 10;
+  return std::min(kFallOverMs << std::min(put.failedTries, kDoublingsMax), context_.config.transferTimeoutMs);
+}
+
+/// Something will give way, so the batch's own deadline is the only bound on waiting for it.
+void PutFlow::awaitRoom(Batch& batch, uint32_t line, uint32_t roomMs) {
+  Line& waiting = batch.lines[line];
+  waiting.put.noSpaceTries = 0;
+  context_.explain("no room yet for an object of " + std::to_string(waiting.op.length) +
+                   " bytes; what is stored may be evicted in " + std::to_string(roomMs) + " ms at the earliest");
+  batches_.askLater(batch, line, KV_NO_SPACE);
 }
 
 void PutFlow::noSpace(Batch& batch, uint32_t line) {
@@ -96,6 +112,7 @@ void PutFlow::written(Batch& batch, const TransferResult& result) {
     if (*target.status != KV_OK) put.writeFailure = *target.status;
   }
   put.outcome = anyWritten ? PutOutcome::Written : allFull ? PutOutcome::NoSpace : PutOutcome::Failed;
+  if (put.outcome == PutOutcome::Failed) ++put.failedTries;
   batches_.publish(batch, result.line);
 }
 

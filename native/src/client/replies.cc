@@ -83,6 +83,7 @@ GrantReply readGrantReply(wire::Body body) {
     Grant& grant = reply.grants.emplace_back();
     grant.status = group.status();
     grant.object = wire::toObjectId(group.objectId());
+    grant.roomMs = group.roomMs();
     auto& targets = reader.groupIn(group, kTargets, wire::kRequestKeysMax);
     while (targets.hasNext())
       grant.targets.push_back(nodeIndex(targets.next().node(), reply.nodes.size()));

@@ -27,6 +27,7 @@ struct Grant {
   int32_t status = 0;
   ObjectId object;
   std::vector<uint16_t> targets;  ///< indexes into GrantReply::nodes
+  uint32_t roomMs = 0;            ///< KV_NO_SPACE: something may be evicted then; 0 = nothing is known to give way
 };
 
 struct GrantReply {

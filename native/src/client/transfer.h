@@ -26,12 +26,13 @@ struct Transfer {
   Memory memory;         ///< Read: destination, Write: source, never written through
   uint64_t length = 0;
   ObjectId object;
-  Authority authority;       ///< Write
-  Retention retention;       ///< Write
-  ExtentRef extent;          ///< Read
-  uint64_t offset = 0;       ///< Read: of the payload in the segment file
-  uint32_t crc = 0;          ///< Read: what the leader says the payload's checksum is
-  bool replaceable = false;  ///< Read: another node has a copy, so a node that makes no progress is not waited for
+  Authority authority;  ///< Write
+  Retention retention;  ///< Write
+  ExtentRef extent;     ///< Read
+  uint64_t offset = 0;  ///< Read: of the payload in the segment file
+  uint32_t crc = 0;     ///< Read: what the leader says the payload's checksum is
+  int64_t patienceMs =
+      0;  ///< what a node may do without progress before this is tried elsewhere; 0 = there is no elsewhere
 
   [[nodiscard]] WriteLine writeLine() const { return {key, authority, object, length, retention}; }
 };

@@ -205,6 +205,16 @@ void CoreHarness::replyGrant(ConnectionId leader, const GrantRequest& request, i
   deliver(leader, grantReply(reply, request.deadlineMs));
 }
 
+void CoreHarness::promiseRoom(ConnectionId leader, const GrantRequest& request, uint32_t roomMs) {
+  client::GrantReply reply{request.request, KV_OK, {1, 5}, {}, {}};
+  for (size_t i = 0; i < request.keys.size(); ++i) {
+    client::Grant& grant = reply.grants.emplace_back();
+    grant.status = KV_NO_SPACE;
+    grant.roomMs = roomMs;
+  }
+  deliver(leader, grantReply(reply, request.deadlineMs));
+}
+
 void CoreHarness::refuseGrant(ConnectionId leader, const GrantRequest& request, int32_t wholeStatus) {
   deliver(leader, grantReply({request.request, wholeStatus, {}, {}, {}}, 0));
 }

@@ -88,6 +88,8 @@ class CoreHarness {
   KeysRequest expectLookup(ConnectionId leader) { return readLookupRequest(expectBody(leader)); }
   void replyGrant(ConnectionId leader, const GrantRequest& request, int32_t status,
                   const std::vector<client::NodeAddress>& nodes, ObjectId object = {1, 1});
+  /// The pool is full, and something may be evicted in so many milliseconds.
+  void promiseRoom(ConnectionId leader, const GrantRequest& request, uint32_t roomMs);
   void refuseGrant(ConnectionId leader, const GrantRequest& request, int32_t wholeStatus);
   void replyPublish(ConnectionId leader, const PublishRequest& request, int32_t status);
   void replyLookup(ConnectionId leader, const KeysRequest& request, const std::string& value,

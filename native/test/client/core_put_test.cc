@@ -153,6 +153,42 @@ TEST(CorePut, AFullPoolIsTriedABoundedNumberOfTimes) {
   EXPECT_NE(h.core.explanation().find(std::to_string(client::kNoSpaceTries) + " tries"), std::string::npos);
 }
 
+TEST(CorePut, RoomThatWillComeIsWaitedForUntilTheDeadlineAndSaid) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value", 20000);
+  uint32_t asked = 0;
+  for (int64_t passed = 0; passed < 20000; passed += 100) {
+    if (const auto body = h.nextBody(leader)) {
+      ++asked;
+      h.promiseRoom(leader, readGrantRequest(*body), 12345);
+    }
+    ASSERT_FALSE(h.result(batch)) << "after " << passed << " ms";
+    h.pass(100);
+  }
+  EXPECT_GT(asked, client::kNoSpaceTries);
+  EXPECT_EQ(h.expectStatus(batch), KV_NO_SPACE);
+  EXPECT_NE(h.core.explanation().find("12345 ms"), std::string::npos) << h.core.explanation();
+}
+
+TEST(CorePut, APromiseOfRoomStartsTheCountOfTriesAnew) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.put("k", "value");
+  for (uint32_t i = 0; i < 3 * client::kNoSpaceTries; ++i) {
+    const auto request = h.expectGrant(leader);
+    if (i % 2 == 0) {
+      h.replyGrant(leader, request, KV_NO_SPACE, {});
+    } else {
+      h.promiseRoom(leader, request, 1);
+    }
+    ASSERT_FALSE(h.result(batch));
+    h.pass(client::kRetryLongestMs);
+  }
+  h.replyGrant(leader, h.expectGrant(leader), KV_EXISTS, {});
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
 TEST(CorePut, AFullNodeGivesTheGrantBackAndLetsTheLeaderEvict) {
   CoreHarness h;
   const auto leader = h.lead();

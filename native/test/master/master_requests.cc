@@ -90,10 +90,10 @@ client::Grant MasterModel::grantOne(const GrantRequest& request, const WantedGra
                                     const std::vector<uint64_t>& order) {
   if (!request.replace && !copies(wanted.key).empty()) return {KV_EXISTS, {}, {}};
   const auto given = grants_.find(wanted.key);
-  if (given != grants_.end() && given->second.deadline > now_) return {KV_BUSY, {}, {}};
+  if (given != grants_.end() && given->second.deadline > now_) return {KV_BUSY, {}, {}, 0};
   if (order.empty()) {
     const bool anyReady = readyNodes() > 0;
-    return {anyReady ? KV_TOO_LARGE : KV_NO_SPACE, {}, {}};
+    return {anyReady ? KV_TOO_LARGE : KV_NO_SPACE, {}, {}, 0};
   }
   const ObjectId object{authority_.epoch, ++lastCounter_};
   grants_[wanted.key] = {object, now_ + std::min(request.deadlineMs, kGrantMsMax)};

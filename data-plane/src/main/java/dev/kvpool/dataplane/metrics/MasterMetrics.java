@@ -69,6 +69,11 @@ public final class MasterMetrics {
                 "kvpool.master.takeover.duration.seconds",
                 "Time from the Lease to serving, at the last takeover",
                 it -> it.lastTakeoverMs() / 1000.0);
+        gauge(
+                "kvpool.master.lease.recovery.seconds",
+                "Time until what the last takeover found may be evicted, 0 when it may",
+                it -> Math.max(0, it.recoveredUntilMs() - Math.min(it.recoveredUntilMs(), clockMs.getAsLong()))
+                        / 1000.0);
         for (Count count : Count.values()) {
             counter(count);
         }

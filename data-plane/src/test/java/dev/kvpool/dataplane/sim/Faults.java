@@ -159,13 +159,16 @@ final class Faults {
     private void drain(SimMaster master, SimNode node) {
         if (plan.draining() && master.hears() && master.drain(node.nodeId(), world.between(500, 10_000))) {
             tally.count("node drained");
-            world.in(awhileMs(), () -> cancelDrain(master, node));
+            world.in(awhileMs(), () -> cancelDrain(node));
         }
     }
 
-    private void cancelDrain(SimMaster master, SimNode node) {
-        if (master.hears()) {
-            master.cancelDrain(node.nodeId());
+    /** Whoever leads by then. */
+    private void cancelDrain(SimNode node) {
+        for (SimMaster master : masters) {
+            if (master.hears() && master.serves()) {
+                master.cancelDrain(node.nodeId());
+            }
         }
     }
 
@@ -264,7 +267,6 @@ final class Faults {
             }
         }
         nodes.forEach(node -> node.cut(-1, 0));
-        masters.forEach(master -> nodes.forEach(node -> cancelDrain(master, node)));
     }
 
     boolean isOver() {

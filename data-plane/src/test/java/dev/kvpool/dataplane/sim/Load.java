@@ -88,6 +88,7 @@ final class Load {
 
     void put(List<String> keys, int timeoutMs, IntConsumer status) {
         int first = values.latest() + 1;
+        long deadlineMs = world.nowMs() + timeoutMs;
         Manner manner = putManner(keys);
         List<byte[]> memory = new ArrayList<>();
         for (String key : keys) {
@@ -99,9 +100,22 @@ final class Load {
             for (int i = 0; i < keys.size(); i++) {
                 history.putEnds(first + i, table.status(i) == Status.OK.code());
                 count("put", table.status(i));
+                awaitsRoom(keys.get(i), table.status(i), deadlineMs);
                 status.accept(table.status(i));
             }
         });
+    }
+
+    /** Nowhere is so much pinned that nothing could give way, so a put has to wait for that as long as it may. */
+    private void awaitsRoom(String key, int status, long deadlineMs) {
+        Violation.unless(
+                status != Status.NO_SPACE.code() || world.nowMs() >= deadlineMs,
+                "a put waits for room",
+                "a put of %s ends with %s, %d ms before its deadline: %s",
+                key,
+                Status.of(status),
+                deadlineMs - world.nowMs(),
+                client.explanation());
     }
 
     private Manner putManner(List<String> keys) {

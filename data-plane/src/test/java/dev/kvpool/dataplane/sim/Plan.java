@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.election.ElectionTimes;
+import dev.kvpool.dataplane.master.core.EvictionRules;
 import java.util.SplittableRandom;
 
 /**
@@ -10,6 +11,7 @@ import java.util.SplittableRandom;
  *
  * @param forcing removals may be forced
  * @param tight values so large that the pool evicts
+ * @param cramped the values are so large that all of them do not fit, and puts find no room, above all after a takeover
  * @param upserting some puts replace what exists
  * @param pinning the first keys are pinned hard by every put, some others softly
  * @param draining nodes are emptied and taken back
@@ -33,9 +35,12 @@ record Plan(
         boolean tampering,
         boolean slowNetwork,
         long loadMs,
-        long faultEveryMs) {
+        long faultEveryMs,
+        boolean cramped) {
     /** So few that what is pinned lies well below the watermark. */
     private static final int PINNED_KEYS = 2;
+
+    private static final long SOFT_PIN_MS = 1_800_000;
 
     private static final ElectionTimes QUICK = new ElectionTimes(1_500, 900, 300);
 
@@ -43,6 +48,7 @@ record Plan(
         SplittableRandom dice = new SplittableRandom(seed ^ 0x5EED);
         boolean removing = dice.nextInt(2) == 0;
         boolean tight = dice.nextInt(4) == 0;
+        boolean cramped = tight && new SplittableRandom(seed ^ 0xC4A3).nextInt(4) == 0;
         ElectionTimes election = dice.nextInt(4) == 0 ? ElectionTimes.DEFAULT : QUICK;
         return new Plan(
                 new SimTimes(election, dice.nextLong(300, 3_000), dice.nextLong(500, 5_000)),
@@ -51,7 +57,7 @@ record Plan(
                 dice.nextInt(3) == 0 ? 1 : 0,
                 1 + dice.nextInt(2),
                 3,
-                tight ? 30 : 3 + dice.nextInt(8),
+                cramped ? 45 : tight ? 30 : 3 + dice.nextInt(8),
                 removing,
                 removing && dice.nextInt(2) == 0,
                 removing && dice.nextInt(3) == 0,
@@ -63,7 +69,8 @@ record Plan(
                 dice.nextInt(3) == 0,
                 dice.nextInt(2) == 0,
                 dice.nextLong(10_000, 22_000),
-                dice.nextLong(200, 1_500));
+                dice.nextLong(200, 1_500),
+                cramped);
     }
 
     /** Whether every put of a key pins it hard; not where such an object may go with a transient node. */
@@ -71,15 +78,17 @@ record Plan(
         return pinning && transientNodes == 0 && key < PINNED_KEYS;
     }
 
-    double highWatermark() {
-        return tight ? 0.02 : 0.9;
-    }
-
-    double lowWatermark() {
-        return tight ? 0.015 : 0.8;
+    EvictionRules eviction() {
+        if (cramped) {
+            return new EvictionRules(0.9, 0.8, 0.05, SOFT_PIN_MS, true);
+        }
+        return tight ? EvictionRules.between(0.015, 0.02) : EvictionRules.between(0.8, 0.9);
     }
 
     int valueBytesMax() {
+        if (cramped) {
+            return 1_500_000;
+        }
         return tight ? 40_000 : 3_000;
     }
 }

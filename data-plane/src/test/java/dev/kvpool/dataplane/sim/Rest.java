@@ -17,6 +17,10 @@ final class Rest {
     private static final long LOOK_MS = 250;
     private static final int ASK_MS = 5_000;
     private static final int ASKS_MAX = 40;
+
+    /** Longer, with {@link #ASK_MS} for each, than object leases last after the last takeover. */
+    private static final int ASKS_FOR_ROOM_MAX = 3;
+
     private static final int UNANSWERED = 1;
 
     private final Plan plan;
@@ -75,6 +79,7 @@ final class Rest {
         if (leaders.size() != 1) {
             return leaders.size() + " masters serve";
         }
+        leaders.getFirst().cancelDrains();
         PoolStatus status = leaders.getFirst().status();
         if (status.readyNodes() != plan.nodes()) {
             return status.readyNodes() + " of " + plan.nodes() + " nodes are ready: " + status.nodes();
@@ -119,7 +124,7 @@ final class Rest {
 
     private void writable(String key) {
         int[] answer = {UNANSWERED};
-        for (int i = 0; i < ASKS_MAX && (i == 0 || isLeaderless(answer[0])); i++) {
+        for (int i = 0; i < ASKS_MAX && (i == 0 || mayPass(answer[0], i)); i++) {
             answer[0] = UNANSWERED;
             loads.getFirst().put(List.of(key), ASK_MS, status -> answer[0] = status);
             await(answer);
@@ -129,9 +134,10 @@ final class Rest {
         readable(key);
     }
 
-    /** A Lease that was stolen last is held by the thief for its whole duration. */
-    private static boolean isLeaderless(int status) {
-        return status == Status.NOT_LEADER.code() || status == Status.RECOVERING.code();
+    /** A Lease that was stolen last is held by the thief for its whole duration, and all a full pool holds may be leased. */
+    private static boolean mayPass(int status, int asks) {
+        boolean leaderless = status == Status.NOT_LEADER.code() || status == Status.RECOVERING.code();
+        return leaderless || (status == Status.NO_SPACE.code() && asks < ASKS_FOR_ROOM_MAX);
     }
 
     /** The status of a get; asked again while it says neither that the key is there nor that it is not. */

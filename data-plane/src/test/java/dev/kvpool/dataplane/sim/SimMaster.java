@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.core.Action;
 import dev.kvpool.dataplane.master.core.CoreSettings;
 import dev.kvpool.dataplane.master.core.Counters.Count;
+import dev.kvpool.dataplane.master.core.DrainStatus;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.NodePeer;
 import dev.kvpool.dataplane.master.core.Objection;
@@ -141,6 +142,13 @@ final class SimMaster extends SimProcess {
     void cancelDrain(String node) {
         core.cancelDrain(node);
         perform();
+    }
+
+    /** Nodes whose emptying another leader has begun, and nobody has cancelled under this one, take part again. */
+    void cancelDrains() {
+        for (DrainStatus drain : core.status().drains()) {
+            cancelDrain(drain.node());
+        }
     }
 
     /** Whether this master shows an object under a key now. */

@@ -72,8 +72,7 @@ final class Simulation implements AutoCloseable {
         return new CoreSettings(
                 name,
                 plan.times().objectLeaseMs(),
-                plan.highWatermark(),
-                plan.lowWatermark(),
+                plan.eviction(),
                 plan.replicas(),
                 plan.times().election().leaseDurationMs(),
                 plan.times().repairDelayMs(),

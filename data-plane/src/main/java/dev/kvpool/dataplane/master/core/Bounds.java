@@ -59,6 +59,12 @@ final class Bounds {
     /** How long writers who find no room look past a node of which nothing more could be evicted. */
     static final long BARREN_MS = 1_000;
 
+    /** How long a node that had no place for an object is not asked for one of that size: two of its statistics. */
+    static final long NO_PLACE_MS = 1_000;
+
+    /** The longest time that a writer is told to wait for room. It asks again sooner. */
+    static final long ROOM_MS_MAX = 86_400_000;
+
     /** What a node remembers as the largest object lease is believed up to a day. */
     static final long OBJECT_LEASE_MS_MAX = 86_400_000;
 
@@ -106,6 +112,9 @@ final class Bounds {
     static final int COPIES_PER_NODE_MAX = 8;
 
     static final long COPY_BYTES_PER_NODE_MAX = 64L << 20;
+
+    /** A leader that finds a node drained under another one has this long to see that it still is: longer than leases. */
+    static final long DRAINED_CHECK_MS = 60_000;
 
     /** Longer than a node tries. */
     static final long COPY_WAIT_MS = 60_000;

@@ -1,61 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /**
  * Nodes that are to leave. A drained node takes nothing new; what only it holds is moved by {@link Repairs}; it may leave
- * when nothing is left that can be moved and no reader has a promise any more that names it. Drains end with the leadership
- * they were asked of: whoever asked sees that they are gone, and asks again.
+ * when nothing is left that can be moved and no reader has a promise any more that names it. Whoever leads next goes on
+ * with it, by what {@link DrainNotes} have written down.
  */
 final class Drains {
-    /** What could not be moved yet, and why. */
-    private record Reason(String tier, String why) {}
-
-    private static final class Tally {
-        long objects;
-        long bytes;
-    }
-
-    private static final class Drain {
-        final String node;
-        final long incarnation;
-        final long startedAtMs;
-        final long untilMs;
-        DrainStatus.State state = DrainStatus.State.DRAINING;
-        Map<Reason, Tally> left = new LinkedHashMap<>();
-        Map<Reason, Tally> counting = new LinkedHashMap<>();
-        boolean counted;
-        long objectsMoved;
-        long bytesMoved;
-
-        /** Until then readers may have been told to read there. */
-        long namedUntilMs;
-
-        Drain(NodeView node, long startedAtMs, long untilMs) {
-            this.node = node.id;
-            this.incarnation = node.peer.incarnation();
-            this.startedAtMs = startedAtMs;
-            this.untilMs = untilMs;
-        }
-    }
-
     private final CoreSettings settings;
     private final Membership membership;
     private final Settlement settlement;
+    private final Supplier<ObjectId> nextId;
     private final Outbox outbox;
     private final Map<String, Drain> drains = new TreeMap<>();
 
-    Drains(CoreSettings settings, Membership membership, Settlement settlement, Outbox outbox) {
+    /** @param nextId an id above every one that was given before */
+    Drains(
+            CoreSettings settings,
+            Membership membership,
+            Settlement settlement,
+            Supplier<ObjectId> nextId,
+            Outbox outbox) {
         this.settings = settings;
         this.membership = membership;
         this.settlement = settlement;
+        this.nextId = nextId;
         this.outbox = outbox;
     }
 
@@ -72,21 +51,43 @@ final class Drains {
         if (node.isTransient) {
             return Optional.of("node " + id + " is transient: its memory goes with its process");
         }
-        Drain drain = new Drain(node, startedAtMs, nowMs + timeoutMs);
-        Tally everything = drain.left.computeIfAbsent(new Reason("", "not looked at yet"), it -> new Tally());
-        everything.objects = node.replicaCount();
-        everything.bytes = node.usedBytes();
-        drain.namedUntilMs = Math.max(nowMs + settings.objectLeaseMs(), settlement.recoveredUntilMs());
-        drains.put(id, drain);
-        node.leaving = true;
+        Drain drain = new Drain(id, node.peer.incarnation(), startedAtMs, nowMs + timeoutMs, nextId.get());
+        hold(drain, nowMs);
         outbox.report("draining node %s with %d objects, %d ms at most".formatted(id, node.replicaCount(), timeoutMs));
         return Optional.empty();
+    }
+
+    /** Goes on with what another leader has begun, unless something newer is known about it. */
+    void found(DrainNote note, ObjectId id, long nowMs) {
+        Drain present = drains.get(note.node());
+        boolean known = present != null && !id.isNewerThan(present.notedBy);
+        if (known || note.stage() == DrainNote.Stage.OVER) {
+            return;
+        }
+        Drain drain = Drain.resumed(note, id, nowMs);
+        hold(drain, nowMs);
+        outbox.report("draining node %s goes on as another leader has begun it, %d ms at most: %d objects moved so far"
+                .formatted(note.node(), note.leftMs(), note.objectsMoved()));
+        NodeView node = membership.node(note.node());
+        if (node != null && node.isConnected() && node.info != null) {
+            introduced(node);
+        }
+    }
+
+    private void hold(Drain drain, long nowMs) {
+        drain.namedUntilMs = Math.max(nowMs + settings.objectLeaseMs(), settlement.recoveredUntilMs());
+        drains.put(drain.node, drain);
+        NodeView node = membership.node(drain.node);
+        if (node != null) {
+            drain.notLookedAt(node);
+            node.leaving = true;
+        }
     }
 
     /** The node takes part again as before. False when it is not being drained. */
     boolean cancel(String id) {
         Drain drain = drains.get(id);
-        if (drain == null || drain.state == DrainStatus.State.CANCELLED) {
+        if (drain == null || !drain.isHolding()) {
             return false;
         }
         end(drain, DrainStatus.State.CANCELLED);
@@ -97,73 +98,67 @@ final class Drains {
     /** Whether objects have to be moved. */
     boolean isActive() {
         for (Drain drain : drains.values()) {
-            if (drain.state == DrainStatus.State.DRAINING) {
+            if (drain.isActive() && !drain.isPast()) {
                 return true;
             }
         }
         return false;
     }
 
-    Optional<DrainStatus.State> stateOf(NodeView node) {
-        Drain drain = node.leaving ? drains.get(node.id) : null;
-        return drain == null ? Optional.empty() : Optional.of(drain.state);
+    Collection<Drain> all() {
+        return drains.values();
     }
 
-    /** A node came back as another process: what was drained has left. */
+    Optional<DrainStatus.State> stateOf(NodeView node) {
+        Drain drain = node.leaving ? drains.get(node.id) : null;
+        return drain == null ? Optional.empty() : Optional.of(drain.state());
+    }
+
+    /** A node came back, if as another process, what was drained has left. */
     void introduced(NodeView node) {
         Drain drain = drains.get(node.id);
-        boolean left = drain != null
-                && drain.state != DrainStatus.State.DRAINING
-                && drain.incarnation != node.peer.incarnation();
-        if (left) {
+        if (drain == null || drain.isPast()) {
+            return;
+        }
+        if (!drain.isActive() && drain.incarnation != node.peer.incarnation()) {
+            drain.pass();
             stay(drain);
-            drains.remove(node.id);
+        } else {
+            node.leaving = drain.isHolding();
         }
     }
 
     // ---- told by the pass over all objects ------------------------------------------------------------------------
 
     void passBegins() {
-        drains.values().forEach(drain -> {
-            drain.counting = new LinkedHashMap<>();
-            drain.counted = true;
-        });
+        drains.values().forEach(Drain::passBegins);
     }
 
     /** An object has no replica but this one, which is on a leaving node; nothing happens when it is null. */
     void left(Replica replica, String why) {
         Drain drain = replica == null ? null : drains.get(replica.node().id);
         if (drain != null) {
-            String tier = replica.node().tier(replica.extent().segment());
-            Tally tally = drain.counting.computeIfAbsent(new Reason(tier, why), reason -> new Tally());
-            tally.objects++;
-            tally.bytes += replica.extentBytes();
+            drain.isLeft(replica.node().tier(replica.extent().segment()), why, replica.extentBytes());
         }
     }
 
     void moved(String source, long bytes) {
         Drain drain = drains.get(source);
-        if (drain != null && drain.state == DrainStatus.State.DRAINING) {
-            drain.objectsMoved++;
-            drain.bytesMoved += bytes;
+        if (drain != null && drain.isActive()) {
+            drain.moved(bytes);
         }
     }
 
     void passEnded(long nowMs) {
         for (Drain drain : drains.values()) {
-            // A drain that began during the pass has not been counted from its start.
-            if (!drain.counted) {
-                continue;
-            }
-            drain.left = drain.counting;
-            if (drain.state == DrainStatus.State.DRAINING) {
+            if (drain.passEnded() && drain.isActive()) {
                 decide(drain, nowMs);
             }
         }
     }
 
     private void decide(Drain drain, long nowMs) {
-        if (!drain.left.isEmpty()) {
+        if (drain.isAnythingLeft()) {
             // Until now readers of what is left were sent there.
             drain.namedUntilMs = Math.max(drain.namedUntilMs, nowMs + settings.objectLeaseMs());
             return;
@@ -177,7 +172,7 @@ final class Drains {
 
     void tick(long nowMs) {
         for (Drain drain : drains.values()) {
-            if (drain.state == DrainStatus.State.DRAINING && nowMs >= drain.untilMs) {
+            if (drain.isActive() && nowMs >= drain.untilMs) {
                 end(drain, DrainStatus.State.TIMED_OUT);
             }
         }
@@ -189,13 +184,14 @@ final class Drains {
     }
 
     private void end(Drain drain, DrainStatus.State state) {
-        drain.state = state;
+        drain.become(state);
+        DrainStatus status = drain.status();
         outbox.report("drain of node %s %s: %d objects moved, %d left"
                 .formatted(
                         drain.node,
                         state.name().toLowerCase(Locale.ROOT).replace('_', ' '),
-                        drain.objectsMoved,
-                        sum(drain).objects));
+                        status.objectsMoved(),
+                        status.objectsLeft()));
     }
 
     private void stay(Drain drain) {
@@ -208,29 +204,10 @@ final class Drains {
     List<DrainStatus> status() {
         List<DrainStatus> status = new ArrayList<>();
         for (Drain drain : drains.values()) {
-            List<DrainStatus.Leftover> leftovers = new ArrayList<>();
-            drain.left.forEach((reason, tally) ->
-                    leftovers.add(new DrainStatus.Leftover(reason.tier, tally.objects, tally.bytes, reason.why)));
-            Tally left = sum(drain);
-            status.add(new DrainStatus(
-                    drain.node,
-                    drain.state,
-                    drain.startedAtMs,
-                    left.objects,
-                    left.bytes,
-                    drain.objectsMoved,
-                    drain.bytesMoved,
-                    leftovers));
+            if (!drain.isPast()) {
+                status.add(drain.status());
+            }
         }
         return status;
-    }
-
-    private static Tally sum(Drain drain) {
-        Tally sum = new Tally();
-        for (Tally tally : drain.left.values()) {
-            sum.objects += tally.objects;
-            sum.bytes += tally.bytes;
-        }
-        return sum;
     }
 }

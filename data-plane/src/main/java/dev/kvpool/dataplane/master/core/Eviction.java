@@ -7,8 +7,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What has to be evicted at one moment. A node above its high watermark, in bytes or in directory slots, is brought down to
- * the low one; what is already on its way out counts as gone. A leased or hard-pinned object never goes, a softly pinned one
+ * What has to be evicted at one moment. A node above the mark where eviction begins, in bytes or in directory slots, is brought
+ * down to the one where it ends; what is already on its way out counts as gone. A leased or hard-pinned object never goes, a softly pinned one
  * only in a second round, and an object goes with all its replicas.
  */
 final class Eviction {
@@ -35,7 +35,7 @@ final class Eviction {
     Eviction(Collection<NodeView> nodes, EvictionRules rules) {
         this.rules = rules;
         for (NodeView node : nodes) {
-            Need need = node.usable ? need(node, rules) : null;
+            Need need = node.usable ? need(node) : null;
             if (need != null && need.isOpen()) {
                 needs.put(node, need);
                 open++;
@@ -71,13 +71,26 @@ final class Eviction {
         return !retention.hard() && (round == Round.SOFTLY_PINNED || !isSoftlyPinned(object, retention, nowMs));
     }
 
+    /** When an object that may not be taken now may be taken, as far as is known; {@link NodeView#NO_ROOM_EVER} for a hard pin. */
+    long mayTakeFromMs(StoredObject object) {
+        Retention retention = object.retention();
+        if (retention.hard() || (retention.soft() && !rules.evictSoftPinned())) {
+            return retention.hard() ? NodeView.NO_ROOM_EVER : object.leaseUntilMs() + pinMs(retention);
+        }
+        return object.leaseUntilMs();
+    }
+
     /** A soft pin runs from the publish or from the end of the last lease. */
     private boolean isSoftlyPinned(StoredObject object, Retention retention, long nowMs) {
         if (!retention.soft()) {
             return false;
         }
+        return nowMs - object.leaseUntilMs() < pinMs(retention);
+    }
+
+    private long pinMs(Retention retention) {
         long pinMs = retention.softMs() == 0 ? rules.softPinMs() : retention.softMs();
-        return nowMs - object.leaseUntilMs() < Math.min(pinMs, EvictionRules.SOFT_PIN_MS_MAX);
+        return Math.min(pinMs, EvictionRules.SOFT_PIN_MS_MAX);
     }
 
     /** Counts the extents of a victim as gone. */
@@ -94,18 +107,16 @@ final class Eviction {
         }
     }
 
-    private static Need need(NodeView node, EvictionRules rules) {
+    private static Need need(NodeView node) {
         Need need = new Need();
-        if (isAbove(node, rules.high())) {
-            need.bytes = bytesHeld(node) - (long) (node.capacityBytes * rules.low());
-            need.slots = slotsHeld(node) - (long) (node.capacitySlots * rules.low());
+        long bytes = bytesHeld(node);
+        long slots = slotsHeld(node);
+        if (node.byteLimits.isAbove(bytes) || node.slotLimits.isAbove(slots)) {
+            need.bytes = node.byteLimits.excess(bytes);
+            need.slots = node.slotLimits.excess(slots);
         }
         need.bytes = Math.max(need.bytes, node.wantedBytes);
         return need;
-    }
-
-    private static boolean isAbove(NodeView node, double watermark) {
-        return bytesHeld(node) > node.capacityBytes * watermark || slotsHeld(node) > node.capacitySlots * watermark;
     }
 
     private static long bytesHeld(NodeView node) {

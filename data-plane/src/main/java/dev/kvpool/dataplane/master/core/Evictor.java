@@ -8,12 +8,14 @@ import dev.kvpool.dataplane.master.core.Eviction.Round;
  * Evicts, while this master serves, as {@link Eviction} judges: from the least recently used object on, through all of them
  * if need be, but bounded in a turn, so that nobody waits long behind one: what writers put pays for the room it takes, and
  * each tick goes on by more. Only a walk that found nothing more to take ends without success; after a short
- * rest the next one begins, since leases end. So a full pool goes on losing objects as long as it holds one that may go.
+ * rest the next one begins, since leases end. So a full pool goes on losing objects as long as it holds one that may go. As long
+ * as all that this leader has found is leased, walks begin behind it.
  */
 final class Evictor {
     private final EvictionRules rules;
     private final Leadership leadership;
     private final Membership membership;
+    private final Settlement settlement;
     private final Index index;
     private final Groups groups;
     private final Frees frees;
@@ -23,16 +25,26 @@ final class Evictor {
     /** The walk under way, null when there is none, and what it may take. */
     private ObjectChain.Walk walk;
 
+    /** Stands where what was put or used since this master serves begins; null when what lies before may be evicted as well. */
+    private ObjectChain.Walk sinceTakeover;
+
     private Round round = Round.UNPINNED;
     private long restsUntilMs = Long.MIN_VALUE;
 
     /** How much may still be done in this turn, counted in objects looked at. */
     private int left;
 
-    Evictor(EvictionRules rules, Leadership leadership, View view, Orders orders, Counters counters) {
+    Evictor(
+            EvictionRules rules,
+            Leadership leadership,
+            View view,
+            Orders orders,
+            Settlement settlement,
+            Counters counters) {
         this.rules = rules;
         this.leadership = leadership;
         this.membership = view.membership();
+        this.settlement = settlement;
         this.index = view.index();
         this.groups = view.groups();
         this.frees = orders.frees();
@@ -40,7 +52,21 @@ final class Evictor {
         this.counters = counters;
     }
 
+    /** This master serves from now on. */
+    void serving() {
+        sinceTakeover = index.recency().throughWhatComes();
+    }
+
+    void endTerm() {
+        endWalk();
+        sinceTakeover = end(sinceTakeover);
+        restsUntilMs = Long.MIN_VALUE;
+    }
+
     void tick(long nowMs) {
+        if (!settlement.isRecovering(nowMs)) {
+            sinceTakeover = end(sinceTakeover);
+        }
         evict(Bounds.EVICTION_VISITS, nowMs);
     }
 
@@ -85,21 +111,33 @@ final class Evictor {
 
     private void begin(Round what) {
         round = what;
-        walk = index.recency().fromFirst();
+        walk = sinceTakeover == null ? index.recency().fromFirst() : sinceTakeover.fromHere();
+        if (what == Round.UNPINNED) {
+            long before = sinceTakeover == null ? NodeView.NO_ROOM_EVER : settlement.recoveredUntilMs();
+            membership.all().forEach(node -> node.soonestMs = before);
+        }
     }
 
     private void endWalk() {
-        if (walk != null) {
-            walk.end();
-            walk = null;
+        walk = end(walk);
+    }
+
+    private static ObjectChain.Walk end(ObjectChain.Walk ended) {
+        if (ended != null) {
+            ended.end();
         }
+        return null;
     }
 
     private void visit(StoredObject object, Eviction eviction, long nowMs) {
         if (groups.refresh(object)) {
             return; // its turn comes again further on, among the objects that were used when its group was
         }
-        if (!eviction.mayTake(object, round, nowMs) || !eviction.helps(object)) {
+        if (!eviction.mayTake(object, round, nowMs)) {
+            passOver(object, eviction.mayTakeFromMs(object));
+            return;
+        }
+        if (!eviction.helps(object)) {
             return;
         }
         for (StoredObject other : groups.others(object)) {
@@ -110,12 +148,21 @@ final class Evictor {
         evict(object, eviction, nowMs);
     }
 
+    /** Who finds no room on a node now is told when the first of what it holds may go. */
+    private static void passOver(StoredObject object, long fromMs) {
+        for (Replica replica : object.replicas()) {
+            NodeView node = replica.node();
+            node.soonestMs = Math.min(node.soonestMs, fromMs);
+        }
+    }
+
     private void evict(StoredObject victim, Eviction eviction, long nowMs) {
         left -= Bounds.EVICTED_IS_VISITS;
         counters.add(Count.EVICTED);
         counters.ages().add(nowMs - victim.leaseUntilMs());
         for (Replica replica : victim.replicas()) {
             counters.add(Count.EVICTED_BYTES, replica.extentBytes());
+            replica.node().roomComesMs = Long.MIN_VALUE;
         }
         departed.evicted(victim.key());
         eviction.book(victim);
@@ -131,6 +178,7 @@ final class Evictor {
             node.wantedBytes = 0;
             if (eviction.isNeededOn(node)) {
                 node.barrenUntilMs = nowMs + Bounds.BARREN_MS;
+                node.roomComesMs = node.soonestMs;
             }
         }
     }

@@ -89,8 +89,7 @@ final class GrantRequests {
         List<NodeView> targets = Placement.choose(wish.usable, extentBytes, wish.replicas, wish.preferredNode, random);
         if (targets.isEmpty()) {
             counters.add(Count.GRANTS_NO_SPACE);
-            makeRoom(wish.usable, extentBytes, wish.nowMs);
-            return refused(Status.NO_SPACE);
+            return noRoom(wish, extentBytes);
         }
         endOutlived(asked.key(), wish.nowMs);
         Grant grant = new Grant(
@@ -105,11 +104,29 @@ final class GrantRequests {
         grants.add(grant);
         counters.add(Count.GRANTS);
         List<Integer> places = targets.stream().map(nodes::place).toList();
-        return new GrantLine(Status.OK, grant.id, places);
+        return new GrantLine(Status.OK, grant.id, places, 0);
+    }
+
+    /** Says when asking again may help: as soon as the first object may be evicted whose place would do. */
+    private GrantLine noRoom(Wish wish, long extentBytes) {
+        if (wish.usable.isEmpty()) {
+            return refused(Status.UNAVAILABLE);
+        }
+        makeRoom(wish.usable, extentBytes, wish.nowMs);
+        long comesMs = NodeView.NO_ROOM_EVER;
+        for (NodeView node : wish.usable) {
+            if (node.segmentBytesMax >= extentBytes) {
+                comesMs = Math.min(comesMs, node.roomComesMs());
+            }
+        }
+        long roomMs = comesMs == NodeView.NO_ROOM_EVER
+                ? 0
+                : Math.clamp(Math.max(comesMs, wish.nowMs) - wish.nowMs, 1, Bounds.ROOM_MS_MAX);
+        return new GrantLine(Status.NO_SPACE, ObjectId.NONE, List.of(), roomMs);
     }
 
     private Status objection(Key key, Wish wish) {
-        if (!key.isValid() || EnrolmentKey.isOne(key)) {
+        if (!key.isValid() || NoteKey.isAny(key)) {
             return Status.INVALID_KEY;
         }
         StoredObject present = index.published(key);
@@ -147,10 +164,7 @@ final class GrantRequests {
                 best = node;
             }
         }
-        boolean comes = best == null
-                || (best.freeBytes() + best.freeingBytes() >= extentBytes
-                        && best.freeSlots() + best.freeingSlots() > 0);
-        if (!comes) {
+        if (best != null && !best.isMakingRoom(extentBytes)) {
             best.want(extentBytes);
         }
     }
@@ -175,6 +189,6 @@ final class GrantRequests {
     }
 
     private static GrantLine refused(Status why) {
-        return new GrantLine(why, ObjectId.NONE, List.of());
+        return new GrantLine(why, ObjectId.NONE, List.of(), 0);
     }
 }

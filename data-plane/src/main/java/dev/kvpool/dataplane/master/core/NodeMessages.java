@@ -57,7 +57,10 @@ final class NodeMessages {
             case SnapshotRecords it -> stream.snapshot(node, it);
             case Changes it -> stream.changes(node, it);
             case SnapshotEnd it -> joined(node, it);
-            case NodeStats it -> node.stats = it;
+            case NodeStats it -> {
+                node.stats = it;
+                node.hasPlaceFor(it.largestFreeBytes());
+            }
             case LeaderGone it -> departures.heard(node, it, nowMs);
             case FenceAck it -> takeover.fenceAnswered(node, it, nowMs);
             case CommandAck it -> answered(node, it);

@@ -17,6 +17,7 @@ import java.util.OptionalLong;
 /** What a master knows of one storage node; it outlives the node's connections. */
 final class NodeView implements Placement.Candidate {
     static final long NO_SESSION = -1;
+    static final long NO_ROOM_EVER = Long.MAX_VALUE;
 
     final String id;
 
@@ -105,10 +106,22 @@ final class NodeView implements Placement.Candidate {
     /** Until then nothing more is sought on it: all it holds was found leased or pinned. */
     long barrenUntilMs = Long.MIN_VALUE;
 
-    /** Room that new objects must leave free; kept by {@link TakeoverReserve}. */
-    long keptBytes;
+    /**
+     * When the first of what it holds may be evicted, as the eviction found when it looked at all of it in vain; {@link
+     * #NO_ROOM_EVER} when all of it is pinned for good.
+     */
+    long roomComesMs = Long.MIN_VALUE;
 
-    long keptSlots;
+    /** The same of the walk under way; kept by {@link Evictor}. */
+    long soonestMs = NO_ROOM_EVER;
+
+    /** Smallest extent that it said to have no place for, though there were bytes enough; kept until it must have one. */
+    private long refusedBytes = Long.MAX_VALUE;
+
+    /** What new objects may take of it; kept by {@link TakeoverReserve}. */
+    final RoomLimits byteLimits = new RoomLimits();
+
+    final RoomLimits slotLimits = new RoomLimits();
 
     NodeView(String id) {
         this.id = id;
@@ -143,6 +156,8 @@ final class NodeView implements Placement.Candidate {
         fencedBy = Authority.NONE;
         joining = false;
         wantedBytes = 0;
+        roomComesMs = Long.MIN_VALUE;
+        refusedBytes = Long.MAX_VALUE;
     }
 
     void introduced(NodeInfo newInfo) {
@@ -210,14 +225,43 @@ final class NodeView implements Placement.Candidate {
         return id;
     }
 
+    /** Room for one new object of this size, the kept room left out. */
     @Override
-    public long freeBytes() {
-        return capacityBytes - usedBytes() - grantedBytes - keptBytes;
+    public boolean hasRoom(long extentBytes) {
+        return freeBytes() >= extentBytes && freeSlots() > 0 && extentBytes < refusedBytes;
     }
 
     @Override
-    public long freeSlots() {
-        return capacitySlots - usedSlots() - grantedSlots - keptSlots;
+    public long freeBytes() {
+        return byteLimits.free(capacityBytes, usedBytes() + grantedBytes);
+    }
+
+    private long freeSlots() {
+        return slotLimits.free(capacitySlots, usedSlots() + grantedSlots);
+    }
+
+    /** Whether what is on its way out already makes room for an object of this size. */
+    boolean isMakingRoom(long extentBytes) {
+        boolean inOnePlace = extentBytes < refusedBytes || freeingBytes() >= extentBytes;
+        return inOnePlace && freeBytes() + freeingBytes() >= extentBytes && freeSlots() + freeingSlots() > 0;
+    }
+
+    /** When it may have room for something at the earliest; {@link #NO_ROOM_EVER} when nobody can tell that it ever will. */
+    long roomComesMs() {
+        boolean anyMoment = grantedBytes > 0 || freeingBytes() > 0;
+        return anyMoment ? Long.MIN_VALUE : roomComesMs;
+    }
+
+    /** It has bytes enough for such an extent, but not in one place. */
+    void refused(long extentBytes) {
+        refusedBytes = Math.min(refusedBytes, extentBytes);
+    }
+
+    /** So many bytes in one place are free on it, or were a moment ago. */
+    void hasPlaceFor(long bytes) {
+        if (bytes >= refusedBytes) {
+            refusedBytes = Long.MAX_VALUE;
+        }
     }
 
     /** Failure domain, empty when unknown: what the configuration says wins over what the node says. */

@@ -33,6 +33,11 @@ final class ObjectChain implements Iterable<StoredObject> {
             return object;
         }
 
+        /** Another walk, from where this one stands to the last object there is. */
+        Walk fromHere() {
+            return begin(next, ObjectRecords.AFTER, false);
+        }
+
         /** To be called when no more objects are asked for. */
         void end() {
             walks.remove(this);
@@ -75,6 +80,11 @@ final class ObjectChain implements Iterable<StoredObject> {
     /** From the first on, and until it is ended also by whatever is added behind the last. */
     Walk throughAll() {
         return begin(first, ObjectRecords.AFTER, true);
+    }
+
+    /** Through what is added behind the last object from now on. */
+    Walk throughWhatComes() {
+        return begin(Slabs.NONE, ObjectRecords.AFTER, true);
     }
 
     private Walk begin(int from, int onward, boolean toTheVeryEnd) {

@@ -23,10 +23,11 @@ final class Placement {
         /** Failure domain, empty when unknown. */
         String zone();
 
-        /** Room for new objects, in bytes and in directory slots. */
-        long freeBytes();
+        /** Whether a new object of this size has a place, and a directory slot. */
+        boolean hasRoom(long extentBytes);
 
-        long freeSlots();
+        /** Bytes that new objects may take. */
+        long freeBytes();
 
         /** The part of new objects, 0 to 1, that the node should be considered for. */
         double willingness();
@@ -43,7 +44,7 @@ final class Placement {
         List<C> others = new ArrayList<>();
         List<C> chosen = new ArrayList<>();
         for (C candidate : candidates) {
-            if (candidate.freeBytes() < extentBytes || candidate.freeSlots() < 1) {
+            if (!candidate.hasRoom(extentBytes)) {
                 continue;
             }
             double willingness = candidate.willingness();

@@ -13,6 +13,7 @@ import java.util.OptionalLong;
  * @param notReady why this master is not ready, empty when it is
  * @param tombstones keys whose removal is kept for nodes that have missed it
  * @param underReplicatedObjects with fewer copies on ready nodes than they should have, unavailable ones included
+ * @param recoveredUntilMs on the core's clock; before it nothing that the last takeover found is evicted
  * @param highestEpoch the highest epoch any node has told of
  */
 public record PoolStatus(
@@ -35,6 +36,7 @@ public record PoolStatus(
         int clients,
         int grantsUnderWay,
         long lastTakeoverMs,
+        long recoveredUntilMs,
         List<Node> nodes,
         List<DrainStatus> drains,
         Counters counters) {

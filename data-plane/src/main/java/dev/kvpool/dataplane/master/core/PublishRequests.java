@@ -78,7 +78,10 @@ final class PublishRequests {
                 check(grant, nowMs);
             }
             case NO_SPACE -> {
-                grant.targets.forEach(node -> node.want(grant.extentBytes));
+                grant.targets.forEach(node -> {
+                    node.want(grant.extentBytes);
+                    standings.hadNoPlace(node, grant.extentBytes, nowMs);
+                });
                 giveBack(grant, Count.PUTS_NO_SPACE, nowMs);
                 reply.decide(line, Status.OK);
             }

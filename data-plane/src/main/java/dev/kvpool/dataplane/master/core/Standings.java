@@ -17,6 +17,7 @@ final class Standings {
         private long distrustedUntilMs = Long.MIN_VALUE;
         private long backOffMs = Bounds.DISTRUST_MS_MIN;
         private long rampSinceMs = Long.MIN_VALUE;
+        private long noPlaceUntilMs = Long.MIN_VALUE;
     }
 
     private final Counters counters;
@@ -36,6 +37,15 @@ final class Standings {
         standing.backOffMs = again ? Math.min(2 * standing.backOffMs, Bounds.DISTRUST_MS_MAX) : Bounds.DISTRUST_MS_MIN;
         standing.distrustedUntilMs = nowMs + standing.backOffMs;
         counters.add(Count.NODES_DISTRUSTED);
+    }
+
+    /**
+     * The node refused a write because its free bytes do not lie in one place. Asking it again for as much is in vain until
+     * something of that size was freed, or its statistics say better, which they do in less than this time.
+     */
+    void hadNoPlace(NodeView node, long extentBytes, long nowMs) {
+        node.refused(extentBytes);
+        standing(node).noPlaceUntilMs = nowMs + Bounds.NO_PLACE_MS;
     }
 
     boolean isDistrusted(NodeView node, long nowMs) {
@@ -79,6 +89,9 @@ final class Standings {
     void tick(Collection<NodeView> nodes, long nowMs) {
         for (NodeView node : nodes) {
             node.willingness = willingness(node, nowMs);
+            if (nowMs >= standing(node).noPlaceUntilMs) {
+                node.hasPlaceFor(Long.MAX_VALUE);
+            }
         }
     }
 

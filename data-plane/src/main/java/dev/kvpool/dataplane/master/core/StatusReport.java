@@ -73,6 +73,7 @@ final class StatusReport {
                 clients,
                 grants.size(),
                 takeover.lastDurationMs(),
+                takeover.recoveredUntilMs(),
                 List.copyOf(nodes),
                 upkeep.drains().status(),
                 counters.copy());

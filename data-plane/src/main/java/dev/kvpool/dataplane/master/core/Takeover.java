@@ -66,6 +66,11 @@ final class Takeover {
         return lastDurationMs;
     }
 
+    /** Until when readers may rely on what was found; the distant past when this master does not lead. */
+    long recoveredUntilMs() {
+        return leadership.leads() ? settlement.recoveredUntilMs() : Long.MIN_VALUE;
+    }
+
     /** The Lease is ours with a new epoch, for the first time or raised. */
     void begin(Authority authority, long validUntilMs, long predecessorLeadsUntilMs, long nowMs) {
         dropOldTerm(Status.RECOVERING);
@@ -291,6 +296,7 @@ final class Takeover {
         leadership.serve();
         index.serve(true, membership.all());
         rounds.serving();
+        upkeep.serving(nowMs);
         rounds.tick(nowMs);
         lastDurationMs = nowMs - startedMs;
         counters.add(Count.TAKEOVERS);

@@ -3,29 +3,46 @@ package dev.kvpool.dataplane.master.core;
 
 /**
  * Room above the high watermark that puts leave free, so that there is some after a takeover: then everything recovered is
- * leased, nothing can be evicted, and a pool that was full would take no puts for seconds.
+ * leased, nothing of it can be evicted, and a pool that was full would take no puts for seconds. A leader that has to live
+ * on it has what is put evict what was put before, and leaves most of it to the next leader; see {@link RoomLimits}.
  */
 final class TakeoverReserve {
-    private final double share;
+    private final EvictionRules rules;
+    private final Leadership leadership;
     private final Membership membership;
     private final Settlement settlement;
 
-    TakeoverReserve(EvictionRules rules, Membership membership, Settlement settlement) {
-        this.share = rules.keptFree();
+    TakeoverReserve(EvictionRules rules, Leadership leadership, Membership membership, Settlement settlement) {
+        this.rules = rules;
+        this.leadership = leadership;
         this.membership = membership;
         this.settlement = settlement;
     }
 
+    /** A new term finds anew what is in use. */
+    void endTerm() {
+        membership.all().forEach(this::relax);
+    }
+
     void tick(long nowMs) {
-        double kept = settlement.isRecovering(nowMs) ? 0 : share;
+        boolean scarce = leadership.phase() == Leadership.Phase.SERVING && settlement.isRecovering(nowMs);
         for (NodeView node : membership.all()) {
-            node.keptBytes = (long) (node.capacityBytes * kept);
-            node.keptSlots = (long) (node.capacitySlots * kept);
+            if (scarce && node.usable) {
+                node.byteLimits.tighten(node.capacityBytes, node.usedBytes(), rules);
+                node.slotLimits.tighten(node.capacitySlots, node.usedSlots(), rules);
+            } else {
+                relax(node);
+            }
         }
+    }
+
+    private void relax(NodeView node) {
+        node.byteLimits.relax(node.capacityBytes, rules);
+        node.slotLimits.relax(node.capacitySlots, rules);
     }
 
     /** The largest extent that always has a place in an empty segment of this size. */
     long largestExtent(long segmentBytes) {
-        return segmentBytes - (long) (segmentBytes * share);
+        return segmentBytes - (long) (segmentBytes * rules.keptFree());
     }
 }

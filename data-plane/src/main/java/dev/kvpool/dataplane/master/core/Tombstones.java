@@ -111,6 +111,9 @@ final class Tombstones {
     /** What is written like a tombstone and says that a transient node belongs to the pool. */
     private final Map<Key, Grave> enrolments = new TreeMap<>();
 
+    /** What is written in the same way about nodes that are being emptied. */
+    private final Map<Key, Grave> drains = new TreeMap<>();
+
     private final Map<String, Long2ObjectHashMap<Marker>> byPlace = new TreeMap<>();
 
     /** The latest transient nodes, by id, that were written down and then freed somewhere. */
@@ -119,7 +122,7 @@ final class Tombstones {
     /** Every grave once, and those that have been emptied meanwhile. */
     private final Deque<Grave> round = new ArrayDeque<>();
 
-    /** Keys with a tombstone; enrolments are not counted. */
+    /** Keys with a tombstone; notes of leaders are not counted. */
     int size() {
         return graves.size();
     }
@@ -141,6 +144,16 @@ final class Tombstones {
     /** What is written down about one transient node, or null. */
     Grave enrolment(String nodeId) {
         return enrolments.isEmpty() ? null : enrolments.get(EnrolmentKey.of(nodeId));
+    }
+
+    /** What is written down about nodes that are being emptied, by keys' order. */
+    Collection<Grave> drainNotes() {
+        return drains.values();
+    }
+
+    /** Where one such note is kept, or null. */
+    Grave drainNote(DrainNote note) {
+        return drains.isEmpty() ? null : drains.get(note.key());
     }
 
     boolean isDead(Key key, ObjectId id) {
@@ -198,14 +211,17 @@ final class Tombstones {
     private Grave open(Key key) {
         Grave grave = new Grave(key);
         kind(key).put(key, grave);
-        if (!EnrolmentKey.isOne(key)) {
+        if (!NoteKey.isAny(key)) {
             round.add(grave);
         }
         return grave;
     }
 
     private Map<Key, Grave> kind(Key key) {
-        return EnrolmentKey.isOne(key) ? enrolments : graves;
+        if (EnrolmentKey.isOne(key)) {
+            return enrolments;
+        }
+        return NoteKey.DRAIN.is(key) ? drains : graves;
     }
 
     /** A node says that an extent is free, or that it holds something else now. */
@@ -264,6 +280,7 @@ final class Tombstones {
     void forgetRequests() {
         graves.values().forEach(Grave::forgetRequests);
         enrolments.values().forEach(Grave::forgetRequests);
+        drains.values().forEach(Grave::forgetRequests);
     }
 
     private void remove(Marker marker) {

@@ -18,6 +18,7 @@ final class Upkeep {
     private final Copies copies;
     private final Repairs repairs;
     private final Drains drains;
+    private final DrainNotes drainNotes;
     private final TakeoverReserve reserve;
     private final Evictor evictor;
 
@@ -38,10 +39,11 @@ final class Upkeep {
         enrolling = new Enrolling(settings, leadership, view, orders, settlement, burials);
         standings = new Standings(counters);
         copies = new Copies(settings, commands, standings, counters);
-        drains = new Drains(settings, membership, settlement, outbox);
+        drains = new Drains(settings, membership, settlement, leadership::nextObjectId, outbox);
+        drainNotes = new DrainNotes(leadership, view, orders, burials, drains);
         repairs = new Repairs(settings, view, orders, copies, standings, drains, counters);
-        reserve = new TakeoverReserve(settings.eviction(), membership, settlement);
-        evictor = new Evictor(settings.eviction(), leadership, view, orders, counters);
+        reserve = new TakeoverReserve(settings.eviction(), leadership, membership, settlement);
+        evictor = new Evictor(settings.eviction(), leadership, view, orders, settlement, counters);
     }
 
     Burials burials() {
@@ -93,7 +95,16 @@ final class Upkeep {
         repairs.lookAgain();
     }
 
+    /** A term's serving begins. */
+    void serving(long nowMs) {
+        drainNotes.resume(nowMs);
+        evictor.serving();
+        reserve.tick(nowMs);
+    }
+
     void endTerm() {
+        evictor.endTerm();
+        reserve.endTerm();
         purges.endTerm();
         tombstones.forgetRequests();
         enrolling.endTerm();
@@ -115,6 +126,7 @@ final class Upkeep {
         enrolling.tick(authority, nowMs);
         copies.tick(nowMs);
         drains.tick(nowMs);
+        drainNotes.tick(authority, nowMs);
         repairs.tick(authority, nowMs);
     }
 

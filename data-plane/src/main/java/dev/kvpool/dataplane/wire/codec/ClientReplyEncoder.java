@@ -60,7 +60,7 @@ final class ClientReplyEncoder {
         }
         GrantReplyEncoder.GrantsEncoder grants = grant.grantsCount(it.grants().size());
         for (GrantLine one : it.grants()) {
-            grants.next().status(one.status().code());
+            grants.next().status(one.status().code()).roomMs(one.roomMs());
             grants.objectId()
                     .epoch(one.objectId().epoch())
                     .counter(one.objectId().counter());

@@ -13,8 +13,12 @@ public sealed interface ClientReply extends Message {
     /** A node that the rest of the reply names by its index. */
     record NodeRef(long incarnation, String nodeId, String tcp, String shm) {}
 
-    /** Leave to write one object to the nodes at the indexes {@code targets} of the reply's table. */
-    record GrantLine(Status status, ObjectId objectId, List<Integer> targets) {}
+    /**
+     * Leave to write one object to the nodes at the indexes {@code targets} of the reply's table.
+     *
+     * @param roomMs of NO_SPACE: in so many milliseconds, at the earliest, something gives way; 0 when nothing is known to
+     */
+    record GrantLine(Status status, ObjectId objectId, List<Integer> targets, long roomMs) {}
 
     record GrantReply(
             long requestId,

@@ -109,6 +109,8 @@ class EvictionTest {
         node.usable = true;
         node.grantedSlots = 9;
         EvictionRules rules = EvictionRules.between(0.50, 0.90);
+        node.byteLimits.relax(node.capacityBytes, rules);
+        node.slotLimits.relax(node.capacitySlots, rules);
         assertThat(new Eviction(List.of(node), rules).isNeeded()).isFalse();
 
         node.grantedSlots = 10;

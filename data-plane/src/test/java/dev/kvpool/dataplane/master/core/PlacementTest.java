@@ -23,6 +23,11 @@ class PlacementTest {
         static Room willing(double willingness, String id) {
             return new Room(id, "", 1000, 9, willingness);
         }
+
+        @Override
+        public boolean hasRoom(long extentBytes) {
+            return freeBytes >= extentBytes && freeSlots > 0;
+        }
     }
 
     private final Random random = new Random(1);

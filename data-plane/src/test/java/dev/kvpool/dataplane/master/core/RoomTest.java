@@ -14,30 +14,15 @@ class RoomTest {
     private static final EvictionRules RESERVING = new EvictionRules(0.80, 0.50, 0.10, 1_800_000, true);
 
     @Test
-    void putsLeaveTheReserveFreeAndMayUseItAfterATakeover() {
+    void putsLeaveTheReserveFree() {
         Scenario pool = new Scenario()
                 .withRules(RESERVING)
                 .withNodes(20 * EXTENT, "a")
                 .leading(7)
                 .keeping(Retention.of(false, true, 0, 0));
         endOfRecovery(pool);
-        int held = fillUntilRefused(pool, "k");
-        assertThat(held).isEqualTo(18);
 
-        ModelMaster second = pool.master();
-        pool.lead(second, 8).talkTo(second);
-        pool.world.run(20);
-        assertThat(fillUntilRefused(pool, "after")).isEqualTo(2);
-    }
-
-    @Test
-    void theReserveIsGivenBackWhenLeaseRecoveryEnds() {
-        Scenario pool =
-                new Scenario().withRules(RESERVING).withNodes(20 * EXTENT, "a").leading(7);
-        assertThat(fillUntilRefused(pool, "early")).as("the leader is new").isEqualTo(20);
-        endOfRecovery(pool);
-
-        assertThat(pool.node("a").directory()).hasSize(10);
+        assertThat(fillUntilRefused(pool, "k")).isEqualTo(18);
     }
 
     @Test

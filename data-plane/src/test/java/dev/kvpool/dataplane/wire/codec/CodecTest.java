@@ -142,8 +142,8 @@ class CodecTest {
                     30_000,
                     NODES,
                     List.of(
-                            new GrantLine(Status.OK, ID, List.of(0, 1)),
-                            new GrantLine(Status.BUSY, ObjectId.NONE, List.of()))),
+                            new GrantLine(Status.OK, ID, List.of(0, 1), 0),
+                            new GrantLine(Status.NO_SPACE, ObjectId.NONE, List.of(), 0xffff_ffffL))),
             new PublishReply(1, Status.OK, List.of(Status.OK, Status.EXISTS)),
             new LookupReply(
                     1,

@@ -120,7 +120,7 @@ public final class PeerDecoder {
             List<Integer> targets = new ArrayList<>();
             Status status = Status.of(line.status());
             line.targets().forEach(target -> targets.add(target.node()));
-            grants.add(new GrantLine(status, id, targets));
+            grants.add(new GrantLine(status, id, targets, line.roomMs()));
         });
         return new GrantReply(it.requestId(), Status.of(it.status()), authority, it.deadlineMs(), nodes, grants);
     }
