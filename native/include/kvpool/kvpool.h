@@ -115,6 +115,9 @@ typedef struct kv_node kv_node;
 
 /* Set in kv_node_params.flags: anonymous memory, random identity, gone with the process; data_dir must be NULL. */
 #define KV_NODE_TRANSIENT 1
+/* Set in kv_node_params.flags: pages of the segment are left to be made by the first put that touches them, instead of by
+ * threads of low priority while the node serves. */
+#define KV_NODE_NO_PREFAULT 2
 
 typedef struct kv_node_params {
   uint32_t struct_size;
@@ -133,6 +136,8 @@ typedef struct kv_node_params {
   const char *product;          /* product version told to peers; default that of the library */
   const char *zone;             /* failure domain, at most 253 bytes: replicas prefer different ones; NULL: unknown */
   uint64_t scrub_bytes_per_second; /* how fast stored payloads are compared with their checksums; default 64 MiB */
+  const char *numa; /* where a new segment's memory lies: "local", "interleave" or the number of a NUMA node;
+                     * NULL or "": as the process has it */
 } kv_node_params;
 
 /* Opens or creates the segment, verifies its records, listens and dials the masters (and goes on dialling for ever).
@@ -170,6 +175,9 @@ typedef struct kv_node_stats {
   uint64_t tombstones;         /* removed keys kept in mind now */
   uint64_t ids_hash;           /* order-free hash of the ids of the committed objects */
   uint64_t restored_ids_hash;  /* of those found in the segment at start */
+  uint64_t prefault_bytes;     /* of the segment, to be made present by prefaulting; 0: it is off */
+  uint64_t prefaulted_bytes;   /* of these, so far */
+  uint64_t page_bytes;         /* size of the segment's pages */
 } kv_node_stats;
 KV_API int32_t kv_node_get_stats(kv_node *node, kv_node_stats *out);
 

@@ -2,12 +2,14 @@
 // CRC-32C with the processor's instructions. One instruction has a latency of three cycles and a throughput of one per
 // cycle, so long inputs go through three lanes at once; the lanes are joined by appending zero bytes to a checksum,
 // which is a table look-up because the lane length is fixed.
+#include <algorithm>
 #include <array>
 #include <cstring>
 
 #include "base/crc32c.h"
 
 #if defined(__x86_64__)
+#include <emmintrin.h>
 #include <nmmintrin.h>
 #define KVPOOL_CRC_TARGET __attribute__((target("sse4.2")))
 #elif defined(__aarch64__)
@@ -23,6 +25,8 @@ namespace kvpool::crc {
 namespace {
 
 constexpr size_t kLaneBytes = 1024;
+constexpr size_t kRoundBytes = 3 * kLaneBytes;
+constexpr size_t kCacheLine = 64;
 
 #if defined(__x86_64__)
 KVPOOL_CRC_TARGET inline uint32_t word(uint32_t state, uint64_t value) {
@@ -70,26 +74,36 @@ inline uint64_t load(const uint8_t* at) {
   return value;
 }
 
+/// Three lanes are three streams, each begun anew every kilobyte, which the processor does not foresee by itself: with
+/// this it checksums what lies in memory twice as fast. Never faults, so it may name what lies behind the end.
+inline void fetchNextRound(const uint8_t* at) {
+  for (size_t lane = 0; lane < 3; ++lane)
+    __builtin_prefetch(at + kRoundBytes + lane * kLaneBytes);
+}
+
 /// Checksums [from, from + length) and, when kCopy, stores each word that was checksummed: the checksum is then that of
 /// the stored bytes even if a peer changes the source meanwhile.
 template <bool kCopy>
 KVPOOL_CRC_TARGET uint32_t run(uint8_t* to, const uint8_t* from, size_t length, uint32_t before) {
   uint32_t state = ~before;
   size_t at = 0;
-  for (; length - at >= 3 * kLaneBytes; at += 3 * kLaneBytes) {
+  for (; length - at >= kRoundBytes; at += kRoundBytes) {
     uint32_t second = 0;
     uint32_t third = 0;
-    for (size_t i = at; i < at + kLaneBytes; i += 8) {
-      const uint64_t a = load(from + i);
-      const uint64_t b = load(from + i + kLaneBytes);
-      const uint64_t c = load(from + i + 2 * kLaneBytes);
-      state = word(state, a);
-      second = word(second, b);
-      third = word(third, c);
-      if constexpr (kCopy) {
-        std::memcpy(to + i, &a, 8);
-        std::memcpy(to + i + kLaneBytes, &b, 8);
-        std::memcpy(to + i + 2 * kLaneBytes, &c, 8);
+    for (size_t line = at; line < at + kLaneBytes; line += kCacheLine) {
+      fetchNextRound(from + line);
+      for (size_t i = line; i < line + kCacheLine; i += 8) {
+        const uint64_t a = load(from + i);
+        const uint64_t b = load(from + i + kLaneBytes);
+        const uint64_t c = load(from + i + 2 * kLaneBytes);
+        state = word(state, a);
+        second = word(second, b);
+        third = word(third, c);
+        if constexpr (kCopy) {
+          std::memcpy(to + i, &a, 8);
+          std::memcpy(to + i + kLaneBytes, &b, 8);
+          std::memcpy(to + i + 2 * kLaneBytes, &c, 8);
+        }
       }
     }
     state = appendLane(appendLane(state) ^ second) ^ third;
@@ -108,6 +122,38 @@ KVPOOL_CRC_TARGET uint32_t run(uint8_t* to, const uint8_t* from, size_t length, 
   return ~state;
 }
 
+#if defined(__x86_64__)
+/// From here on a copy is too large to be found in the cache by whoever reads it next.
+constexpr size_t kStreamBytes = size_t{256} << 10;
+constexpr size_t kBounceBytes = 2 * kRoundBytes;
+
+/// Stores whole cache lines past the cache, which spares reading what they replace.
+void stream(uint8_t* to, const uint8_t* from, size_t length) {
+  for (size_t at = 0; at < length; at += kCacheLine) {
+    for (size_t part = at; part < at + kCacheLine; part += sizeof(__m128i)) {
+      const __m128i value = _mm_load_si128(reinterpret_cast<const __m128i*>(from + part));
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + part), value);
+    }
+  }
+}
+
+/// As run<true>, by way of a buffer that stays in the cache. What is stored is what was checksummed, since nobody else
+/// can write to the buffer.
+uint32_t streamingCopy(uint8_t* to, const uint8_t* from, size_t length, uint32_t before) {
+  alignas(kCacheLine) std::array<uint8_t, kBounceBytes> bounce;
+  const size_t head = (kCacheLine - reinterpret_cast<uintptr_t>(to) % kCacheLine) % kCacheLine;
+  uint32_t crc = run<true>(to, from, head, before);
+  size_t at = head;
+  for (size_t part = 0; length - at >= kCacheLine; at += part) {
+    part = std::min(length - at, kBounceBytes) / kCacheLine * kCacheLine;
+    crc = run<true>(bounce.data(), from + at, part, crc);
+    stream(to + at, bounce.data(), part);
+  }
+  _mm_sfence();  // such stores are not in order with others otherwise, and a record that names these bytes comes next
+  return run<true>(to + at, from + at, length - at, crc);
+}
+#endif
+
 }  // namespace
 
 bool hasHardware() {
@@ -123,7 +169,12 @@ uint32_t hardware(const void* data, size_t length, uint32_t before) {
 }
 
 uint32_t hardwareCopy(void* destination, const void* source, size_t length, uint32_t before) {
-  return run<true>(static_cast<uint8_t*>(destination), static_cast<const uint8_t*>(source), length, before);
+  auto* to = static_cast<uint8_t*>(destination);
+  const auto* from = static_cast<const uint8_t*>(source);
+#if defined(__x86_64__)
+  if (length >= kStreamBytes) return streamingCopy(to, from, length, before);
+#endif
+  return run<true>(to, from, length, before);
 }
 
 #else  // no instructions known for this processor

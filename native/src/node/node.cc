@@ -53,6 +53,12 @@ Result<std::unique_ptr<Node>> Node::start(const NodeSettings& settings) {
   node->shell_.emplace(node->loop_, *node->core_, settings, node->segment_, std::move(listeners));
   node->publishStats();
 
+  // Beside the serving: a large segment takes long, and a restart with objects in it must not wait.
+  if (settings.prefault) {
+    node->prefault_.emplace(node->segment_.mapping.bytes(),
+                            store::prefaultThreads(std::thread::hardware_concurrency()));
+  }
+
   // The process' signals are for its own threads, above all when that process is a JVM. A fault of this thread is not:
   // blocked, it would end the process past every handler.
   sigset_t all;
@@ -71,6 +77,7 @@ Node::~Node() {
   stop_.store(true, std::memory_order_relaxed);
   loop_.wake();
   if (thread_.joinable()) thread_.join();
+  if (prefault_) prefault_->stop();  // a start that failed had no thread yet
   shell_.reset();
   if (!socketPath_.empty()) ::unlink(socketPath_.c_str());
 }
@@ -79,12 +86,15 @@ Status Node::open(const NodeSettings& settings) {
   const store::SegmentIdentity identity{settings.poolId, settings.nodeId, 0};
   Result<store::SegmentFile> opened =
       settings.isTransient()
-          ? store::anonymousSegment(identity, settings.segmentBytes, gate_)
-          : store::openSegment(settings.dataDir, identity, settings.segmentBytes, utcTimestamp(), gate_);
+          ? store::anonymousSegment(identity, settings.segmentBytes, gate_, settings.numa)
+          : store::openSegment(settings.dataDir, identity, settings.segmentBytes, utcTimestamp(), gate_, settings.numa);
   if (!opened.ok()) return opened.status();
   segment_ = std::move(opened.value());
   for (const std::string& warning : segment_.warnings)
     log(LogLevel::Warning, warning);
+  log(LogLevel::Info, "segment of node " + settings.nodeId + ": " + std::to_string(segment_.geometry.fileBytes) +
+                          " bytes on " + store::nameOf(segment_.memory.kind) + " in pages of " +
+                          std::to_string(segment_.memory.pageBytes) + " bytes");
   state_.emplace(segment_.mapping.bytes(), gate_);
   directory_.emplace(segment_.mapping.bytes(), segment_.geometry, *state_, gate_);
   recovery_ = directory_->recover();
@@ -134,6 +144,7 @@ void Node::run() {
     log(LogLevel::Error, std::string("the node ends because of a defect: ") + defect.what());
   }
   running_.store(false, std::memory_order_relaxed);
+  if (prefault_) prefault_->stop();  // it needs the shell's guard
   // Peers see closed connections at once instead of silence.
   shell_.reset();
 }
@@ -180,6 +191,11 @@ kv_node_stats Node::stats() const {
   out.tombstones = now.tombstones;
   out.ids_hash = now.idsHash;
   out.restored_ids_hash = recovery_.restoredHash;
+  if (prefault_) {
+    out.prefault_bytes = prefault_->totalBytes();
+    out.prefaulted_bytes = prefault_->doneBytes();
+  }
+  out.page_bytes = segment_.memory.pageBytes;
   return out;
 }
 

@@ -16,6 +16,7 @@
 #include "node/settings.h"
 #include "node/shell.h"
 #include "store/directory.h"
+#include "store/prefault.h"
 #include "store/segment_file.h"
 
 namespace kvpool::node {
@@ -55,6 +56,7 @@ class Node {
   std::optional<NodeCore> core_;
   net::EventLoop loop_;
   std::optional<Shell> shell_;
+  std::optional<store::Prefault> prefault_;
   std::atomic<bool> stop_{false};
   std::atomic<bool> running_{true};
   mutable std::mutex statsMutex_;

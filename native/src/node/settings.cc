@@ -13,6 +13,7 @@ namespace {
 /// More than memory gives; a tick's share must not overflow.
 constexpr uint64_t kScrubBytesPerSecondMax = uint64_t{1} << 40;
 constexpr uint32_t kAllProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM;
+constexpr uint32_t kAllFlags = KV_NODE_TRANSIENT | KV_NODE_NO_PREFAULT;
 
 std::string_view textOf(const char* text) {
   return text == nullptr ? std::string_view() : std::string_view(text);
@@ -80,6 +81,10 @@ void checkStorage(const kv_node_params& params, NodeSettings& settings, Problems
   settings.tcp = (protocols & KV_PROTOCOL_TCP) != 0;
   settings.shm = (protocols & KV_PROTOCOL_SHM) != 0;
   problems.unless(!(settings.shm && transient), "shm needs a data_dir for its socket");
+  settings.prefault = (params.flags & KV_NODE_NO_PREFAULT) == 0;
+  const Result<store::NumaPlacement> numa = store::parseNumaPlacement(textOf(params.numa));
+  problems.unless(numa.ok(), numa.status().text());
+  if (numa.ok()) settings.numa = numa.value();
 }
 
 }  // namespace
@@ -87,7 +92,7 @@ void checkStorage(const kv_node_params& params, NodeSettings& settings, Problems
 Result<NodeSettings> checkSettings(const kv_node_params& params, uint64_t randomId) {
   NodeSettings settings;
   Problems problems;
-  problems.unless((params.flags & ~uint32_t{KV_NODE_TRANSIENT}) == 0, "flags has unknown bits");
+  problems.unless((params.flags & ~kAllFlags) == 0, "flags has unknown bits");
   checkIdentity(params, randomId, settings, problems);
   checkEndpoints(params, settings, problems);
   checkStorage(params, settings, problems);

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "kvpool/kvpool.h"
 #include "net/address.h"
+#include "store/numa.h"
 
 namespace kvpool::node {
 
@@ -31,6 +32,8 @@ struct NodeSettings {
   std::string product = KVPOOL_PRODUCT_VERSION;
   std::string zone;
   uint64_t scrubBytesPerSecond = uint64_t{64} << 20;
+  store::NumaPlacement numa;
+  bool prefault = true;
   [[nodiscard]] bool isTransient() const { return dataDir.empty(); }
 };
 

@@ -10,91 +10,118 @@
 namespace kvpool::store {
 
 Allocator::Allocator(uint64_t begin, uint64_t end) : begin_(begin), end_(end) {
-  if (begin < end) insert(begin, end - begin);
+  if (begin < end) add({begin, end - begin});
 }
 
-void Allocator::insert(uint64_t offset, uint64_t length) {
-  byOffset_.emplace(offset, length);
-  bySize_.emplace(length, offset);
-  freeBytes_ += length;
+Range Allocator::rangeAt(SortedPairs::Cursor free) const {
+  const NumberPair& pair = byOffset_.at(free);
+  return {pair.first, pair.second};
 }
 
-void Allocator::erase(ByOffset::iterator range) {
-  bySize_.erase({range->second, range->first});
-  freeBytes_ -= range->second;
-  byOffset_.erase(range);
+void Allocator::add(Range range) {
+  byOffset_.insert({range.offset, range.length});
+  bySize_.insert({range.length, range.offset});
+  freeBytes_ += range.length;
+}
+
+void Allocator::remove(SortedPairs::Cursor free) {
+  const Range range = rangeAt(free);
+  byOffset_.erase(free);
+  bySize_.erase(sizeOf(range));
+  freeBytes_ -= range.length;
+}
+
+/// Grows or shrinks a free range where it is: it keeps its place among the others.
+void Allocator::change(SortedPairs::Cursor free, Range to) {
+  const Range from = rangeAt(free);
+  byOffset_.replace(free, {to.offset, to.length});
+  bySize_.move(sizeOf(from), {to.length, to.offset});
+  freeBytes_ += to.length - from.length;
 }
 
 std::optional<uint64_t> Allocator::allocate(uint64_t length) {
   if (length == 0) return std::nullopt;
-  const auto best = bySize_.lower_bound({length, 0});
+  const SortedPairs::Cursor best = bySize_.lowerBound({length, 0});
   if (best == bySize_.end()) return std::nullopt;
-  const Range found{best->second, best->first};
-  erase(byOffset_.find(found.offset));
-  if (found.length > length) insert(found.offset + length, found.length - length);
+  const Range found{bySize_.at(best).second, bySize_.at(best).first};
+  const SortedPairs::Cursor place = byOffset_.lowerBound({found.offset, 0});
+  if (found.length == length) {
+    byOffset_.erase(place);
+    bySize_.erase(best);
+  } else {
+    const Range rest{found.offset + length, found.length - length};
+    byOffset_.replace(place, {rest.offset, rest.length});
+    bySize_.move(best, {rest.length, rest.offset});
+  }
+  freeBytes_ -= length;
   return found.offset;
 }
 
 bool Allocator::take(Range range) {
   if (range.length == 0 || !rangeInside(range.offset, range.length, begin_, end_)) return false;
-  auto around = byOffset_.upper_bound(range.offset);
-  if (around == byOffset_.begin()) return false;
-  --around;
-  const Range free{around->first, around->second};
-  if (!rangeInside(range.offset, range.length, free.offset, free.offset + free.length)) return false;
-  erase(around);
-  if (free.offset < range.offset) insert(free.offset, range.offset - free.offset);
+  const SortedPairs::Cursor after = byOffset_.lowerBound({range.offset, UINT64_MAX});
+  if (after == byOffset_.begin()) return false;
+  const SortedPairs::Cursor around = byOffset_.before(after);
+  const Range free = rangeAt(around);
+  const uint64_t freeEnd = free.offset + free.length;
+  if (!rangeInside(range.offset, range.length, free.offset, freeEnd)) return false;
+  remove(around);
   const uint64_t end = range.offset + range.length;
-  if (end < free.offset + free.length) insert(end, free.offset + free.length - end);
+  if (free.offset < range.offset) add({free.offset, range.offset - free.offset});
+  if (end < freeEnd) add({end, freeEnd - end});
   return true;
 }
 
 void Allocator::takeAll(std::span<const Range> ranges) {
   if (usedBytes() != 0) throw std::logic_error("taking all ranges of an allocator that is in use");
-  std::vector<std::pair<uint64_t, uint64_t>> gaps;  // (length, offset)
+  std::vector<NumberPair> gaps;  // (offset, length)
   uint64_t at = begin_;
   for (const Range& range : ranges) {
     if (range.length == 0 || range.offset < at || !rangeInside(range.offset, range.length, begin_, end_)) {
       throw std::logic_error("ranges to take overlap or lie outside the data area");
     }
-    if (range.offset > at) gaps.emplace_back(range.offset - at, at);
+    if (range.offset > at) gaps.push_back({at, range.offset - at});
     at = range.offset + range.length;
   }
-  if (at < end_) gaps.emplace_back(end_ - at, at);
-  byOffset_.clear();
-  bySize_.clear();
+  if (at < end_) gaps.push_back({at, end_ - at});
+  byOffset_.assign(gaps);
   freeBytes_ = 0;
-  for (const auto& [length, offset] : gaps) {
-    byOffset_.emplace_hint(byOffset_.end(), offset, length);
-    freeBytes_ += length;
+  for (NumberPair& gap : gaps) {
+    freeBytes_ += gap.second;
+    std::swap(gap.first, gap.second);
   }
   std::sort(gaps.begin(), gaps.end());
-  for (const auto& gap : gaps)
-    bySize_.emplace_hint(bySize_.end(), gap);
+  bySize_.assign(gaps);
 }
 
 void Allocator::release(Range range) {
   if (range.length == 0 || !rangeInside(range.offset, range.length, begin_, end_)) {
     throw std::logic_error("released a range outside the data area");
   }
-  auto next = byOffset_.lower_bound(range.offset);
-  if (next != byOffset_.end() && next->first < range.offset + range.length) {
+  const uint64_t end = range.offset + range.length;
+  const SortedPairs::Cursor next = byOffset_.lowerBound({range.offset, 0});
+  const bool hasNext = next != byOffset_.end();
+  const bool hasPrevious = next != byOffset_.begin();
+  const Range after = hasNext ? rangeAt(next) : Range{};
+  const Range previous = hasPrevious ? rangeAt(byOffset_.before(next)) : Range{};
+  const uint64_t previousEnd = previous.offset + previous.length;
+  if ((hasNext && after.offset < end) || (hasPrevious && previousEnd > range.offset)) {
     throw std::logic_error("released a range that is free already");
   }
-  if (next != byOffset_.begin()) {
-    const auto previous = std::prev(next);
-    const uint64_t previousEnd = previous->first + previous->second;
-    if (previousEnd > range.offset) throw std::logic_error("released a range that is free already");
-    if (previousEnd == range.offset) {
-      range = {previous->first, previous->second + range.length};
-      erase(previous);
+  const bool joinsNext = hasNext && after.offset == end;
+  if (hasPrevious && previousEnd == range.offset) {
+    const uint64_t newEnd = joinsNext ? after.offset + after.length : end;
+    if (joinsNext) freeBytes_ -= after.length;  // it becomes part of the previous one
+    change(byOffset_.before(next), {previous.offset, newEnd - previous.offset});
+    if (joinsNext) {
+      bySize_.erase(sizeOf(after));
+      byOffset_.erase(next);
     }
+  } else if (joinsNext) {
+    change(next, {range.offset, after.offset + after.length - range.offset});
+  } else {
+    add(range);
   }
-  if (next != byOffset_.end() && next->first == range.offset + range.length) {
-    range.length += next->second;
-    erase(next);
-  }
-  insert(range.offset, range.length);
 }
 
 }  // namespace kvpool::store

@@ -3,11 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <span>
-#include <utility>
+
+#include "store/sorted_pairs.h"
 
 namespace kvpool::store {
 
@@ -42,19 +41,21 @@ class Allocator {
 
   [[nodiscard]] uint64_t freeBytes() const { return freeBytes_; }
   [[nodiscard]] uint64_t usedBytes() const { return end_ - begin_ - freeBytes_; }
-  [[nodiscard]] uint64_t largestFree() const { return bySize_.empty() ? 0 : bySize_.rbegin()->first; }
+  [[nodiscard]] uint64_t largestFree() const { return bySize_.empty() ? 0 : bySize_.back().first; }
   [[nodiscard]] size_t freeRanges() const { return byOffset_.size(); }
 
  private:
-  using ByOffset = std::map<uint64_t, uint64_t>;
-  void insert(uint64_t offset, uint64_t length);
-  void erase(ByOffset::iterator range);
+  void add(Range range);
+  void remove(SortedPairs::Cursor free);
+  void change(SortedPairs::Cursor free, Range to);
+  [[nodiscard]] Range rangeAt(SortedPairs::Cursor free) const;
+  [[nodiscard]] SortedPairs::Cursor sizeOf(Range free) const { return bySize_.lowerBound({free.length, free.offset}); }
 
   uint64_t begin_;
   uint64_t end_;
   uint64_t freeBytes_ = 0;
-  ByOffset byOffset_;                               // offset -> length
-  std::set<std::pair<uint64_t, uint64_t>> bySize_;  // (length, offset)
+  SortedPairs byOffset_;  // (offset, length)
+  SortedPairs bySize_;    // (length, offset)
 };
 
 }  // namespace kvpool::store

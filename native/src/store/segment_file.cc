@@ -10,36 +10,18 @@
 #include <cstdio>
 #include <utility>
 
+#include "store/segment_memory.h"
+
 namespace kvpool::store {
 namespace {
 
 constexpr const char* kFileName = "/segment-0.kvs";
-
-std::string sizeText(uint64_t bytes) {
-  constexpr uint64_t kMiB = uint64_t{1} << 20;
-  return bytes % kMiB == 0 ? std::to_string(bytes / kMiB) + " MiB" : std::to_string(bytes) + " bytes";
-}
 
 Result<uint64_t> sizeOf(int fd, const std::string& path) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return systemError("cannot look at " + path, errno);
   if (!S_ISREG(info.st_mode)) return Status(KV_IO, path + " is not a file; move it away");
   return static_cast<uint64_t>(info.st_size);
-}
-
-/// Every page now, so that a full file system fails here with a sentence and not later with a SIGBUS.
-Status allocateAll(int fd, uint64_t bytes, const std::string& path) {
-  int error = EINTR;
-  while (error == EINTR)
-    error = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes));
-  if (error == 0) return {};
-  if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
-    return {KV_IO, "no room for the segment file " + path + " of " + sizeText(bytes) + ": " +
-                       systemError("allocating it", error).text() +
-                       "; choose a smaller segment size, or give the file system or memory volume more room "
-                       "(set-aside files next to it take room too)"};
-  }
-  return systemError("cannot allocate " + path, error);
 }
 
 Status lockFile(int fd, const std::string& path) {
@@ -60,7 +42,7 @@ std::string freeName(const std::string& wanted) {
 }
 
 /// Maps an open file whose header was written or checked, and opens the read-only side.
-Result<SegmentFile> finish(Fd file, Mapping mapping, const Geometry& geometry) {
+Result<SegmentFile> finish(Fd file, Mapping mapping, const Geometry& geometry, const Memory& memory) {
   SegmentFile segment;
   const std::string self = "/proc/self/fd/" + std::to_string(file.get());
   segment.readOnly = Fd(::open(self.c_str(), O_RDONLY | O_CLOEXEC));
@@ -68,33 +50,47 @@ Result<SegmentFile> finish(Fd file, Mapping mapping, const Geometry& geometry) {
   segment.lock = std::move(file);
   segment.mapping = std::move(mapping);
   segment.geometry = geometry;
+  segment.memory = memory;
   return segment;
 }
 
-Result<SegmentFile> formatted(Fd file, const std::string& shown, const SegmentIdentity& identity, uint64_t bytes,
+/// What a new segment is to be.
+struct Plan {
+  SegmentIdentity identity;
+  uint64_t bytes;
+  NumaPlacement numa;
+};
+
+Result<SegmentFile> formatted(Fd file, const Memory& memory, const std::string& shown, const Plan& plan,
                               StoreGate& gate) {
+  const uint64_t bytes = possibleBytes(plan.bytes, memory);
   const std::optional<Geometry> geometry = planGeometry(bytes);
   if (!geometry) {
     return Status(KV_INVALID_ARGUMENT, "a segment of " + sizeText(bytes) + " is not possible; it must have " +
                                            sizeText(kSegmentBytesMin) + " to " + sizeText(kSegmentBytesMax));
   }
-  if (Status allocated = allocateAll(file.get(), bytes, shown); !allocated.ok()) return allocated;
-  Result<Mapping> mapping = Mapping::map(file.get(), bytes, true);
+  Result<Mapping> mapping = makeMemory(file.get(), memory, bytes, plan.numa, shown);
   if (!mapping.ok()) return mapping.status();
-  formatSegment(mapping.value().bytes(), *geometry, identity, gate);
-  Result<SegmentFile> segment = finish(std::move(file), std::move(mapping.value()), *geometry);
+  formatSegment(mapping.value().bytes(), *geometry, plan.identity, gate);
+  Result<SegmentFile> segment = finish(std::move(file), std::move(mapping.value()), *geometry, memory);
   if (segment.ok()) segment.value().created = true;
+  if (segment.ok() && bytes != plan.bytes) {
+    segment.value().warnings.push_back(shown + " has " + sizeText(bytes) + " instead of " + sizeText(plan.bytes) +
+                                       ", as its memory comes in pages of " + sizeText(memory.pageBytes));
+  }
   return segment;
 }
 
 /// Under another name until the header is in it: a crash in between leaves no half-made segment under the real name.
-Result<SegmentFile> create(const std::string& path, const SegmentIdentity& identity, uint64_t bytes, StoreGate& gate) {
+Result<SegmentFile> create(const std::string& path, const Plan& plan, StoreGate& gate) {
   const std::string unfinished = path + ".new";
   ::unlink(unfinished.c_str());
   Fd file(::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
   if (!file.valid()) return systemError("cannot create " + unfinished, errno);
   if (Status locked = lockFile(file.get(), unfinished); !locked.ok()) return locked;
-  Result<SegmentFile> segment = formatted(std::move(file), path, identity, bytes, gate);
+  const Result<Memory> memory = memoryOf(file.get());
+  if (!memory.ok()) return memory.status();
+  Result<SegmentFile> segment = formatted(std::move(file), memory.value(), path, plan, gate);
   if (segment.ok() && ::rename(unfinished.c_str(), path.c_str()) != 0) {
     const int error = errno;
     ::unlink(unfinished.c_str());
@@ -106,37 +102,20 @@ Result<SegmentFile> create(const std::string& path, const SegmentIdentity& ident
 
 }  // namespace
 
-Mapping::Mapping(Mapping&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), length_(std::exchange(other.length_, 0)) {}
-
-Mapping& Mapping::operator=(Mapping&& other) noexcept {
-  std::swap(data_, other.data_);
-  std::swap(length_, other.length_);
-  return *this;
-}
-
-Mapping::~Mapping() {
-  if (data_ != nullptr) ::munmap(data_, length_);
-}
-
-Result<Mapping> Mapping::map(int fd, uint64_t length, bool writable) {
-  if (length == 0) return Mapping();
-  void* data = ::mmap(nullptr, length, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
-  if (data == MAP_FAILED) return systemError("cannot map " + sizeText(length), errno);
-  return Mapping(static_cast<uint8_t*>(data), length);
-}
-
 Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdentity& identity, uint64_t segmentBytes,
-                                const std::string& timestamp, StoreGate& gate) {
+                                const std::string& timestamp, StoreGate& gate, const NumaPlacement& numa) {
   const std::string path = directory + kFileName;
+  const Plan plan{identity, segmentBytes, numa};
   Fd file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   if (!file.valid()) {
-    if (errno == ENOENT) return create(path, identity, segmentBytes, gate);
+    if (errno == ENOENT) return create(path, plan, gate);
     return systemError("cannot open " + path, errno);
   }
   if (Status locked = lockFile(file.get(), path); !locked.ok()) return locked;
   const Result<uint64_t> size = sizeOf(file.get(), path);
   if (!size.ok()) return size.status();
+  const Result<Memory> memory = memoryOf(file.get());
+  if (!memory.ok()) return memory.status();
 
   HeaderCheck check{HeaderVerdict::Damaged, "a file of " + std::to_string(size.value()) + " bytes is no segment", {}};
   Mapping mapping;
@@ -152,8 +131,8 @@ Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdent
     return Status(KV_SEGMENT_LAYOUT, path + ": " + check.why + "; start the newer version, or move the file away");
   }
   if (check.verdict == HeaderVerdict::Fits) {
-    Result<SegmentFile> segment = finish(std::move(file), std::move(mapping), check.geometry);
-    if (segment.ok() && size.value() != segmentBytes) {
+    Result<SegmentFile> segment = finish(std::move(file), std::move(mapping), check.geometry, memory.value());
+    if (segment.ok() && size.value() != possibleBytes(segmentBytes, memory.value())) {
       segment.value().warnings.push_back(path + " keeps its size of " + sizeText(size.value()) + "; " +
                                          sizeText(segmentBytes) + " were asked for and take effect with a new file");
     }
@@ -161,7 +140,7 @@ Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdent
   }
   const std::string aside = freeName(path + ".set-aside-" + timestamp);
   if (::rename(path.c_str(), aside.c_str()) != 0) return systemError("cannot set " + path + " aside", errno);
-  Result<SegmentFile> fresh = create(path, identity, segmentBytes, gate);
+  Result<SegmentFile> fresh = create(path, plan, gate);
   if (fresh.ok()) {
     fresh.value().warnings.push_back(path + " was set aside as " + aside + " because " + check.why +
                                      "; delete it when it is not needed");
@@ -169,10 +148,11 @@ Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdent
   return fresh;
 }
 
-Result<SegmentFile> anonymousSegment(const SegmentIdentity& identity, uint64_t segmentBytes, StoreGate& gate) {
+Result<SegmentFile> anonymousSegment(const SegmentIdentity& identity, uint64_t segmentBytes, StoreGate& gate,
+                                     const NumaPlacement& numa) {
   Fd file(::memfd_create("kvpool-segment", MFD_CLOEXEC));
   if (!file.valid()) return systemError("memfd_create", errno);
-  return formatted(std::move(file), "in memory", identity, segmentBytes, gate);
+  return formatted(std::move(file), Memory{}, "in memory", {identity, segmentBytes, numa}, gate);
 }
 
 }  // namespace kvpool::store

@@ -53,6 +53,7 @@ static void dump_constants(void) {
   VALUE(KV_PROTOCOL_TCP);
   VALUE(KV_PROTOCOL_SHM);
   VALUE(KV_NODE_TRANSIENT);
+  VALUE(KV_NODE_NO_PREFAULT);
   VALUE(KV_OP_PUT);
   VALUE(KV_OP_GET);
   VALUE(KV_OP_EXISTS);
@@ -99,6 +100,7 @@ static void dump_node_params(void) {
   FIELD(kv_node_params, product);
   FIELD(kv_node_params, zone);
   FIELD(kv_node_params, scrub_bytes_per_second);
+  FIELD(kv_node_params, numa);
 }
 
 static void dump_node_stats(void) {
@@ -133,6 +135,9 @@ static void dump_node_stats(void) {
   FIELD(kv_node_stats, tombstones);
   FIELD(kv_node_stats, ids_hash);
   FIELD(kv_node_stats, restored_ids_hash);
+  FIELD(kv_node_stats, prefault_bytes);
+  FIELD(kv_node_stats, prefaulted_bytes);
+  FIELD(kv_node_stats, page_bytes);
 }
 
 static void dump_client_params(void) {

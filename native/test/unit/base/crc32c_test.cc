@@ -56,6 +56,28 @@ TEST(Crc32c, EveryWayAgreesAtEveryLengthAndAlignment) {
   }
 }
 
+/// Long copies go past the cache in whole cache lines, with a head and a tail around them.
+TEST(Crc32c, LongCopiesAreExactAtEveryAlignment) {
+  if (!crc::hasHardware()) return;
+  const uint64_t seed = test::seed(3);
+  SCOPED_TRACE(test::seedTrace(seed));
+  test::Dice dice(seed);
+  const std::vector<uint8_t> source = randomBytes(dice, (size_t{600} << 10) + 64);
+  for (size_t round = 0; round < 130; ++round) {
+    const size_t length = (size_t{256} << 10) + (round < 65 ? round : dice.below(size_t{344} << 10));
+    const size_t from = dice.below(64);
+    const size_t to = 1 + round % 64;
+    const auto before = static_cast<uint32_t>(dice.next());
+    std::vector<uint8_t> copy(length + 66, 0xEE);
+    EXPECT_EQ(crc::hardwareCopy(copy.data() + to, source.data() + from, length, before),
+              crc::portable(source.data() + from, length, before));
+    EXPECT_TRUE(std::equal(copy.begin() + static_cast<long>(to), copy.begin() + static_cast<long>(to + length),
+                           source.begin() + static_cast<long>(from)));
+    EXPECT_EQ(copy[to - 1], 0xEE) << "wrote in front of the destination";
+    EXPECT_EQ(copy[to + length], 0xEE) << "wrote behind the destination";
+  }
+}
+
 TEST(Crc32c, ChunksGiveTheSameAsTheWhole) {
   test::Dice dice(test::seed(2));
   const std::vector<uint8_t> bytes = randomBytes(dice, 50000);

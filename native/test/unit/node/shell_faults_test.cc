@@ -69,7 +69,7 @@ TEST_F(ShellTest, EachHelloThatDoesNotFitIsRefusedWithItsCode) {
 TEST_F(ShellTest, ARestartBringsEveryObjectBack) {
   std::vector<ExtentRef> extents;
   {
-    const auto node = start(settings());
+    auto node = start(settings());
     Peer master = master_.accept();
     FakeMaster::fence(master, kLeader);
     Peer client = greeted(Peer::tcp(static_cast<uint16_t>(node->stats().listen_port)));
@@ -81,6 +81,7 @@ TEST_F(ShellTest, ARestartBringsEveryObjectBack) {
       test::appendWrite(out, {51, kLeader, {3, 51}, 1000, false, 0, 0, "unfinished"});
     });
     eventually([&] { return node->stats().used_bytes > 50 * 128; });
+    node.reset();  // before the master's end, which it would answer by dialling again
   }
   const auto node = start(settings());
   EXPECT_EQ(node->stats().restored_objects, 50u);
@@ -196,6 +197,21 @@ TEST_F(ShellTest, StartFailsWithASentence) {
   const auto failed = Node::start(missing);
   EXPECT_EQ(failed.status().code(), KV_IO);
   EXPECT_NE(failed.status().text().find("/missing"), std::string::npos);
+  NodeSettings elsewhere = settings(true);
+  elsewhere.numa = {store::NumaPlacement::Policy::Node, 999};
+  EXPECT_NE(Node::start(elsewhere).status().text().find("999"), std::string::npos);
+}
+
+TEST_F(ShellTest, TheSegmentsPagesAreMadePresentUnlessItIsSwitchedOff) {
+  for (const bool prefault : {true, false}) {
+    NodeSettings wanted = settings(true);
+    wanted.prefault = prefault;
+    const auto node = start(wanted);
+    ASSERT_NE(node, nullptr);
+    EXPECT_EQ(node->stats().prefault_bytes, prefault ? store::kSegmentBytesMin : 0);
+    eventually([&] { return node->stats().prefaulted_bytes == node->stats().prefault_bytes; });
+    EXPECT_EQ(node->stats().page_bytes, static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)));
+  }
 }
 
 TEST_F(ShellTest, ASegmentFileThatIsCutShortEndsTheNodeAndNotTheProcess) {

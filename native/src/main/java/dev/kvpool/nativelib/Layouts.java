@@ -41,7 +41,8 @@ final class Layouts {
             u32("transfer_timeout_ms"),
             pointer("product"),
             pointer("zone"),
-            u64("scrub_bytes_per_second"));
+            u64("scrub_bytes_per_second"),
+            pointer("numa"));
 
     static final StructLayout NODE_STATS = struct(
             "kv_node_stats",
@@ -74,7 +75,10 @@ final class Layouts {
             u64("copies_in_bytes"),
             u64("tombstones"),
             u64("ids_hash"),
-            u64("restored_ids_hash"));
+            u64("restored_ids_hash"),
+            u64("prefault_bytes"),
+            u64("prefaulted_bytes"),
+            u64("page_bytes"));
 
     static final StructLayout CLIENT_PARAMS = struct(
             "kv_client_params",

@@ -25,6 +25,9 @@ import java.util.UUID;
  * @param product product version told to peers
  * @param zone failure domain of this node, which replicas of an object prefer to differ in; empty when unknown
  * @param scrubBytesPerSecond how fast stored payloads are compared with their checksums; 0 for the library's default
+ * @param numa where a new segment's memory lies: {@code local}, {@code interleave} or the number of a NUMA node; empty
+ *     for as the process has it
+ * @param prefault whether the segment's pages are made present while the node already serves
  */
 public record NodeParameters(
         UUID poolId,
@@ -40,7 +43,12 @@ public record NodeParameters(
         Duration transferTimeout,
         String product,
         String zone,
-        long scrubBytesPerSecond) {
+        long scrubBytesPerSecond,
+        String numa,
+        boolean prefault) {
+
+    /** KV_NODE_NO_PREFAULT of kvpool.h. */
+    static final int NO_PREFAULT = 2;
 
     public NodeParameters {
         Objects.requireNonNull(poolId, "poolId");
@@ -49,11 +57,13 @@ public record NodeParameters(
         Objects.requireNonNull(advertiseHost, "advertiseHost");
         Objects.requireNonNull(dataDir, "dataDir");
         Objects.requireNonNull(zone, "zone");
+        Objects.requireNonNull(numa, "numa");
         protocols = Set.copyOf(protocols);
     }
 
     void writeTo(Struct struct) {
-        struct.text("pool_id", Arguments.text("pool id", poolId.toString()))
+        struct.u32("flags", prefault ? 0 : NO_PREFAULT)
+                .text("pool_id", Arguments.text("pool id", poolId.toString()))
                 .text("node_id", Arguments.text("node id", nodeId))
                 .text("masters", Arguments.text("masters", masters))
                 .text("listen_host", Arguments.text("listen host", listenHost))
@@ -66,6 +76,7 @@ public record NodeParameters(
                 .u32("transfer_timeout_ms", Arguments.milliseconds("transfer timeout", transferTimeout))
                 .text("product", Arguments.text("product version", product))
                 .text("zone", Arguments.text("zone", zone.isEmpty() ? null : zone))
-                .u64("scrub_bytes_per_second", Arguments.bytes("scrub rate", scrubBytesPerSecond));
+                .u64("scrub_bytes_per_second", Arguments.bytes("scrub rate", scrubBytesPerSecond))
+                .text("numa", Arguments.text("NUMA placement", numa.isEmpty() ? null : numa));
     }
 }

@@ -33,6 +33,9 @@ package dev.kvpool.nativelib;
  * @param tombstones removed keys kept in mind now
  * @param idsHash order-free hash of the ids of the committed objects: equal for equal sets
  * @param restoredIdsHash the same of the objects found in the segment file at start
+ * @param prefaultBytes bytes of the segment that prefaulting is to make present; 0 when it is off
+ * @param prefaultedBytes those of them that it has
+ * @param pageBytes size of the segment's pages
  */
 public record NodeStats(
         int listenPort,
@@ -63,7 +66,10 @@ public record NodeStats(
         long copiesInBytes,
         long tombstones,
         long idsHash,
-        long restoredIdsHash) {
+        long restoredIdsHash,
+        long prefaultBytes,
+        long prefaultedBytes,
+        long pageBytes) {
 
     static NodeStats of(Struct stats) {
         return new NodeStats(
@@ -95,6 +101,9 @@ public record NodeStats(
                 stats.u64("copies_in_bytes"),
                 stats.u64("tombstones"),
                 stats.u64("ids_hash"),
-                stats.u64("restored_ids_hash"));
+                stats.u64("restored_ids_hash"),
+                stats.u64("prefault_bytes"),
+                stats.u64("prefaulted_bytes"),
+                stats.u64("page_bytes"));
     }
 }

@@ -212,7 +212,9 @@ class NativeApiTest {
                     transferTimeout,
                     "0.1.0",
                     "zone-a",
-                    1 << 20);
+                    1 << 20,
+                    "interleave",
+                    false);
         }
     }
 }

@@ -142,6 +142,8 @@ class NativeNodeTest {
                 timeout,
                 "0.1.0",
                 "",
-                0);
+                0,
+                "",
+                true);
     }
 }

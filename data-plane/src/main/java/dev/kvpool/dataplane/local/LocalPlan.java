@@ -126,6 +126,8 @@ final class LocalPlan {
         arguments.addAll(List.of(NodeSettings.DATA_DIR.flag(), directory.toString()));
         arguments.addAll(
                 List.of(NodeSettings.SEGMENT_SIZE.flag(), Long.toString(settings.get(LocalSettings.SEGMENT_SIZE))));
+        arguments.addAll(List.of(NodeSettings.NUMA.flag(), settings.get(NodeSettings.NUMA)));
+        arguments.addAll(List.of(NodeSettings.PREFAULT.flag(), Boolean.toString(settings.get(NodeSettings.PREFAULT))));
         return new ChildSpec(name, Role.NODE, port, adminPort, jvm("-Xmx64m", "-XX:TieredStopAtLevel=1"), arguments);
     }
 

@@ -74,7 +74,9 @@ final class LocalSettings {
                             RESTART,
                             DATA_DIR,
                             MASTER_HEAP,
-                            READY_TIMEOUT),
+                            READY_TIMEOUT,
+                            NodeSettings.NUMA,
+                            NodeSettings.PREFAULT),
                     CacheSettings.ALL.stream())
             .toList();
 

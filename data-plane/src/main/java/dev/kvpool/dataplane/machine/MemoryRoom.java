@@ -22,7 +22,8 @@ import java.util.stream.Stream;
  * @param inMemory whether the directory is on a file system that lives in memory
  */
 public record MemoryRoom(long bytes, String limitedBy, boolean inMemory) {
-    private static final List<String> MEMORY_FILE_SYSTEMS = List.of("tmpfs", "hugetlbfs", "ramfs");
+    private static final String HUGE_PAGES = "hugetlbfs";
+    private static final List<String> MEMORY_FILE_SYSTEMS = List.of("tmpfs", HUGE_PAGES, "ramfs");
 
     /** The room at a directory that exists. */
     public static MemoryRoom at(Path directory) throws IOException {
@@ -32,10 +33,29 @@ public record MemoryRoom(long bytes, String limitedBy, boolean inMemory) {
         if (!inMemory) {
             return fileSystem;
         }
+        if (store.type().equals(HUGE_PAGES)) {
+            return hugePages(
+                    Path.of("/sys/kernel/mm/hugepages"), store.getBlockSize(), store.getTotalSpace(), fileSystem);
+        }
         return Stream.of(Optional.of(fileSystem), machine(Path.of("/proc")), container(Path.of("/sys/fs/cgroup")))
                 .flatMap(Optional::stream)
                 .min(Comparator.comparingLong(MemoryRoom::bytes))
                 .orElseThrow();
+    }
+
+    /**
+     * Huge pages are taken from a pool of their own, not from the memory that is free, and no container's limit counts
+     * them. A mount without a size of its own has room for the whole pool, and says that it has 0 bytes.
+     */
+    static MemoryRoom hugePages(Path pools, long pageBytes, long mountBytes, MemoryRoom fileSystem) {
+        Path pool = pools.resolve("hugepages-" + pageBytes / 1024 + "kB");
+        long free = KernelFiles.number(pool.resolve("free_hugepages")).orElse(0);
+        long promised = KernelFiles.number(pool.resolve("resv_hugepages")).orElse(0);
+        MemoryRoom left = new MemoryRoom(
+                Math.max(free - promised, 0) * pageBytes,
+                "the pool of huge pages of " + Sizes.format(pageBytes) + " (" + pool + "/nr_hugepages)",
+                true);
+        return mountBytes > 0 && fileSystem.bytes() < left.bytes() ? fileSystem : left;
     }
 
     /** Why so many bytes have no room here, empty when they have. */

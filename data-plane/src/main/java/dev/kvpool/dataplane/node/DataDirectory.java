@@ -61,8 +61,10 @@ final class DataDirectory {
         }
         Optional<String> problem = room.problem(segmentBytes, "--segment-size");
         if (problem.isPresent()) {
-            throw new FailureException(problem.get() + ". Make the segment smaller, or the tmpfs or the memory limit"
-                    + " larger (in Kubernetes: sizeLimit of the volume and the container's memory limit).");
+            throw new FailureException(
+                    problem.get() + ". Make the segment smaller, or the tmpfs, the pool of huge pages"
+                            + " or the memory limit larger (in Kubernetes: sizeLimit of the volume and the container's memory"
+                            + " or hugepages limit).");
         }
         return warnings;
     }

@@ -32,6 +32,8 @@ final class NodeDocument {
                 .put("rounds", stats.scrubRounds())
                 .put("bytes", stats.scrubbedBytes())
                 .put("damagedObjects", stats.damagedObjects());
+        root.put("pageBytes", stats.pageBytes());
+        root.putObject("prefault").put("bytes", stats.prefaultBytes()).put("doneBytes", stats.prefaultedBytes());
         root.putObject("copiesIn").put("objects", stats.copiesIn()).put("bytes", stats.copiesInBytes());
         return root.toString();
     }

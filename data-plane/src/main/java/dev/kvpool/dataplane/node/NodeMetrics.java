@@ -30,6 +30,8 @@ final class NodeMetrics {
         gauge("kvpool.node.dropped.records", "Damaged records found at start.", NodeStats::droppedRecords);
         gauge("kvpool.node.tombstones", "Removed keys kept in mind.", NodeStats::tombstones);
         gauge("kvpool.node.scrub.rounds", "Times the scrub has been through the segment.", NodeStats::scrubRounds);
+        gauge("kvpool.node.prefault.bytes", "Bytes of the segment to be prefaulted.", NodeStats::prefaultBytes);
+        gauge("kvpool.node.prefaulted.bytes", "Bytes of these that are.", NodeStats::prefaultedBytes);
         counter("kvpool.node.writes", "Objects written.", NodeStats::writes);
         counter("kvpool.node.write.bytes", "Payload bytes written.", NodeStats::writeBytes);
         counter("kvpool.node.write.failures", "Writes refused or broken off.", NodeStats::writeFailures);

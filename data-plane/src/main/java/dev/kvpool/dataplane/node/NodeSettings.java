@@ -83,6 +83,20 @@ public final class NodeSettings {
             "64MiB",
             "Bytes a second at which stored payloads are compared with their checksums.");
 
+    /** Where memory lies on a machine with several memory nodes. */
+    public static final Setting<String> NUMA = Setting.withDefault(
+            "numa",
+            new Format<>("NUMA", "nothing, local, interleave or the number of a NUMA node", text -> requireNuma(text)),
+            "",
+            "Where the memory of a new segment lies: local (the NUMA node the process starts on, others when it is"
+                    + " full), interleave, or one node by its number. Default: as the process has it.");
+
+    public static final Setting<Boolean> PREFAULT = Setting.withDefault(
+            "prefault",
+            Formats.SWITCH,
+            "true",
+            "Make the segment's pages present from the start, beside serving, so that puts need not.");
+
     public static final List<Setting<?>> ALL = List.of(
             POOL_ID,
             NODE_ID,
@@ -97,9 +111,18 @@ public final class NodeSettings {
             CONNECT_TIMEOUT,
             TRANSFER_TIMEOUT,
             ZONE,
-            SCRUB_RATE);
+            SCRUB_RATE,
+            NUMA,
+            PREFAULT);
 
     private NodeSettings() {}
+
+    private static String requireNuma(String text) {
+        if (!text.matches("|local|interleave|[0-9]{1,4}")) {
+            throw new IllegalArgumentException();
+        }
+        return text;
+    }
 
     static NodeParameters parameters(Settings settings) {
         return new NodeParameters(
@@ -116,6 +139,8 @@ public final class NodeSettings {
                 settings.get(TRANSFER_TIMEOUT),
                 ProductVersion.text(),
                 settings.get(ZONE),
-                settings.get(SCRUB_RATE));
+                settings.get(SCRUB_RATE),
+                settings.get(NUMA),
+                settings.get(PREFAULT));
     }
 }

@@ -59,7 +59,17 @@ class LocalPlanTest {
 
     @Test
     void aNodeGetsEveryMasterAndADirectoryOfItsOwn() throws Exception {
-        ChildSpec node = children(Map.of("masters", "2", "storage-nodes", "2", "segment-size", "64MiB"))
+        ChildSpec node = children(Map.of(
+                        "masters",
+                        "2",
+                        "storage-nodes",
+                        "2",
+                        "segment-size",
+                        "64MiB",
+                        "numa",
+                        "0",
+                        "prefault",
+                        "false"))
                 .getLast();
 
         assertThat(node.role()).isEqualTo(Role.NODE);
@@ -70,6 +80,8 @@ class LocalPlanTest {
                 .containsEntry("--advertise-host", "127.0.0.1")
                 .containsEntry("--data-dir", dir.resolve("node-1").toString())
                 .containsEntry("--segment-size", Long.toString(64L << 20))
+                .containsEntry("--numa", "0")
+                .containsEntry("--prefault", "false")
                 .containsEntry("--port", "50062");
     }
 

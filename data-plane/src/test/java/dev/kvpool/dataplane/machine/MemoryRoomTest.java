@@ -68,6 +68,20 @@ class MemoryRoomTest {
     }
 
     @Test
+    void hugePagesHaveRoomForTheFreeOnesNobodyWasPromised() throws IOException {
+        Path pool = Files.createDirectories(dir.resolve("hugepages-2048kB"));
+        Files.writeString(pool.resolve("free_hugepages"), "10\n");
+        Files.writeString(pool.resolve("resv_hugepages"), "4\n");
+        MemoryRoom mount = new MemoryRoom(6L << 20, "the file system at /hugepages", true);
+
+        assertThat(MemoryRoom.hugePages(dir, 2L << 20, 0, mount).bytes()).isEqualTo(12L << 20);
+        assertThat(MemoryRoom.hugePages(dir, 2L << 20, 0, mount).problem(14L << 20, "--segment-size"))
+                .hasValueSatisfying(text -> assertThat(text).contains("huge pages of 2MiB", pool + "/nr_hugepages"));
+        assertThat(MemoryRoom.hugePages(dir, 2L << 20, 8L << 20, mount)).isEqualTo(mount);
+        assertThat(MemoryRoom.hugePages(dir, 1L << 30, 0, mount).bytes()).isZero();
+    }
+
+    @Test
     void sharedMemoryIsInMemory() throws IOException {
         assertThat(MemoryRoom.at(Path.of("/dev/shm")).inMemory()).isTrue();
         assertThat(MemoryRoom.at(Path.of("/dev/shm")).bytes()).isPositive();

@@ -17,6 +17,7 @@ class NodeDocumentTest {
                         + "\"idsHash\":\"000000000000feed\",\"tombstones\":25,"
                         + "\"restored\":{\"objects\":2,\"idsHash\":\"fffffffffffffffe\",\"droppedRecords\":1},"
                         + "\"scrub\":{\"rounds\":21,\"bytes\":22,\"damagedObjects\":20},"
+                        + "\"pageBytes\":4096,\"prefault\":{\"bytes\":26,\"doneBytes\":27},"
                         + "\"copiesIn\":{\"objects\":23,\"bytes\":24}}");
     }
 }

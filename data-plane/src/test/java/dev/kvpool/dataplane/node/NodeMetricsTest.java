@@ -41,6 +41,8 @@ class NodeMetricsTest {
                 .contains("\nkvpool_node_copies_in_total 23.0\n")
                 .contains("\nkvpool_node_copy_in_bytes_total 24.0\n")
                 .contains("\nkvpool_node_tombstones 25.0\n")
+                .contains("\nkvpool_node_prefault_bytes 26.0\n")
+                .contains("\nkvpool_node_prefaulted_bytes 27.0\n")
                 .contains("jvm_memory_used_bytes");
     }
 

@@ -42,7 +42,7 @@ class ReadinessTest {
         static NodeStats withMasters(int connected, int total) {
             return new NodeStats(
                     50061, 0xabcL, 1000, 250, 3, 7, connected, total, 5, true, 2, 1, 11, 12, 13, 14, 15, 16, 17, 18, 19,
-                    20, 21, 22, 23, 24, 25, 0xfeedL, -2L);
+                    20, 21, 22, 23, 24, 25, 0xfeedL, -2L, 26, 27, 4096);
         }
     }
 }
