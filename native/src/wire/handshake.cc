@@ -46,7 +46,7 @@ template <typename Message>
 Identity readIdentity(Reader<Message>& reader) {
   Identity identity;
   const uint8_t role = reader->roleRaw();
-  if (role < 1 || role > 3) throw Malformed("unknown role " + std::to_string(role));
+  if (role < 1 || role > 4) throw Malformed("unknown role " + std::to_string(role));
   identity.role = static_cast<Role>(role);
   identity.poolId = toPoolId(reader->poolId());
   identity.incarnation = reader->incarnation();
@@ -81,6 +81,8 @@ const char* roleName(Role role) {
       return "node";
     case Role::Client:
       return "client";
+    case Role::Engine:
+      return "transfer engine";
   }
   return "peer";
 }
@@ -177,7 +179,8 @@ Status judgeWelcome(const Welcome& welcome, Role expected, const Hello& sent) {
     return {KV_VERSION_MISMATCH, describe(peer) + " chose wire version " + std::to_string(welcome.wireChosen) + ", " +
                                      describe(self) + " knows " + rangeText(self.wire)};
   }
-  if (peer.poolId.isAny() || (!self.poolId.isAny() && peer.poolId != self.poolId)) {
+  const bool belongsToPool = expected != Role::Engine;
+  if ((belongsToPool && peer.poolId.isAny()) || (!self.poolId.isAny() && peer.poolId != self.poolId)) {
     return {KV_IDENTITY_MISMATCH, describe(peer) + " belongs to pool " + toString(peer.poolId) + ", " + describe(self) +
                                       " to pool " + toString(self.poolId)};
   }

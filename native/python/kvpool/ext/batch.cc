@@ -238,7 +238,11 @@ void Batch::runSlice(kv_client* client, int32_t opCode, const kv_batch_options& 
 // The library writes into our memory until the batch ends, which its own timeout guarantees. So what a handler
 // raises, KeyboardInterrupt say, is kept until then.
 void Batch::letSignalsRun() {
-  if (interrupt_ || PyErr_CheckSignals() == 0) return;
+  if (!interrupt_) interrupt_ = pendingInterrupt();
+}
+
+Ref pendingInterrupt() {
+  if (PyErr_CheckSignals() == 0) return Ref();
   PyObject* type = nullptr;
   PyObject* value = nullptr;
   PyObject* traceback = nullptr;
@@ -247,7 +251,7 @@ void Batch::letSignalsRun() {
   if (traceback != nullptr) PyException_SetTraceback(value, traceback);
   Py_XDECREF(type);
   Py_XDECREF(traceback);
-  interrupt_ = Ref(value);
+  return Ref(value);
 }
 
 Ref Batch::results(bool lengths) const {

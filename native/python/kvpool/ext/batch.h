@@ -14,6 +14,10 @@ namespace kvpool::python {
 /// Reads what counts as an integer, such as a numpy scalar. False with OverflowError or TypeError set.
 bool readUnsigned(PyObject* object, uint64_t& out);
 
+/// What a signal handler raises now, KeyboardInterrupt say; empty when nothing. To be raised when the library has let
+/// go of the caller's memory.
+Ref pendingInterrupt();
+
 inline void* pointerTo(uint64_t address) {
   return reinterpret_cast<void*>(static_cast<uintptr_t>(address));
 }

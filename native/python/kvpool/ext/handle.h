@@ -75,7 +75,9 @@ void freeHandle(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   {
     WithoutGil unlocked;
-    delete reinterpret_cast<HandleObject<Kind>*>(self)->state;
+    HandleState<Kind>* state = reinterpret_cast<HandleObject<Kind>*>(self)->state;
+    state->session.close();  // the library may use what Extra holds until then
+    delete state;
   }
   auto release = reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free));
   release(self);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module kvpool._kvpool: libkvpool's client and transient node, without policy. The package kvpool is the API.
+// The module kvpool._kvpool: libkvpool's client, transient node and transfer engine, without policy. The package kvpool
+// is the API.
 #include <dlfcn.h>
 
 #include "failure.h"
@@ -80,7 +81,7 @@ PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           nullptr};
 
 bool fill(PyObject* module) {
-  return addFailureType(module) && addClientType(module) && addNodeType(module) &&
+  return addFailureType(module) && addClientType(module) && addNodeType(module) && addEngineType(module) &&
          PyModule_AddStringConstant(module, "library_path", libraryPath()) == 0 &&
          PyModule_AddIntMacro(module, KV_BATCH_FORCE) == 0 && PyModule_AddIntMacro(module, KV_BATCH_UPSERT) == 0 &&
          PyModule_AddIntMacro(module, KV_BATCH_REUSE) == 0 && PyModule_AddIntMacro(module, KV_PIN_SOFT) == 0 &&

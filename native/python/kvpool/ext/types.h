@@ -11,4 +11,7 @@ bool addClientType(PyObject* module);
 /// Adds `_kvpool.Node`, a transient kv_node as a Python object. False with an error set.
 bool addNodeType(PyObject* module);
 
+/// Adds `_kvpool.Engine`, kv_engine as a Python object. False with an error set.
+bool addEngineType(PyObject* module);
+
 }  // namespace kvpool::python

@@ -23,6 +23,7 @@ from kvpool.status import (
     Status,
 )
 from kvpool.storage_node import MIN_SEGMENT_BYTES, StorageNode
+from kvpool.transfer_engine import TransferEngine
 
 __version__ = "0.1.0"
 
@@ -54,6 +55,7 @@ __all__ = [
     "SegmentError",
     "Status",
     "StorageNode",
+    "TransferEngine",
     "log_level",
     "versions",
 ]

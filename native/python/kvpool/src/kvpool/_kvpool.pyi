@@ -13,6 +13,12 @@ KV_PIN_SOFT: int
 KV_PROTOCOL_TCP: int
 KV_PROTOCOL_SHM: int
 KV_SOFT_PIN_MS_MAX: int
+KV_ENGINE_PORT_MIN: int
+KV_ENGINE_PORT_MAX: int
+KV_NOTIFY_BYTES_MAX: int
+KV_TRANSFER_WRITE: int
+KV_TRANSFER_READ: int
+KV_TRANSFER_PROBE: int
 library_path: str
 
 # flags, replicas, preferred node, pins, soft_pin_ms, groups
@@ -89,6 +95,52 @@ class Node:
         /,
     ) -> Node: ...
     def close(self) -> None: ...
+    def stats(self) -> dict[str, int]: ...
+
+class Engine:
+    def __new__(
+        cls,
+        name: str | None,
+        metadata: str | None,
+        protocols: str | None,
+        listen_host: str | None,
+        port_min: int,
+        port_max: int,
+        connect_ms: int,
+        transfer_ms: int,
+        idle_ms: int,
+        /,
+    ) -> Engine: ...
+    def close(self) -> None: ...
+    def register(self, addresses: Sequence[int], lengths: Sequence[int], location: str | None, /) -> int: ...
+    def unregister(self, addresses: Sequence[int], lengths: Sequence[int], location: None, /) -> int: ...
+    def transfer(
+        self,
+        op: int,
+        peers: str | Sequence[str],
+        locals: Sequence[int],
+        remotes: Sequence[int],
+        lengths: Sequence[int],
+        notify: tuple[str, bytes] | None,
+        timeout_ms: int,
+        /,
+    ) -> list[int]: ...
+    def submit(
+        self,
+        op: int,
+        peers: str | Sequence[str],
+        locals: Sequence[int],
+        remotes: Sequence[int],
+        lengths: Sequence[int],
+        notify: tuple[str, bytes] | None,
+        timeout_ms: int,
+        /,
+    ) -> int: ...
+    def poll(self, batch: int, timeout_ms: int, /) -> list[int] | None: ...
+    def describe(self, peer: str, timeout_ms: int, /) -> list[tuple[int, int]] | int: ...
+    def next_notify(self) -> tuple[str, bytes] | None: ...
+    def transports(self) -> str: ...
+    def explain(self) -> str: ...
     def stats(self) -> dict[str, int]: ...
 
 def versions() -> dict[str, tuple[int, int]]: ...

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * engine.h: the transfer engine of libkvpool. It moves bytes between registered memory of processes, without a pool.
+ * The conventions are those of kvpool.h.
+ */
+#ifndef KVPOOL_ENGINE_H
+#define KVPOOL_ENGINE_H
+
+#include "kvpool/kvpool.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Each engine listens; who transfers dials the other one, which does the writing and reading in its own memory, and only
+ * inside what is registered there at that moment. */
+typedef struct kv_engine kv_engine;
+
+#define KV_ENGINE_PORT_MIN 15000
+#define KV_ENGINE_PORT_MAX 17000
+#define KV_ENGINE_REGIONS_MAX 16384
+#define KV_ENGINE_NOTIFIES_MAX 4096 /* that wait for kv_engine_next_notify; the next one is refused with KV_QUEUE_FULL */
+#define KV_NOTIFY_NAME_BYTES_MAX 253
+#define KV_NOTIFY_BYTES_MAX 4096
+
+typedef struct kv_engine_params {
+  uint32_t struct_size;
+  uint32_t port_min;            /* the first free port of [port_min, port_max] in random order is taken; default */
+  uint32_t port_max;            /* KV_ENGINE_PORT_MIN to KV_ENGINE_PORT_MAX; both 0 for that */
+  uint32_t connect_timeout_ms;  /* until a dialled peer has said what is registered there; default 3000 */
+  uint32_t transfer_timeout_ms; /* a connection that should make progress and makes none for this long ends; default 30000 */
+  uint32_t idle_timeout_ms;     /* a connection that nobody used for this long ends; default 300000 */
+  uint32_t queue_lines_max;     /* bound of transfers in flight or not waited for; default KV_BATCH_MAX */
+  uint32_t reserved;
+  const char *metadata;    /* "P2PHANDSHAKE" or NULL: peers are HOST:PORT; others are refused */
+  const char *protocols;   /* in order of preference, such as "rdma,tcp"; the first that works is used. NULL: "tcp" */
+  const char *name;        /* shown in logs of peers; default: host name */
+  const char *listen_host; /* default "::" (both families), falls back to 0.0.0.0 where IPv6 is off */
+  const char *product;     /* product version told to peers; default that of the library */
+} kv_engine_params;
+
+/* Listens and starts the engine's thread. On success *out is the caller's, to be ended with kv_engine_destroy. */
+KV_API int32_t kv_engine_create(const kv_engine_params *params, kv_engine **out, char *err, uint32_t err_size);
+
+/* A sentence for each protocol of the list: used, or why not. */
+KV_API int32_t kv_engine_transports(kv_engine *engine, char *out, uint32_t out_size);
+
+/* Registered memory. */
+typedef struct kv_region {
+  uint64_t address;
+  uint64_t length;
+} kv_region;
+
+/* Lets peers read and write these regions: all of them, or with a failure none. Not copied, not pinned. location is
+ * "*", "cpu" or "cpu:N" (NULL: "*"); device memory is refused. Overlaps are KV_INVALID_ARGUMENT. */
+KV_API int32_t kv_engine_register(kv_engine *engine, const kv_region *regions, uint32_t count, const char *location);
+
+/* Takes them back, named by address; length is not looked at. All, or none with KV_NOT_REGISTERED. When this returns no
+ * peer reads or writes there: transfers that were doing so fail at the peer. */
+KV_API int32_t kv_engine_unregister(kv_engine *engine, const kv_region *regions, uint32_t count);
+
+enum kv_transfer_op {
+  KV_TRANSFER_WRITE = 1, /* local memory to the peer's */
+  KV_TRANSFER_READ = 2,  /* the peer's memory to local */
+  KV_TRANSFER_PROBE = 3  /* nothing is moved: is the peer there and an engine */
+};
+
+/* One line of a batch. The caller owns the table, keeps it and the local memory until the batch is done. */
+typedef struct kv_transfer {
+  const char *peer; /* HOST:PORT, IPv6 hosts in brackets; lines of one batch may name different peers */
+  void *local;      /* needs no registration */
+  uint64_t remote;  /* address in the peer's process; the peer checks that [remote, remote + length) is in one region */
+  uint64_t length;  /* 0 is allowed and moves nothing */
+  int32_t status;   /* out */
+  uint32_t reserved;
+} kv_transfer;
+
+typedef struct kv_transfer_options {
+  uint32_t struct_size;
+  uint32_t timeout_ms;        /* deadline of the whole batch, the retry included; default 30000 */
+  const char *notify_name;    /* if not NULL: told to each peer of the batch when all lines to it are done, */
+  const void *notify_message; /* once; at most KV_NOTIFY_BYTES_MAX bytes of anything */
+  uint32_t notify_length;
+  uint32_t reserved;
+} kv_transfer_options;
+
+/* Queues a batch of one kind of operation and returns at once; *batch_out names it. options may be NULL. Each line gets
+ * its own status. What a failed line left in the destination is undefined. A line that fails because its connection
+ * ended or the peer's registrations changed is tried once more, with what the peer then says is registered. */
+KV_API int32_t kv_engine_submit(kv_engine *engine, int32_t op, kv_transfer *table, uint32_t count,
+                                const kv_transfer_options *options, uint64_t *batch_out);
+
+/* KV_OK when every line of the batch has its status (the batch is then forgotten), KV_TIMEOUT while it runs.
+ * timeout_ms 0 polls. Every batch ends by its own timeout at the latest. */
+KV_API int32_t kv_engine_wait(kv_engine *engine, uint64_t batch, uint32_t timeout_ms);
+
+/* Asks a peer what is registered there now, in order of registration. *count_out says how many there are, also when that
+ * is more than capacity (KV_BUFFER_TOO_SMALL). Blocks for timeout_ms at most (0: 30000). */
+KV_API int32_t kv_engine_describe(kv_engine *engine, const char *peer, kv_region *table, uint32_t capacity,
+                                  uint32_t *count_out, uint32_t timeout_ms);
+
+/* The next notification of a peer, in order of arrival; KV_NOT_FOUND when none waits. name gets NUL-terminated UTF-8.
+ * KV_BUFFER_TOO_SMALL leaves it waiting; KV_NOTIFY_NAME_BYTES_MAX + 1 and KV_NOTIFY_BYTES_MAX are always enough. */
+KV_API int32_t kv_engine_next_notify(kv_engine *engine, char *name, uint32_t name_size, void *message,
+                                     uint32_t message_size, uint32_t *message_length);
+
+/* The sentence behind the latest failure of this engine, for logs. Empty when none. */
+KV_API int32_t kv_engine_explain(kv_engine *engine, char *out, uint32_t out_size);
+
+typedef struct kv_engine_stats {
+  uint32_t struct_size;
+  uint32_t listen_port; /* the port really bound */
+  uint64_t incarnation;
+  uint64_t regions;
+  uint64_t region_bytes;
+  uint64_t peers_connected;    /* that we dialled */
+  uint64_t clients_connected;  /* that dialled us */
+  uint64_t batches;            /* done, of any outcome */
+  uint64_t write_bytes;        /* of lines that are KV_OK */
+  uint64_t read_bytes;
+  uint64_t failed_lines;
+  uint64_t timed_out_lines;    /* of failed_lines */
+  uint64_t retries;            /* lines that were tried once more */
+  uint64_t peer_restarts;      /* times a peer came back as another process */
+  uint64_t served_writes;      /* requests of peers */
+  uint64_t served_write_bytes;
+  uint64_t served_reads;
+  uint64_t served_read_bytes;
+  uint64_t refused_requests;   /* outside of what is registered */
+  uint64_t checksum_failures;
+  uint64_t protocol_errors;    /* connections ended for malformed bytes */
+  uint64_t notifies_sent;
+  uint64_t notifies_received;
+  uint64_t batch_us;           /* sum of the durations of batches */
+  uint64_t batches_in_100us;   /* batches that took at most this long; each is counted once, in the first that fits */
+  uint64_t batches_in_1ms;
+  uint64_t batches_in_10ms;
+  uint64_t batches_in_100ms;
+  uint64_t batches_in_1s;
+  uint64_t batches_longer;
+} kv_engine_stats;
+KV_API int32_t kv_engine_get_stats(kv_engine *engine, kv_engine_stats *out);
+
+/* Ends every batch with KV_CLOSED, stops the thread and closes connections. */
+KV_API void kv_engine_destroy(kv_engine *engine);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,393 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mooncake.engine: Mooncake's transfer engine over kvpool's.
+
+Return codes are Mooncake's: 0 is success (numbers of batches: above 0), -1 a failure, whose reason is in the log of
+"mooncake.engine".
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import threading
+from collections.abc import Sequence
+
+from kvpool import KvpoolError, Status
+from kvpool import TransferEngine as Engine
+from mooncake.engine_settings import read_engine_settings
+from mooncake.managed_buffers import ManagedBuffers
+from mooncake.settings import BadSettings
+from mooncake.transfer_types import InnerTransferEngine, TransferNotify, TransferOpcode
+
+__all__ = [
+    "SUPPORT_CUDA",
+    "SUPPORT_EFA",
+    "SUPPORT_HIP",
+    "SUPPORT_INTRA_NVLINK",
+    "SUPPORT_MNNVL",
+    "InnerTransferEngine",
+    "TransferEngine",
+    "TransferNotify",
+    "TransferOpcode",
+]
+
+SUPPORT_CUDA = SUPPORT_EFA = SUPPORT_HIP = SUPPORT_INTRA_NVLINK = SUPPORT_MNNVL = False
+
+_logger = logging.getLogger("mooncake.engine")
+
+_RUNNING, _DONE, _FAILED, _TIMED_OUT = 0, 1, -1, -2
+
+
+class TransferEngine:
+    """Mooncake's transfer engine: memory registered here can be written and read by peers, and theirs from here.
+
+    A peer is "HOST:PORT" with PORT from its get_rpc_port(). Addresses and lengths are in bytes. A peer's address is
+    looked up by the peer among what is registered there: anything else is refused. Methods may be called by any number of
+    threads, and wait without the GIL. A transfer may take 30 s, or MC_TRANSFER_TIMEOUT seconds (5 at least), and one
+    more for each GB.
+    """
+
+    TransferOpcode = TransferOpcode
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._engine: Engine | None = None
+        self._buffers: ManagedBuffers | None = None
+        self._timeout = 30.0
+
+    # ---- life
+
+    def initialize(self, local_hostname: str, metadata_server: str, protocol: str, device_name: str) -> int:
+        """Listens on a free port of MC_MIN_RPC_PORT to MC_MAX_RPC_PORT (15000 to 17000).
+
+        Args:
+            local_hostname: by which others reach this process; shown in their logs. A port in it is not used: peers are
+                told get_rpc_port().
+            metadata_server: "P2PHANDSHAKE". Others are refused.
+            protocol: "tcp", or a list such as "rdma,tcp": the first that works here is used, and the log says what
+                became of the others. "rdma" or "ascend" alone are refused: this build has neither.
+            device_name: accepted and not used: tcp takes the route of the machine.
+
+        Returns:
+            0, or -1: an argument is wrong, no port is free, or it was initialized before.
+        """
+        return self.initialize_ext(local_hostname, metadata_server, protocol, device_name, "")
+
+    def initialize_ext(
+        self, local_hostname: str, metadata_server: str, protocol: str, device_name: str, metadata_type: str
+    ) -> int:
+        """Like initialize(). metadata_type says what a metadata server without "://" is; only P2PHANDSHAKE serves."""
+        with self._lock:
+            if self._engine is not None:
+                return self._failed("initialize", "this engine is initialized already")
+            try:
+                settings = read_engine_settings(local_hostname, metadata_server, protocol, metadata_type, os.environ)
+                self._engine = Engine(
+                    settings.name,
+                    metadata=settings.metadata,
+                    protocols=settings.protocols,
+                    listen_host=settings.listen_host,
+                    ports=settings.ports,
+                )
+            except (BadSettings, KvpoolError, ValueError) as error:
+                return self._failed("initialize", str(error))
+            self._timeout = settings.timeout
+            self._buffers = ManagedBuffers(self._engine)
+        level = logging.INFO if len(settings.protocols) == 1 else logging.WARNING
+        _logger.log(level, "port %d; %s", self._engine.port, self._engine.transports())
+        return 0
+
+    def get_rpc_port(self) -> int:
+        """The port that peers connect to; -1 before initialize()."""
+        return self._engine.port if self._engine is not None else -1
+
+    def get_engine(self) -> InnerTransferEngine:
+        """For MooncakeDistributedStore.setup(engine=...). RuntimeError before initialize()."""
+        return InnerTransferEngine(self._open("get_engine"))
+
+    def get_engine_ptr(self) -> int:
+        """0: this engine is no C++ object of Mooncake that could be handed on as a pointer."""
+        return 0
+
+    # ---- memory
+
+    def register_memory(self, buffer_addr: int, capacity: int, location: str = "*") -> int:
+        """Lets peers use these bytes, which the caller keeps until unregister_memory().
+
+        Args:
+            location: "*", "cpu" or "cpu:N"; device memory is refused.
+
+        Returns:
+            0, or -1: overlaps what is registered, no memory, or no memory of the processor.
+        """
+        return self.batch_register_memory([buffer_addr], [capacity], location)
+
+    def unregister_memory(self, buffer_addr: int) -> int:
+        """Takes a region back. No peer uses it any more when this returns. 0, or -1: no region begins there."""
+        return self.batch_unregister_memory([buffer_addr])
+
+    def batch_register_memory(
+        self, buffer_addresses: Sequence[int], capacities: Sequence[int], location: str = "*"
+    ) -> int:
+        """register_memory() for many: all of them, or none and -1."""
+        return self._try(
+            "batch_register_memory",
+            lambda engine: engine.register(buffer_addresses, capacities, location) if buffer_addresses else None,
+        )
+
+    def batch_unregister_memory(self, buffer_addresses: Sequence[int]) -> int:
+        """unregister_memory() for many: all of them, or none and -1."""
+        return self._try(
+            "batch_unregister_memory",
+            lambda engine: engine.unregister(buffer_addresses) if buffer_addresses else None,
+        )
+
+    def allocate_managed_buffer(self, length: int) -> int:
+        """The address of registered memory of the engine's own, at least `length` bytes; 0 when there is none."""
+        if self._buffers is None:
+            self._failed("allocate_managed_buffer", "the engine is not initialized")
+            return 0
+        try:
+            return self._buffers.allocate(length)
+        except (KvpoolError, ValueError, OSError) as error:
+            self._failed("allocate_managed_buffer", str(error))
+            return 0
+
+    def free_managed_buffer(self, buffer_addr: int, length: int) -> int:
+        """Gives it back. 0, or -1: it is none. `length` is not looked at: the engine knows it."""
+        if self._buffers is None or not self._buffers.free(buffer_addr):
+            return self._failed("free_managed_buffer", f"0x{buffer_addr:x} is no managed buffer")
+        return 0
+
+    def write_bytes_to_buffer(self, dest_address: int, src_ptr: bytes, length: int) -> int:
+        """Copies the first `length` bytes of src_ptr to memory of this process. 0, or -1: src_ptr is shorter."""
+        if not 0 <= length <= len(src_ptr):
+            return self._failed("write_bytes_to_buffer", f"{len(src_ptr)} bytes do not have {length}")
+        ctypes.memmove(dest_address, bytes(src_ptr), length)
+        return 0
+
+    def read_bytes_from_buffer(self, source_address: int, length: int) -> bytes:
+        """`length` bytes of memory of this process."""
+        return ctypes.string_at(source_address, length)
+
+    # ---- transfers
+
+    def transfer_sync_write(
+        self, target_hostname: str, buffer: int, peer_buffer_address: int, length: int, transport_hint: str = ""
+    ) -> int:
+        """Writes `length` bytes at `buffer` to the peer's memory and waits. 0, or -1."""
+        return self.transfer_sync(target_hostname, buffer, peer_buffer_address, length, TransferOpcode.Write)
+
+    def transfer_sync_read(
+        self, target_hostname: str, buffer: int, peer_buffer_address: int, length: int, transport_hint: str = ""
+    ) -> int:
+        """Reads `length` bytes of the peer's memory to `buffer` and waits. 0, or -1."""
+        return self.transfer_sync(target_hostname, buffer, peer_buffer_address, length, TransferOpcode.Read)
+
+    def transfer_sync(
+        self,
+        target_hostname: str,
+        buffer: int,
+        peer_buffer_address: int,
+        length: int,
+        opcode: TransferOpcode,
+        notify: TransferNotify | None = None,
+        transport_hint: str = "",
+    ) -> int:
+        """Writes or reads and waits. The peer's get_notifies() has `notify` when the bytes are there. 0, or -1."""
+        return self.batch_transfer_sync(
+            target_hostname, [buffer], [peer_buffer_address], [length], opcode, notify, transport_hint
+        )
+
+    def batch_transfer_sync_write(
+        self,
+        target_hostname: str,
+        buffers: Sequence[int],
+        peer_buffer_addresses: Sequence[int],
+        lengths: Sequence[int],
+        transport_hint: str = "",
+    ) -> int:
+        """transfer_sync_write() for many, in few round trips. 0, or -1 when any of them failed."""
+        return self.batch_transfer_sync(
+            target_hostname, buffers, peer_buffer_addresses, lengths, TransferOpcode.Write, None, transport_hint
+        )
+
+    def batch_transfer_sync_read(
+        self,
+        target_hostname: str,
+        buffers: Sequence[int],
+        peer_buffer_addresses: Sequence[int],
+        lengths: Sequence[int],
+        transport_hint: str = "",
+    ) -> int:
+        """transfer_sync_read() for many, in few round trips. 0, or -1 when any of them failed."""
+        return self.batch_transfer_sync(
+            target_hostname, buffers, peer_buffer_addresses, lengths, TransferOpcode.Read, None, transport_hint
+        )
+
+    def batch_transfer_sync(
+        self,
+        target_hostname: str,
+        buffers: Sequence[int],
+        peer_buffer_addresses: Sequence[int],
+        lengths: Sequence[int],
+        opcode: TransferOpcode,
+        notify: TransferNotify | None = None,
+        transport_hint: str = "",
+    ) -> int:
+        """transfer_sync() for many. `notify` comes once, when all of them are done; not when one failed."""
+
+        def run(engine: Engine) -> None:
+            call = engine.write if opcode == TransferOpcode.Write else engine.read
+            told = None if notify is None else (notify.name, notify.msg.encode())
+            timeout = self._timeout_for(lengths)
+            _raise_first(
+                engine,
+                call(target_hostname, buffers, peer_buffer_addresses, lengths, notify=told, timeout=timeout),
+            )
+
+        return self._try("batch_transfer_sync", run)
+
+    def batch_transfer_async_write(
+        self,
+        target_hostname: str,
+        buffers: Sequence[int],
+        peer_buffer_addresses: Sequence[int],
+        lengths: Sequence[int],
+        transport_hint: str = "",
+    ) -> int:
+        """Begins a write; the number of the batch for get_batch_transfer_status(), or 0 when it could not begin."""
+        return self.batch_transfer_async(
+            target_hostname, buffers, peer_buffer_addresses, lengths, TransferOpcode.Write, transport_hint
+        )
+
+    def batch_transfer_async_read(
+        self,
+        target_hostname: str,
+        buffers: Sequence[int],
+        peer_buffer_addresses: Sequence[int],
+        lengths: Sequence[int],
+        transport_hint: str = "",
+    ) -> int:
+        """Begins a read, like batch_transfer_async_write()."""
+        return self.batch_transfer_async(
+            target_hostname, buffers, peer_buffer_addresses, lengths, TransferOpcode.Read, transport_hint
+        )
+
+    def batch_transfer_async(
+        self,
+        target_hostname: str,
+        buffers: Sequence[int],
+        peer_buffer_addresses: Sequence[int],
+        lengths: Sequence[int],
+        opcode: TransferOpcode,
+        transport_hint: str = "",
+    ) -> int:
+        """Begins a write or read. The memory stays in use until its end was told."""
+        batch = 0
+
+        def begin(engine: Engine) -> None:
+            nonlocal batch
+            call = engine.submit_write if opcode == TransferOpcode.Write else engine.submit_read
+            batch = call(target_hostname, buffers, peer_buffer_addresses, lengths, timeout=self._timeout_for(lengths))
+
+        self._try("batch_transfer_async", begin)
+        return batch
+
+    def get_batch_transfer_status(self, batch_ids: Sequence[int]) -> int:
+        """Waits for all of these batches and forgets them. 0, or -1 when any line of any of them failed."""
+
+        def wait(engine: Engine) -> None:
+            for statuses in [engine.wait(batch) for batch in batch_ids]:
+                _raise_first(engine, statuses)
+
+        return self._try("get_batch_transfer_status", wait)
+
+    def transfer_submit_write(
+        self, target_hostname: str, buffer: int, peer_buffer_address: int, length: int, transport_hint: str = ""
+    ) -> int:
+        """Begins one write; the number for transfer_check_status(), or 0 when it could not begin."""
+        return self.batch_transfer_async_write(target_hostname, [buffer], [peer_buffer_address], [length])
+
+    def transfer_check_status(self, batch_id: int) -> int:
+        """1 done, 0 running, -1 failed, -2 out of time. Once it is not 0 the number is forgotten."""
+        outcome = _FAILED
+
+        def look(engine: Engine) -> None:
+            nonlocal outcome
+            statuses = engine.poll(batch_id)
+            if statuses is None:
+                outcome = _RUNNING
+            elif Status.TIMEOUT in statuses:
+                outcome = _TIMED_OUT
+            else:
+                _raise_first(engine, statuses)
+                outcome = _DONE
+
+        self._try("transfer_check_status", look)
+        return outcome
+
+    # ---- peers
+
+    def get_notifies(self) -> list[TransferNotify]:
+        """What peers told us since the last call, in order of arrival. At most 4096 wait; more are refused."""
+        notifies: list[TransferNotify] = []
+
+        def take(engine: Engine) -> None:
+            while (told := engine.next_notify()) is not None:
+                notifies.append(TransferNotify(told[0], told[1].decode(errors="replace")))
+
+        self._try("get_notifies", take)
+        return notifies
+
+    def send_probe(self, peer_server_name: str) -> int:
+        """0 when a transfer engine answers there, else -1."""
+        return self._try("send_probe", lambda engine: _raise_first(engine, [engine.probe(peer_server_name)]))
+
+    def get_first_buffer_address(self, segment_name: str) -> int:
+        """The address of the region that the peer registered first; 0 when it has none or cannot be reached."""
+        address = 0
+
+        def ask(engine: Engine) -> None:
+            nonlocal address
+            regions = engine.describe(segment_name)
+            address = regions[0][0] if regions else 0
+
+        self._try("get_first_buffer_address", ask)
+        return address
+
+    def get_local_topology(self, device_name: str | None = None) -> str:
+        """Which network devices serve which memory, as JSON: none, as tcp takes the route of the machine."""
+        return "{}"
+
+    def warmup_efa_segment(self, segment_name: str) -> int:
+        """0: there is nothing to warm up without EFA."""
+        return 0
+
+    def _open(self, method: str) -> Engine:
+        if self._engine is None:
+            raise RuntimeError(f"{method}: the engine is not initialized")
+        return self._engine
+
+    def _timeout_for(self, lengths: Sequence[int]) -> float:
+        return self._timeout + sum(lengths) / 1e9
+
+    def _try(self, method: str, call) -> int:
+        try:
+            call(self._open(method))
+        except (KvpoolError, ValueError, OverflowError, RuntimeError) as error:
+            return self._failed(method, str(error))
+        return 0
+
+    def _failed(self, method: str, reason: str) -> int:
+        _logger.error("%s: %s", method, reason)
+        return -1
+
+
+def _raise_first(engine: Engine, statuses: Sequence[Status]) -> None:
+    """Raises what became of the first line that failed."""
+    failed = [status for status in statuses if status != Status.OK]
+    if failed:
+        what = f"{len(failed)} of {len(statuses)} transfers failed, first with {failed[0].name}"
+        raise RuntimeError(f"{what}: {engine.explain() or failed[0].text}")

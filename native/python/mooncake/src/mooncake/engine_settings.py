@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arguments of TransferEngine.initialize() and the environment, checked: pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mooncake.settings import BadSettings
+
+PEER_TO_PEER = "P2PHANDSHAKE"
+_PORT_VARIABLES = ("MC_MIN_RPC_PORT", "MC_MAX_RPC_PORT")
+_PORTS = (15000, 17000)
+_TIMEOUT = 30.0
+_SHORTEST_TIMEOUT = 5.0
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """What kvpool.TransferEngine is made with."""
+
+    name: str
+    metadata: str
+    protocols: tuple[str, ...]
+    listen_host: str | None
+    ports: tuple[int, int]
+    timeout: float  # seconds of a transfer, before what its length adds
+
+
+def read_engine_settings(
+    local_hostname: str, metadata_server: str, protocol: str, metadata_type: str, environment: Mapping[str, str]
+) -> EngineSettings:
+    """Raises BadSettings with every problem there is; what protocols and ports are good for is the library's to say."""
+    problems: list[str] = []
+    if not local_hostname:
+        problems.append('local_hostname is empty, but must be "host" or "host:port"')
+    if metadata_server != PEER_TO_PEER:
+        server = (
+            metadata_server if "://" in metadata_server or not metadata_type else f"{metadata_type}://{metadata_server}"
+        )
+        problems.append(
+            f"metadata server {server!r} cannot be used: engines find each other without one, by HOST:PORT; "
+            f'give "{PEER_TO_PEER}"'
+        )
+    ports = _ports(environment, problems)
+    timeout = _timeout(environment.get("MC_TRANSFER_TIMEOUT", ""), problems)
+    if problems:
+        raise BadSettings(problems)
+    protocols = tuple(name.strip() for name in (protocol or "tcp").split(","))
+    return EngineSettings(
+        local_hostname, metadata_server, protocols, environment.get("MC_TCP_BIND_ADDRESS") or None, ports, timeout
+    )
+
+
+def _ports(environment: Mapping[str, str], problems: list[str]) -> tuple[int, int]:
+    ports = []
+    for variable, standard in zip(_PORT_VARIABLES, _PORTS, strict=True):
+        text = environment.get(variable, "") or str(standard)
+        if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 65535:
+            problems.append(f"environment variable {variable} is {text!r}, but must be a port, 1 to 65535")
+            text = str(standard)
+        ports.append(int(text))
+    return ports[0], ports[1]
+
+
+def _timeout(text: str, problems: list[str]) -> float:
+    if not text:
+        return _TIMEOUT
+    if not text.isascii() or not text.isdigit() or len(text) > 6:
+        problems.append(f"environment variable MC_TRANSFER_TIMEOUT is {text!r}, but must be whole seconds")
+        return _TIMEOUT
+    return max(_SHORTEST_TIMEOUT, float(text))

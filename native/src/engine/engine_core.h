@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transfer engine as a state machine, without I/O, clock or threads: what happened goes in, actions come out.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/context.h"
+#include "engine/peer_link.h"
+#include "engine/sessions.h"
+
+namespace kvpool::engine {
+
+class EngineCore {
+ public:
+  explicit EngineCore(Config config) : context_(std::move(config)), sessions_(context_) {}
+
+  // The application.
+  Status registerRegions(std::span<const kv_region> regions) { return context_.regions.add(regions); }
+  Status unregisterRegions(std::span<const kv_region> regions);
+  void submit(Time now, Submission submission);
+  /// What a peer said is registered there; nothing when there is no connection to it.
+  [[nodiscard]] const Description* descriptionOf(const std::string& peer) const;
+  std::deque<Notification>& notifications() { return context_.notifications; }
+  /// Ends every batch with KV_CLOSED.
+  void shutDown(Time now);
+
+  // The network.
+  ConnectionId accepted(Time now, const std::string& peer);
+  void opened(Time now, ConnectionId id);
+  /// Throws as everything in wire/sbe.h does; malformed() is then due.
+  void frame(Time now, ConnectionId id, wire::Body body);
+  void malformed(Time now, ConnectionId id, const std::string& what);
+  void payloadReceived(Time now, ConnectionId id, uint32_t computedCrc, uint32_t sentCrc);
+  void payloadSent(Time now, ConnectionId id, PayloadId payload);
+  void progressed(Time now, ConnectionId id);
+  void closed(Time now, ConnectionId id, const std::string& reason);
+  void tick(Time now);
+
+  std::vector<Action> takeActions() { return std::exchange(context_.actions, {}); }
+
+  [[nodiscard]] const Counters& counters() const { return context_.counters; }
+  [[nodiscard]] const RegionTable& regions() const { return context_.regions; }
+  [[nodiscard]] const std::string& explanation() const { return context_.explanation; }
+  [[nodiscard]] size_t peersConnected() const;
+  [[nodiscard]] size_t clientsConnected() const { return sessions_.count(); }
+  /// No batch runs.
+  [[nodiscard]] bool quiet() const { return context_.batches.empty(); }
+
+ private:
+  PeerLink* linkTo(const std::string& peer);
+  PeerLink* linkOf(ConnectionId id);
+  void cancel(Time now, BatchId id);
+
+  Context context_;
+  Sessions sessions_;
+  std::unordered_map<std::string, std::unique_ptr<PeerLink>> links_;
+};
+
+}  // namespace kvpool::engine

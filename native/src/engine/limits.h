@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every bound of the transfer engine in one place; an error that a bound causes names it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kvpool/engine.h"
+
+namespace kvpool::engine {
+
+// Requests on the wire: both sides hold each other to these.
+inline constexpr size_t kPiecesPerRequest = 1024;
+inline constexpr uint64_t kRequestBytes = uint64_t{4} << 20;
+
+// Towards one peer. More would only wait in the socket, where a deadline cannot take it back.
+inline constexpr size_t kRequestsInFlight = 8;
+inline constexpr size_t kPeersMax = 4096;
+
+// For peers that dialled us.
+inline constexpr size_t kSessionsMax = 4096;
+inline constexpr size_t kRepliesUnsent = 64;
+
+// What is read from a peer waits while this much output for it does.
+inline constexpr uint64_t kUnsentBytesMax = uint64_t{16} << 20;
+
+// Defaults of kv_engine_params and kv_transfer_options.
+inline constexpr uint32_t kConnectTimeoutMs = 3000;
+inline constexpr uint32_t kTransferTimeoutMs = 30000;
+inline constexpr uint32_t kIdleTimeoutMs = 300000;
+inline constexpr uint32_t kBatchTimeoutMs = 30000;
+
+// A line is tried once more.
+inline constexpr uint32_t kAttempts = 2;
+
+/// How often time is looked at while something runs, and while nothing does.
+inline constexpr int64_t kTickMs = 20;
+inline constexpr int64_t kQuietTickMs = 500;
+
+}  // namespace kvpool::engine

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/context.h"
+
+namespace kvpool::engine {
+
+/// Peers that dialled us, and what they do in our memory. Whatever they name is looked up in the table of regions at
+/// the moment it is used; nothing they sent is an address before that.
+class Sessions {
+ public:
+  explicit Sessions(Context& context) : context_(context) {}
+
+  void accepted(Time now, ConnectionId id, const std::string& peer);
+  [[nodiscard]] bool has(ConnectionId id) const { return sessions_.contains(id); }
+  [[nodiscard]] size_t count() const { return sessions_.size(); }
+  void frame(Time now, ConnectionId id, wire::Body body);
+  void malformed(ConnectionId id, const std::string& what);
+  void payloadReceived(ConnectionId id, uint32_t computedCrc, uint32_t sentCrc);
+  void payloadSent(ConnectionId id, PayloadId payload);
+  void progressed(Time now, ConnectionId id);
+  void closed(ConnectionId id) { sessions_.erase(id); }
+  /// These registrations are gone: nothing goes on in them when the actions of this call are done.
+  void regionsGone(const std::vector<uint64_t>& regions);
+  void tick(Time now);
+
+ private:
+  /// Memory that a payload is read from or written to.
+  struct Use {
+    std::vector<kv_piece> memory;
+    std::vector<uint64_t> regions;
+    [[nodiscard]] bool touches(const std::vector<uint64_t>& gone) const;
+  };
+  struct Write {
+    uint64_t request = 0;
+    uint64_t bytes = 0;
+    Use use;
+    Status refusal;
+  };
+  struct Session {
+    std::string peer;
+    Time since = 0;  // it came, or moved bytes
+    bool welcomed = false;
+    std::optional<Write> write;      // whose payload is coming in
+    std::map<PayloadId, Use> reads;  // whose payloads are going out
+  };
+
+  void greet(ConnectionId id, Session& session, wire::Body body);
+  void write(ConnectionId id, Session& session, const PiecesRequest& request);
+  void read(ConnectionId id, Session& session, const PiecesRequest& request);
+  void notify(ConnectionId id, NotifyRequest request);
+  void reply(ConnectionId id, uint64_t request, const Status& status, uint64_t payloadLength);
+  Status resolve(const Session& session, const PiecesRequest& request, Use& use);
+  void refuse(ConnectionId id, const wire::Refused& refused);
+  void end(ConnectionId id, const std::string& reason, bool afterOutput);
+
+  Context& context_;
+  std::unordered_map<ConnectionId, Session> sessions_;
+};
+
+}  // namespace kvpool::engine

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/stream.h"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "base/crc32c.h"
+#include "engine/limits.h"
+#include "net/socket.h"
+
+namespace kvpool::engine {
+namespace {
+
+/// Received and checksummed in one step; small enough to be in the cache for the checksum.
+constexpr uint64_t kReceiveBytes = uint64_t{256} << 10;
+/// Below this much missing, one receive call for the rest and what follows beats sparing the copy.
+constexpr uint64_t kDirectBytesMin = uint64_t{32} << 10;
+constexpr size_t kPiecesPerReceive = 64;
+/// Steps of one readiness event, so that one fast peer does not starve the others.
+constexpr int kStepsPerEvent = 8;
+
+/// For what goes nowhere.
+thread_local std::array<uint8_t, kReceiveBytes> nowhere;
+
+std::string errorText(int errorNumber) {
+  return std::strerror(errorNumber);
+}
+
+}  // namespace
+
+// ---- connecting ----
+
+void Stream::dial(net::Resolver& resolver, const std::string& address) {
+  auto parsed = net::parseHostPort(address);
+  if (!parsed.ok()) return end(parsed.status().text());
+  resolver.resolve(parsed.value(), [self = weak_from_this()](Result<std::vector<net::SocketAddress>> answer) {
+    const std::shared_ptr<Stream> stream = self.lock();
+    if (!stream || stream->closed_) return;
+    if (!answer.ok()) return stream->end(answer.status().text());
+    stream->addresses_ = std::move(answer.value());
+    stream->connectNext();
+  });
+}
+
+void Stream::adopt(Fd socket) {
+  connecting_ = false;
+  attend(std::move(socket), EPOLLIN);
+}
+
+void Stream::connectNext() {
+  std::string reason = "no address to connect to";
+  while (nextAddress_ < addresses_.size()) {
+    auto socket = net::startConnect(addresses_[nextAddress_++]);
+    if (socket.ok()) return attend(std::move(socket.value()), EPOLLOUT);
+    reason = socket.status().text();
+  }
+  end(reason);
+}
+
+void Stream::attend(Fd socket, uint32_t events) {
+  socket_ = std::move(socket);
+  watched_ = events;
+  loop_.add(socket_.get(), events, [this](uint32_t happenedEvents) {
+    const std::shared_ptr<Stream> keep = shared_from_this();
+    happened(happenedEvents);
+  });
+}
+
+void Stream::connectReady() {
+  const int outcome = net::connectOutcome(socket_.get());
+  if (outcome == 0) {
+    connecting_ = false;
+    watch();
+    return listener_.streamOpened(id_);
+  }
+  const std::string reason = net::toString(addresses_[nextAddress_ - 1]) + ": " + errorText(outcome);
+  loop_.remove(socket_.get());
+  socket_.reset();
+  if (nextAddress_ < addresses_.size()) return connectNext();
+  end(reason);
+}
+
+// ---- sending ----
+
+void Stream::addFrame(wire::Bytes frame) {
+  queuedBytes_ += frame.size();
+  out_.addFrame(std::move(frame));
+}
+
+void Stream::addPayload(PayloadId payload, Pieces pieces, uint64_t length) {
+  queuedBytes_ += length + wire::kPayloadTrailerBytes;
+  ++payloadsUnsent_;
+  out_.addPayload(payload, client::Memory(pieces), length);
+}
+
+bool Stream::outputFull() const {
+  return payloadsUnsent_ >= kRepliesUnsent || queuedBytes_ - out_.sentBytes() >= kUnsentBytesMax;
+}
+
+void Stream::flush() {
+  if (closed_ || connecting_ || !socket_.valid()) return;
+  const bool wasFull = outputFull();
+  const uint64_t before = out_.sentBytes();
+  const client::OutQueue::Outcome outcome = out_.flush(socket_.get(), [this](PayloadId payload) {
+    --payloadsUnsent_;
+    listener_.payloadSent(id_, payload);
+  });
+  const int errorNumber = errno;
+  if (closed_) return;
+  if (outcome == client::OutQueue::Outcome::Failed) return end("sending failed: " + errorText(errorNumber));
+  blocked_ = outcome == client::OutQueue::Outcome::Blocked;
+  if (lingering_ && !blocked_) ::shutdown(socket_.get(), SHUT_WR);
+  if (out_.sentBytes() != before) listener_.bytesMoved(id_);
+  if (wasFull && !outputFull()) parse();  // what waited in the decoder
+  if (!closed_) watch();
+}
+
+void Stream::linger() {
+  lingering_ = true;
+  flush();
+}
+
+void Stream::watch() {
+  uint32_t events = outputFull() && !lingering_ ? 0U : uint32_t{EPOLLIN};
+  if (blocked_) events |= EPOLLOUT;
+  if (events == watched_) return;
+  watched_ = events;
+  loop_.modify(socket_.get(), events);
+}
+
+// ---- receiving ----
+
+void Stream::happened(uint32_t events) {
+  if (closed_) return;
+  if (connecting_) return connectReady();
+  if ((events & EPOLLOUT) != 0) flush();
+  if (closed_) return;
+  const bool over = (events & (EPOLLHUP | EPOLLERR)) != 0;
+  if ((events & EPOLLIN) != 0 || over) receive();
+  // Reading is off, or did not notice: a dead peer must not wake the loop for ever.
+  if (over && !closed_) end("the connection was reset");
+}
+
+void Stream::receive() {
+  for (int step = 0; step < kStepsPerEvent && !closed_ && (lingering_ || !outputFull()); ++step) {
+    const bool direct = incoming_ && incoming_->missing() >= kDirectBytesMin;
+    const bool more = direct ? receivePayload() : receiveSome();
+    if (!more) break;
+  }
+  if (!closed_) watch();
+}
+
+/// Whether there is nothing to go on with; ends the stream when there never will be.
+bool Stream::lost(ssize_t received) {
+  const int errorNumber = errno;
+  if (received > 0) return false;
+  if (received == 0) {
+    end(incoming_ ? "the peer closed the connection in the middle of a payload" : "the peer closed the connection");
+  } else if (errorNumber != EAGAIN && errorNumber != EWOULDBLOCK && errorNumber != EINTR) {
+    end("receiving failed: " + errorText(errorNumber));
+  }
+  return true;
+}
+
+/// Receives into the decoder. False when the socket had no more.
+bool Stream::receiveSome() {
+  // The decoder must not be asked for room once it has refused what it holds.
+  const std::span<uint8_t> room = lingering_ ? std::span<uint8_t>(nowhere) : decoder_.writable();
+  const ssize_t received = ::recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
+  if (lost(received)) return false;
+  const auto count = static_cast<size_t>(received);
+  if (lingering_) return true;
+  listener_.bytesMoved(id_);
+  decoder_.received(count);
+  parse();
+  return count == room.size();
+}
+
+/// Receives the rest of a payload straight into the memory it is for. False when the socket had no more.
+bool Stream::receivePayload() {
+  Incoming& incoming = *incoming_;
+  std::array<iovec, kPiecesPerReceive> pieces;
+  size_t count = 0;
+  uint64_t wanted = std::min(kReceiveBytes, incoming.missing());
+  if (incoming.dropped) pieces[count++] = {nowhere.data(), std::exchange(wanted, 0)};
+  for (client::MemoryCursor at = incoming.destination; wanted > 0 && count < pieces.size();) {
+    const std::span<uint8_t> run = at.run(wanted);
+    pieces[count++] = {run.data(), run.size()};
+    at.advance(run.size());
+    wanted -= run.size();
+  }
+  const ssize_t received = ::readv(socket_.get(), pieces.data(), static_cast<int>(count));
+  if (lost(received)) return false;
+  arrived(static_cast<uint64_t>(received),
+          [](uint8_t* into, uint64_t length, uint32_t crc) { return crc32c(into, length, crc); });
+  listener_.bytesMoved(id_);
+  return true;
+}
+
+/// Goes on by `count` bytes of the payload; `take` is called for each run of the destination and gives the checksum.
+template <typename Take>
+void Stream::arrived(uint64_t count, Take take) {
+  Incoming& incoming = *incoming_;
+  incoming.received += count;
+  while (!incoming.dropped && count > 0) {
+    const std::span<uint8_t> run = incoming.destination.run(count);
+    incoming.crc = take(run.data(), run.size(), incoming.crc);
+    incoming.destination.advance(run.size());
+    count -= run.size();
+  }
+}
+
+void Stream::parse() {
+  try {
+    while (!closed_ && !lingering_) {
+      if (incoming_) {
+        const uint64_t missing = incoming_->missing() + incoming_->trailer.size() - incoming_->trailerReceived;
+        const std::span<const uint8_t> raw = decoder_.takeRaw(missing);
+        takePayload(raw);
+        if (raw.size() < missing) return;
+        finishPayload();
+        continue;
+      }
+      if (outputFull()) return;
+      const std::optional<wire::Body> body = decoder_.next();
+      if (!body) return;
+      listener_.frameArrived(id_, *body);
+    }
+  } catch (const std::runtime_error& malformed) {
+    listener_.streamMalformed(id_, malformed.what());
+  }
+}
+
+void Stream::expectPayload(const std::optional<Pieces>& pieces, uint64_t length) {
+  incoming_ = Incoming{};
+  incoming_->dropped = !pieces;
+  incoming_->length = length;
+  if (pieces) incoming_->destination = client::MemoryCursor(client::Memory(*pieces));
+}
+
+void Stream::dropPayload() {
+  if (!incoming_) return;
+  incoming_->dropped = true;
+  incoming_->destination = {};
+}
+
+void Stream::takePayload(std::span<const uint8_t> bytes) {
+  Incoming& incoming = *incoming_;
+  const auto part = static_cast<size_t>(std::min<uint64_t>(bytes.size(), incoming.missing()));
+  const uint8_t* from = bytes.data();
+  arrived(part, [&from](uint8_t* into, uint64_t length, uint32_t crc) {
+    return crc32cCopy(into, std::exchange(from, from + length), length, crc);
+  });
+  const std::span<const uint8_t> trailer = bytes.subspan(part);
+  std::copy(trailer.begin(), trailer.end(),
+            incoming.trailer.begin() + static_cast<std::ptrdiff_t>(incoming.trailerReceived));
+  incoming.trailerReceived += trailer.size();
+}
+
+void Stream::finishPayload() {
+  const Incoming done = *incoming_;
+  incoming_.reset();
+  uint32_t sentCrc = 0;
+  std::memcpy(&sentCrc, done.trailer.data(), sizeof sentCrc);
+  listener_.payloadReceived(id_, done.crc, sentCrc);
+}
+
+// ---- ending ----
+
+void Stream::end(const std::string& reason) {
+  if (closed_) return;
+  close();
+  listener_.streamEnded(id_, reason);
+}
+
+void Stream::close() {
+  if (closed_) return;
+  closed_ = true;
+  if (socket_.valid()) loop_.remove(socket_.get());
+  socket_.reset();
+  out_ = client::OutQueue();
+  incoming_.reset();
+}
+
+}  // namespace kvpool::engine

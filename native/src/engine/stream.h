@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// One socket of the engine's shell, dialled or accepted: sends what is queued, cuts what arrives into frames and
+// payloads. Payloads go straight between the kernel and the memory they belong to.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "client/memory.h"
+#include "client/out_queue.h"
+#include "engine/actions.h"
+#include "net/event_loop.h"
+#include "net/resolver.h"
+#include "wire/frame.h"
+
+namespace kvpool::engine {
+
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  /// May close the stream from inside any of these.
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void streamOpened(ConnectionId id) = 0;
+    virtual void streamEnded(ConnectionId id, const std::string& reason) = 0;
+    virtual void streamMalformed(ConnectionId id, const std::string& what) = 0;
+    virtual void frameArrived(ConnectionId id, wire::Body body) = 0;
+    virtual void bytesMoved(ConnectionId id) = 0;
+    virtual void payloadSent(ConnectionId id, PayloadId payload) = 0;
+    virtual void payloadReceived(ConnectionId id, uint32_t computedCrc, uint32_t sentCrc) = 0;
+  };
+
+  Stream(net::EventLoop& loop, Listener& listener, ConnectionId id)
+      : loop_(loop), listener_(listener), id_(id), decoder_(wire::kHelloBodyBytesMax) {}
+  ~Stream() { close(); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  void dial(net::Resolver& resolver, const std::string& address);
+  void adopt(Fd socket);
+  void welcomed() { decoder_.allowBodies(wire::kFrameBodyBytesMax); }
+
+  void addFrame(wire::Bytes frame);
+  void addPayload(PayloadId payload, Pieces pieces, uint64_t length);
+  /// Sends what was added; the rest goes when the socket can take it.
+  void flush();
+
+  /// What follows the frame being told right now.
+  void expectPayload(const std::optional<Pieces>& pieces, uint64_t length);
+  void dropPayload();
+
+  /// Sends what is queued, hears nothing more, and ends when the peer does; the owner closes it after a while.
+  void linger();
+  /// Nothing is told after this.
+  void close();
+  [[nodiscard]] bool isClosed() const { return closed_; }
+
+ private:
+  struct Incoming {
+    bool dropped = false;
+    client::MemoryCursor destination;
+    uint64_t length = 0;
+    uint64_t received = 0;
+    uint32_t crc = 0;
+    std::array<uint8_t, wire::kPayloadTrailerBytes> trailer{};
+    size_t trailerReceived = 0;
+    [[nodiscard]] uint64_t missing() const { return length - received; }
+  };
+
+  void connectNext();
+  void connectReady();
+  void attend(Fd socket, uint32_t events);
+  void happened(uint32_t events);
+  void receive();
+  bool receiveSome();
+  bool receivePayload();
+  bool lost(ssize_t received);
+  void parse();
+  template <typename Take>
+  void arrived(uint64_t count, Take take);
+  void takePayload(std::span<const uint8_t> bytes);
+  void finishPayload();
+  void end(const std::string& reason);
+  void watch();
+  [[nodiscard]] bool outputFull() const;
+
+  net::EventLoop& loop_;
+  Listener& listener_;
+  const ConnectionId id_;
+  std::vector<net::SocketAddress> addresses_;
+  size_t nextAddress_ = 0;
+  bool connecting_ = true;
+  bool closed_ = false;
+  bool lingering_ = false;
+  bool blocked_ = false;
+  uint32_t watched_ = 0;
+  Fd socket_;
+  client::OutQueue out_;
+  uint64_t queuedBytes_ = 0;
+  size_t payloadsUnsent_ = 0;
+  wire::FrameDecoder decoder_;
+  std::optional<Incoming> incoming_;
+};
+
+}  // namespace kvpool::engine
