@@ -282,7 +282,9 @@ TEST(Transfer, UnregisteringCutsWhatGoesOnThere) {
     const int32_t op = round % 2 == 0 ? KV_TRANSFER_WRITE : KV_TRANSFER_READ;
     std::thread transfer([&, remote = at(*memory)] {
       const int32_t status = here.one(op, peer, local, remote);
-      EXPECT_TRUE(status == KV_OK || status == KV_NOT_REGISTERED) << status << " " << here.explain();
+      // The connection's end, where learning the new region took the second attempt already.
+      const bool expected = status == KV_OK || status == KV_NOT_REGISTERED || status == KV_TRANSFER_FAILED;
+      EXPECT_TRUE(expected) << status << " " << here.explain();
     });
     std::this_thread::sleep_for(std::chrono::microseconds(500 * round));
     ASSERT_EQ(there.remove(*memory), KV_OK);
