@@ -10,10 +10,11 @@ import dev.kvpool.dataplane.local.LocalCommand;
 import dev.kvpool.dataplane.master.MasterCommand;
 import dev.kvpool.dataplane.node.NodeCommand;
 import dev.kvpool.dataplane.preflight.PreflightCommand;
+import dev.kvpool.dataplane.prepare.PrepareCommand;
 import dev.kvpool.dataplane.version.VersionCommand;
 import java.util.List;
 
-/** The command line: {@code kvpool master | node | local | doctor | preflight | version}. */
+/** The command line: {@code kvpool master | node | local | doctor | preflight | prepare | version}. */
 public final class Kvpool {
     /** Every subcommand, in the order of the help. */
     public static final List<Command> COMMANDS = List.of(
@@ -22,6 +23,7 @@ public final class Kvpool {
             new LocalCommand(Kvpool.class),
             new DoctorCommand(),
             new PreflightCommand(),
+            new PrepareCommand(List.of(new MasterCommand(), new NodeCommand())),
             new VersionCommand());
 
     private Kvpool() {}

@@ -2,7 +2,9 @@
 package dev.kvpool.dataplane.local;
 
 import dev.kvpool.dataplane.cli.ParentWatch;
+import java.io.File;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,6 +31,7 @@ final class Child {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(spec.jvmOptions());
+        command.addAll(whatPrepareNoted());
         command.addAll(whereNativeLibrariesAre());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), mainClass.getName()));
         command.addAll(spec.arguments());
@@ -47,6 +50,13 @@ final class Child {
                 .filter(name -> System.getProperty(name) != null)
                 .map(name -> "-D" + name + "=" + System.getProperty(name))
                 .toList();
+    }
+
+    /** As the launcher does it: {@code kvpool prepare} leaves its notes beside the jar. */
+    private static List<String> whatPrepareNoted() {
+        Path jar = Path.of(System.getProperty("java.class.path").split(File.pathSeparator, 2)[0]);
+        Path noted = jar.resolveSibling("kvpool.aot");
+        return Files.isRegularFile(noted) ? List.of("-XX:AOTCache=" + noted) : List.of();
     }
 
     String name() {

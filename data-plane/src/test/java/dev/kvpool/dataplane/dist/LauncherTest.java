@@ -77,6 +77,28 @@ class LauncherTest {
     }
 
     @Test
+    void startsFromWhatPrepareNotedOnceThereIsSuch() throws Exception {
+        Path noted = dir.resolve("opt/lib/kvpool.aot");
+        String use = "-XX:AOTCache=" + real("opt/lib") + "/kvpool.aot";
+
+        assertThat(run(kvpool, javaHome("25"), "master").lines()).doesNotContain(use);
+        assertThat(run(kvpool, javaHome("25"), "prepare").lines())
+                .contains("-XX:AOTCacheOutput=" + real("opt/lib") + "/kvpool.aot");
+        Files.createFile(noted);
+        for (String command : List.of("master", "node", "local", "version")) {
+            assertThat(run(kvpool, javaHome("25"), command).lines()).contains(use);
+        }
+        assertThat(run(kvpool, javaHome("25"), "prepare").lines()).doesNotContain(use);
+    }
+
+    @Test
+    void whatJavaItselfSaysStaysOutOfResults() throws Exception {
+        List<String> lines = run(kvpool, javaHome("25"), "version").lines();
+
+        assertThat(lines).containsSubsequence("-Xlog:disable", "-Xlog:all=warning:stderr");
+    }
+
+    @Test
     void moreOptionsComeAfterItsOwnSoThatTheyWin() throws Exception {
         Map<String, String> environment =
                 Map.of("JAVA_HOME", javaHome("25").get("JAVA_HOME"), "JAVA_OPTS", "-Xmx1g -Da=b");
