@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints every layout and constant of kvpool.h as NAME=VALUE lines, for the tests of the bindings to compare with. */
+/* Prints every layout and constant of kvpool.h and engine.h as NAME=VALUE lines, for the tests of the bindings to compare with. */
 #include <stddef.h>
 #include <stdio.h>
 
-#include "kvpool/kvpool.h"
+#include "kvpool/engine.h"
 
 #define SIZE(type) printf("sizeof.%s=%zu\n", #type, sizeof(type))
 #define FIELD(type, field)                                                                              \
@@ -192,6 +192,80 @@ static void dump_client_stats(void) {
   FIELD(kv_client_stats, leader_changes);
 }
 
+static void dump_engine(void) {
+  VALUE(KV_ENGINE_PORT_MIN);
+  VALUE(KV_ENGINE_PORT_MAX);
+  VALUE(KV_ENGINE_REGIONS_MAX);
+  VALUE(KV_ENGINE_NOTIFIES_MAX);
+  VALUE(KV_NOTIFY_NAME_BYTES_MAX);
+  VALUE(KV_NOTIFY_BYTES_MAX);
+  VALUE(KV_TRANSFER_WRITE);
+  VALUE(KV_TRANSFER_READ);
+  VALUE(KV_TRANSFER_PROBE);
+  SIZE(kv_engine_params);
+  FIELD(kv_engine_params, struct_size);
+  FIELD(kv_engine_params, port_min);
+  FIELD(kv_engine_params, port_max);
+  FIELD(kv_engine_params, connect_timeout_ms);
+  FIELD(kv_engine_params, transfer_timeout_ms);
+  FIELD(kv_engine_params, idle_timeout_ms);
+  FIELD(kv_engine_params, queue_lines_max);
+  FIELD(kv_engine_params, reserved);
+  FIELD(kv_engine_params, metadata);
+  FIELD(kv_engine_params, protocols);
+  FIELD(kv_engine_params, name);
+  FIELD(kv_engine_params, listen_host);
+  FIELD(kv_engine_params, product);
+  SIZE(kv_region);
+  FIELD(kv_region, address);
+  FIELD(kv_region, length);
+  SIZE(kv_transfer);
+  FIELD(kv_transfer, peer);
+  FIELD(kv_transfer, local);
+  FIELD(kv_transfer, remote);
+  FIELD(kv_transfer, length);
+  FIELD(kv_transfer, status);
+  FIELD(kv_transfer, reserved);
+  SIZE(kv_transfer_options);
+  FIELD(kv_transfer_options, struct_size);
+  FIELD(kv_transfer_options, timeout_ms);
+  FIELD(kv_transfer_options, notify_name);
+  FIELD(kv_transfer_options, notify_message);
+  FIELD(kv_transfer_options, notify_length);
+  FIELD(kv_transfer_options, reserved);
+  SIZE(kv_engine_stats);
+  FIELD(kv_engine_stats, struct_size);
+  FIELD(kv_engine_stats, listen_port);
+  FIELD(kv_engine_stats, incarnation);
+  FIELD(kv_engine_stats, regions);
+  FIELD(kv_engine_stats, region_bytes);
+  FIELD(kv_engine_stats, peers_connected);
+  FIELD(kv_engine_stats, clients_connected);
+  FIELD(kv_engine_stats, batches);
+  FIELD(kv_engine_stats, write_bytes);
+  FIELD(kv_engine_stats, read_bytes);
+  FIELD(kv_engine_stats, failed_lines);
+  FIELD(kv_engine_stats, timed_out_lines);
+  FIELD(kv_engine_stats, retries);
+  FIELD(kv_engine_stats, peer_restarts);
+  FIELD(kv_engine_stats, served_writes);
+  FIELD(kv_engine_stats, served_write_bytes);
+  FIELD(kv_engine_stats, served_reads);
+  FIELD(kv_engine_stats, served_read_bytes);
+  FIELD(kv_engine_stats, refused_requests);
+  FIELD(kv_engine_stats, checksum_failures);
+  FIELD(kv_engine_stats, protocol_errors);
+  FIELD(kv_engine_stats, notifies_sent);
+  FIELD(kv_engine_stats, notifies_received);
+  FIELD(kv_engine_stats, batch_us);
+  FIELD(kv_engine_stats, batches_in_100us);
+  FIELD(kv_engine_stats, batches_in_1ms);
+  FIELD(kv_engine_stats, batches_in_10ms);
+  FIELD(kv_engine_stats, batches_in_100ms);
+  FIELD(kv_engine_stats, batches_in_1s);
+  FIELD(kv_engine_stats, batches_longer);
+}
+
 int main(void) {
   dump_statuses();
   dump_constants();
@@ -201,5 +275,6 @@ int main(void) {
   dump_client_params();
   dump_batches();
   dump_client_stats();
+  dump_engine();
   return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The header twice, as strict C11: it must stand alone and be guarded. */
+/* The headers twice, as strict C11: they must stand alone and be guarded. */
+#include "kvpool/engine.h"
 #include "kvpool/kvpool.h"
 
 int main(void) {

@@ -9,7 +9,7 @@ import java.lang.foreign.StructLayout;
 import java.util.List;
 
 /**
- * The structs of kvpool.h, field for field: u32 for 32-bit fields, u64 for 64-bit fields and pointers. AbiTest compares
+ * The structs of kvpool.h and engine.h, field for field: u32 for 32-bit fields, u64 for 64-bit fields and pointers. AbiTest compares
  * sizes, names, offsets and widths with what the C compiler says.
  */
 final class Layouts {
@@ -130,9 +130,90 @@ final class Layouts {
             u64("checksum_failures"),
             u64("leader_changes"));
 
+    static final StructLayout ENGINE_PARAMS = struct(
+            "kv_engine_params",
+            u32("struct_size"),
+            u32("port_min"),
+            u32("port_max"),
+            u32("connect_timeout_ms"),
+            u32("transfer_timeout_ms"),
+            u32("idle_timeout_ms"),
+            u32("queue_lines_max"),
+            u32("reserved"),
+            pointer("metadata"),
+            pointer("protocols"),
+            pointer("name"),
+            pointer("listen_host"),
+            pointer("product"));
+
+    static final StructLayout REGION = struct("kv_region", u64("address"), u64("length"));
+
+    static final StructLayout TRANSFER = struct(
+            "kv_transfer",
+            pointer("peer"),
+            pointer("local"),
+            u64("remote"),
+            u64("length"),
+            u32("status"),
+            u32("reserved"));
+
+    static final StructLayout TRANSFER_OPTIONS = struct(
+            "kv_transfer_options",
+            u32("struct_size"),
+            u32("timeout_ms"),
+            pointer("notify_name"),
+            pointer("notify_message"),
+            u32("notify_length"),
+            u32("reserved"));
+
+    static final StructLayout ENGINE_STATS = struct(
+            "kv_engine_stats",
+            u32("struct_size"),
+            u32("listen_port"),
+            u64("incarnation"),
+            u64("regions"),
+            u64("region_bytes"),
+            u64("peers_connected"),
+            u64("clients_connected"),
+            u64("batches"),
+            u64("write_bytes"),
+            u64("read_bytes"),
+            u64("failed_lines"),
+            u64("timed_out_lines"),
+            u64("retries"),
+            u64("peer_restarts"),
+            u64("served_writes"),
+            u64("served_write_bytes"),
+            u64("served_reads"),
+            u64("served_read_bytes"),
+            u64("refused_requests"),
+            u64("checksum_failures"),
+            u64("protocol_errors"),
+            u64("notifies_sent"),
+            u64("notifies_received"),
+            u64("batch_us"),
+            u64("batches_in_100us"),
+            u64("batches_in_1ms"),
+            u64("batches_in_10ms"),
+            u64("batches_in_100ms"),
+            u64("batches_in_1s"),
+            u64("batches_longer"));
+
     /** Every struct above, for the test that compares them with the header. */
-    static final List<StructLayout> ALL =
-            List.of(VERSIONS, NODE_PARAMS, NODE_STATS, CLIENT_PARAMS, PIECE, OP, BATCH_OPTIONS, CLIENT_STATS);
+    static final List<StructLayout> ALL = List.of(
+            VERSIONS,
+            NODE_PARAMS,
+            NODE_STATS,
+            CLIENT_PARAMS,
+            PIECE,
+            OP,
+            BATCH_OPTIONS,
+            CLIENT_STATS,
+            ENGINE_PARAMS,
+            REGION,
+            TRANSFER,
+            TRANSFER_OPTIONS,
+            ENGINE_STATS);
 
     private Layouts() {}
 

@@ -70,7 +70,16 @@ class LayoutTest {
                 Map.entry("value.KV_BATCH_UPSERT", (long) OpCode.FLAG_UPSERT),
                 Map.entry("value.KV_PIN_SOFT", (long) PutOptions.PIN_SOFT),
                 Map.entry("value.KV_PIN_HARD", (long) PutOptions.PIN_HARD),
-                Map.entry("value.KV_SOFT_PIN_MS_MAX", (long) PutOptions.SOFT_PIN_MS_MAX));
+                Map.entry("value.KV_SOFT_PIN_MS_MAX", (long) PutOptions.SOFT_PIN_MS_MAX),
+                Map.entry("value.KV_ENGINE_PORT_MIN", (long) NativeEngine.PORT_MIN),
+                Map.entry("value.KV_ENGINE_PORT_MAX", (long) NativeEngine.PORT_MAX),
+                Map.entry("value.KV_ENGINE_REGIONS_MAX", (long) NativeEngine.REGIONS_MAX),
+                Map.entry("value.KV_ENGINE_NOTIFIES_MAX", (long) NativeEngine.NOTIFIES_MAX),
+                Map.entry("value.KV_NOTIFY_NAME_BYTES_MAX", (long) NativeEngine.NOTIFY_NAME_BYTES_MAX),
+                Map.entry("value.KV_NOTIFY_BYTES_MAX", (long) NativeEngine.NOTIFY_BYTES_MAX),
+                Map.entry("value.KV_TRANSFER_WRITE", (long) TransferOp.WRITE.code()),
+                Map.entry("value.KV_TRANSFER_READ", (long) TransferOp.READ.code()),
+                Map.entry("value.KV_TRANSFER_PROBE", (long) TransferOp.PROBE.code()));
         // Java has neither transient nodes nor registered or scattered memory: those are for engines.
         List<String> notInJava = List.of(
                 "value.KV_NODE_TRANSIENT",

@@ -128,6 +128,62 @@ public final class JnaKvLibrary implements KvLibrary {
     }
 
     @Override
+    public int engineCreate(long params, long out, long error, int errorSize) {
+        return KvFunctions.kv_engine_create(params, out, error, errorSize);
+    }
+
+    @Override
+    public int engineTransports(long engine, long out, int outSize) {
+        return KvFunctions.kv_engine_transports(engine, out, outSize);
+    }
+
+    @Override
+    public int engineRegister(long engine, long regions, int count, long location) {
+        return KvFunctions.kv_engine_register(engine, regions, count, location);
+    }
+
+    @Override
+    public int engineUnregister(long engine, long regions, int count) {
+        return KvFunctions.kv_engine_unregister(engine, regions, count);
+    }
+
+    @Override
+    public int engineSubmit(long engine, int op, long table, int count, long options, long batchOut) {
+        return KvFunctions.kv_engine_submit(engine, op, table, count, options, batchOut);
+    }
+
+    @Override
+    public int engineWait(long engine, long batch, int timeoutMs) {
+        return KvFunctions.kv_engine_wait(engine, batch, timeoutMs);
+    }
+
+    @Override
+    public int engineDescribe(long engine, long peer, long table, int capacity, long countOut, int timeoutMs) {
+        return KvFunctions.kv_engine_describe(engine, peer, table, capacity, countOut, timeoutMs);
+    }
+
+    @Override
+    public int engineNextNotify(
+            long engine, long name, int nameSize, long message, int messageSize, long messageLength) {
+        return KvFunctions.kv_engine_next_notify(engine, name, nameSize, message, messageSize, messageLength);
+    }
+
+    @Override
+    public int engineExplain(long engine, long out, int outSize) {
+        return KvFunctions.kv_engine_explain(engine, out, outSize);
+    }
+
+    @Override
+    public int engineGetStats(long engine, long out) {
+        return KvFunctions.kv_engine_get_stats(engine, out);
+    }
+
+    @Override
+    public void engineDestroy(long engine) {
+        KvFunctions.kv_engine_destroy(engine);
+    }
+
+    @Override
     public String origin() {
         return origin;
     }

@@ -2,7 +2,7 @@
 package dev.kvpool.nativelib.jna;
 
 /**
- * The prototypes of kvpool.h for JNA's direct mapping: same names, same order, same widths. JNA binds by name alone and
+ * The prototypes of kvpool.h and engine.h for JNA's direct mapping: same names, same order, same widths. JNA binds by name alone and
  * notices neither a wrong count nor a wrong width of arguments; AbiTest compares these with the header.
  *
  * <p>Pointers are {@code long}: kvpool runs on 64-bit machines only, and a primitive crosses the border without an
@@ -46,4 +46,28 @@ final class KvFunctions {
     static native int kv_client_get_stats(long client, long out);
 
     static native void kv_client_destroy(long client);
+
+    static native int kv_engine_create(long params, long out, long err, int errSize);
+
+    static native int kv_engine_transports(long engine, long out, int outSize);
+
+    static native int kv_engine_register(long engine, long regions, int count, long location);
+
+    static native int kv_engine_unregister(long engine, long regions, int count);
+
+    static native int kv_engine_submit(long engine, int op, long table, int count, long options, long batchOut);
+
+    static native int kv_engine_wait(long engine, long batch, int timeoutMs);
+
+    static native int kv_engine_describe(
+            long engine, long peer, long table, int capacity, long countOut, int timeoutMs);
+
+    static native int kv_engine_next_notify(
+            long engine, long name, int nameSize, long message, int messageSize, long messageLength);
+
+    static native int kv_engine_explain(long engine, long out, int outSize);
+
+    static native int kv_engine_get_stats(long engine, long out);
+
+    static native void kv_engine_destroy(long engine);
 }

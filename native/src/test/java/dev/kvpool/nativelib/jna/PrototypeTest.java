@@ -94,7 +94,8 @@ class PrototypeTest {
 
     private static String readHeader() {
         try {
-            return Files.readString(Path.of(System.getProperty("kvpool.header")));
+            Path headers = Path.of(System.getProperty("kvpool.headers"));
+            return Files.readString(headers.resolve("kvpool.h")) + Files.readString(headers.resolve("engine.h"));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transfer engine's core against a peer that dialled it and one that it dialled, both of which say anything.
+// Whatever they say, the core may name memory to its shell only inside of what is registered, or of a transfer that
+// runs.
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "engine/engine_core.h"
+#include "engine/messages.h"
+#include "wire/frame.h"
+
+namespace {
+
+using namespace kvpool;
+using namespace kvpool::engine;
+
+constexpr uint64_t kMemory = 0x100000;  // never touched: the core only names it
+constexpr uint64_t kRegionBytes = 0x1000;
+constexpr uint64_t kLocal = 0x900000;
+constexpr uint64_t kLocalBytes = 0x2000;
+
+class Input {
+ public:
+  Input(const uint8_t* data, size_t size) : rest_(data, size) {}
+  [[nodiscard]] bool empty() const { return rest_.empty(); }
+  std::span<const uint8_t> bytes(size_t count) {
+    const auto part = rest_.first(std::min(count, rest_.size()));
+    rest_ = rest_.subspan(part.size());
+    return part;
+  }
+  uint64_t number(size_t width) {
+    uint64_t value = 0;
+    const auto part = bytes(width);
+    if (!part.empty()) std::memcpy(&value, part.data(), part.size());
+    return value;
+  }
+
+ private:
+  std::span<const uint8_t> rest_;
+};
+
+wire::Identity identity(uint64_t incarnation) {
+  wire::Identity me;
+  me.role = wire::Role::Engine;
+  me.incarnation = incarnation;
+  me.name = "engine";
+  me.product = "0.1.0";
+  return me;
+}
+
+class World {
+ public:
+  World() : core_(configuration()) {
+    toggleRegion(0);
+    session_ = core_.accepted(now_, "fuzz");
+    wire::Bytes hello;
+    wire::appendHello(hello, {identity(2), 0, wire::kMagic});
+    deliver(session_, hello);
+    submit(KV_TRANSFER_READ);
+    submit(KV_TRANSFER_WRITE);
+  }
+
+  void step(Input& input) {
+    const uint64_t kind = input.number(1) % 10;
+    switch (kind) {
+      case 0:
+        return deliverBody(session_, input.bytes(input.number(2)));
+      case 1:
+        return deliverBody(dialled_, input.bytes(input.number(2)));
+      case 2:
+        return request(input);
+      case 3:
+        return describe(input);
+      case 4:
+        deliver(dialled_, replyFrame({input.number(1), static_cast<int32_t>(input.number(1)) - 1,
+                                      static_cast<uint32_t>(input.number(2)), ""}));
+        return;
+      case 5:
+        core_.payloadReceived(now_, input.number(1) % 2 == 0 ? session_ : dialled_, 1, input.number(1) % 2 + 1);
+        break;
+      case 6:
+        core_.payloadSent(now_, input.number(1) % 2 == 0 ? session_ : dialled_, input.number(1));
+        break;
+      case 7:
+        toggleRegion(input.number(1) % 2);
+        break;
+      case 8:
+        now_ += static_cast<Time>(input.number(2));
+        core_.tick(now_);
+        break;
+      default:
+        submit(static_cast<int32_t>(input.number(1) % 3) + 1);
+        break;
+    }
+    look();
+  }
+
+  void end() {
+    core_.shutDown(now_);
+    look();
+    if (!running_.empty()) std::abort();  // a batch without an end
+  }
+
+ private:
+  static Config configuration() {
+    Config config;
+    config.me = identity(1);
+    return config;
+  }
+
+  void toggleRegion(uint64_t index) {
+    const kv_region region{kMemory + index * kRegionBytes, kRegionBytes};
+    if (registered_[index]) {
+      if (!core_.unregisterRegions(std::span(&region, 1)).ok()) std::abort();
+      registered_[index] = false;
+    } else {
+      if (!core_.registerRegions(std::span(&region, 1)).ok()) std::abort();
+      registered_[index] = true;
+    }
+  }
+
+  void submit(int32_t op) {
+    Submission submission;
+    submission.id = ++lastBatch_;
+    submission.op = static_cast<TransferOp>(op);
+    submission.deadline = now_ + 1000;
+    submission.notify = std::make_shared<Notification>(Notification{"n", "m"});
+    // NOLINTNEXTLINE(performance-no-int-to-ptr)
+    submission.lines.push_back({"127.0.0.1:1", reinterpret_cast<uint8_t*>(kLocal), 0x5000, kLocalBytes});
+    running_[submission.id] = true;
+    core_.submit(now_, std::move(submission));
+    look();
+  }
+
+  void request(Input& input) {
+    const bool writes = input.number(1) % 2 == 0;
+    std::vector<RemotePiece> pieces(input.number(1) % 4);
+    for (RemotePiece& piece : pieces) {
+      piece.region = input.number(1) % 8;
+      piece.address = kMemory + input.number(2) - 0x800;
+      piece.length = static_cast<uint32_t>(input.number(2));
+    }
+    deliver(session_, writes ? writeFrame(7, pieces) : readFrame(7, pieces));
+  }
+
+  void describe(Input& input) {
+    std::vector<Region> regions(input.number(1) % 4);
+    for (Region& region : regions)
+      region = {input.number(1), 0x4800 + input.number(2), input.number(2)};
+    deliver(dialled_, regionsFrame(input.number(1), regions));
+  }
+
+  void deliver(ConnectionId id, const wire::Bytes& frame) {
+    deliverBody(id, std::span(frame).subspan(wire::kFrameHeaderBytes));
+  }
+
+  void deliverBody(ConnectionId id, std::span<const uint8_t> body) {
+    try {
+      core_.frame(now_, id, body);
+    } catch (const std::runtime_error& malformed) {
+      core_.malformed(now_, id, malformed.what());
+    }
+    look();
+  }
+
+  void look() {
+    for (auto actions = core_.takeActions(); !actions.empty(); actions = core_.takeActions()) {
+      for (const Action& action : actions)
+        std::visit([this](const auto& one) { judge(one); }, action);
+    }
+  }
+
+  void judge(const Dial& dial) {
+    dialled_ = dial.connection;
+    core_.opened(now_, dialled_);
+    wire::Bytes welcome;
+    wire::appendWelcome(welcome, {identity(3), 1});
+    pendingWelcome_ = std::move(welcome);
+    deliver(dialled_, pendingWelcome_);
+  }
+  void judge(const SendPayload& send) { judgePieces(send.pieces, send.length); }
+  void judge(const ReceivePayload& receive) {
+    if (receive.length > kRequestBytes) std::abort();
+    if (receive.pieces) judgePieces(*receive.pieces, receive.length);
+  }
+  void judge(const FinishBatch& finished) {
+    if (running_.erase(finished.batch) != 1) std::abort();
+    for (const int32_t status : finished.statuses) {
+      if (status > 0) std::abort();  // undecided
+    }
+  }
+  template <typename Other>
+  void judge(const Other&) {}
+
+  void judgePieces(Pieces pieces, uint64_t length) {
+    uint64_t sum = 0;
+    for (const kv_piece& piece : pieces) {
+      const auto begin = reinterpret_cast<uintptr_t>(piece.data);
+      const auto inside = [&](uint64_t base, uint64_t size) {
+        return begin >= base && piece.length <= size && begin - base <= size - piece.length;
+      };
+      const bool served = (registered_[0] && inside(kMemory, kRegionBytes)) ||
+                          (registered_[1] && inside(kMemory + kRegionBytes, kRegionBytes));
+      if (!served && !inside(kLocal, kLocalBytes)) std::abort();  // memory that nobody gave
+      sum += piece.length;
+    }
+    if (sum != length) std::abort();
+  }
+
+  EngineCore core_;
+  Time now_ = 0;
+  ConnectionId session_ = 0;
+  ConnectionId dialled_ = 0;
+  BatchId lastBatch_ = 0;
+  wire::Bytes pendingWelcome_;
+  bool registered_[2] = {false, false};
+  std::map<BatchId, bool> running_;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  Input input(data, size);
+  World world;
+  for (int steps = 0; !input.empty() && steps < 200; ++steps)
+    world.step(input);
+  world.end();
+  return 0;
+}
