@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints every layout and constant of kvpool.h and engine.h as NAME=VALUE lines, for the tests of the bindings to compare with. */
+/* Prints every layout and constant of the public headers as NAME=VALUE lines, for the tests of the bindings to compare
+ * with. */
 #include <stddef.h>
 #include <stdio.h>
 
