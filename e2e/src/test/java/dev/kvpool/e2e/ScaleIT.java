@@ -142,13 +142,14 @@ class ScaleIT {
         cluster.kubectl().run("scale", "kvp", POOL, "-n", NAMESPACE, "--replicas=" + replicas);
     }
 
+    /** Until the leader itself says how much is left, so that what follows happens in the middle. */
     private void awaitEmptying() {
-        Wait.until(
-                "the third storage node is being emptied",
-                Limits.STATUS,
-                () -> assertThat(drains())
-                        .extracting(DrainStatus::node, DrainStatus::phase)
-                        .containsExactly(tuple(POOL + "-default-2", DrainPhase.EMPTYING)));
+        Wait.until("the third storage node is being emptied", Limits.STATUS, () -> {
+            assertThat(drains())
+                    .extracting(DrainStatus::node, DrainStatus::phase)
+                    .containsExactly(tuple(POOL + "-default-2", DrainPhase.EMPTYING));
+            assertThat(drains().getFirst().objectsLeft()).as("objects left").isNotNull();
+        });
     }
 
     private List<DrainStatus> drains() {

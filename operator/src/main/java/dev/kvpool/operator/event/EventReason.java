@@ -5,6 +5,7 @@ package dev.kvpool.operator.event;
 public enum EventReason {
     CHANGED("Changed", false, "The operator made, changed or removed objects of the pool."),
     LEADER_CHANGED("LeaderChanged", false, "Another master leads; the leader Service follows it."),
+    SEVERAL_LEADERS("SeveralLeaders", true, "More than one master says that it leads."),
     READY("Ready", false, "The pool became ready."),
     NOT_READY("NotReady", true, "The pool was ready and is not any more."),
     SPEC_INVALID("SpecInvalid", true, "The spec cannot be carried out; nothing was changed."),

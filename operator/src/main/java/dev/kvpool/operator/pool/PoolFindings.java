@@ -7,6 +7,7 @@ import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -45,7 +46,7 @@ final class PoolFindings {
     }
 
     private Finding ready(Finding leader, Finding storage) {
-        if (leader.reason() != Reason.ELECTED) {
+        if (leader.reason() != Reason.ELECTED && leader.reason() != Reason.SEVERAL_LEADERS) {
             return hasBeenReady()
                     ? new Finding(Reason.NOT_SERVING, "The pool does not serve. " + leader.message())
                     : new Finding(Reason.STARTING, "The pool is starting. " + leader.message());
@@ -121,7 +122,10 @@ final class PoolFindings {
         return switch (seen.answers().get(leadership.pod())) {
             case MasterAnswer.Report(PoolReport report)
             when report.leads() ->
-                new Finding(Reason.ELECTED, "%s leads in epoch %d.".formatted(leadership.pod(), leadership.epoch()));
+                severalLeaders()
+                        .orElseGet(() -> new Finding(
+                                Reason.ELECTED,
+                                "%s leads in epoch %d.".formatted(leadership.pod(), leadership.epoch())));
             case MasterAnswer.Report(PoolReport report) ->
                 new Finding(
                         Reason.LEADER_NOT_SERVING,
@@ -137,6 +141,23 @@ final class PoolFindings {
                         "%s holds the Lease and cannot be asked: it is no running pod of this pool."
                                 .formatted(leadership.pod()));
         };
+    }
+
+    /** Masters are asked at the same time, so that a mere change of leaders is rarely taken for two. */
+    private Optional<Finding> severalLeaders() {
+        List<PoolReport> claims = seen.reports().stream()
+                .filter(PoolReport::leads)
+                .sorted(Comparator.comparing(PoolReport::name))
+                .toList();
+        if (claims.size() < 2) {
+            return Optional.empty();
+        }
+        List<String> names = claims.stream()
+                .map(claim -> "%s in epoch %d".formatted(claim.name(), claim.epoch()))
+                .toList();
+        return Optional.of(new Finding(
+                Reason.SEVERAL_LEADERS,
+                "%s say that they lead. Storage nodes obey the highest epoch only.".formatted(NameList.of(names))));
     }
 
     private Finding storage() {

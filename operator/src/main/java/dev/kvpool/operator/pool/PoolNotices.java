@@ -61,6 +61,9 @@ final class PoolNotices {
                 || condition.reason().equals(Reason.APPLY_FAILED.text())) {
             return Optional.of(EventReason.APPLY_FAILED);
         }
+        if (condition.reason().equals(Reason.SEVERAL_LEADERS.text())) {
+            return Optional.of(EventReason.SEVERAL_LEADERS);
+        }
         boolean refused = condition.status() == ConditionStatus.FALSE;
         if (refused && condition.type().equals(ConditionType.SPEC_VALID.text())) {
             return Optional.of(EventReason.SPEC_INVALID);

@@ -103,6 +103,12 @@ public enum Reason {
             "The API server refused an object; the operator tries again and again."),
 
     ELECTED(LEADER_ELECTED, TRUE, "Elected", "One master leads and serves."),
+    SEVERAL_LEADERS(
+            LEADER_ELECTED,
+            FALSE,
+            "SeveralLeaders",
+            "More than one master says that it leads and serves. Storage nodes obey the highest epoch only, so nothing is written"
+                    + " twice; one that goes on for longer than a Lease lasts is cut off, or its clock stands still."),
     NO_LEADER(LEADER_ELECTED, FALSE, "NoLeader", "No master holds the leadership Lease."),
     LEADER_NOT_SERVING(
             LEADER_ELECTED,

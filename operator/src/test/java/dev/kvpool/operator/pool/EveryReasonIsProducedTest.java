@@ -64,6 +64,7 @@ class EveryReasonIsProducedTest {
             case STORAGE_INCOMPLETE -> of(whole(ONE_AWAY).status(ready()));
             case NOT_SERVING -> of(new PoolSketch(SPEC).set("a", 2).status(ready()));
             case NO_LEADER, STORAGE_NOT_OBSERVED, VERSION_NOT_OBSERVED -> of(new PoolSketch(SPEC).set("a", 2));
+            case SEVERAL_LEADERS -> of(whole(ALL_READY).says("demo-master-1", alsoLeading()));
             case LEADER_NOT_SERVING -> of(whole(ALL_READY).says("demo-master-0", recovering()));
             case LEADER_SILENT -> of(whole(ALL_READY).silent("demo-master-0"));
             case NO_NODE_SELECTED -> of(new PoolSketch(PER_NODE));
@@ -112,6 +113,7 @@ class EveryReasonIsProducedTest {
         return switch (reason) {
             case CHANGED -> PoolNotices.of(ready(), ready(), new Outcome(List.of("Service demo-leader"), List.of()));
             case LEADER_CHANGED, READY -> PoolNotices.of(none, ready(), NOTHING_DONE);
+            case SEVERAL_LEADERS -> after(ready(), whole(ALL_READY).says("demo-master-1", alsoLeading()));
             case NOT_READY -> after(ready(), new PoolSketch(SPEC).set("a", 2));
             case SPEC_INVALID -> after(none, new PoolSketch(TWO_SETS));
             case PAUSED -> after(none, new PoolSketch("{paused: true, storage: [{name: a, capacity: 1Gi}]}"));
@@ -161,6 +163,12 @@ class EveryReasonIsProducedTest {
     private static PoolReport report(String first, String second) {
         return PoolSketch.leader(
                 List.of(PoolSketch.node("demo-a-0", first, "", 0, 0), PoolSketch.node("demo-a-1", second, "", 0, 0)));
+    }
+
+    private static PoolReport alsoLeading() {
+        PoolReport report = ALL_READY;
+        return new PoolReport(
+                report.poolId(), "demo-master-1", "leader", "serving", 2, report.version(), 0, 0, 0, report.nodes());
     }
 
     private static PoolReport recovering() {

@@ -116,6 +116,20 @@ class PoolStatusTest {
     }
 
     @Test
+    void twoMastersThatSayTheyLeadAreNamedAndThePoolServes() {
+        PoolReport other = new PoolReport(
+                "uid", "demo-master-1", "leader", "serving", 2, new PoolReport.Version("0.1.0"), 0, 0, 0, List.of());
+
+        KvCachePoolStatus status = next(whole(ALL_READY).says("demo-master-1", other), NOON);
+
+        assertThat(message(status, Reason.SEVERAL_LEADERS))
+                .isEqualTo(
+                        "demo-master-0 in epoch 1, demo-master-1 in epoch 2 say that they lead. Storage nodes obey the"
+                                + " highest epoch only.");
+        assertThat(reasons(status)).startsWith("Serving");
+    }
+
+    @Test
     void aMissingStandbyIsNoReasonNotToBeReady() {
         KvCachePoolStatus status = next(new PoolSketch(SPEC).set("a", 2).masters(1, 1, ALL_READY), NOON);
 
@@ -212,6 +226,7 @@ class PoolStatusTest {
                 whole(ALL_READY)
                         .lease("demo-master-1", 2)
                         .says("demo-master-1", ALL_READY)
+                        .silent("demo-master-0")
                         .status(before),
                 NOON);
 
