@@ -16,8 +16,8 @@ import java.util.Set;
 
 /**
  * Empties storage nodes before they go, all at once, so that nothing is moved to one that goes next. A node may go when the
- * leader of this moment says that nothing is left there: drains end with a leadership, so what an earlier leader said is
- * worth nothing, and the next one is simply told again.
+ * leader of this moment says that nothing is left there: what an earlier leader said is worth nothing, and one that does not
+ * know that the node is to go is simply told again.
  */
 public final class Drains {
     /** What a leader says may be as old as its last tick; for so long a cancelled drain is cancelled again. */
@@ -56,8 +56,10 @@ public final class Drains {
             next.add(goOn(drain, departure.get()));
         } else if (view.expected().contains(drain.node())) {
             takenBack(drain).ifPresent(next::add);
-        } else if (drain.phase() != DrainPhase.EMPTY) {
-            // It is gone before it was empty; a later node of its name shall not find itself being emptied.
+        } else if (view.leader().isEmpty()) {
+            next.add(drain);
+        } else {
+            // It is gone. Leaders remember drains for each other, and a later node of its name shall not be emptied.
             actions.add(new DrainAction.Cancel(drain.node()));
         }
     }
