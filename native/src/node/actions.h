@@ -72,6 +72,7 @@ struct MapStaging {
 struct Close {
   ConnectionId connection;
   std::string reason;
+  LogLevel level = LogLevel::Info;  ///< at which it is worth a line
 };
 
 /// Connect to master number `master`. Answered by dialled(connection, master) or dialFailed(master, refused, why).

@@ -183,7 +183,8 @@ void Copies::fail(Link& link, const Status& why) {
   if (link.task && link.state == State::Receiving) link.doomedSlot = link.task->slot;
   if (link.task) finish(link, why, true);
   link.state = State::Closing;
-  context_.outbox.add(Close{link.connection, "source " + link.peer + ": " + why.text()});
+  const LogLevel level = why.ok() ? LogLevel::Debug : LogLevel::Info;
+  context_.outbox.add(Close{link.connection, "source " + link.peer + ": " + why.text(), level});
 }
 
 void Copies::finish(Link& link, const Status& outcome, bool accepted) {

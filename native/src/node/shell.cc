@@ -277,7 +277,7 @@ void Shell::perform(const MapStaging& action) {
 }
 
 void Shell::perform(const Close& action) {
-  log(LogLevel::Info, "closing: " + action.reason);
+  log(action.level, "closing: " + action.reason);
   Connection* connection = find(action.connection);
   if (connection == nullptr) return;
   connection->closeAfterOutput();

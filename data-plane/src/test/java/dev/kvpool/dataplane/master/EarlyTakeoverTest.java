@@ -8,7 +8,6 @@ import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.election.FileLeaseStore;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.master.LeaderProbe.Finding;
-import dev.kvpool.dataplane.master.core.EvictionRules;
 import dev.kvpool.dataplane.wire.Handshake;
 import dev.kvpool.dataplane.wire.PeerSocket;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -18,8 +17,6 @@ import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,21 +32,10 @@ class EarlyTakeoverTest {
     Path directory;
 
     private MasterProcess start(String name, ElectionTimes times) throws IOException, InterruptedException {
-        MasterConfig config = new MasterConfig(
-                POOL,
-                name,
-                "127.0.0.1",
-                0,
-                0,
-                new LeasePlace.Local(directory.resolve("lease")),
-                Set.of("a"),
-                Optional.empty(),
-                10_000,
-                EvictionRules.between(0.85, 0.9),
-                1,
-                30_000,
-                1L << 28,
-                times);
+        MasterConfig config = new LoopbackMaster(POOL, name, directory)
+                .expecting("a")
+                .timed(times)
+                .config();
         return MasterProcess.start(config, PeerSocket.VERSIONS, () -> {});
     }
 

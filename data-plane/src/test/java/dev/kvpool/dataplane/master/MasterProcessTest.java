@@ -8,7 +8,6 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.dataplane.election.ElectionTimes;
-import dev.kvpool.dataplane.master.core.EvictionRules;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.Frame;
 import dev.kvpool.dataplane.wire.PeerSocket;
@@ -43,9 +42,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.Random;
-import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -73,21 +70,10 @@ class MasterProcessTest {
     }
 
     private MasterProcess start(String name) throws IOException, InterruptedException {
-        MasterConfig config = new MasterConfig(
-                POOL,
-                name,
-                "127.0.0.1",
-                0,
-                0,
-                new LeasePlace.Local(directory.resolve("lease")),
-                Set.of("a"),
-                Optional.empty(),
-                10_000,
-                EvictionRules.between(0.85, 0.9),
-                1,
-                30_000,
-                1L << 28,
-                new ElectionTimes(3_000, 2_000, 100));
+        MasterConfig config = new LoopbackMaster(POOL, name, directory)
+                .expecting("a")
+                .timed(new ElectionTimes(3_000, 2_000, 100))
+                .config();
         return MasterProcess.start(config, PeerSocket.VERSIONS, () -> {});
     }
 
@@ -285,21 +271,8 @@ class MasterProcessTest {
 
     @Test
     void aPortInUseIsNamed() {
-        MasterConfig taken = new MasterConfig(
-                POOL,
-                "m-1",
-                "127.0.0.1",
-                master.port(),
-                0,
-                new LeasePlace.Local(directory.resolve("lease")),
-                Set.of(),
-                Optional.empty(),
-                10_000,
-                EvictionRules.between(0.85, 0.9),
-                1,
-                30_000,
-                1L << 28,
-                ElectionTimes.DEFAULT);
+        MasterConfig taken =
+                new LoopbackMaster(POOL, "m-1", directory).at(master.port()).config();
 
         assertThatThrownBy(() -> MasterProcess.start(taken, PeerSocket.VERSIONS, () -> {}))
                 .isInstanceOf(IOException.class)
@@ -310,21 +283,8 @@ class MasterProcessTest {
     void theFileOfExpectedNodesIsReadAgainWhenItChanges() throws Exception {
         Path file = directory.resolve("expected-nodes");
         Files.writeString(file, "# the pool's nodes\na\n\n");
-        MasterConfig config = new MasterConfig(
-                POOL,
-                "m-1",
-                "127.0.0.1",
-                0,
-                0,
-                new LeasePlace.Local(directory.resolve("lease")),
-                Set.of(),
-                Optional.of(file),
-                10_000,
-                EvictionRules.between(0.85, 0.9),
-                1,
-                30_000,
-                1L << 28,
-                ElectionTimes.DEFAULT);
+        MasterConfig config =
+                new LoopbackMaster(POOL, "m-1", directory).reading(file).config();
         try (MasterProcess following = MasterProcess.start(config, PeerSocket.VERSIONS, () -> {})) {
             assertThat(following.status().expectedNodes()).isEqualTo(1);
 

@@ -53,6 +53,9 @@ final class Bounds {
 
     static final int CLAIMED_PER_TICK = 256;
 
+    /** Replicas that are forgotten in one turn of a node that is gone for good. */
+    static final int FORGOTTEN_PER_TICK = 4096;
+
     /** Replicas that are counted anew in one turn after their node came or went. */
     static final int RECOUNTED_PER_TICK = 4096;
 

@@ -111,11 +111,16 @@ final class Directories {
         return lost;
     }
 
-    void dropAll(NodeView node) {
-        for (int replica : node.replicas.copy()) {
+    /** See {@link Index#drop}. */
+    boolean drop(NodeView node, int visits) {
+        for (int replica : node.replicas.some(visits)) {
             remove(replica);
         }
-        replicas.nodes().release(node);
+        boolean done = node.replicas.count() == 0;
+        if (done) {
+            replicas.nodes().release(node);
+        }
+        return done;
     }
 
     private void remove(int replica) {

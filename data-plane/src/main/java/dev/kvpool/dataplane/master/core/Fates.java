@@ -17,6 +17,9 @@ final class Fates {
     private final ObjectChain unsettled;
     private final ObjectChain doomed;
 
+    /** How far the reconsidering of what an ended term has given up is; null when it is done. */
+    private ObjectChain.Walk reconsidered;
+
     Fates(Views views, Published published) {
         this.objects = views.objects();
         this.published = published;
@@ -97,15 +100,32 @@ final class Fates {
     }
 
     /**
-     * A new term: nothing that was given up counts as given up any more. What is published stays so, as the object that
-     * has its key until a newer one is found.
+     * A term ended: nothing that was given up counts as given up any more, which {@link #goOnReconsidering} brings about. What
+     * is published stays so, as the object that has its key until a newer one is found.
      */
     void reconsider() {
-        for (StoredObject object : doomed) {
-            if (!objects.isUnlisted(object.at())) {
+        if (reconsidered != null) {
+            reconsidered.end();
+        }
+        reconsidered = doomed.fromFirst();
+    }
+
+    /**
+     * Reconsiders so many of the objects that were given up. Nothing may be given up before all are.
+     *
+     * @return whether all are
+     */
+    boolean goOnReconsidering(int visits) {
+        for (int i = 0; i < visits && reconsidered != null; i++) {
+            StoredObject object = reconsidered.next();
+            if (object == null) {
+                reconsidered.end();
+                reconsidered = null;
+            } else if (!objects.isUnlisted(object.at())) {
                 leave(object.at(), Fate.UNSETTLED);
             }
         }
+        return reconsidered == null;
     }
 
     /** What is counted of an object may have changed. */

@@ -3,8 +3,11 @@ package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Tells every peer that this master is alive, and notices those that are not. */
 final class Heartbeats {
@@ -20,6 +23,7 @@ final class Heartbeats {
     private final Index index;
     private final Tombstones tombstones;
     private final Outbox outbox;
+    private final Set<NodeView> forgetting = new LinkedHashSet<>();
     private long lastMs = Long.MIN_VALUE;
 
     Heartbeats(View view, Clients clients, Outbox outbox) {
@@ -32,6 +36,12 @@ final class Heartbeats {
 
     /** Beats when it is time; the sessions that were silent for too long. */
     List<Silent> tick(long nowMs) {
+        List<Silent> silent = beat(nowMs);
+        goOnForgetting();
+        return silent;
+    }
+
+    private List<Silent> beat(long nowMs) {
         List<Silent> silent = new ArrayList<>();
         if (nowMs - Bounds.HEARTBEAT_MS < lastMs) {
             return silent;
@@ -62,10 +72,22 @@ final class Heartbeats {
         boolean soon = node.isTransient || !node.known;
         long patienceMs = soon ? Bounds.TRANSIENT_AWAY_MS : Bounds.UNEXPECTED_AWAY_MS;
         boolean expected = membership.expected().contains(node.id) && !node.isTransient;
-        if (!expected && nowMs - node.awaySinceMs > patienceMs) {
+        if (!expected && nowMs - node.awaySinceMs > patienceMs && forgetting.add(node)) {
             outbox.report(
                     "node %s forgotten with %d objects: away and not expected".formatted(node.id, node.replicaCount()));
-            index.dropAll(node);
+        }
+    }
+
+    /** A node may have held millions: it goes little by little, unless it comes back meanwhile and shows what it has. */
+    private void goOnForgetting() {
+        forgetting.removeIf(NodeView::isConnected);
+        Iterator<NodeView> next = forgetting.iterator();
+        if (!next.hasNext()) {
+            return;
+        }
+        NodeView node = next.next();
+        if (index.drop(node, Bounds.FORGOTTEN_PER_TICK)) {
+            next.remove();
             tombstones.dropAll(node);
             membership.forget(node);
         }

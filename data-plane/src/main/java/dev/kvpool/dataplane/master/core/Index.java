@@ -211,10 +211,14 @@ final class Index {
         return directories.dropUnconfirmed(node);
     }
 
-    /** Forgets a node. */
-    void dropAll(NodeView node) {
+    /**
+     * Forgets so many of a node's replicas.
+     *
+     * @return whether it has none any more, and is forgotten as well
+     */
+    boolean drop(NodeView node, int visits) {
         recounts.end(node);
-        directories.dropAll(node);
+        return directories.drop(node, visits);
     }
 
     // ---- what the leader decides ----------------------------------------------------------------------------------
@@ -291,8 +295,13 @@ final class Index {
         fates.forgetPurged(limit);
     }
 
-    /** A new leadership decides anew about what was given up. */
+    /** A new leadership decides anew about what was given up; {@link #goOnReconsidering} makes that so. */
     void reconsider() {
         fates.reconsider();
+    }
+
+    /** Brings so many objects that were given up back among those that are unsettled; answers whether that were all. */
+    boolean goOnReconsidering(int visits) {
+        return fates.goOnReconsidering(visits);
     }
 }

@@ -74,7 +74,12 @@ final class NodeReplicas {
 
     /** Every replica, for walks that change what they walk over. */
     int[] copy() {
-        int[] all = new int[(int) count()];
+        return some(Integer.MAX_VALUE);
+    }
+
+    /** As many of them at most. */
+    int[] some(int limit) {
+        int[] all = new int[(int) Math.min(limit, count())];
         SplitTable.Walk walk = walk();
         for (int i = 0; i < all.length; i++) {
             all[i] = walk.next();

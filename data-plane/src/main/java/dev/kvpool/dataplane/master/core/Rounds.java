@@ -14,6 +14,8 @@ import java.util.function.ObjLongConsumer;
  * missed by a removal.
  */
 final class Rounds {
+    private static final long NEVER = -1;
+
     private final Index index;
     private final Tombstones tombstones;
     private final Settlement settlement;
@@ -24,6 +26,11 @@ final class Rounds {
 
     private ObjectChain.Walk unsettled;
     private ObjectChain.Walk doomed;
+
+    /** Which state of the tombstones was gone through in this term, and how many of them have still to be. */
+    private long tombstonesSeen = NEVER;
+
+    private int tombstonesLeft;
 
     /** Nodes that join when the round under way is done, and when the next one is. */
     private final Set<NodeView> joining = new LinkedHashSet<>();
@@ -56,6 +63,9 @@ final class Rounds {
      * @return whether that is all; else it is to be called again in another turn
      */
     boolean decide(long nowMs) {
+        if (!index.goOnReconsidering(Bounds.SETTLED_PER_TURN)) {
+            return false;
+        }
         int left = goThroughPublished(Bounds.SETTLED_PER_TURN, nowMs);
         if (unsettled == null) {
             settlement.lookingAtAll();
@@ -64,10 +74,23 @@ final class Rounds {
         if (left <= 0 || !goThroughUnsettled(left, settlement::settle, nowMs)) {
             return false;
         }
-        for (Tombstones.Grave grave : tombstones.all()) {
-            settlement.settle(grave, nowMs);
+        return goThroughTombstones(nowMs);
+    }
+
+    /** All tombstones, and all anew when one comes into view meanwhile. */
+    private boolean goThroughTombstones(long nowMs) {
+        if (tombstonesSeen != tombstones.changes()) {
+            tombstonesSeen = tombstones.changes();
+            tombstonesLeft = tombstones.size();
         }
-        return true;
+        for (int i = 0; i < Bounds.SETTLED_PER_TURN && tombstonesLeft > 0; i++) {
+            tombstonesLeft--;
+            Tombstones.Grave grave = tombstones.next();
+            if (grave != null) {
+                settlement.settle(grave, nowMs);
+            }
+        }
+        return tombstonesLeft == 0;
     }
 
     /** The leader serves from now on: what is given up can be freed. */
@@ -105,6 +128,7 @@ final class Rounds {
 
     /** What a master that does not lead can do before it has to: the newest object of each key gets it. */
     void tickOnStandby(long nowMs) {
+        index.goOnReconsidering(Bounds.SETTLED_PER_TICK);
         goThroughPublished(Bounds.CLAIMED_PER_TICK, nowMs);
         if (unsettled == null) {
             unsettled = index.unsettled().fromFirst();
@@ -123,6 +147,7 @@ final class Rounds {
     void endTerm() {
         unsettled = end(unsettled);
         doomed = end(doomed);
+        tombstonesSeen = NEVER;
         joining.forEach(node -> node.joining = false);
         joiningNext.forEach(node -> node.joining = false);
         joining.clear();

@@ -28,6 +28,11 @@ final class Takeover {
     private final Counters counters;
     private final Outbox outbox;
 
+    private static final long NOT_YET = Long.MIN_VALUE;
+
+    /** Since when nodes could have dialled this master. */
+    private long listensSinceMs = NOT_YET;
+
     private long startedMs;
     private long predecessorUntilMs;
     private boolean warm;
@@ -76,6 +81,7 @@ final class Takeover {
         dropOldTerm(Status.RECOVERING);
         leadership.recover(authority, validUntilMs);
         startedMs = nowMs;
+        listensSinceMs = listensSinceMs == NOT_YET ? nowMs : listensSinceMs;
         predecessorUntilMs = predecessorLeadsUntilMs;
         warm = membership.isKnown();
         raising = false;
@@ -203,6 +209,7 @@ final class Takeover {
 
     /** What is to be decided and counted after a takeover, or on a standby before one, goes on. */
     void tick(long nowMs) {
+        listensSinceMs = listensSinceMs == NOT_YET ? nowMs : listensSinceMs;
         serveWhenReady(nowMs);
         if (leadership.phase() == Leadership.Phase.SERVING) {
             rounds.tick(nowMs);
@@ -240,9 +247,9 @@ final class Takeover {
         if (leadership.phase() != Leadership.Phase.RECOVERING || raising) {
             return;
         }
-        List<String> missing = missing(nowMs);
-        long patienceMs = warm ? Bounds.FENCE_WAIT_WARM_MS : Bounds.COLD_WAIT_MS;
-        if (!missing.isEmpty() && nowMs - startedMs < patienceMs) {
+        List<String> missing = missing();
+        boolean soon = nowMs - startedMs < Bounds.FENCE_WAIT_WARM_MS;
+        if (!missing.isEmpty() && (soon || (!warm && isWorthWaiting(nowMs)))) {
             return;
         }
         if (index.highestEpoch() >= leadership.authority().epoch()) {
@@ -272,17 +279,50 @@ final class Takeover {
         }
     }
 
+    /**
+     * Whether a master that starts cold should wait for more nodes. Those that are about to join have their time from the
+     * Lease on. Those that have not come have it from when they could: a node that lives dials a master within seconds, so
+     * one that is down does not hold up each new leader anew.
+     */
+    private boolean isWorthWaiting(long nowMs) {
+        if (isAnyJoining() && nowMs - startedMs < Bounds.COLD_WAIT_MS) {
+            return true;
+        }
+        return !isEveryExpectedConnected() && nowMs - listensSinceMs < Bounds.COLD_WAIT_MS;
+    }
+
+    private boolean isAnyJoining() {
+        for (NodeView node : membership.all()) {
+            if (isJoining(node)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean isJoining(NodeView node) {
+        return node.isConnected() && !node.usable && !isReady(node);
+    }
+
+    private boolean isEveryExpectedConnected() {
+        for (String id : membership.expected()) {
+            NodeView node = membership.node(id);
+            if (node == null || !node.isConnected()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Nodes whose commits before the fence may still be unknown. One that is known and not enrolled has none that count. */
-    private List<String> missing(long nowMs) {
+    private List<String> missing() {
         List<String> missing = new ArrayList<>();
         for (NodeView node : membership.all()) {
-            if (node.isConnected() && !node.usable && !isReady(node)) {
+            if (isJoining(node)) {
                 missing.add(node.id);
             }
         }
-        if (nowMs - startedMs < Bounds.FENCE_WAIT_WARM_MS) {
-            missing.addAll(enrolments.unheard());
-        }
+        missing.addAll(enrolments.unheard());
         for (String id : membership.expected()) {
             NodeView node = membership.node(id);
             if (node == null || !node.isConnected()) {

@@ -122,9 +122,16 @@ final class Tombstones {
     /** Every grave once, and those that have been emptied meanwhile. */
     private final Deque<Grave> round = new ArrayDeque<>();
 
+    private long changes;
+
     /** Keys with a tombstone; notes of leaders are not counted. */
     int size() {
         return graves.size();
+    }
+
+    /** Grows whenever a node shows one it did not show before. */
+    long changes() {
+        return changes;
     }
 
     /** What is known about a key, or null. */
@@ -199,6 +206,7 @@ final class Tombstones {
         if (grave == null) {
             grave = open(line.key());
         }
+        changes++;
         Marker marker = new Marker(grave, node, line);
         grave.markers.add(marker);
         grave.measure();

@@ -78,7 +78,7 @@ class IndexModelTest {
                 }
             }
             for (int i = 0; i < nodes.size(); i++) {
-                index.dropAll(nodes.get(i));
+                index.drop(nodes.get(i), Integer.MAX_VALUE);
                 plain.dropAll(plainNodes.get(i));
             }
             compare();
@@ -224,12 +224,13 @@ class IndexModelTest {
         private void seldom(NodeView node, PlainNode plainNode) {
             switch (random.nextInt(12)) {
                 case 0 -> {
-                    index.dropAll(node);
+                    index.drop(node, Integer.MAX_VALUE);
                     plain.dropAll(plainNode);
                     hangUp(node, plainNode);
                 }
                 case 1 -> {
                     index.reconsider();
+                    index.goOnReconsidering(Integer.MAX_VALUE);
                     plain.reconsider();
                 }
                 case 2, 3 -> {

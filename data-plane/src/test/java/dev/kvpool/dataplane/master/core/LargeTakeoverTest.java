@@ -22,8 +22,10 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.Medium;
+import dev.kvpool.wire.RecordState;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -126,12 +128,129 @@ class LargeTakeoverTest {
         assertThat(core.status().unavailableObjects()).isEqualTo(keys);
     }
 
+    @Test
+    void aNodeThatIsGoneForGoodIsForgottenLittleByLittle() {
+        int keys = 3 * Bounds.FORGOTTEN_PER_TICK;
+        show(1, keys, 1);
+        show(2, 0, 0);
+        core.lead(OURS, nowMs + 1_000_000, nowMs, nowMs);
+        obeyed(1, 2);
+        core.expectNodes(Map.of("node-2", ""), nowMs);
+        core.closed(1, "gone", nowMs);
+        nowMs += Bounds.UNEXPECTED_AWAY_MS;
+        tell(2, new Heartbeat());
+        tick();
+        assertThat(core.status().objects()).isEqualTo(keys - Bounds.FORGOTTEN_PER_TICK);
+        tick();
+        tick();
+        assertThat(core.status().objects()).isZero();
+        assertThat(core.status().nodes()).hasSize(1);
+    }
+
+    @Test
+    void aNodeThatComesBackWhileItIsForgottenIsKnownAgain() {
+        int keys = 3 * Bounds.FORGOTTEN_PER_TICK;
+        show(1, keys, 1);
+        show(2, 0, 0);
+        core.lead(OURS, nowMs + 1_000_000, nowMs, nowMs);
+        obeyed(1, 2);
+        core.expectNodes(Map.of("node-2", ""), nowMs);
+        core.closed(1, "gone", nowMs);
+        nowMs += Bounds.UNEXPECTED_AWAY_MS;
+        tell(2, new Heartbeat());
+        tick();
+        tick();
+
+        show(1, keys, 1);
+        obeyed(1);
+        for (int i = 0; i < 12; i++) {
+            tick();
+        }
+        assertThat(core.status().objects()).isEqualTo(keys);
+        assertThat(core.status().unavailableObjects()).isZero();
+        assertThat(core.status().nodes()).hasSize(2);
+    }
+
+    @Test
+    void manyTombstonesAreGoneThroughInParts() {
+        int keys = 2 * Bounds.SETTLED_PER_TURN;
+        core.clientConnected(CLIENT, nowMs);
+        show(1, keys, 0);
+        bury(2, keys);
+        core.lead(OURS, nowMs + 1_000_000, nowMs, nowMs);
+        obeyed(1, 2);
+
+        assertThat(core.status().state()).as("half of them are gone through").isEqualTo(State.RECOVERING);
+        tick();
+
+        assertThat(core.status().state()).isEqualTo(State.SERVING);
+        assertThat(core.status().objects()).isZero();
+        assertThat(core.status().tombstones()).isEqualTo(keys);
+    }
+
+    @Test
+    void whatATermHasGivenUpIsReconsideredInPartsBeforeTheNextServes() {
+        int keys = 2 * Bounds.SETTLED_PER_TURN;
+        core.clientConnected(CLIENT, nowMs);
+        show(1, keys, 1);
+        show(2, keys, 0);
+        core.lead(OURS, nowMs + 1_000_000, nowMs, nowMs);
+        obeyed(1, 2);
+        tick();
+        tick();
+        assertThat(core.status().state()).isEqualTo(State.SERVING);
+
+        Authority again = new Authority(7, 1);
+        core.lead(again, nowMs + 1_000_000, nowMs, nowMs);
+        obeyed(again, 1, 2);
+        int turns = 0;
+        while (core.status().state() != State.SERVING && turns < 20) {
+            tick();
+            turns++;
+        }
+
+        assertThat(turns).as("two to reconsider, two to decide").isBetween(3, 6);
+        assertThat(core.status().objects()).isEqualTo(keys);
+        for (int i = 0; i < keys; i += 997) {
+            assertThat(lookup("k" + i).objects().getFirst().objectId()).isEqualTo(newer(i));
+        }
+    }
+
     private static ObjectId newer(int i) {
         return new ObjectId(5, 2L * i + 1);
     }
 
     /** A node connects and sends a directory with one object of each key, with an odd id or an even, older one. */
     private void show(int node, int keys, int odd) {
+        List<DirectoryRecord> lines = new ArrayList<>();
+        for (int i = 0; i < keys; i++) {
+            ExtentRef extent = new ExtentRef(0, i, 1);
+            ObjectId id = new ObjectId(5, 2L * i + odd);
+            lines.add(DirectoryRecord.committed(extent, id, (long) i * EXTENT, EXTENT, 100, i, Key.of("k" + i)));
+        }
+        show(node, lines);
+    }
+
+    /** The same with a tombstone of each key, which covers both. */
+    private void bury(int node, int keys) {
+        List<DirectoryRecord> lines = new ArrayList<>();
+        for (int i = 0; i < keys; i++) {
+            ExtentRef extent = new ExtentRef(0, i, 1);
+            lines.add(new DirectoryRecord(
+                    RecordState.TOMBSTONE,
+                    extent,
+                    newer(i),
+                    (long) i * EXTENT,
+                    64,
+                    0,
+                    0,
+                    Retention.NONE,
+                    Key.of("k" + i)));
+        }
+        show(node, lines);
+    }
+
+    private void show(int node, List<DirectoryRecord> lines) {
         core.nodeConnected(node, new NodePeer("node-" + node, 77 + node, "test"), nowMs);
         Segment segment = new Segment(0, Medium.DRAM, 1L << 40, 1 << 20);
         tell(
@@ -148,22 +267,20 @@ class LargeTakeoverTest {
                         "",
                         ""));
         tell(node, new SnapshotBegin(0));
-        List<DirectoryRecord> lines = new ArrayList<>();
-        for (int i = 0; i < keys; i++) {
-            ExtentRef extent = new ExtentRef(0, i, 1);
-            ObjectId id = new ObjectId(5, 2L * i + odd);
-            lines.add(DirectoryRecord.committed(extent, id, (long) i * EXTENT, EXTENT, 100, i, Key.of("k" + i)));
-        }
         tell(node, new SnapshotRecords(lines));
-        tell(node, new SnapshotEnd(keys, 0));
+        tell(node, new SnapshotEnd(lines.size(), 0));
     }
 
     /** Nodes answer the fence that each was sent last. */
     private void obeyed(int... nodes) {
+        obeyed(OURS, nodes);
+    }
+
+    private void obeyed(Authority authority, int... nodes) {
         drain();
         for (int node : nodes) {
             Fence fence = fences.get((long) node);
-            tell(node, new FenceAck(fence.requestId(), true, OURS, 77 + node, 0, 0, ObjectId.NONE));
+            tell(node, new FenceAck(fence.requestId(), true, authority, 77 + node, 0, 0, ObjectId.NONE));
         }
     }
 

@@ -180,42 +180,6 @@ class TakeoverTest {
     }
 
     @Test
-    void aColdStartWaitsForTheExpectedNodes() {
-        Scenario pool = new Scenario().withNodes(MIB, "a", "b").leading(7);
-        pool.put("k", 100);
-        pool.talkedTo().crash();
-
-        ModelMaster cold = pool.lonelyMaster();
-        pool.lead(cold, 8).talkTo(cold);
-        pool.node("a").dial(cold);
-        pool.world.run(5_000);
-        assertThat(pool.find("k").status()).isEqualTo(Status.RECOVERING);
-        assertThat(cold.status().notReady()).contains("taking over");
-
-        pool.node("b").dial(cold);
-        pool.world.run(0);
-        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
-    }
-
-    @Test
-    void aColdStartServesAfterItsBoundWithoutTheNodesThatAreMissing() {
-        Scenario pool = new Scenario().withNodes(MIB, "a", "b").leading(7);
-        pool.put("k", 100);
-        String holder = pool.lookup("k").nodes().getFirst().nodeId();
-        String other = holder.equals("a") ? "b" : "a";
-        ModelMaster cold = pool.lonelyMaster();
-        pool.lead(cold, 8).talkTo(cold);
-        pool.node(other).dial(cold);
-
-        pool.world.run(Bounds.COLD_WAIT_MS);
-        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
-
-        pool.node(holder).dial(cold);
-        pool.world.run(0);
-        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
-    }
-
-    @Test
     void aWarmTakeoverDoesNotWaitLongForASilentNode() {
         Scenario pool = new Scenario().withNodes(MIB, "a", "b").leading(7);
         ModelMaster standby = pool.master();

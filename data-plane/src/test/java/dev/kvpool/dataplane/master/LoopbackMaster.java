@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master;
+
+import dev.kvpool.dataplane.election.ElectionTimes;
+import dev.kvpool.dataplane.master.core.EvictionRules;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/** What masters in tests are told: they listen on 127.0.0.1, on any free port unless one is given. */
+record LoopbackMaster(
+        UUID poolId,
+        String name,
+        int port,
+        Path lease,
+        Set<String> nodes,
+        Optional<Path> nodesFile,
+        ElectionTimes times) {
+    private static final long REPAIR_BYTES_PER_SECOND = 1L << 28;
+
+    /** With its Lease in this folder, without nodes, and with the times that are usual. */
+    LoopbackMaster(UUID poolId, String name, Path folder) {
+        this(poolId, name, 0, folder.resolve("lease"), Set.of(), Optional.empty(), ElectionTimes.DEFAULT);
+    }
+
+    LoopbackMaster at(int onPort) {
+        return new LoopbackMaster(poolId, name, onPort, lease, nodes, nodesFile, times);
+    }
+
+    LoopbackMaster expecting(String... ids) {
+        return new LoopbackMaster(poolId, name, port, lease, Set.of(ids), nodesFile, times);
+    }
+
+    LoopbackMaster reading(Path expectedNodes) {
+        return new LoopbackMaster(poolId, name, port, lease, nodes, Optional.of(expectedNodes), times);
+    }
+
+    LoopbackMaster timed(ElectionTimes by) {
+        return new LoopbackMaster(poolId, name, port, lease, nodes, nodesFile, by);
+    }
+
+    MasterConfig config() {
+        return new MasterConfig(
+                poolId,
+                name,
+                "127.0.0.1",
+                port,
+                0,
+                new LeasePlace.Local(lease),
+                nodes,
+                nodesFile,
+                10_000,
+                EvictionRules.between(0.85, 0.9),
+                1,
+                30_000,
+                REPAIR_BYTES_PER_SECOND,
+                times);
+    }
+}
