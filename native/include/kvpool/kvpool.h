@@ -118,6 +118,9 @@ typedef struct kv_node kv_node;
 /* Set in kv_node_params.flags: pages of the segment are left to be made by the first put that touches them, instead of by
  * threads of low priority while the node serves. */
 #define KV_NODE_NO_PREFAULT 2
+/* Set in kv_node_params.flags: the segment's pages are locked, so that they are never swapped. Needs a limit of locked
+ * memory that allows it. Huge pages are never swapped anyway. */
+#define KV_NODE_LOCK_MEMORY 4
 
 typedef struct kv_node_params {
   uint32_t struct_size;

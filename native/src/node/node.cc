@@ -8,6 +8,7 @@
 
 #include "base/entropy.h"
 #include "net/socket.h"
+#include "store/memory_lock.h"
 
 namespace kvpool::node {
 namespace {
@@ -95,6 +96,10 @@ Status Node::open(const NodeSettings& settings) {
   log(LogLevel::Info, "segment of node " + settings.nodeId + ": " + std::to_string(segment_.geometry.fileBytes) +
                           " bytes on " + store::nameOf(segment_.memory.kind) + " in pages of " +
                           std::to_string(segment_.memory.pageBytes) + " bytes");
+  if (settings.lockMemory && segment_.memory.kind != store::MemoryKind::HugePages) {
+    const std::string shown = settings.isTransient() ? "in memory" : "in " + settings.dataDir;
+    if (Status locked = store::lockMemory(segment_.mapping.bytes(), shown); !locked.ok()) return locked;
+  }
   state_.emplace(segment_.mapping.bytes(), gate_);
   directory_.emplace(segment_.mapping.bytes(), segment_.geometry, *state_, gate_);
   recovery_ = directory_->recover();

@@ -13,7 +13,7 @@ namespace {
 /// More than memory gives; a tick's share must not overflow.
 constexpr uint64_t kScrubBytesPerSecondMax = uint64_t{1} << 40;
 constexpr uint32_t kAllProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM;
-constexpr uint32_t kAllFlags = KV_NODE_TRANSIENT | KV_NODE_NO_PREFAULT;
+constexpr uint32_t kAllFlags = KV_NODE_TRANSIENT | KV_NODE_NO_PREFAULT | KV_NODE_LOCK_MEMORY;
 
 std::string_view textOf(const char* text) {
   return text == nullptr ? std::string_view() : std::string_view(text);
@@ -81,6 +81,7 @@ void checkStorage(const kv_node_params& params, NodeSettings& settings, Problems
   settings.tcp = (protocols & KV_PROTOCOL_TCP) != 0;
   settings.shm = (protocols & KV_PROTOCOL_SHM) != 0;
   problems.unless(!(settings.shm && transient), "shm needs a data_dir for its socket");
+  settings.lockMemory = (params.flags & KV_NODE_LOCK_MEMORY) != 0;
   settings.prefault = (params.flags & KV_NODE_NO_PREFAULT) == 0;
   const Result<store::NumaPlacement> numa = store::parseNumaPlacement(textOf(params.numa));
   problems.unless(numa.ok(), numa.status().text());

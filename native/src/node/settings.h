@@ -34,6 +34,7 @@ struct NodeSettings {
   uint64_t scrubBytesPerSecond = uint64_t{64} << 20;
   store::NumaPlacement numa;
   bool prefault = true;
+  bool lockMemory = false;
   [[nodiscard]] bool isTransient() const { return dataDir.empty(); }
 };
 

@@ -4,12 +4,17 @@
 #include <gtest/gtest.h>
 #include <linux/magic.h>
 #include <linux/mempolicy.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
 #include "segment_in_memory.h"
 #include "store/huge_pages.h"
+#include "store/memory_lock.h"
 #include "store/numa.h"
 #include "store/segment_file.h"
 #include "temporary_directory.h"
@@ -117,6 +122,34 @@ TEST(Numa, ANodeThatIsNotThereIsRefusedWithThoseThatAre) {
   const Result<NumaBinding> refused = planNumaBinding({Policy::Node, 1}, nodes, 0);
   EXPECT_EQ(refused.status().code(), KV_INVALID_ARGUMENT);
   EXPECT_EQ(refused.status().text(), "this machine has no memory on NUMA node 1; nodes with memory: 0, 2");
+}
+
+TEST(LockedMemory, ARefusalNamesTheLimitAndHowToRaiseIt) {
+  const Status refused = lockRefused(64 * kMiB, 8 * kMiB, ENOMEM, "in /dev/shm/x");
+  EXPECT_EQ(refused.code(), KV_IO);
+  for (const char* part : {"64 MiB", "/dev/shm/x", "may lock 8 MiB", "ulimit -l unlimited", "LimitMEMLOCK", "IPC_LOCK"})
+    EXPECT_NE(refused.text().find(part), std::string::npos) << part << " in " << refused.text();
+  const Status strange = lockRefused(64 * kMiB, RLIM_INFINITY, ENOMEM, "s");
+  EXPECT_EQ(strange.text().find("may lock"), std::string::npos) << "there is no limit to raise";
+}
+
+/// 1 MiB is within what every process may lock; what is not mapped never is.
+TEST(LockedMemory, PagesThatComeAreLocked) {
+  const auto lockedKiB = [] {
+    std::ifstream status("/proc/self/status");
+    uint64_t amount = 0;
+    for (std::string word; status >> word;) {
+      if (word == "VmLck:") status >> amount;
+    }
+    return amount;
+  };
+  const Fd file(::memfd_create("lock-test", MFD_CLOEXEC));
+  ASSERT_EQ(::ftruncate(file.get(), kMiB), 0);
+  const Result<Mapping> mapping = Mapping::map(file.get(), kMiB, true);
+  ASSERT_TRUE(mapping.ok());
+  const uint64_t before = lockedKiB();
+  ASSERT_TRUE(lockMemory(mapping.value().bytes(), "s").ok());
+  EXPECT_EQ(lockedKiB(), before + 1024);
 }
 
 /// The real call, on a node that every machine has as far as it has NUMA at all.

@@ -28,6 +28,7 @@ import java.util.UUID;
  * @param numa where a new segment's memory lies: {@code local}, {@code interleave} or the number of a NUMA node; empty
  *     for as the process has it
  * @param prefault whether the segment's pages are made present while the node already serves
+ * @param lockMemory whether they are locked, so that they are never swapped
  */
 public record NodeParameters(
         UUID poolId,
@@ -45,10 +46,14 @@ public record NodeParameters(
         String zone,
         long scrubBytesPerSecond,
         String numa,
-        boolean prefault) {
+        boolean prefault,
+        boolean lockMemory) {
 
     /** KV_NODE_NO_PREFAULT of kvpool.h. */
     static final int NO_PREFAULT = 2;
+
+    /** KV_NODE_LOCK_MEMORY of kvpool.h. */
+    static final int LOCK_MEMORY = 4;
 
     public NodeParameters {
         Objects.requireNonNull(poolId, "poolId");
@@ -62,7 +67,7 @@ public record NodeParameters(
     }
 
     void writeTo(Struct struct) {
-        struct.u32("flags", prefault ? 0 : NO_PREFAULT)
+        struct.u32("flags", (prefault ? 0 : NO_PREFAULT) | (lockMemory ? LOCK_MEMORY : 0))
                 .text("pool_id", Arguments.text("pool id", poolId.toString()))
                 .text("node_id", Arguments.text("node id", nodeId))
                 .text("masters", Arguments.text("masters", masters))

@@ -214,7 +214,8 @@ class NativeApiTest {
                     "zone-a",
                     1 << 20,
                     "interleave",
-                    false);
+                    false,
+                    true);
         }
     }
 }

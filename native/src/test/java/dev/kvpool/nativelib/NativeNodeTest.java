@@ -144,6 +144,7 @@ class NativeNodeTest {
                 "",
                 0,
                 "",
-                true);
+                true,
+                false);
     }
 }

@@ -126,8 +126,9 @@ final class LocalPlan {
         arguments.addAll(List.of(NodeSettings.DATA_DIR.flag(), directory.toString()));
         arguments.addAll(
                 List.of(NodeSettings.SEGMENT_SIZE.flag(), Long.toString(settings.get(LocalSettings.SEGMENT_SIZE))));
-        arguments.addAll(List.of(NodeSettings.NUMA.flag(), settings.get(NodeSettings.NUMA)));
-        arguments.addAll(List.of(NodeSettings.PREFAULT.flag(), Boolean.toString(settings.get(NodeSettings.PREFAULT))));
+        for (Setting<?> setting : List.of(NodeSettings.NUMA, NodeSettings.PREFAULT, NodeSettings.LOCK_MEMORY)) {
+            arguments.addAll(List.of(setting.flag(), text(settings.get(setting))));
+        }
         return new ChildSpec(name, Role.NODE, port, adminPort, jvm("-Xmx64m", "-XX:TieredStopAtLevel=1"), arguments);
     }
 

@@ -76,7 +76,8 @@ final class LocalSettings {
                             MASTER_HEAP,
                             READY_TIMEOUT,
                             NodeSettings.NUMA,
-                            NodeSettings.PREFAULT),
+                            NodeSettings.PREFAULT,
+                            NodeSettings.LOCK_MEMORY),
                     CacheSettings.ALL.stream())
             .toList();
 

@@ -97,6 +97,12 @@ public final class NodeSettings {
             "true",
             "Make the segment's pages present from the start, beside serving, so that puts need not.");
 
+    public static final Setting<Boolean> LOCK_MEMORY = Setting.withDefault(
+            "lock-memory",
+            Formats.SWITCH,
+            "false",
+            "Lock the segment's pages, so that they are never swapped; needs a limit of locked memory that allows it.");
+
     public static final List<Setting<?>> ALL = List.of(
             POOL_ID,
             NODE_ID,
@@ -113,7 +119,8 @@ public final class NodeSettings {
             ZONE,
             SCRUB_RATE,
             NUMA,
-            PREFAULT);
+            PREFAULT,
+            LOCK_MEMORY);
 
     private NodeSettings() {}
 
@@ -141,6 +148,7 @@ public final class NodeSettings {
                 settings.get(ZONE),
                 settings.get(SCRUB_RATE),
                 settings.get(NUMA),
-                settings.get(PREFAULT));
+                settings.get(PREFAULT),
+                settings.get(LOCK_MEMORY));
     }
 }

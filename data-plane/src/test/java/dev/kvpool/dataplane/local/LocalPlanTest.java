@@ -82,6 +82,7 @@ class LocalPlanTest {
                 .containsEntry("--segment-size", Long.toString(64L << 20))
                 .containsEntry("--numa", "0")
                 .containsEntry("--prefault", "false")
+                .containsEntry("--lock-memory", "false")
                 .containsEntry("--port", "50062");
     }
 
