@@ -130,7 +130,7 @@ namespace detail {
 void touchPages(std::span<uint8_t> piece, uint64_t pageBytes) {
   for (uint64_t at = 0; at < piece.size(); at += pageBytes) {
     // A compare-and-swap with itself: compilers make a plain load of adding nothing.
-    uint8_t value = piece[at];
+    uint8_t value = __atomic_load_n(&piece[at], __ATOMIC_RELAXED);
     __atomic_compare_exchange_n(&piece[at], &value, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   }
 }

@@ -64,7 +64,7 @@ TEST_F(PrefaultTest, KeepsWhatIsWrittenMeanwhile) {
   const std::span<uint8_t> bytes = mapping_.bytes();
   std::thread writer([&] {
     for (uint64_t at = 0; at < kBytes; at += pageBytes_)
-      bytes[at] = 7;
+      __atomic_store_n(&bytes[at], uint8_t{7}, __ATOMIC_RELAXED);
   });
   detail::touchPages(bytes, pageBytes_);
   writer.join();
