@@ -25,6 +25,7 @@ import java.util.Optional;
  * @param leadership who holds the Lease
  * @param nodes nodes of the cluster that concern it: all of them when a set has perNode, else those with its pods
  * @param answers what each master that has an address said, by pod name
+ * @param watchedSince since when this operator looks at pools; before, maybe nobody did
  * @param now when it was seen
  */
 public record PoolObservation(
@@ -36,6 +37,7 @@ public record PoolObservation(
         List<PortClaim> portClaims,
         Optional<Leadership> leadership,
         Map<String, MasterAnswer> answers,
+        Instant watchedSince,
         Instant now) {
 
     public PoolObservation {

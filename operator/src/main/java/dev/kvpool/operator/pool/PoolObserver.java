@@ -13,6 +13,7 @@ import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -22,12 +23,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 
 /** Looks at a pool: at its objects in the informers' caches, at its data plane through the masters. Writes nothing. */
 final class PoolObserver {
     private final MasterClient masters;
     private final InstantSource clock;
+    private final AtomicReference<Instant> firstLook = new AtomicReference<>();
 
     PoolObserver(MasterClient masters, InstantSource clock) {
         this.masters = masters;
@@ -35,6 +38,8 @@ final class PoolObserver {
     }
 
     PoolObservation observe(KvCachePool pool, Context<KvCachePool> context) {
+        Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
+        firstLook.compareAndSet(null, now);
         List<HasMetadata> children = new ArrayList<>();
         for (Class<? extends HasMetadata> kind : PoolEventSources.CHILD_KINDS) {
             context.getSecondaryResources(kind).stream()
@@ -54,7 +59,8 @@ final class PoolObserver {
                 portClaims(context),
                 leadership(pool, children),
                 ask(pods),
-                clock.instant().truncatedTo(ChronoUnit.MILLIS));
+                firstLook.get(),
+                now);
     }
 
     /** True when a set of the pool has a storage node on every matching node of the cluster. */

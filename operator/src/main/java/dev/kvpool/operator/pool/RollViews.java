@@ -34,6 +34,7 @@ final class RollViews {
                 answering(seen),
                 seen.leaderReport(),
                 preflight(seen),
+                seen.watchedSince(),
                 seen.now());
     }
 

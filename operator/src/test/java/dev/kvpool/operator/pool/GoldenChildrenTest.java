@@ -73,6 +73,7 @@ class GoldenChildrenTest {
                 List.of(),
                 Optional.empty(),
                 Map.of(),
+                Instant.EPOCH,
                 Instant.EPOCH);
     }
 

@@ -171,7 +171,7 @@ final class PoolSketch {
     }
 
     PoolObservation observation() {
-        return new PoolObservation(pool, engine, children, pods, nodes, portClaims, leadership, answers, NOON);
+        return new PoolObservation(pool, engine, children, pods, nodes, portClaims, leadership, answers, NOON, NOON);
     }
 
     PoolPlan plan() {

@@ -3,10 +3,7 @@ package dev.kvpool.operator.pool.roll;
 
 import dev.kvpool.api.v1alpha1.RollStepKind;
 import dev.kvpool.api.v1alpha1.RollStepStatus;
-import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.master.PoolReport;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 
@@ -45,7 +42,7 @@ final class Judgement {
     Verdict of(RollStepStatus step) {
         Optional<Instance> instance = view.instance(step.pod());
         Verdict verdict = instance.isEmpty() || instance.get().leaving() ? WAIT : of(step, instance.get());
-        if (verdict instanceof Verdict.Under && isOver(step)) {
+        if (verdict instanceof Verdict.Under && view.isOverdue(step.since())) {
             verdict = new Verdict.Failed("%s did not get ready within %s%s"
                     .formatted(
                             step.pod(),
@@ -172,12 +169,6 @@ final class Judgement {
                 : new Verdict.Failed(
                         "%s could not be emptied, %d of its objects have no other place: add a storage node, or set spec.onDataLoss to Replace"
                                 .formatted(step.pod(), left));
-    }
-
-    private boolean isOver(RollStepStatus step) {
-        return Duration.between(Instant.parse(step.since()), view.now())
-                        .compareTo(ApiDuration.of(view.options().stepTimeout()))
-                > 0;
     }
 
     private static RollStepStatus again(RollStepStatus step, Instance instance) {

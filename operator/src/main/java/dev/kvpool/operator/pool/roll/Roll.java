@@ -4,7 +4,6 @@ package dev.kvpool.operator.pool.roll;
 import dev.kvpool.api.v1alpha1.RollMode;
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
-import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
@@ -111,7 +110,7 @@ public final class Roll {
                 view.preflight().filter(seen -> seen.image().equals(roll.image()));
         PreflightSeen.State state = job.map(PreflightSeen::state).orElse(PreflightSeen.State.RUNNING);
         String reason = job.map(PreflightSeen::reason).orElse("");
-        if (state == PreflightSeen.State.RUNNING && isOver(roll.since())) {
+        if (state == PreflightSeen.State.RUNNING && view.isOverdue(roll.since())) {
             state = PreflightSeen.State.FAILED;
             reason = "it has not ended within %s. %s".formatted(view.options().stepTimeout(), reason);
         }
@@ -193,12 +192,6 @@ public final class Roll {
 
     private RollPlan failed(RollStatus roll) {
         return still(Optional.of(roll), roll.from(), failedFinding(roll));
-    }
-
-    private boolean isOver(String since) {
-        return Duration.between(Instant.parse(since), view.now())
-                        .compareTo(ApiDuration.of(view.options().stepTimeout()))
-                > 0;
     }
 
     private RollPlan asking(RollStatus next, Finding finding) {

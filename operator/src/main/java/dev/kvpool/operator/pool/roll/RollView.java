@@ -3,7 +3,9 @@ package dev.kvpool.operator.pool.roll;
 
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.UpgradeSpec;
+import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.master.PoolReport;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -24,6 +26,7 @@ import java.util.stream.Stream;
  * @param answering pods of masters that answered
  * @param leader what the leader says, when it leads, serves and answers
  * @param preflight the preflight Job; empty when there is none
+ * @param watchedSince since when the operator that decides looks at the pool
  * @param now the time
  */
 public record RollView(
@@ -38,12 +41,23 @@ public record RollView(
         Set<String> answering,
         Optional<PoolReport> leader,
         Optional<PreflightSeen> preflight,
+        Instant watchedSince,
         Instant now) {
 
     public RollView {
         masters = List.copyOf(masters);
         storage = List.copyOf(storage);
         answering = Set.copyOf(answering);
+    }
+
+    /**
+     * Whether what began at {@code since} has had more than the time of a step. The time before this operator came does not count:
+     * while the one before it was gone, nobody did what the step waits for.
+     */
+    boolean isOverdue(String since) {
+        Instant begun = Instant.parse(since);
+        Instant counted = begun.isBefore(watchedSince) ? watchedSince : begun;
+        return Duration.between(counted, now).compareTo(ApiDuration.of(options.stepTimeout())) > 0;
     }
 
     Stream<Instance> all() {

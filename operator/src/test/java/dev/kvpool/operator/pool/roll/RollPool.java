@@ -36,6 +36,7 @@ public final class RollPool {
     private boolean nobodyTakes;
     private boolean mayLoseBytes;
     private Instant now = Instant.parse("2026-01-01T12:00:00Z");
+    private Instant operatorSince = now;
 
     public RollPool(int masterCount, int nodeCount) {
         for (int i = 0; i < masterCount; i++) {
@@ -103,6 +104,12 @@ public final class RollPool {
         return this;
     }
 
+    /** Another operator takes over now. */
+    public RollPool newOperator() {
+        operatorSince = now;
+        return this;
+    }
+
     /** All masters have gone over. */
     public RollPool mastersRun(String image) {
         masters.forEach(master -> master.runNow(image));
@@ -164,6 +171,7 @@ public final class RollPool {
                         .collect(Collectors.toSet()),
                 report(),
                 preflight,
+                operatorSince,
                 now);
     }
 

@@ -151,6 +151,18 @@ class RollTest {
     }
 
     @Test
+    void timeWithoutAnOperatorIsNobodysFault() {
+        RollPool pool =
+                upgrading(2, 2).bad(NEW).rounds(20).later(Duration.ofHours(1)).newOperator();
+
+        pool.rounds(20);
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.ROLLING);
+
+        pool.later(Duration.ofMinutes(10)).rounds(ENOUGH);
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
+    }
+
+    @Test
     void aFailedImageIsTriedAgainOnlyAfterAnotherWish() {
         RollPool pool = upgrading(2, 2).bad(NEW).rounds(20).later(Duration.ofMinutes(10));
         pool.rounds(ENOUGH).good(NEW);
