@@ -54,7 +54,8 @@ class PerNodeIT {
     }
 
     @Test
-    @DisplayName("labelled nodes get a storage node each; one that loses its label keeps it, with all objects")
+    @DisplayName(
+            "labelled nodes get a storage node each; one that loses its label keeps it until its objects have another place")
     void storageFollowsNodes() {
         cluster.kubectl()
                 .run(
@@ -77,7 +78,7 @@ class PerNodeIT {
         clients.put("per-node", OBJECTS);
         Map<String, Integer> before = new Restarts(cluster).byUid(pool.storagePods());
         unlabel(nodes.getFirst());
-        awaitReason("WouldLoseBytes");
+        awaitReason("WaitsForDrain");
         assertThat(pool.resource().getStatus().phase()).isEqualTo(PoolPhase.WAITING);
         assertThat(pool.resource().getStatus().message()).contains("keeps its storage on " + nodes.getFirst());
         assertThat(clients.get("per-node", OBJECTS)).contains("read back %d of %d objects".formatted(OBJECTS, OBJECTS));
