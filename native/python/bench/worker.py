@@ -13,7 +13,6 @@ import json
 import mmap
 import sys
 import time
-from pathlib import Path
 
 from mooncake.store import MooncakeDistributedStore
 
@@ -57,9 +56,8 @@ class Processors:
         self._start = self._now()
 
     def _now(self):
-        tasks = (task for pid in self._servers for task in Path(f"/proc/{pid}/task").iterdir())
-        nanoseconds = sum(int((task / "schedstat").read_text().split()[0]) for task in tasks)
-        return nanoseconds / 1e9 + time.process_time()
+        # The clock of another process, as clock_getcpuclockid() names it: threads that have ended are in it.
+        return sum(time.clock_gettime((~pid << 3) | 2) for pid in self._servers) + time.process_time()
 
     def seconds(self):
         return self._now() - self._start
