@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/connection.h"
 
-#include <sys/uio.h>
-
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
 
-#include "base/crc32c.h"
 #include "net/socket.h"
 
 namespace kvpool::client {
 namespace {
 
-/// Received and checksummed in one step; small enough to be in the cache for the checksum.
-constexpr uint64_t kReceiveBytes = uint64_t{256} * 1024;
-/// Below this much missing, one receive call for the rest and what follows beats sparing the copy.
-constexpr uint64_t kDirectBytesMin = uint64_t{32} * 1024;
-/// Pieces of the caller's memory that one receive call fills.
-constexpr size_t kPiecesMax = 256;
 /// Steps of one readiness event, so that one fast peer does not starve the others.
 constexpr int kStepsPerEvent = 16;
 
@@ -125,7 +115,7 @@ void Connection::happened(uint32_t events) {
 
 void Connection::receive() {
   for (int step = 0; step < kStepsPerEvent && !closed_; ++step) {
-    const bool direct = incoming_ && incoming_->length - incoming_->received >= kDirectBytesMin;
+    const bool direct = incoming_ && incoming_->payload.isWorthReceiving();
     const bool more = direct ? receivePayload() : receiveSome();
     if (!more) return;
   }
@@ -155,52 +145,23 @@ bool Connection::receiveSome() {
 
 /// Receives the rest of a payload straight into the caller's memory. False when the socket had no more.
 bool Connection::receivePayload() {
-  static thread_local std::array<uint8_t, kReceiveBytes> dropped;
-  Incoming& incoming = *incoming_;
-  std::array<iovec, kPiecesMax> pieces;
-  size_t count = 0;
-  uint64_t wanted = std::min(kReceiveBytes, incoming.length - incoming.received);
-  if (incoming.dropped) pieces[count++] = {dropped.data(), std::exchange(wanted, 0)};
-  for (MemoryCursor at = incoming.destination; wanted > 0 && count < pieces.size();) {
-    const std::span<uint8_t> run = at.run(wanted);
-    pieces[count++] = {run.data(), run.size()};
-    at.advance(run.size());
-    wanted -= run.size();
-  }
-  const ssize_t received = ::readv(socket_.get(), pieces.data(), static_cast<int>(count));
+  const ssize_t received = incoming_->payload.receive(socket_.get());
   if (received == 0) return end("the peer closed the connection in the middle of a payload"), false;
   if (received < 0) {
     if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) end("receiving failed: " + errorText(errno));
     return false;
   }
-  arrived(static_cast<uint64_t>(received),
-          [](uint8_t* into, uint64_t length, uint32_t crc) { return crc32c(into, length, crc); });
   listener_.bytesMoved(id_);
   return true;
-}
-
-/// Goes on by `count` bytes of the payload; `take` is called for each run of the destination and gives the checksum.
-template <typename Take>
-void Connection::arrived(uint64_t count, Take take) {
-  Incoming& incoming = *incoming_;
-  incoming.received += count;
-  while (!incoming.dropped && count > 0) {
-    const std::span<uint8_t> run = incoming.destination.run(count);
-    incoming.crc = take(run.data(), run.size(), incoming.crc);
-    incoming.destination.advance(run.size());
-    count -= run.size();
-  }
 }
 
 void Connection::parse() {
   try {
     while (!closed_) {
       if (incoming_) {
-        const Incoming& incoming = *incoming_;
-        const uint64_t missing =
-            incoming.length - incoming.received + incoming.trailer.size() - incoming.trailerReceived;
+        const uint64_t missing = incoming_->payload.missingBytes();
         const std::span<const uint8_t> raw = decoder_.takeRaw(missing);
-        takePayload(raw);
+        incoming_->payload.take(raw);
         if (raw.size() < missing) return;
         finishPayload();
         continue;
@@ -215,29 +176,13 @@ void Connection::parse() {
 }
 
 void Connection::expectPayload(TransferId transfer, const std::optional<Memory>& destination, uint64_t length) {
-  incoming_ = Incoming{transfer, !destination, {}, length, 0, 0, {}, 0};
-  if (destination) incoming_->destination = MemoryCursor(*destination);
-}
-
-void Connection::takePayload(std::span<const uint8_t> bytes) {
-  Incoming& incoming = *incoming_;
-  const size_t part = static_cast<size_t>(std::min<uint64_t>(bytes.size(), incoming.length - incoming.received));
-  const uint8_t* from = bytes.data();
-  arrived(part, [&from](uint8_t* into, uint64_t length, uint32_t crc) {
-    return crc32cCopy(into, std::exchange(from, from + length), length, crc);
-  });
-  const std::span<const uint8_t> trailer = bytes.subspan(part);
-  std::copy(trailer.begin(), trailer.end(),
-            incoming.trailer.begin() + static_cast<std::ptrdiff_t>(incoming.trailerReceived));
-  incoming.trailerReceived += trailer.size();
+  incoming_ = Incoming{transfer, IncomingPayload(destination, length)};
 }
 
 void Connection::finishPayload() {
   const Incoming done = *incoming_;
   incoming_.reset();
-  uint32_t sentCrc = 0;
-  std::memcpy(&sentCrc, done.trailer.data(), sizeof sentCrc);
-  listener_.payloadReceived(id_, done.transfer, done.crc, sentCrc);
+  listener_.payloadReceived(id_, done.transfer, done.payload.computedCrc(), done.payload.sentCrc());
 }
 
 // ---- ending ----

@@ -3,7 +3,6 @@
 // Belongs to the I/O thread.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "base/fd.h"
 #include "client/actions.h"
+#include "client/incoming_payload.h"
 #include "client/out_queue.h"
 #include "net/event_loop.h"
 #include "net/resolver.h"
@@ -60,13 +60,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
  private:
   struct Incoming {
     TransferId transfer = 0;
-    bool dropped = false;
-    MemoryCursor destination;
-    uint64_t length = 0;
-    uint64_t received = 0;
-    uint32_t crc = 0;
-    std::array<uint8_t, wire::kPayloadTrailerBytes> trailer{};
-    size_t trailerReceived = 0;
+    IncomingPayload payload;
   };
 
   void connectNext();
@@ -77,9 +71,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool receiveSome();
   bool receivePayload();
   void parse();
-  template <typename Take>
-  void arrived(uint64_t count, Take take);
-  void takePayload(std::span<const uint8_t> bytes);
   void finishPayload();
   void end(const std::string& reason);
   void watch(bool writable);

@@ -1,31 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/stream.h"
 
-#include <sys/uio.h>
-
-#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
 
-#include "base/crc32c.h"
 #include "engine/limits.h"
 #include "net/socket.h"
 
 namespace kvpool::engine {
 namespace {
 
-/// Received and checksummed in one step; small enough to be in the cache for the checksum.
-constexpr uint64_t kReceiveBytes = uint64_t{256} << 10;
-/// Below this much missing, one receive call for the rest and what follows beats sparing the copy.
-constexpr uint64_t kDirectBytesMin = uint64_t{32} << 10;
-constexpr size_t kPiecesPerReceive = 64;
 /// Steps of one readiness event, so that one fast peer does not starve the others.
 constexpr int kStepsPerEvent = 8;
-
-/// For what goes nowhere.
-thread_local std::array<uint8_t, kReceiveBytes> nowhere;
 
 std::string errorText(int errorNumber) {
   return std::strerror(errorNumber);
@@ -148,7 +137,7 @@ void Stream::happened(uint32_t events) {
 
 void Stream::receive() {
   for (int step = 0; step < kStepsPerEvent && !closed_ && (lingering_ || !outputFull()); ++step) {
-    const bool direct = incoming_ && incoming_->missing() >= kDirectBytesMin;
+    const bool direct = incoming_ && incoming_->isWorthReceiving();
     const bool more = direct ? receivePayload() : receiveSome();
     if (!more) break;
   }
@@ -169,6 +158,7 @@ bool Stream::lost(ssize_t received) {
 
 /// Receives into the decoder. False when the socket had no more.
 bool Stream::receiveSome() {
+  static thread_local std::array<uint8_t, client::IncomingPayload::kReceiveBytes> nowhere;
   // The decoder must not be asked for room once it has refused what it holds.
   const std::span<uint8_t> room = lingering_ ? std::span<uint8_t>(nowhere) : decoder_.writable();
   const ssize_t received = ::recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
@@ -183,45 +173,19 @@ bool Stream::receiveSome() {
 
 /// Receives the rest of a payload straight into the memory it is for. False when the socket had no more.
 bool Stream::receivePayload() {
-  Incoming& incoming = *incoming_;
-  std::array<iovec, kPiecesPerReceive> pieces;
-  size_t count = 0;
-  uint64_t wanted = std::min(kReceiveBytes, incoming.missing());
-  if (incoming.dropped) pieces[count++] = {nowhere.data(), std::exchange(wanted, 0)};
-  for (client::MemoryCursor at = incoming.destination; wanted > 0 && count < pieces.size();) {
-    const std::span<uint8_t> run = at.run(wanted);
-    pieces[count++] = {run.data(), run.size()};
-    at.advance(run.size());
-    wanted -= run.size();
-  }
-  const ssize_t received = ::readv(socket_.get(), pieces.data(), static_cast<int>(count));
+  const ssize_t received = incoming_->receive(socket_.get());
   if (lost(received)) return false;
-  arrived(static_cast<uint64_t>(received),
-          [](uint8_t* into, uint64_t length, uint32_t crc) { return crc32c(into, length, crc); });
   listener_.bytesMoved(id_);
   return true;
-}
-
-/// Goes on by `count` bytes of the payload; `take` is called for each run of the destination and gives the checksum.
-template <typename Take>
-void Stream::arrived(uint64_t count, Take take) {
-  Incoming& incoming = *incoming_;
-  incoming.received += count;
-  while (!incoming.dropped && count > 0) {
-    const std::span<uint8_t> run = incoming.destination.run(count);
-    incoming.crc = take(run.data(), run.size(), incoming.crc);
-    incoming.destination.advance(run.size());
-    count -= run.size();
-  }
 }
 
 void Stream::parse() {
   try {
     while (!closed_ && !lingering_) {
       if (incoming_) {
-        const uint64_t missing = incoming_->missing() + incoming_->trailer.size() - incoming_->trailerReceived;
+        const uint64_t missing = incoming_->missingBytes();
         const std::span<const uint8_t> raw = decoder_.takeRaw(missing);
-        takePayload(raw);
+        incoming_->take(raw);
         if (raw.size() < missing) return;
         finishPayload();
         continue;
@@ -237,37 +201,18 @@ void Stream::parse() {
 }
 
 void Stream::expectPayload(const std::optional<Pieces>& pieces, uint64_t length) {
-  incoming_ = Incoming{};
-  incoming_->dropped = !pieces;
-  incoming_->length = length;
-  if (pieces) incoming_->destination = client::MemoryCursor(client::Memory(*pieces));
+  const std::optional<client::Memory> destination = pieces ? std::optional(client::Memory(*pieces)) : std::nullopt;
+  incoming_.emplace(destination, length);
 }
 
 void Stream::dropPayload() {
-  if (!incoming_) return;
-  incoming_->dropped = true;
-  incoming_->destination = {};
-}
-
-void Stream::takePayload(std::span<const uint8_t> bytes) {
-  Incoming& incoming = *incoming_;
-  const auto part = static_cast<size_t>(std::min<uint64_t>(bytes.size(), incoming.missing()));
-  const uint8_t* from = bytes.data();
-  arrived(part, [&from](uint8_t* into, uint64_t length, uint32_t crc) {
-    return crc32cCopy(into, std::exchange(from, from + length), length, crc);
-  });
-  const std::span<const uint8_t> trailer = bytes.subspan(part);
-  std::copy(trailer.begin(), trailer.end(),
-            incoming.trailer.begin() + static_cast<std::ptrdiff_t>(incoming.trailerReceived));
-  incoming.trailerReceived += trailer.size();
+  if (incoming_) incoming_->drop();
 }
 
 void Stream::finishPayload() {
-  const Incoming done = *incoming_;
+  const client::IncomingPayload done = *incoming_;
   incoming_.reset();
-  uint32_t sentCrc = 0;
-  std::memcpy(&sentCrc, done.trailer.data(), sizeof sentCrc);
-  listener_.payloadReceived(id_, done.crc, sentCrc);
+  listener_.payloadReceived(id_, done.computedCrc(), done.sentCrc());
 }
 
 // ---- ending ----

@@ -3,14 +3,14 @@
 // payloads. Payloads go straight between the kernel and the memory they belong to.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
-#include "client/memory.h"
+#include "client/incoming_payload.h"
 #include "client/out_queue.h"
 #include "engine/actions.h"
 #include "net/event_loop.h"
@@ -60,17 +60,6 @@ class Stream : public std::enable_shared_from_this<Stream> {
   [[nodiscard]] bool isClosed() const { return closed_; }
 
  private:
-  struct Incoming {
-    bool dropped = false;
-    client::MemoryCursor destination;
-    uint64_t length = 0;
-    uint64_t received = 0;
-    uint32_t crc = 0;
-    std::array<uint8_t, wire::kPayloadTrailerBytes> trailer{};
-    size_t trailerReceived = 0;
-    [[nodiscard]] uint64_t missing() const { return length - received; }
-  };
-
   void connectNext();
   void connectReady();
   void attend(Fd socket, uint32_t events);
@@ -80,9 +69,6 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool receivePayload();
   bool lost(ssize_t received);
   void parse();
-  template <typename Take>
-  void arrived(uint64_t count, Take take);
-  void takePayload(std::span<const uint8_t> bytes);
   void finishPayload();
   void end(const std::string& reason);
   void watch();
@@ -103,7 +89,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   uint64_t queuedBytes_ = 0;
   size_t payloadsUnsent_ = 0;
   wire::FrameDecoder decoder_;
-  std::optional<Incoming> incoming_;
+  std::optional<client::IncomingPayload> incoming_;
 };
 
 }  // namespace kvpool::engine
