@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/driver.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <exception>
 #include <string>
 #include <utility>
 
 #include "base/log.h"
+#include "base/quiet_thread.h"
 
 namespace kvpool::client {
 namespace {
@@ -22,14 +20,7 @@ constexpr milliseconds kNap{10};
 }  // namespace
 
 void Driver::start() {
-  // The process' signals are for its own threads, above all when that process is a JVM or a Python interpreter.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_setname_np(thread_.native_handle(), "kvpool-client");
+  thread_ = startQuietThread("kvpool-client", [this] { run(); });
 }
 
 void Driver::stop() {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/engine.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "base/log.h"
+#include "base/quiet_thread.h"
 #include "engine/listen_port.h"
 #include "net/socket.h"
 
@@ -38,14 +36,7 @@ Result<std::unique_ptr<Engine>> Engine::start(EngineSettings settings) {
   Result<Fd> listener = listenInRange(settings.listenHost, settings.portMin, settings.portMax, settings.seed);
   if (!listener.ok()) return listener.status();
   std::unique_ptr<Engine> engine(new Engine(std::move(settings), std::move(listener.value())));
-  // The process' signals are for its own threads, above all when that process is a JVM or a Python interpreter.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  engine->thread_ = std::thread([raw = engine.get()] { raw->run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_setname_np(engine->thread_.native_handle(), "kvpool-engine");
+  engine->thread_ = startQuietThread("kvpool-engine", [raw = engine.get()] { raw->run(); });
   return engine;
 }
 

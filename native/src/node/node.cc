@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/node.h"
 
-#include <csignal>
 #include <ctime>
 #include <exception>
 #include <fstream>
 
 #include "base/entropy.h"
+#include "base/quiet_thread.h"
 #include "net/socket.h"
 #include "store/memory_lock.h"
 
@@ -60,17 +60,7 @@ Result<std::unique_ptr<Node>> Node::start(const NodeSettings& settings) {
                             store::prefaultThreads(std::thread::hardware_concurrency()));
   }
 
-  // The process' signals are for its own threads, above all when that process is a JVM. A fault of this thread is not:
-  // blocked, it would end the process past every handler.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  for (const int ownFault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL})
-    sigdelset(&all, ownFault);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  node->thread_ = std::thread([raw = node.get()] { raw->run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_setname_np(node->thread_.native_handle(), "kvpool-node");
+  node->thread_ = startQuietThread("kvpool-node", [raw = node.get()] { raw->run(); });
   return node;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/prefault.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -9,10 +8,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <ctime>
 
 #include "base/log.h"
+#include "base/quiet_thread.h"
 #include "base/status.h"
 
 namespace kvpool::store {
@@ -62,18 +61,9 @@ unsigned prefaultThreads(unsigned processors) {
 
 Prefault::Prefault(std::span<uint8_t> mapping, unsigned threads)
     : mapping_(mapping), report_(mapping.size(), monotonicMs()) {
-  // The process' signals are for its own threads; a fault of these is handled where the segment's guard is.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  for (const int ownFault : {SIGBUS, SIGSEGV, SIGFPE, SIGILL})
-    sigdelset(&all, ownFault);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  for (unsigned i = 0; i < threads; ++i) {
-    threads_.emplace_back([this] { run(); });
-    pthread_setname_np(threads_.back().native_handle(), "kvpool-prefault");
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  // A fault of these is handled where the segment's guard is.
+  for (unsigned i = 0; i < threads; ++i)
+    threads_.push_back(startQuietThread("kvpool-prefault", [this] { run(); }));
 }
 
 void Prefault::stop() {
