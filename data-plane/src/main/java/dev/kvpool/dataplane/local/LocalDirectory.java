@@ -2,11 +2,11 @@
 package dev.kvpool.dataplane.local;
 
 import dev.kvpool.dataplane.cli.FailureException;
+import dev.kvpool.dataplane.machine.FileTree;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -128,7 +128,7 @@ final class LocalDirectory implements AutoCloseable {
     public void close() {
         try {
             if (temporary) {
-                removeTree(path);
+                FileTree.remove(path);
             }
             lock.close();
         } catch (IOException e) {
@@ -154,19 +154,11 @@ final class LocalDirectory implements AutoCloseable {
         try {
             Optional<DirectoryLock> lock = DirectoryLock.tryTake(directory);
             if (lock.isPresent()) {
-                removeTree(directory);
+                FileTree.remove(directory);
                 lock.get().close();
             }
         } catch (IOException e) {
             // Of another user, or just being removed by another local: not ours to care for.
-        }
-    }
-
-    private static void removeTree(Path directory) throws IOException {
-        try (Stream<Path> tree = Files.walk(directory)) {
-            for (Path file : tree.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(file);
-            }
         }
     }
 }

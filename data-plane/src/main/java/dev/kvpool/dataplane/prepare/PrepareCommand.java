@@ -7,13 +7,12 @@ import dev.kvpool.dataplane.cli.ExitCode;
 import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.machine.FileTree;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
-import java.util.stream.Stream;
 
 /**
  * {@code kvpool prepare}: lives through a pool's life once, in this process, so that Java notes which classes are loaded and what
@@ -50,7 +49,7 @@ public final class PrepareCommand implements Command {
             try {
                 rehearse(directory);
             } finally {
-                delete(directory);
+                FileTree.remove(directory);
             }
         } catch (IOException | UncheckedIOException e) {
             throw new FailureException("the rehearsal did not succeed: " + e.getMessage(), e);
@@ -64,14 +63,6 @@ public final class PrepareCommand implements Command {
             pool.play();
         } finally {
             pool.stop();
-        }
-    }
-
-    private static void delete(Path directory) throws IOException {
-        try (Stream<Path> found = Files.walk(directory)) {
-            for (Path path : found.sorted(Comparator.reverseOrder()).toList()) {
-                Files.deleteIfExists(path);
-            }
         }
     }
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
+import dev.kvpool.operator.GeneratedDocument;
 import dev.kvpool.operator.schema.SchemaFields;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
@@ -34,15 +33,7 @@ class FieldsAreDocumentedTest {
 
     @Test
     void theDocumentIsCurrent() throws IOException {
-        String current = document();
-
-        if (Boolean.getBoolean("docs.update")) {
-            Files.writeString(DOCUMENT, current);
-        }
-
-        assertThat(Files.readString(DOCUMENT))
-                .as("docs/fields.md is stale; -Ddocs.update=true writes it anew")
-                .isEqualTo(current);
+        GeneratedDocument.assertCurrent(DOCUMENT, document());
     }
 
     private static String document() throws IOException {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.status;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import com.fasterxml.jackson.annotation.JsonProperty;
 import dev.kvpool.api.v1alpha1.ConditionStatus;
+import dev.kvpool.operator.GeneratedDocument;
 import dev.kvpool.operator.event.EventReason;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -19,15 +17,7 @@ class ReasonsAreDocumentedTest {
 
     @Test
     void theDocumentIsCurrent() throws IOException {
-        String current = document();
-
-        if (Boolean.getBoolean("docs.update")) {
-            Files.writeString(DOCUMENT, current);
-        }
-
-        assertThat(Files.readString(DOCUMENT))
-                .as("docs/conditions.md is stale; -Ddocs.update=true writes it anew")
-                .isEqualTo(current);
+        GeneratedDocument.assertCurrent(DOCUMENT, document());
     }
 
     private static String document() {

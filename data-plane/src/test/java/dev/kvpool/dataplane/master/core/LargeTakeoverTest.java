@@ -128,9 +128,8 @@ class LargeTakeoverTest {
         assertThat(core.status().unavailableObjects()).isEqualTo(keys);
     }
 
-    @Test
-    void aNodeThatIsGoneForGoodIsForgottenLittleByLittle() {
-        int keys = 3 * Bounds.FORGOTTEN_PER_TICK;
+    /** Node 1 held so many keys and is about to be forgotten; node 2 stays. */
+    private void firstNodeIsGoneForGood(int keys) {
         show(1, keys, 1);
         show(2, 0, 0);
         core.lead(OURS, nowMs + 1_000_000, nowMs, nowMs);
@@ -139,6 +138,12 @@ class LargeTakeoverTest {
         core.closed(1, "gone", nowMs);
         nowMs += Bounds.UNEXPECTED_AWAY_MS;
         tell(2, new Heartbeat());
+    }
+
+    @Test
+    void aNodeThatIsGoneForGoodIsForgottenLittleByLittle() {
+        int keys = 3 * Bounds.FORGOTTEN_PER_TICK;
+        firstNodeIsGoneForGood(keys);
         tick();
         assertThat(core.status().objects()).isEqualTo(keys - Bounds.FORGOTTEN_PER_TICK);
         tick();
@@ -150,14 +155,7 @@ class LargeTakeoverTest {
     @Test
     void aNodeThatComesBackWhileItIsForgottenIsKnownAgain() {
         int keys = 3 * Bounds.FORGOTTEN_PER_TICK;
-        show(1, keys, 1);
-        show(2, 0, 0);
-        core.lead(OURS, nowMs + 1_000_000, nowMs, nowMs);
-        obeyed(1, 2);
-        core.expectNodes(Map.of("node-2", ""), nowMs);
-        core.closed(1, "gone", nowMs);
-        nowMs += Bounds.UNEXPECTED_AWAY_MS;
-        tell(2, new Heartbeat());
+        firstNodeIsGoneForGood(keys);
         tick();
         tick();
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** A document that a test computes; {@code -Ddocs.update=true} writes it. */
+public final class GeneratedDocument {
+    private GeneratedDocument() {}
+
+    /** Fails when the committed document is not this text. */
+    public static void assertCurrent(Path document, String current) throws IOException {
+        if (Boolean.getBoolean("docs.update")) {
+            Files.writeString(document, current);
+        }
+        assertThat(Files.readString(document))
+                .as("%s is stale; -Ddocs.update=true writes it anew", document)
+                .isEqualTo(current);
+    }
+}
