@@ -2,6 +2,7 @@
 """Transfer engines in two real processes, over the real library."""
 
 import ctypes
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -44,6 +45,9 @@ class Peer:
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
         return self.process.stdout.readline().strip()
+
+    def freeze(self) -> None:
+        self.process.send_signal(signal.SIGSTOP)
 
     def kill(self) -> None:
         self.process.kill()
