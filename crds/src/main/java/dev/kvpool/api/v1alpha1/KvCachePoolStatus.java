@@ -26,6 +26,9 @@ public record KvCachePoolStatus(
         @JsonPropertyDescription("The leading master. Absent while none leads.")
         LeaderStatus leader,
 
+        @JsonPropertyDescription("The last change of leaders. Absent before the first one.")
+        FailoverStatus lastFailover,
+
         @JsonPropertyDescription("Masters.") ReadyCount masters,
         @JsonPropertyDescription("Storage nodes.") ReadyCount storage,
 
@@ -53,7 +56,7 @@ public record KvCachePoolStatus(
         List<String> protocols) {
 
     public static final KvCachePoolStatus EMPTY = new KvCachePoolStatus(
-            null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+            null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
 
     public KvCachePoolStatus {
         conditions = conditions == null ? List.of() : List.copyOf(conditions);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.admin;
 
+import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.election.LeaseRecord;
+import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
 import java.time.Duration;
 import java.time.Instant;
@@ -27,6 +30,17 @@ public interface MasterAdmin {
 
     /** The leadership Lease as this master read it last. */
     Optional<LeaseRecord> lease();
+
+    /** The leadership of this master that began last, also when it has ended; empty when it never led. */
+    Optional<Term> term();
+
+    /**
+     * Somebody who watches the leader's process says that it is gone. This master looks for itself, and only takes a Lease that
+     * still names this authority; so a wrong or late word costs a look, or at worst a change of leaders.
+     *
+     * @param address where the leader listened for nodes and clients
+     */
+    void leaderGone(Authority authority, HostPort address);
 
     /** Nodes and clients that are connected now. */
     List<ConnectedPeer> peers();

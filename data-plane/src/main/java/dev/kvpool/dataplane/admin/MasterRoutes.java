@@ -13,7 +13,6 @@ import dev.kvpool.nativelib.Status;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalLong;
 
 /** The paths of a master's admin endpoint. */
 public final class MasterRoutes {
@@ -41,22 +40,10 @@ public final class MasterRoutes {
                 Route.get("/get_all_segments", request -> routes.segments()),
                 Route.get("/get_all_keys", request -> routes.keys()),
                 Route.get("/query_key", routes::queryKey),
-                Route.post("/api/v1/remove_all", routes::removeAll),
-                Route.post("/api/v1/handover", request -> routes.handOver())));
+                Route.post("/api/v1/remove_all", routes::removeAll)));
+        all.addAll(LeadershipRoutes.of(master));
         all.addAll(DrainRoutes.of(master, InstantSource.system()));
         return all;
-    }
-
-    private Response handOver() {
-        OptionalLong ended = master.isLeader() ? master.handOver() : OptionalLong.empty();
-        return ended.isEmpty()
-                ? Answers.notLeader(master)
-                : Response.json(
-                        200,
-                        JSON.createObjectNode()
-                                .put("from", master.name())
-                                .put("epoch", ended.getAsLong())
-                                .toString());
     }
 
     private Response readyz() {

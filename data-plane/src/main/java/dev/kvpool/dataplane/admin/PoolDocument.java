@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kvpool.dataplane.election.LeaseRecord;
+import dev.kvpool.dataplane.election.Succession;
+import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.dataplane.master.core.PoolStatus.NodeState;
 import dev.kvpool.dataplane.version.Versions;
@@ -29,6 +31,7 @@ final class PoolDocument {
         root.put("state", state(status, leader));
         root.put("epoch", status.epoch());
         leader(root, master.lease());
+        takeover(root, master);
         versions(root.putObject("version"), master.versions());
         root.put("expectedNodes", status.expectedNodes());
         root.put("readyNodes", status.readyNodes());
@@ -93,6 +96,25 @@ final class PoolDocument {
         root.putObject("leader")
                 .put("name", lease.get().holderName())
                 .put("epoch", lease.get().transitions());
+    }
+
+    /** How the leader came to lead; a standby says nothing of it. */
+    private static void takeover(ObjectNode root, MasterAdmin master) {
+        PoolStatus status = master.status();
+        Optional<Term> term = master.term()
+                .filter(it -> master.isLeader() && it.authority().epoch() == status.epoch());
+        if (term.isEmpty()) {
+            return;
+        }
+        Succession succession = term.get().succession();
+        ObjectNode takeover = root.putObject("takeover");
+        takeover.put("epoch", status.epoch());
+        takeover.put("cause", succession.cause().name().toLowerCase(Locale.ROOT));
+        takeover.put("from", succession.from());
+        takeover.put("durationMs", succession.waitedMs() + status.lastTakeoverMs());
+        master.lease()
+                .filter(lease -> lease.transitions() == status.epoch())
+                .ifPresent(lease -> takeover.put("at", lease.acquireTime().toString()));
     }
 
     private static void versions(ObjectNode object, Versions versions) {

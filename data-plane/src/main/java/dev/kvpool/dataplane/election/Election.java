@@ -46,6 +46,11 @@ public final class Election {
     private long predecessorUntilMs = Long.MIN_VALUE;
     private Instant acquired = Instant.EPOCH;
 
+    /** Of the present or last leadership, and of the one that the decided write would begin. */
+    private Succession succession = Succession.NONE;
+
+    private Succession next = Succession.NONE;
+
     public Election(Candidate candidate, ElectionTimes times) {
         this.candidate = candidate;
         this.times = times;
@@ -58,7 +63,7 @@ public final class Election {
 
     /** Our present or last leadership. */
     public Term term() {
-        return new Term(new Authority(epoch, candidate.nonce()), validUntilMs(), predecessorUntilMs);
+        return new Term(new Authority(epoch, candidate.nonce()), validUntilMs(), predecessorUntilMs, succession);
     }
 
     private long validUntilMs() {
@@ -92,6 +97,7 @@ public final class Election {
             // Our own Lease without leading: a renewal came too late or an answer was lost. Nobody took it, yet what we
             // granted may have been fenced off, so this is a new leadership.
             acquired = wallClock;
+            next = history.succession(wishes, nowMs);
             long known = Math.max(knownEpoch, wishes.raiseAbove());
             return write(Purpose.ACQUIRE, stored, Math.max(known, history.highestEpoch()) + 1, wallClock);
         }
@@ -103,6 +109,7 @@ public final class Election {
         if (decision.purpose() == Purpose.ACQUIRE) {
             long oursUntilMs = epoch == 0 ? Long.MIN_VALUE : validUntilMs();
             predecessorUntilMs = Math.max(history.othersUntilMs(), oursUntilMs);
+            succession = next.takenAt(startedMs);
         }
         history.wrote(stored, startedMs);
         if (decision.purpose() == Purpose.RELEASE) {

@@ -18,6 +18,7 @@ public final class ElectorThread implements AutoCloseable {
     private final Condition asked = lock.newCondition();
     private long raiseAbove;
     private Authority gone = Authority.NONE;
+    private long goneSinceMs;
     private boolean closing;
     private boolean lookNow;
     private HandOver handOver;
@@ -46,9 +47,12 @@ public final class ElectorThread implements AutoCloseable {
         ask(() -> {});
     }
 
-    /** The holder of this authority is gone for sure: if the Lease still names it, take it now. */
-    public void take(Authority from) {
-        ask(() -> gone = from);
+    /** The holder of this authority is gone for sure, since then: if the Lease still names it, take it now. */
+    public void take(Authority from, long sinceMs) {
+        ask(() -> {
+            gone = from;
+            goneSinceMs = sinceMs;
+        });
     }
 
     /**
@@ -106,7 +110,7 @@ public final class ElectorThread implements AutoCloseable {
                 raiseAbove = Math.max(raiseAbove, handOver.ours().epoch());
                 handOver = null;
             }
-            return new Wishes(raiseAbove, closing || handOver != null, gone);
+            return new Wishes(raiseAbove, closing || handOver != null, gone, goneSinceMs);
         } finally {
             lock.unlock();
         }

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.election;
 
 import dev.kvpool.dataplane.election.LeaseStore.Stored;
+import dev.kvpool.dataplane.election.Succession.Cause;
 
 /** What one master has seen of the Lease, and what follows about the leaders that wrote it. Pure. */
 final class LeaseHistory {
@@ -18,6 +19,9 @@ final class LeaseHistory {
 
     private long seenSinceMs;
     private long highestEpoch;
+
+    /** Name of the master that held the Lease last; empty when none was seen to. */
+    private String lastHolder = "";
 
     /** Until when the other master whose record was seen last may lead, and until when those before it. */
     private long holderUntilMs = NEVER;
@@ -61,6 +65,7 @@ final class LeaseHistory {
         seenSinceMs = nowMs;
         if (now != null) {
             highestEpoch = Math.max(highestEpoch, now.lease().transitions());
+            lastHolder = now.lease().isHeld() ? now.lease().holderName() : lastHolder;
         }
     }
 
@@ -90,6 +95,27 @@ final class LeaseHistory {
     /** Whether the Lease, as it was read last, has not changed for as long as it is valid. */
     boolean isExpired(long nowMs) {
         return nowMs - seenSinceMs >= validityMs(seen.lease());
+    }
+
+    /** How a leadership begins that takes the Lease as it was read last. {@code nowMs} is from before it was read. */
+    Succession succession(Wishes wishes, long nowMs) {
+        if (seen == null) {
+            return began(highestEpoch == 0 ? Cause.FIRST : Cause.DELETED, seenSinceMs);
+        }
+        LeaseRecord lease = seen.lease();
+        if (lease.holder().equals(self)) {
+            return began(Cause.RAISED, nowMs);
+        }
+        if (!lease.isHeld()) {
+            return began(lease.transitions() == 0 ? Cause.FIRST : Cause.RELEASED, seenSinceMs);
+        }
+        return lease.isOf(wishes.gone())
+                ? began(Cause.DIED, wishes.goneSinceMs())
+                : began(Cause.EXPIRED, seenSinceMs);
+    }
+
+    private Succession began(Cause cause, long sinceMs) {
+        return new Succession(cause, lastHolder, sinceMs, sinceMs);
     }
 
     private long validityMs(LeaseRecord lease) {

@@ -9,5 +9,6 @@ import dev.kvpool.dataplane.wire.message.Authority;
  * @param validUntilMs serve until then at most, unless it is renewed
  * @param predecessorUntilMs no leader before this one served, or will serve, after this moment; it lies in the future when the
  *     Lease was taken before it ran out
+ * @param succession how it came about
  */
-public record Term(Authority authority, long validUntilMs, long predecessorUntilMs) {}
+public record Term(Authority authority, long validUntilMs, long predecessorUntilMs, Succession succession) {}

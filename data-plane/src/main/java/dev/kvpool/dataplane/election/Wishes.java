@@ -9,16 +9,17 @@ import dev.kvpool.dataplane.wire.message.Authority;
  * @param raiseAbove lead with an epoch above this one; 0 for no such wish
  * @param release give the Lease back if it is ours
  * @param gone the holder of this authority is known to be gone: its Lease need not run out; {@link Authority#NONE} for nobody
+ * @param goneSinceMs when that was learnt, on the elector's clock
  */
-public record Wishes(long raiseAbove, boolean release, Authority gone) {
-    public static final Wishes NONE = new Wishes(0, false, Authority.NONE);
-    public static final Wishes RELEASE = new Wishes(0, true, Authority.NONE);
+public record Wishes(long raiseAbove, boolean release, Authority gone, long goneSinceMs) {
+    public static final Wishes NONE = new Wishes(0, false, Authority.NONE, 0);
+    public static final Wishes RELEASE = new Wishes(0, true, Authority.NONE, 0);
 
     public static Wishes raise(long above) {
-        return new Wishes(above, false, Authority.NONE);
+        return new Wishes(above, false, Authority.NONE, 0);
     }
 
-    public static Wishes gone(Authority holder) {
-        return new Wishes(0, false, holder);
+    public static Wishes gone(Authority holder, long sinceMs) {
+        return new Wishes(0, false, holder, sinceMs);
     }
 }

@@ -3,9 +3,12 @@ package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.admin.ConnectedPeer;
 import dev.kvpool.dataplane.admin.MasterAdmin;
+import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.election.LeaseRecord;
+import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
@@ -25,9 +28,10 @@ final class AdminQuestions implements MasterAdmin {
     private final CoreLoop loop;
     private final LocalRequests localRequests;
     private final Supplier<PoolStatus> status;
-    private final Supplier<Optional<LeaseRecord>> lease;
+    private final LeadershipEvents leadership;
     private final Supplier<List<ConnectedPeer>> peers;
-    private final Supplier<OptionalLong> handOver;
+    private final EarlyTakeover early;
+    private final HandingOver handingOver;
 
     AdminQuestions(
             MasterConfig config,
@@ -35,17 +39,19 @@ final class AdminQuestions implements MasterAdmin {
             CoreLoop loop,
             LocalRequests localRequests,
             Supplier<PoolStatus> status,
-            Supplier<Optional<LeaseRecord>> lease,
+            LeadershipEvents leadership,
             Supplier<List<ConnectedPeer>> peers,
-            Supplier<OptionalLong> handOver) {
+            EarlyTakeover early,
+            HandingOver handingOver) {
         this.config = config;
         this.versions = versions;
         this.loop = loop;
         this.localRequests = localRequests;
         this.status = status;
-        this.lease = lease;
+        this.leadership = leadership;
         this.peers = peers;
-        this.handOver = handOver;
+        this.early = early;
+        this.handingOver = handingOver;
     }
 
     @Override
@@ -75,7 +81,17 @@ final class AdminQuestions implements MasterAdmin {
 
     @Override
     public Optional<LeaseRecord> lease() {
-        return lease.get();
+        return leadership.lease();
+    }
+
+    @Override
+    public Optional<Term> term() {
+        return leadership.term();
+    }
+
+    @Override
+    public void leaderGone(Authority authority, HostPort address) {
+        early.leaderCrashed(authority, address.toString());
     }
 
     @Override
@@ -85,7 +101,7 @@ final class AdminQuestions implements MasterAdmin {
 
     @Override
     public OptionalLong handOver() {
-        return handOver.get();
+        return handingOver.giveAway();
     }
 
     @Override

@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.election.ElectorThread;
 import dev.kvpool.dataplane.master.LeaderProbe.Finding;
 import dev.kvpool.dataplane.wire.message.Authority;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -17,11 +18,13 @@ final class EarlyTakeover {
 
     private final LeaderProbe probe;
     private final ElectorThread elector;
+    private final LongSupplier clockMs;
     private final AtomicBoolean looking = new AtomicBoolean();
 
-    EarlyTakeover(LeaderProbe probe, ElectorThread elector) {
+    EarlyTakeover(LeaderProbe probe, ElectorThread elector, LongSupplier clockMs) {
         this.probe = probe;
         this.elector = elector;
+        this.clockMs = clockMs;
     }
 
     /** The Lease may be free. */
@@ -29,19 +32,23 @@ final class EarlyTakeover {
         elector.look();
     }
 
-    /** Several say so; the first word starts a look, and further ones during it change nothing. */
+    /**
+     * Most nodes say so, or somebody who watches the leader's process. The first word starts a look, and further ones during it
+     * change nothing.
+     */
     void leaderCrashed(Authority authority, String address) {
         if (looking.compareAndSet(false, true)) {
-            Thread.ofVirtual().name("leader-probe").start(() -> look(authority, address));
+            long sinceMs = clockMs.getAsLong();
+            Thread.ofVirtual().name("leader-probe").start(() -> look(authority, address, sinceMs));
         }
     }
 
-    private void look(Authority authority, String address) {
+    private void look(Authority authority, String address, long sinceMs) {
         try {
             Finding finding = probe.look(address, authority.nonce());
             LOG.info("looked for the leader with {} at {}: {}", authority, address, finding);
             if (finding == Finding.GONE) {
-                elector.take(authority);
+                elector.take(authority, sinceMs);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -16,6 +16,7 @@ final class LeadershipEvents implements ElectionListener {
 
     private final CoreLoop loop;
     private volatile LeaseRecord lease;
+    private volatile Term term;
     private volatile boolean stopped;
     private String lastFailure = "";
 
@@ -28,14 +29,20 @@ final class LeadershipEvents implements ElectionListener {
         return Optional.ofNullable(lease);
     }
 
+    /** The leadership of this master that began last; empty when it never led. */
+    Optional<Term> term() {
+        return Optional.ofNullable(term);
+    }
+
     /** From now on nothing the elector decides reaches the core. */
     void stop() {
         stopped = true;
     }
 
     @Override
-    public void leading(Term term) {
-        submit(core -> core.lead(term.authority(), term.validUntilMs(), term.predecessorUntilMs(), loop.nowMs()));
+    public void leading(Term begun) {
+        term = begun;
+        submit(core -> core.lead(begun.authority(), begun.validUntilMs(), begun.predecessorUntilMs(), loop.nowMs()));
     }
 
     @Override

@@ -115,7 +115,7 @@ public final class MasterProcess implements AutoCloseable {
                 () -> status.highestEpoch(),
                 leadership);
         elector = new ElectorThread(runner, config.times().retryPeriodMs());
-        early = new EarlyTakeover(new LeaderProbe(self), elector);
+        early = new EarlyTakeover(new LeaderProbe(self), elector, MasterProcess::clockMs);
         handingOver = new HandingOver(loop, elector, MasterProcess::clockMs);
     }
 
@@ -186,9 +186,10 @@ public final class MasterProcess implements AutoCloseable {
                 loop,
                 localRequests,
                 this::status,
-                leadership::lease,
+                leadership,
                 peers::all,
-                handingOver::giveAway);
+                early,
+                handingOver);
     }
 
     /** Zones by node id, empty where none is known. */

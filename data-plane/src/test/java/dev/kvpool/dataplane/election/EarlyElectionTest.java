@@ -14,7 +14,7 @@ class EarlyElectionTest extends ElectionScene {
         Master second = new Master("b", 2).round();
 
         nowMs += 10;
-        second.elector.round(Wishes.gone(first.terms.getLast()));
+        second.elector.round(Wishes.gone(first.terms.getLast(), nowMs));
 
         assertThat(second.terms).containsExactly(new Authority(2, 2));
         assertThat(second.validUntilMs).isEqualTo(nowMs + 3_000);
@@ -26,13 +26,13 @@ class EarlyElectionTest extends ElectionScene {
         Master first = new Master("a", 1).round();
         Master second = new Master("b", 2).round();
 
-        second.elector.round(Wishes.gone(new Authority(1, 99)));
-        second.elector.round(Wishes.gone(new Authority(0, 1)));
-        second.elector.round(Wishes.gone(Authority.NONE));
+        second.elector.round(Wishes.gone(new Authority(1, 99), nowMs));
+        second.elector.round(Wishes.gone(new Authority(0, 1), nowMs));
+        second.elector.round(Wishes.gone(Authority.NONE, nowMs));
         assertThat(second.leading).isFalse();
 
         first.elector.round(Wishes.raise(7));
-        second.elector.round(Wishes.gone(new Authority(1, 1)));
+        second.elector.round(Wishes.gone(new Authority(1, 1), nowMs));
         assertThat(second.leading)
                 .as("it was one epoch of a holder that lives on in another")
                 .isFalse();
@@ -44,8 +44,8 @@ class EarlyElectionTest extends ElectionScene {
         Master second = new Master("b", 2).round();
         Master third = new Master("c", 3).round();
 
-        second.elector.round(Wishes.gone(dead));
-        third.elector.round(Wishes.gone(dead));
+        second.elector.round(Wishes.gone(dead, nowMs));
+        third.elector.round(Wishes.gone(dead, nowMs));
 
         assertThat(second.epoch()).isEqualTo(2);
         assertThat(third.leading).isFalse();
@@ -57,7 +57,7 @@ class EarlyElectionTest extends ElectionScene {
         Master second = new Master("b", 2).round();
         second.access.beforeWrite(() -> store.edit(it -> it));
 
-        second.elector.round(Wishes.gone(dead));
+        second.elector.round(Wishes.gone(dead, nowMs));
 
         assertThat(second.epoch()).isEqualTo(2);
     }
@@ -72,7 +72,7 @@ class EarlyElectionTest extends ElectionScene {
         long lastSeenMs = nowMs;
 
         nowMs += 300;
-        second.elector.round(Wishes.gone(first.terms.getLast()));
+        second.elector.round(Wishes.gone(first.terms.getLast(), nowMs));
 
         assertThat(second.predecessorUntilMs).isEqualTo(lastSeenMs + 5_000);
     }
@@ -95,7 +95,7 @@ class EarlyElectionTest extends ElectionScene {
         Master robber = new Master("b", 2).round();
         Master third = new Master("c", 3).round();
         long robbedMs = nowMs;
-        robber.elector.round(Wishes.gone(robbed.terms.getLast()));
+        robber.elector.round(Wishes.gone(robbed.terms.getLast(), nowMs));
         third.round();
 
         robber.elector.round(Wishes.RELEASE);

@@ -21,6 +21,7 @@ abstract class ElectionScene {
         final Elector elector;
         long validUntilMs;
         long predecessorUntilMs;
+        Succession succession;
         boolean leading;
         String reason = "";
 
@@ -59,6 +60,7 @@ abstract class ElectionScene {
             terms.add(term.authority());
             validUntilMs = term.validUntilMs();
             predecessorUntilMs = term.predecessorUntilMs();
+            succession = term.succession();
             leading = true;
         }
 

@@ -170,7 +170,7 @@ class KubernetesLeaseStoreTest {
             round(second, other, Wishes.NONE);
             assertThat(second.term().authority().epoch()).isEqualTo(2);
 
-            round(first, one, Wishes.gone(second.term().authority()));
+            round(first, one, Wishes.gone(second.term().authority(), 0));
             assertThat(first.term().authority().epoch()).isEqualTo(3);
         }
     }

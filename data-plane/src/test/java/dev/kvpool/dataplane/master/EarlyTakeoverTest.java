@@ -4,6 +4,8 @@ package dev.kvpool.dataplane.master;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.election.FileLeaseStore;
 import dev.kvpool.dataplane.election.LeaseRecord;
@@ -14,10 +16,15 @@ import dev.kvpool.dataplane.wire.message.Authority;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -44,6 +51,42 @@ class EarlyTakeoverTest {
             String holder = "m-dead_000000000000dead";
             store.create(new LeaseRecord(holder, 7_200, Instant.now(), Instant.now(), DEAD.epoch()));
         }
+    }
+
+    private String holder() throws Exception {
+        try (FileLeaseStore store = new FileLeaseStore(directory.resolve("lease"))) {
+            return store.read().orElseThrow().lease().holder();
+        }
+    }
+
+    private static HttpResponse<String> sayGone(MasterProcess to, String holder, long epoch, int port)
+            throws IOException, InterruptedException {
+        return post(to, "leader_gone?holder=%s&epoch=%d&address=127.0.0.1:%d".formatted(holder, epoch, port));
+    }
+
+    private static HttpResponse<String> post(MasterProcess to, String what) throws IOException, InterruptedException {
+        return send(to, what, "POST");
+    }
+
+    private static JsonNode pool(MasterProcess of) throws IOException, InterruptedException {
+        return new ObjectMapper().readTree(send(of, "pool", "GET").body());
+    }
+
+    private static HttpResponse<String> send(MasterProcess to, String what, String method)
+            throws IOException, InterruptedException {
+        URI uri = URI.create("http://127.0.0.1:" + to.adminPort() + "/api/v1/" + what);
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            return client.send(
+                    HttpRequest.newBuilder(uri)
+                            .method(method, HttpRequest.BodyPublishers.noBody())
+                            .build(),
+                    HttpResponse.BodyHandlers.ofString());
+        }
+    }
+
+    /** The clock of masters. */
+    private static long monotonicMs() {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
     }
 
     private static int closedPort() throws IOException {
@@ -75,17 +118,71 @@ class EarlyTakeoverTest {
     }
 
     @Test
+    void whoeverWatchesTheLeadersProcessMaySayThatItIsGone() throws Exception {
+        leaseOfTheDead();
+        try (MasterProcess standby = start("m-1", SLOW);
+                SocketNode _ = new SocketNode(POOL, "a").dial(standby.port())) {
+            HttpResponse<String> answer = sayGone(standby, "m-dead_000000000000dead", 5, closedPort());
+
+            assertThat(answer.statusCode()).isEqualTo(202);
+            await().atMost(PATIENCE).until(() -> standby.status().isLeader(monotonicMs()));
+            JsonNode takeover = pool(standby).path("takeover");
+            assertThat(takeover.path("epoch").asLong()).isEqualTo(6);
+            assertThat(takeover.path("cause").asText()).isEqualTo("died");
+            assertThat(takeover.path("from").asText()).isEqualTo("m-dead");
+            assertThat(takeover.path("durationMs").asLong(-1)).isNotNegative();
+            assertThat(Instant.parse(takeover.path("at").asText())).isBefore(Instant.now());
+        }
+    }
+
+    @Test
+    void aLeaderThatLivesKeepsItsLeaseWhateverIsSaidOfIt() throws Exception {
+        try (MasterProcess leader = start("m-0", ElectionTimes.DEFAULT);
+                MasterProcess standby = start("m-1", ElectionTimes.DEFAULT);
+                SocketNode node = new SocketNode(POOL, "a").dial(leader.port())) {
+            node.dial(standby.port());
+            await().atMost(PATIENCE).until(() -> leader.status().isLeader(monotonicMs()));
+
+            assertThat(sayGone(standby, holder(), 1, leader.port()).statusCode()).isEqualTo(202);
+
+            assertThat(pool(standby).has("takeover")).isFalse();
+            leader.close();
+            await().atMost(PATIENCE).until(() -> standby.status().isLeader(monotonicMs()));
+            assertThat(pool(standby).path("takeover").path("cause").asText()).isEqualTo("released");
+            assertThat(pool(standby).path("takeover").path("from").asText()).isEqualTo("m-0");
+        }
+    }
+
+    @Test
+    void whatIsSaidOfALeaderMustNameItAndALeaderKnowsBetter() throws Exception {
+        try (MasterProcess leader = start("m-0", ElectionTimes.DEFAULT);
+                SocketNode _ = new SocketNode(POOL, "a").dial(leader.port())) {
+            await().atMost(PATIENCE).until(() -> leader.status().isLeader(monotonicMs()));
+
+            assertThat(sayGone(leader, holder(), 1, leader.port()).statusCode()).isEqualTo(409);
+            assertThat(post(leader, "leader_gone").body()).contains("say epoch");
+            assertThat(post(leader, "leader_gone?epoch=1").body()).contains("say holder");
+            assertThat(post(leader, "leader_gone?epoch=-1&holder=m_0000000000000001")
+                            .body())
+                    .contains("a positive number, not -1");
+            assertThat(post(leader, "leader_gone?epoch=1&holder=m").body()).contains("16 hexadecimal digits, not m");
+            assertThat(post(leader, "leader_gone?epoch=1&holder=m_0000000000000001")
+                            .body())
+                    .contains("say address");
+            HttpResponse<String> noPort = post(leader, "leader_gone?epoch=1&holder=m_0000000000000001&address=host");
+            assertThat(noPort.statusCode()).isEqualTo(400);
+            assertThat(noPort.body()).contains("'host' has no port");
+        }
+    }
+
+    @Test
     void aMasterIsThereForWhoeverAsksForItsIncarnationAndGoneForOthers() throws Exception {
         Handshake.Self self = new Handshake.Self("probe", POOL, 77, PeerSocket.VERSIONS);
         LeaderProbe probe = new LeaderProbe(self);
         try (MasterProcess leader = start("m-0", ElectionTimes.DEFAULT)) {
             String address = "127.0.0.1:" + leader.port();
             await().atMost(PATIENCE).until(() -> leader.status().epoch() == 1);
-            String holder = new FileLeaseStore(directory.resolve("lease"))
-                    .read()
-                    .orElseThrow()
-                    .lease()
-                    .holder();
+            String holder = holder();
             long nonce = Long.parseUnsignedLong(holder.substring(holder.indexOf('_') + 1), 16);
 
             assertThat(probe.look(address, nonce)).isEqualTo(Finding.THERE);

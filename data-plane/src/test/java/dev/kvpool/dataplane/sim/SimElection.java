@@ -79,7 +79,7 @@ final class SimElection implements ElectionListener {
     /** As the elector's thread does it: a wish stays until a round has seen to it. */
     private void round(boolean release) {
         requestMs = world.oneIn(20) ? world.between(0, 400) : world.between(0, 5);
-        if (elector.round(new Wishes(raiseAbove, release, gone))) {
+        if (elector.round(new Wishes(raiseAbove, release, gone, 0))) {
             raiseAbove = 0;
         }
         if (elector.reachedLease()) {

@@ -5,6 +5,8 @@ package dev.kvpool.operator.event;
 public enum EventReason {
     CHANGED("Changed", false, "The operator made, changed or removed objects of the pool."),
     LEADER_CHANGED("LeaderChanged", false, "Another master leads; the leader Service follows it."),
+    LEADER_DIED("LeaderDied", true, "The leader's container has ended; the other masters were told."),
+    FAILED_OVER("FailedOver", false, "Another master serves as leader: why, and for how long nobody did."),
     SEVERAL_LEADERS("SeveralLeaders", true, "More than one master says that it leads."),
     READY("Ready", false, "The pool became ready."),
     NOT_READY("NotReady", true, "The pool was ready and is not any more."),

@@ -13,6 +13,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -69,15 +70,30 @@ public final class HttpMasterClient implements MasterClient {
     }
 
     @Override
+    public void leaderGone(List<String> addresses, String holder, long epoch, String leader) {
+        String query = "?holder=%s&epoch=%d&address=%s".formatted(encoded(holder), epoch, encoded(leader));
+        CompletableFuture<?>[] told = addresses.stream()
+                .map(address -> HttpRequest.newBuilder(uri(address, "/api/v1/leader_gone" + query))
+                        .POST(HttpRequest.BodyPublishers.noBody())
+                        .timeout(ANSWER_TIMEOUT)
+                        .build())
+                .map(request -> http.sendAsync(request, HttpResponse.BodyHandlers.discarding()))
+                .toArray(CompletableFuture<?>[]::new);
+        CompletableFuture.allOf(told)
+                .completeOnTimeout(null, ANSWER_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)
+                .exceptionally(failed -> null)
+                .join();
+    }
+
+    @Override
     public Optional<String> drain(String address, String node, Duration timeout) {
-        String query =
-                "?node=" + URLEncoder.encode(node, StandardCharsets.UTF_8) + "&timeout=" + timeout.toSeconds() + "s";
+        String query = "?node=" + encoded(node) + "&timeout=" + timeout.toSeconds() + "s";
         return post(address, "/api/v1/drain" + query);
     }
 
     @Override
     public Optional<String> cancelDrain(String address, String node) {
-        String query = "?node=" + URLEncoder.encode(node, StandardCharsets.UTF_8);
+        String query = "?node=" + encoded(node);
         HttpRequest.Builder request =
                 HttpRequest.newBuilder(uri(address, "/api/v1/drain" + query)).DELETE();
         return command(request, status -> status / 100 == 2 || status == NOT_FOUND);
@@ -108,6 +124,10 @@ public final class HttpMasterClient implements MasterClient {
     private URI uri(String address, String pathAndQuery) {
         String host = address.contains(":") ? "[" + address + "]" : address;
         return URI.create("http://" + host + ":" + port + pathAndQuery);
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8);
     }
 
     private static String shortened(String text) {

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.master;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -22,6 +23,17 @@ public interface MasterClient {
      * @return why it did not, as the end of a sentence; empty when it did
      */
     Optional<String> handOver(String address);
+
+    /**
+     * Tells standbys that the process of the leader has ended, so that they look for themselves now. Those that do not answer in
+     * time are left alone.
+     *
+     * @param addresses IP addresses of the standbys' pods
+     * @param holder identity of the leader in the Lease
+     * @param epoch the leadership's number
+     * @param leader where it listened for nodes and clients, HOST:PORT
+     */
+    void leaderGone(List<String> addresses, String holder, long epoch, String leader);
 
     /**
      * Has the leader begin to empty a storage node.

@@ -18,6 +18,7 @@ import java.util.List;
  * @param usedBytes bytes in use
  * @param objects objects in the pool
  * @param nodes the storage nodes the master knows
+ * @param takeover how the leader came to lead; null on a standby, and where the master does not say
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record PoolReport(
@@ -30,18 +31,58 @@ public record PoolReport(
         long capacityBytes,
         long usedBytes,
         long objects,
-        List<Node> nodes) {
+        List<Node> nodes,
+        Takeover takeover) {
 
     private static final String LEADER = "leader";
     private static final String SERVING = "serving";
+    private static final String RECOVERING = "recovering";
 
     public PoolReport {
         nodes = nodes == null ? List.of() : List.copyOf(nodes);
     }
 
+    /** A report that says nothing of a takeover. */
+    public PoolReport(
+            String poolId,
+            String name,
+            String role,
+            String state,
+            long epoch,
+            Version version,
+            long capacityBytes,
+            long usedBytes,
+            long objects,
+            List<Node> nodes) {
+        this(poolId, name, role, state, epoch, version, capacityBytes, usedBytes, objects, nodes, null);
+    }
+
+    /** True when this master leads, whether it serves already or not. */
+    public boolean holdsTheLease() {
+        return SERVING.equals(state) || RECOVERING.equals(state);
+    }
+
     /** True when this master leads and serves. */
     public boolean leads() {
         return LEADER.equals(role) && SERVING.equals(state);
+    }
+
+    /**
+     * How a leadership began.
+     *
+     * @param epoch its number
+     * @param cause {@code first}, {@code died}, {@code released}, {@code expired}, {@code deleted} or {@code raised}
+     * @param from the master that led before; may be empty
+     * @param durationMs from when its successor learnt that nobody led until it served
+     * @param at when the Lease was taken; may be empty
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Takeover(long epoch, String cause, String from, long durationMs, String at) {
+        public Takeover {
+            cause = cause == null ? "" : cause;
+            from = from == null ? "" : from;
+            at = at == null ? "" : at;
+        }
     }
 
     /**

@@ -2,6 +2,8 @@
 package dev.kvpool.operator.pool;
 
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import java.time.Instant;
+import java.time.ZonedDateTime;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -10,8 +12,10 @@ import java.util.Optional;
  *
  * @param pod the master's pod
  * @param epoch number of the leadership
+ * @param holder the holder's identity: the pod's name and a number of this life of its process
+ * @param since when it was taken, by the master's clock; empty when the Lease does not say
  */
-public record Leadership(String pod, long epoch) {
+public record Leadership(String pod, long epoch, String holder, Optional<Instant> since) {
     /** Between the pod's name and the random part of the holder's identity. */
     private static final char SEPARATOR = '_';
 
@@ -26,6 +30,8 @@ public record Leadership(String pod, long epoch) {
             return Optional.empty();
         }
         int epoch = Objects.requireNonNullElse(lease.getSpec().getLeaseTransitions(), 0);
-        return Optional.of(new Leadership(holder.substring(0, end), epoch));
+        Optional<Instant> since =
+                Optional.ofNullable(lease.getSpec().getAcquireTime()).map(ZonedDateTime::toInstant);
+        return Optional.of(new Leadership(holder.substring(0, end), epoch, holder, since));
     }
 }

@@ -5,6 +5,7 @@ import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodStatus;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -29,6 +30,7 @@ import java.util.Optional;
  * @param image the image its container shall run
  * @param restarts how often its container was started anew
  * @param ended how its container ended; empty while it runs or waits
+ * @param runningSince since when its container runs, to the second; empty while it does not
  */
 public record ObservedPod(
         String name,
@@ -46,7 +48,8 @@ public record ObservedPod(
         String trouble,
         String image,
         int restarts,
-        Optional<Ended> ended) {
+        Optional<Ended> ended,
+        Optional<Instant> runningSince) {
 
     /**
      * How its container ended.
@@ -79,7 +82,8 @@ public record ObservedPod(
                 status.getContainerStatuses().stream()
                         .mapToInt(container -> Objects.requireNonNullElse(container.getRestartCount(), 0))
                         .sum(),
-                ended(status));
+                ended(status),
+                runningSince(status));
     }
 
     /** Id of the storage node in it. */
@@ -111,6 +115,16 @@ public record ObservedPod(
                 .map(state -> new Ended(
                         Objects.requireNonNullElse(state.getTerminated().getExitCode(), -1),
                         Objects.requireNonNullElse(state.getTerminated().getMessage(), "")))
+                .findFirst();
+    }
+
+    private static Optional<Instant> runningSince(PodStatus status) {
+        return status.getContainerStatuses().stream()
+                .map(ContainerStatus::getState)
+                .filter(state -> state != null
+                        && state.getRunning() != null
+                        && state.getRunning().getStartedAt() != null)
+                .map(state -> Instant.parse(state.getRunning().getStartedAt()))
                 .findFirst();
     }
 

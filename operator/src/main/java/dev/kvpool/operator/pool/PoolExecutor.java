@@ -46,6 +46,8 @@ final class PoolExecutor {
 
     static Outcome execute(PoolPlan plan, PoolObservation seen, MasterClient masters, Context<KvCachePool> context) {
         PoolExecutor executor = new PoolExecutor(seen, masters, context);
+        // First: clients wait for the next leader.
+        plan.deadLeader().ifPresent(executor::tellOthers);
         plan.apply().forEach(child -> executor.attempt(child, () -> executor.apply(child)));
         plan.delete().forEach(child -> executor.attempt(child, () -> executor.delete(child)));
         plan.replacePods().forEach(executor::deletePod);
@@ -53,6 +55,17 @@ final class PoolExecutor {
         plan.drains().actions().forEach(executor::drain);
         seen.pods(PoolLabels.ROLE_MASTER).forEach(pod -> executor.label(pod, plan.leaderPod()));
         return new Outcome(executor.changes, executor.failures);
+    }
+
+    /** A master that cannot be told learns it from the storage nodes, or waits until the Lease runs out: no failure of ours. */
+    private void tellOthers(DeadLeader dead) {
+        List<String> others = dead.others(seen).stream().map(ObservedPod::ip).toList();
+        Leadership leadership = dead.leadership();
+        masters.leaderGone(
+                others,
+                leadership.holder(),
+                leadership.epoch(),
+                PoolNames.endpoint(dead.pod().ip(), PoolNames.MASTER_PORT));
     }
 
     private void attempt(HasMetadata child, Runnable action) {

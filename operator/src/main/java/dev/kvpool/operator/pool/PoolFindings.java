@@ -118,6 +118,9 @@ final class PoolFindings {
                                     seen.spec().masters().replicas(),
                                     troubles(seen.pods(PoolLabels.ROLE_MASTER))));
         }
+        if (plan.deadLeader().isPresent()) {
+            return new Finding(Reason.LEADER_DIED, plan.deadLeader().get().sentence());
+        }
         Leadership leadership = seen.leadership().get();
         return switch (seen.answers().get(leadership.pod())) {
             case MasterAnswer.Report(PoolReport report)

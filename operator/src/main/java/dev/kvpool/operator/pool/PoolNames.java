@@ -87,6 +87,11 @@ public record PoolNames(String pool, String namespace) {
         return masterAddresses(replicas, MASTER_ADMIN_PORT);
     }
 
+    /** HOST:PORT of an IP address. */
+    static String endpoint(String address, int port) {
+        return (address.contains(":") ? "[" + address + "]" : address) + ":" + port;
+    }
+
     private List<String> masterAddresses(int replicas, int port) {
         return IntStream.range(0, replicas)
                 .mapToObj(ordinal -> "%s-%d.%s.%s.svc:%d".formatted(masters(), ordinal, masters(), namespace, port))

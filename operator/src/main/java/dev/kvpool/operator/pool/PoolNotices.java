@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.ConditionStatus;
+import dev.kvpool.api.v1alpha1.FailoverStatus;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
@@ -28,6 +29,7 @@ final class PoolNotices {
                     "%s leads in epoch %d."
                             .formatted(now.leader().pod(), now.leader().epoch())));
         }
+        failover(before, now).ifPresent(notices::add);
         readiness(before, now).ifPresent(notices::add);
         notices.addAll(RollNotices.of(before, now));
         notices.addAll(DrainNotices.of(before, now));
@@ -37,6 +39,22 @@ final class PoolNotices {
                     .ifPresent(notices::add);
         }
         return notices;
+    }
+
+    private static Optional<Notice> failover(KvCachePoolStatus before, KvCachePoolStatus now) {
+        FailoverStatus last = now.lastFailover();
+        if (last == null || last.equals(before.lastFailover())) {
+            return Optional.empty();
+        }
+        return Optional.of(new Notice(
+                EventReason.FAILED_OVER,
+                "%s leads in epoch %d%s: %s. Nobody led for %s."
+                        .formatted(
+                                last.to(),
+                                last.epoch(),
+                                last.from() == null ? "" : " after " + last.from(),
+                                LastFailover.words(last.cause()),
+                                last.duration())));
     }
 
     private static Optional<Notice> readiness(KvCachePoolStatus before, KvCachePoolStatus now) {
@@ -63,6 +81,9 @@ final class PoolNotices {
         }
         if (condition.reason().equals(Reason.SEVERAL_LEADERS.text())) {
             return Optional.of(EventReason.SEVERAL_LEADERS);
+        }
+        if (condition.reason().equals(Reason.LEADER_DIED.text())) {
+            return Optional.of(EventReason.LEADER_DIED);
         }
         boolean refused = condition.status() == ConditionStatus.FALSE;
         if (refused && condition.type().equals(ConditionType.SPEC_VALID.text())) {

@@ -15,6 +15,7 @@ import java.util.Optional;
  * @param replacePods pods with outdated settings that are deleted to be made anew: masters, and storage nodes that never ran
  *     or of which the spec allows to lose what they hold
  * @param leaderPod the pod that shall carry the leader label, alone; empty to take the label from all
+ * @param deadLeader a leader whose process has ended, of which the other masters are told
  * @param storageNodes how many storage nodes the pool shall have now
  * @param waiting sentences about parts of the spec that are carried out when storage nodes are empty
  * @param heldBack sentences about parts of the spec that are not carried out, because they would lose bytes
@@ -27,6 +28,7 @@ public record PoolPlan(
         List<HasMetadata> delete,
         List<ObservedPod> replacePods,
         Optional<String> leaderPod,
+        Optional<DeadLeader> deadLeader,
         int storageNodes,
         List<String> waiting,
         List<String> heldBack,

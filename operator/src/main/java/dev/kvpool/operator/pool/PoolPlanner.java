@@ -40,7 +40,7 @@ import java.util.stream.Collectors;
  * Decides what shall be done for a pool, from one observation. Pure: the same observation gives the same plan.
  *
  * <p>With a paused pool, or a spec that cannot be carried out, no object is touched; only the leader label still
- * follows the leader, because a pool must survive the death of a master also then.
+ * follows the leader, and masters are told of a dead one, because a pool must survive the death of a master also then.
  */
 public final class PoolPlanner {
     private final OperatorSettings settings;
@@ -63,6 +63,7 @@ public final class PoolPlanner {
                     List.of(),
                     List.of(),
                     leaderPod(seen),
+                    DeadLeader.of(seen),
                     wish.expectedNodes().size(),
                     List.of(),
                     List.of(),
@@ -84,6 +85,7 @@ public final class PoolPlanner {
                 delete(seen, apply, storage, roll),
                 replace(seen, storage, roll),
                 leaderPod(seen),
+                DeadLeader.of(seen),
                 storage.expectedNodes().size(),
                 storage.waiting(),
                 storage.heldBack(),

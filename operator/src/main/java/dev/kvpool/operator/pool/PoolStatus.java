@@ -51,6 +51,7 @@ public final class PoolStatus {
                 seen.leadership()
                         .map(leader -> new LeaderStatus(leader.pod(), leader.epoch()))
                         .orElse(null),
+                LastFailover.next(old.lastFailover(), report),
                 ReadyCount.of(
                         readyPods(seen, PoolLabels.ROLE_MASTER),
                         seen.spec().masters().replicas()),

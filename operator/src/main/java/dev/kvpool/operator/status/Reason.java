@@ -115,6 +115,11 @@ public enum Reason {
             FALSE,
             "LeaderNotServing",
             "The holder of the Lease does not serve yet: it waits for the storage nodes or for old leases to end."),
+    LEADER_DIED(
+            LEADER_ELECTED,
+            FALSE,
+            "LeaderDied",
+            "The container of the Lease's holder has ended; the other masters were told to look and take over."),
     LEADER_SILENT(
             LEADER_ELECTED,
             UNKNOWN,

@@ -122,6 +122,32 @@ final class ClusterActor {
         client.pods().inNamespace(namespace).withName(name).withGracePeriod(0).delete();
     }
 
+    /** What a kubelet says when the container of a pod has ended. */
+    void endContainer(String pod, int exitCode) {
+        status(pod, """
+                {"status": {"conditions": [{"type": "Ready", "status": "False"}],
+                  "containerStatuses": [{"name": "c", "ready": false, "restartCount": 0, "image": "i", "imageID": "i",
+                    "state": {"terminated": {"exitCode": %d}}}]}}
+                """.formatted(exitCode));
+    }
+
+    /** What a kubelet says when it has started the container of a pod anew. */
+    void runAgain(String pod) {
+        status(pod, """
+                {"status": {"conditions": [{"type": "Ready", "status": "True"}],
+                  "containerStatuses": [{"name": "c", "ready": true, "restartCount": 1, "image": "i", "imageID": "i",
+                    "state": {"running": {"startedAt": "2026-01-02T00:00:00Z"}}}]}}
+                """);
+    }
+
+    private void status(String pod, String patch) {
+        client.pods()
+                .inNamespace(namespace)
+                .withName(pod)
+                .subresource("status")
+                .patch(PatchContext.of(PatchType.JSON_MERGE), patch);
+    }
+
     /** What a master does when it takes the Lease. */
     void takeLease(String lease, String pod, int epoch) {
         client.leases()
@@ -156,11 +182,7 @@ final class ClusterActor {
             return;
         }
         client.resource(pod).create();
-        client.pods()
-                .inNamespace(namespace)
-                .withName(name)
-                .subresource("status")
-                .patch(PatchContext.of(PatchType.JSON_MERGE), running(ip));
+        status(name, running(ip));
     }
 
     private static String running(String ip) {

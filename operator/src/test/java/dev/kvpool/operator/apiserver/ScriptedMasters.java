@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
@@ -21,6 +22,8 @@ public final class ScriptedMasters implements MasterClient {
 
     private volatile Consumer<String> drained = node -> {};
     private volatile Consumer<String> cancelled = node -> {};
+
+    private final List<String> goneLeaders = new CopyOnWriteArrayList<>();
 
     private final AtomicLong questions = new AtomicLong();
 
@@ -63,6 +66,17 @@ public final class ScriptedMasters implements MasterClient {
     public Optional<String> handOver(String address) {
         handOver.accept(address);
         return Optional.empty();
+    }
+
+    @Override
+    public void leaderGone(List<String> addresses, String holder, long epoch, String leader) {
+        addresses.forEach(address ->
+                goneLeaders.add("%s is told: %s in epoch %d at %s".formatted(address, holder, epoch, leader)));
+    }
+
+    /** Who was told of a leader that has ended, and what. */
+    public List<String> goneLeaders() {
+        return List.copyOf(goneLeaders);
     }
 
     @Override

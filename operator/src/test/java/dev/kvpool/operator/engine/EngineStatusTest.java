@@ -55,6 +55,7 @@ class EngineStatusTest {
                 null,
                 null,
                 null,
+                null,
                 ReadyCount.of(ready, desired),
                 null,
                 null,

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -67,6 +68,25 @@ class HttpMasterClientTest {
             assertThat(said.report().nodes().getLast().isTransient()).isTrue();
             assertThat(said.report().nodes().getLast().protocols()).isEmpty();
         });
+    }
+
+    @Test
+    void standbysAreToldOfALeaderThatIsGone() {
+        List<String> asked = new CopyOnWriteArrayList<>();
+        server.createContext("/", exchange -> {
+            asked.add(exchange.getRequestMethod() + " "
+                    + exchange.getRequestURI().getRawPath() + "?"
+                    + exchange.getRequestURI().getRawQuery());
+            exchange.sendResponseHeaders(202, -1);
+            exchange.close();
+        });
+        HttpMasterClient client = new HttpMasterClient(server.getAddress().getPort());
+
+        client.leaderGone(List.of(HOST, "::1"), "m-0_0123456789abcdef", 7, "[fd00::1]:50051");
+
+        assertThat(asked)
+                .containsExactly("POST /api/v1/leader_gone?holder=m-0_0123456789abcdef&epoch=7"
+                        + "&address=%5Bfd00%3A%3A1%5D%3A50051");
     }
 
     @ParameterizedTest

@@ -67,6 +67,7 @@ class EveryReasonIsProducedTest {
             case SEVERAL_LEADERS -> of(whole(ALL_READY).says("demo-master-1", alsoLeading()));
             case LEADER_NOT_SERVING -> of(whole(ALL_READY).says("demo-master-0", recovering()));
             case LEADER_SILENT -> of(whole(ALL_READY).silent("demo-master-0"));
+            case LEADER_DIED -> of(whole(ALL_READY).silent("demo-master-0").pod(deadMaster()));
             case NO_NODE_SELECTED -> of(new PoolSketch(PER_NODE));
             case NODE_LEFT_OUT -> of(new PoolSketch(PER_NODE).node("n".repeat(252), Map.of("a", "b")));
             case PAUSED -> of(new PoolSketch("{paused: true, storage: [{name: a, capacity: 1Gi}]}"));
@@ -114,6 +115,9 @@ class EveryReasonIsProducedTest {
             case CHANGED -> PoolNotices.of(ready(), ready(), new Outcome(List.of("Service demo-leader"), List.of()));
             case LEADER_CHANGED, READY -> PoolNotices.of(none, ready(), NOTHING_DONE);
             case SEVERAL_LEADERS -> after(ready(), whole(ALL_READY).says("demo-master-1", alsoLeading()));
+            case LEADER_DIED ->
+                after(ready(), whole(ALL_READY).silent("demo-master-0").pod(deadMaster()));
+            case FAILED_OVER -> after(ready(), whole(afterTakeover()));
             case NOT_READY -> after(ready(), new PoolSketch(SPEC).set("a", 2));
             case SPEC_INVALID -> after(none, new PoolSketch(TWO_SETS));
             case PAUSED -> after(none, new PoolSketch("{paused: true, storage: [{name: a, capacity: 1Gi}]}"));
@@ -163,6 +167,27 @@ class EveryReasonIsProducedTest {
     private static PoolReport report(String first, String second) {
         return PoolSketch.leader(
                 List.of(PoolSketch.node("demo-a-0", first, "", 0, 0), PoolSketch.node("demo-a-1", second, "", 0, 0)));
+    }
+
+    private static ObservedPod deadMaster() {
+        ObservedPod master = PoolSketch.pod("demo-master-0", PoolLabels.ROLE_MASTER, "", true, "a");
+        return PoolSketch.ended(master, PoolSketch.IMAGE, new ObservedPod.Ended(137, ""));
+    }
+
+    private static PoolReport afterTakeover() {
+        PoolReport report = ALL_READY;
+        return new PoolReport(
+                report.poolId(),
+                report.name(),
+                report.role(),
+                report.state(),
+                report.epoch(),
+                report.version(),
+                report.capacityBytes(),
+                report.usedBytes(),
+                report.objects(),
+                report.nodes(),
+                new PoolReport.Takeover(1, "died", "demo-master-1", 57, ""));
     }
 
     private static PoolReport alsoLeading() {

@@ -53,13 +53,13 @@ final class PoolSketch {
     /** A status that says nothing but how far an upgrade is. */
     static KvCachePoolStatus statusWith(RollStatus roll) {
         return new KvCachePoolStatus(
-                null, null, null, null, null, null, null, null, null, null, null, roll, null, null, null);
+                null, null, null, null, null, null, null, null, null, null, null, null, roll, null, null, null);
     }
 
     /** A status that says nothing but which storage nodes are to go. */
     static KvCachePoolStatus statusWith(List<DrainStatus> drains) {
         return new KvCachePoolStatus(
-                null, null, null, null, null, null, null, null, null, null, null, null, drains, null, null);
+                null, null, null, null, null, null, null, null, null, null, null, null, null, drains, null, null);
     }
 
     PoolSketch engine(String spec) {
@@ -76,7 +76,8 @@ final class PoolSketch {
     }
 
     PoolSketch lease(String pod, long epoch) {
-        leadership = Optional.of(new Leadership(pod, epoch));
+        leadership =
+                Optional.of(new Leadership(pod, epoch, pod + "_0123456789abcdef", Optional.of(NOON.minusSeconds(30))));
         return this;
     }
 
@@ -162,7 +163,8 @@ final class PoolSketch {
                 "",
                 IMAGE,
                 0,
-                Optional.empty());
+                Optional.empty(),
+                started ? Optional.of(NOON.minusSeconds(60)) : Optional.empty());
     }
 
     PoolSketch child(HasMetadata child) {
@@ -207,7 +209,8 @@ final class PoolSketch {
                 "",
                 IMAGE,
                 0,
-                Optional.empty());
+                Optional.empty(),
+                started ? Optional.of(NOON.minusSeconds(60)) : Optional.empty());
     }
 
     /** The same pod, on its way up or broken. */
@@ -220,8 +223,23 @@ final class PoolSketch {
         return notReady(pod, image, 0, Optional.of(how));
     }
 
+    /** The same pod, whose container runs since then. */
+    static ObservedPod running(ObservedPod pod, Optional<Instant> since) {
+        return with(pod, pod.ready(), pod.image(), pod.restarts(), pod.ended(), since);
+    }
+
     private static ObservedPod notReady(
             ObservedPod pod, String image, int restarts, Optional<ObservedPod.Ended> ended) {
+        return with(pod, false, image, restarts, ended, Optional.empty());
+    }
+
+    private static ObservedPod with(
+            ObservedPod pod,
+            boolean ready,
+            String image,
+            int restarts,
+            Optional<ObservedPod.Ended> ended,
+            Optional<Instant> runningSince) {
         return new ObservedPod(
                 pod.name(),
                 pod.uid(),
@@ -229,7 +247,7 @@ final class PoolSketch {
                 pod.set(),
                 pod.ip(),
                 pod.started(),
-                false,
+                ready,
                 pod.leaderLabel(),
                 pod.leaving(),
                 pod.node(),
@@ -238,7 +256,8 @@ final class PoolSketch {
                 pod.trouble(),
                 image,
                 restarts,
-                ended);
+                ended,
+                runningSince);
     }
 
     static PoolReport leader(List<PoolReport.Node> nodes) {

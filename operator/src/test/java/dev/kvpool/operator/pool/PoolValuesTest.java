@@ -145,7 +145,8 @@ class PoolValuesTest {
                 .endSpec()
                 .build();
 
-        assertThat(Leadership.of(lease)).isEqualTo(Optional.ofNullable(pod).map(name -> new Leadership(name, epoch)));
+        assertThat(Leadership.of(lease))
+                .isEqualTo(Optional.ofNullable(pod).map(name -> new Leadership(name, epoch, holder, Optional.empty())));
         assertThat(Leadership.of(new LeaseBuilder().build())).isEmpty();
     }
 

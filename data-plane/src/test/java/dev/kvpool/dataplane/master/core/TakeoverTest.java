@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.election.Succession;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
@@ -309,7 +310,7 @@ class TakeoverTest {
         generous.crash();
 
         long predecessorUntilMs = pool.world.nowMs() + 2_000;
-        next.lead(new Term(Scenario.authority(8), 1L << 40, predecessorUntilMs));
+        next.lead(new Term(Scenario.authority(8), 1L << 40, predecessorUntilMs, Succession.NONE));
         pool.world.run(61_900);
         pool.talkTo(next);
         assertThat(pool.remove("k", false)).as("2 s and 60 s").isEqualTo(Status.HAS_LEASE);
