@@ -101,8 +101,8 @@ final class PoolDocument {
     /** How the leader came to lead; a standby says nothing of it. */
     private static void takeover(ObjectNode root, MasterAdmin master) {
         PoolStatus status = master.status();
-        Optional<Term> term = master.term()
-                .filter(it -> master.isLeader() && it.authority().epoch() == status.epoch());
+        Optional<Term> term =
+                master.term().filter(it -> master.isLeader() && it.authority().epoch() == status.epoch());
         if (term.isEmpty()) {
             return;
         }

@@ -109,9 +109,7 @@ final class LeaseHistory {
         if (!lease.isHeld()) {
             return began(lease.transitions() == 0 ? Cause.FIRST : Cause.RELEASED, seenSinceMs);
         }
-        return lease.isOf(wishes.gone())
-                ? began(Cause.DIED, wishes.goneSinceMs())
-                : began(Cause.EXPIRED, seenSinceMs);
+        return lease.isOf(wishes.gone()) ? began(Cause.DIED, wishes.goneSinceMs()) : began(Cause.EXPIRED, seenSinceMs);
     }
 
     private Succession began(Cause cause, long sinceMs) {

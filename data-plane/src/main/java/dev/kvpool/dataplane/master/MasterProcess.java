@@ -181,15 +181,7 @@ public final class MasterProcess implements AutoCloseable {
 
     private AdminQuestions admin() {
         return new AdminQuestions(
-                config,
-                self.versions(),
-                loop,
-                localRequests,
-                this::status,
-                leadership,
-                peers::all,
-                early,
-                handingOver);
+                config, self.versions(), loop, localRequests, this::status, leadership, peers::all, early, handingOver);
     }
 
     /** Zones by node id, empty where none is known. */

@@ -136,6 +136,7 @@ class EarlyTakeoverTest {
     }
 
     @Test
+    @SuppressWarnings("try") // The leader ends before the standby does; closing it twice is fine.
     void aLeaderThatLivesKeepsItsLeaseWhateverIsSaidOfIt() throws Exception {
         try (MasterProcess leader = start("m-0", ElectionTimes.DEFAULT);
                 MasterProcess standby = start("m-1", ElectionTimes.DEFAULT);
@@ -143,7 +144,8 @@ class EarlyTakeoverTest {
             node.dial(standby.port());
             await().atMost(PATIENCE).until(() -> leader.status().isLeader(monotonicMs()));
 
-            assertThat(sayGone(standby, holder(), 1, leader.port()).statusCode()).isEqualTo(202);
+            assertThat(sayGone(standby, holder(), 1, leader.port()).statusCode())
+                    .isEqualTo(202);
 
             assertThat(pool(standby).has("takeover")).isFalse();
             leader.close();
