@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pools that are compared: kvpool's and the reference's, each a master and one storage process on 127.0.0.1."""
+"""The pools that are compared: kvpool's and the reference's, each a master and storage processes on 127.0.0.1."""
 
 import json
 import os
@@ -31,12 +31,16 @@ class Side:
     name, python, master = "", "", ""
     processes: list = []
 
+    def environment(self):
+        """Of a worker of this side."""
+        return {**os.environ, "GLOG_minloglevel": "3"}
+
     def measure(self, round_number):
         """{case: (value, unit)} of one run of the worker."""
         servers = ",".join(str(process.pid) for process in self.processes)
         command = [self.python, str(WORKER), self.master, "measure", str(round_number), servers]
         # The reference logs to stdout and stderr; only the worker's JSON lines count.
-        environment = {**os.environ, "GLOG_minloglevel": "3", "KVPOOL_REUSE": "on"}
+        environment = {**self.environment(), "KVPOOL_REUSE": "on"}
         done = subprocess.run(command, capture_output=True, text=True, timeout=WORKER_SECONDS, env=environment)
         if done.returncode != 0:
             raise SystemExit(f"{self.name}: {done.stderr[-2000:]}")
@@ -56,20 +60,26 @@ class Side:
 class Ours(Side):
     """`protocols` are those of the node: "tcp" keeps the client from using shared memory."""
 
-    def __init__(self, name, python, binary, protocols):
+    def __init__(self, name, python, binary, protocols, nodes=1, segment_bytes=SEGMENT_BYTES):
         self.name, self.python = name, python
         port, admin = free_port(), free_port()
         self.master = f"127.0.0.1:{port}"
         self.directory = tempfile.TemporaryDirectory(dir="/dev/shm", prefix="kvpool-bench-")
         pool = ["--pool-id", str(uuid.uuid4())]
+        names = [f"node-{i}" for i in range(nodes)]
         master = [binary, "master", *pool, "--name", "master-0", "--host", "127.0.0.1", "--port", str(port)]
-        master += ["--admin-port", str(admin), "--expected-nodes", "node-0"]
+        master += ["--admin-port", str(admin), "--expected-nodes", ",".join(names)]
         master += ["--lease", f"file://{self.directory.name}/lease.json"]
-        node = [binary, "node", *pool, "--node-id", "node-0", "--masters", self.master, "--host", "127.0.0.1"]
-        node += ["--port", str(free_port()), "--admin-port", str(free_port()), "--advertise-host", "127.0.0.1"]
-        node += ["--data-dir", self.directory.name, "--segment-size", str(SEGMENT_BYTES), "--protocols", protocols]
+        commands = [master]
+        for node_id in names:
+            node = [binary, "node", *pool, "--node-id", node_id, "--masters", self.master, "--host", "127.0.0.1"]
+            node += ["--port", str(free_port()), "--admin-port", str(free_port()), "--advertise-host", "127.0.0.1"]
+            data = Path(self.directory.name, node_id)
+            data.mkdir()
+            node += ["--data-dir", str(data), "--segment-size", str(segment_bytes)]
+            commands.append([*node, "--protocols", protocols])
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self.processes = [subprocess.Popen(command, **quiet) for command in (master, node)]
+        self.processes = [subprocess.Popen(command, **quiet) for command in commands]
         self._wait_ready(f"http://127.0.0.1:{admin}/role")
 
     def _wait_ready(self, role):
@@ -89,14 +99,15 @@ class Ours(Side):
 class Reference(Side):
     name = "reference"
 
-    def __init__(self, python):
+    def __init__(self, python, nodes=1, segment_bytes=SEGMENT_BYTES):
         self.python, port = python, free_port()
         self.master = f"127.0.0.1:{port}"
         command = [str(Path(python).with_name("mooncake_master")), f"--port={port}", f"--metrics_port={free_port()}"]
         master = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.processes = [master]
         time.sleep(2)
-        self.processes.append(self._serve([python, str(WORKER), self.master, "serve", str(SEGMENT_BYTES)]))
+        for _ in range(nodes):
+            self.processes.append(self._serve([python, str(WORKER), self.master, "serve", str(segment_bytes)]))
 
     def _serve(self, command):
         """A process once it says that it serves."""

@@ -6,6 +6,9 @@ Run by compare.py in the interpreter of the side it measures; both sides run thi
     worker.py MASTER serve BYTES            contribute BYTES of memory until standard input ends
     worker.py MASTER measure ROUND PIDS     run every case once; the client contributes no memory. PIDS (comma-separated)
                                             serve the pool: their processor time counts beside this process's own
+    worker.py MASTER scale BYTES NAME SIZE BATCH
+                                            one of several clients: on "put" in its input puts at most BYTES in objects
+                                            of SIZE, BATCH in a call, keys beginning with NAME; on "get" gets them
 """
 
 import ctypes
@@ -24,6 +27,7 @@ BULK = {"1MiB x32": (LARGE, 16), "4KiB x32": (SMALL, 150)}
 PIECES = (64, 4096, 20)
 SINGLES = 2000
 EXISTS = 500
+SCALE_SECONDS = 1
 
 
 def connect(master, segment_bytes):
@@ -138,14 +142,51 @@ def singles(store, base, round_number):
         emit(name, EXISTS * len(batch) / (time.perf_counter() - start) / 1e3, "k keys/s")
 
 
+def timed(verb, call, batches, wanted):
+    """The calls' objects, and when the first began and the last ended, on a clock that all processes share."""
+    done, start = 0, time.monotonic()
+    for batch in batches:
+        expect(call(batch), wanted, verb)
+        done += len(batch)
+        if time.monotonic() - start > SCALE_SECONDS:
+            break
+    print(json.dumps({"objects": done, "start": start, "end": time.monotonic()}), flush=True)
+    return done
+
+
+def scale(master, total, name, size, batch):
+    """Puts when told, so that all clients begin at once, and gets each object once."""
+    store = connect(master, 0)
+    memory = mmap.mmap(-1, size * batch)
+    base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    expect([store.register_buffer(base, len(memory))], 0, "register_buffer")
+    memory[:] = content = pattern(size * batch, 9)
+    pointers, sizes = [base + i * size for i in range(batch)], [size] * batch
+    keys = [[f"{name}-{b}-{i}" for i in range(batch)] for b in range(max(2, total // (size * batch)))]
+    put = lambda some: store.batch_put_from(some, pointers, sizes)  # noqa: E731
+    get = lambda some: store.batch_get_into(some, pointers, sizes)  # noqa: E731
+    expect(put([f"{name}-warm-{i}" for i in range(batch)]), 0, "put")
+    print("ready", flush=True)
+    for told in sys.stdin:
+        if told == "put\n":
+            there = timed("put", put, keys, 0) // batch
+            memory[:] = bytes(len(content))
+        else:
+            timed("get", get, keys[:there], size)
+            if memory[:] != content:
+                raise SystemExit("get returned other bytes than were put")
+    store.close()
+
+
 def main():
     master, mode, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    if mode == "scale":
+        return scale(master, number, sys.argv[4], int(sys.argv[5]), int(sys.argv[6]))
     if mode == "serve":
         store = connect(master, number)
         print("serving", flush=True)
         sys.stdin.read()
-        store.close()
-        return
+        return store.close()
     servers = [int(pid) for pid in sys.argv[4].split(",")]
     store = connect(master, 0)
     memory = mmap.mmap(-1, BATCH << 20)
