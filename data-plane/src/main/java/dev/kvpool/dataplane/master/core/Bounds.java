@@ -56,6 +56,20 @@ final class Bounds {
     /** Replicas that are forgotten in one turn of a node that is gone for good. */
     static final int FORGOTTEN_PER_TICK = 4096;
 
+    /**
+     * Replicas looked at in one turn, and as how many of them one counts that is forgotten, when a node that came back has shown
+     * what it still has: some milliseconds.
+     */
+    static final int COMPARED_PER_TICK = 1 << 16;
+
+    static final int FORGOTTEN_IS_VISITS = 16;
+
+    /** Tombstones of a node that are forgotten, or held against what is published, in one turn. */
+    static final int GRAVES_OF_NODE_PER_TICK = 4096;
+
+    /** Frees that were not sent, or not answered, and are taken back in one turn. */
+    static final int FREES_TAKEN_BACK_PER_TICK = 16_384;
+
     /** Replicas that are counted anew in one turn after their node came or went. */
     static final int RECOUNTED_PER_TICK = 4096;
 

@@ -35,6 +35,7 @@ final class Copies {
     }
 
     private final CoreSettings settings;
+    private final Index index;
     private final Commands commands;
     private final Standings standings;
     private final Counters counters;
@@ -53,8 +54,9 @@ final class Copies {
     private long bytesUnderWay;
     private long nowMs;
 
-    Copies(CoreSettings settings, Commands commands, Standings standings, Counters counters) {
+    Copies(CoreSettings settings, Index index, Commands commands, Standings standings, Counters counters) {
         this.settings = settings;
+        this.index = index;
         this.commands = commands;
         this.standings = standings;
         this.counters = counters;
@@ -118,6 +120,7 @@ final class Copies {
         target.grantedSlots++;
         bytesUnderWay += bytes;
         underWay.put(id, new ArrayList<>(1));
+        index.copying(object, target);
         counters.add(Count.COPIES_STARTED);
         commands.send(
                 target,
@@ -149,6 +152,9 @@ final class Copies {
         } else {
             failed(id, source, status);
         }
+        if (status != Status.UNAVAILABLE) {
+            index.copied(id, target);
+        } // else the target has not told: it may have made the copy, and its next snapshot says whether it has
         listener.copied(id, source.id, target.id, bytes, done);
         underWay.remove(id).forEach(Runnable::run);
     }
@@ -168,6 +174,7 @@ final class Copies {
     }
 
     void endTerm() {
+        index.forgetCopies();
         unreadable.clear();
     }
 

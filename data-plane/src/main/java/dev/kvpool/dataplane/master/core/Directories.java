@@ -8,11 +8,14 @@ import dev.kvpool.dataplane.wire.message.ExtentRef;
 
 /** Follows what the directories of the nodes say: which objects there are, and in which extents. */
 final class Directories {
+    private static final int SEARCHED_AT_ONCE = 256;
+
     private final Slabs slabs;
     private final ObjectRecords objects;
     private final ReplicaRecords replicas;
     private final ObjectTables.ById byId;
     private final Fates fates;
+    private final ComingCopies coming = new ComingCopies();
     private long highestEpoch;
 
     Directories(Slabs slabs, Views views, ObjectTables.ById byId, Fates fates) {
@@ -96,28 +99,58 @@ final class Directories {
         }
     }
 
-    /** See {@link Index#dropUnconfirmed}. */
-    long dropUnconfirmed(NodeView node) {
-        if (!node.replicas.hasUnconfirmed()) {
-            return 0;
+    /** See {@link Index#copying}. */
+    void copying(int object, NodeView target) {
+        coming.begin(object, target);
+    }
+
+    /** See {@link Index#copied}. */
+    void copied(int object, NodeView target) {
+        coming.end(object, target);
+        forgetIfNowhere(object);
+    }
+
+    /** Whatever copies a node has made are in view, or nobody waits for them any more. */
+    private void copied(NodeView target) {
+        for (int object : coming.to(target)) {
+            copied(object, target);
         }
+        coming.forget(target);
+    }
+
+    /** See {@link Index#forgetCopies}. */
+    void forgetCopies() {
+        coming.targets().forEach(this::copied);
+    }
+
+    /** See {@link Index#dropUnconfirmed}. */
+    long dropUnconfirmed(NodeView node, int visits) {
+        copied(node);
         long lost = 0;
-        for (int replica : node.replicas.copy()) {
-            if (!node.replicas.isConfirmed(replica)) {
+        int left = visits;
+        while (left > 0 && node.replicas.hasUnconfirmed()) {
+            int[] gone = node.replicas.searchUnconfirmed(Math.min(left, SEARCHED_AT_ONCE));
+            left -= SEARCHED_AT_ONCE + gone.length * Bounds.FORGOTTEN_IS_VISITS;
+            for (int replica : gone) {
                 lost += objects.fate(replicas.owner(replica)) == Fate.PUBLISHED ? 1 : 0;
                 remove(replica);
             }
+        }
+        if (!node.replicas.hasUnconfirmed()) {
+            node.replicas.endSearch();
         }
         return lost;
     }
 
     /** See {@link Index#drop}. */
     boolean drop(NodeView node, int visits) {
+        node.replicas.endSearch();
         for (int replica : node.replicas.some(visits)) {
             remove(replica);
         }
         boolean done = node.replicas.count() == 0;
         if (done) {
+            copied(node);
             replicas.nodes().release(node);
         }
         return done;
@@ -129,12 +162,13 @@ final class Directories {
         node.replicas.remove(replica);
         replicas.destroy(replica);
         fates.recount(object);
-        if (replicas.firstOf(object) == Slabs.NONE) {
-            forget(object);
-        }
+        forgetIfNowhere(object);
     }
 
-    private void forget(int object) {
+    private void forgetIfNowhere(int object) {
+        if (replicas.firstOf(object) != Slabs.NONE || coming.mayCome(object)) {
+            return;
+        }
         fates.forget(object);
         if (!objects.isUnlisted(object)) {
             byId.remove(object);

@@ -6,8 +6,10 @@ import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
 import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.function.Consumer;
@@ -24,10 +26,25 @@ final class Frees {
     /** An object that was given up while readers may still rely on it. */
     private record Quarantined(ObjectId id, long untilMs) {}
 
+    /** Frees that their node has not confirmed and will not. */
+    private static final class Abandoned {
+        final NodeView node;
+        final Deque<Item> items;
+        boolean isWaitedFor = true;
+
+        Abandoned(NodeView node, Deque<Item> items) {
+            this.node = node;
+            this.items = items;
+        }
+    }
+
     /** Somebody who waits until every extent of an object is free. */
     static final class Removal {
         private final Consumer<Boolean> whenDone;
-        private int open;
+
+        /** Extents that are not free yet, and one more until all of them are counted. */
+        private int open = 1;
+
         private boolean failed;
 
         /** @param whenDone told whether every node confirmed */
@@ -50,6 +67,8 @@ final class Frees {
     private final LongSupplier requestIds;
     private final PriorityQueue<Quarantined> quarantine =
             new PriorityQueue<>(Comparator.comparingLong(Quarantined::untilMs));
+
+    private final Deque<Abandoned> abandoned = new ArrayDeque<>();
 
     Frees(Index index, Membership membership, Outbox outbox, LongSupplier requestIds) {
         this.index = index;
@@ -101,11 +120,6 @@ final class Frees {
         }
     }
 
-    /** A new term decides everything anew. */
-    void forgetQuarantine() {
-        quarantine.clear();
-    }
-
     private void quarantine(StoredObject object) {
         quarantine.add(new Quarantined(object.id(), object.leaseUntilMs()));
     }
@@ -119,12 +133,13 @@ final class Frees {
     /** Gives an object up; {@code removal} hears when every extent is free. All its nodes must be usable. */
     void giveUp(StoredObject object, Removal removal) {
         index.doom(object);
-        removal.open = object.replicaCount();
         for (Replica replica : object.replicas()) {
+            removal.open++;
             if (!enqueue(replica, removal)) {
                 removal.done(false);
             }
         }
+        removal.done(true);
     }
 
     /** Frees one replica of an object that keeps others. */
@@ -182,29 +197,51 @@ final class Frees {
     void answered(NodeView node, CommandAck ack) {
         List<Item> batch = node.freesSent.remove(ack.requestId());
         if (batch != null) {
-            finish(node, batch);
+            batch.forEach(item -> finish(node, item, true));
         }
     }
 
-    /** The node cannot be told any more: its connection or our leadership ended. */
+    /** The node cannot be told any more: its connection or our leadership ended. What it had to free is to be taken back. */
     void abandon(NodeView node) {
-        List<List<Item>> sent = new ArrayList<>(node.freesSent.values());
-        List<Item> queued = new ArrayList<>(node.freesQueued);
+        node.freesSent.values().forEach(batch -> abandoned.add(new Abandoned(node, new ArrayDeque<>(batch))));
         node.freesSent.clear();
-        node.freesQueued.clear();
-        sent.forEach(batch -> finish(node, batch));
-        finish(node, queued);
+        if (!node.freesQueued.isEmpty()) {
+            abandoned.add(new Abandoned(node, node.freesQueued));
+            node.freesQueued = new ArrayDeque<>();
+        }
     }
 
-    private void finish(NodeView node, List<Item> batch) {
-        for (Item item : batch) {
-            Replica left = index.replica(node, item.extent.extent());
-            if (left != null) {
-                index.noLongerFreeing(left);
+    /** A new term decides everything anew. Who waited for extents has been answered. */
+    void endTerm() {
+        quarantine.clear();
+        abandoned.forEach(part -> part.isWaitedFor = false);
+    }
+
+    /**
+     * Takes back so many frees that a node could not be told of; until it has, they count as on their way. No node may join, and
+     * nothing may be given up under a new term, before all are.
+     *
+     * @return whether all are
+     */
+    boolean goOnTakingBack(int visits) {
+        for (int i = 0; i < visits && !abandoned.isEmpty(); i++) {
+            Abandoned part = abandoned.peek();
+            Item item = part.items.remove();
+            if (part.items.isEmpty()) {
+                abandoned.remove();
             }
-            if (item.removal != null) {
-                item.removal.done(left == null);
-            }
+            finish(part.node, item, part.isWaitedFor);
+        }
+        return abandoned.isEmpty();
+    }
+
+    private void finish(NodeView node, Item item, boolean isWaitedFor) {
+        Replica left = index.replica(node, item.extent.extent());
+        if (left != null) {
+            index.noLongerFreeing(left);
+        }
+        if (item.removal != null && isWaitedFor) {
+            item.removal.done(left == null);
         }
     }
 }

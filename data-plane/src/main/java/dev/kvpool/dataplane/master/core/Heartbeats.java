@@ -86,9 +86,8 @@ final class Heartbeats {
             return;
         }
         NodeView node = next.next();
-        if (index.drop(node, Bounds.FORGOTTEN_PER_TICK)) {
+        if (tombstones.drop(node, Bounds.GRAVES_OF_NODE_PER_TICK) && index.drop(node, Bounds.FORGOTTEN_PER_TICK)) {
             next.remove();
-            tombstones.dropAll(node);
             membership.forget(node);
         }
     }

@@ -203,12 +203,12 @@ final class Index {
     }
 
     /**
-     * Forgets what the node's latest snapshot did not hold.
+     * Forgets of what the node's latest snapshot did not hold as much as is found by looking at about so many replicas.
      *
      * @return how many of those were replicas of published objects: what the node has lost, and was not told to free
      */
-    long dropUnconfirmed(NodeView node) {
-        return directories.dropUnconfirmed(node);
+    long dropUnconfirmed(NodeView node, int visits) {
+        return directories.dropUnconfirmed(node, visits);
     }
 
     /**
@@ -268,6 +268,27 @@ final class Index {
     /** The node has not freed the replica, or cannot be asked any more. */
     void noLongerFreeing(Replica replica) {
         replica.node().replicas.noLongerFreeing(replica.at());
+    }
+
+    /**
+     * A node is told to copy an object. Until the outcome is known the object stays, unavailable should all other replicas be
+     * lost meanwhile: the node says how it ended, or has shown its whole directory anew, or is forgotten, or the term ends.
+     */
+    void copying(StoredObject object, NodeView target) {
+        directories.copying(object.at(), target);
+    }
+
+    /** A node has said what became of such a copy. */
+    void copied(ObjectId id, NodeView target) {
+        StoredObject object = object(id);
+        if (object != null) {
+            directories.copied(object.at(), target);
+        }
+    }
+
+    /** Nobody waits any more for copies that have not been shown. */
+    void forgetCopies() {
+        directories.forgetCopies();
     }
 
     /** Makes an object readable under its key, which must have no published object; {@code wanted} copies it should have. */

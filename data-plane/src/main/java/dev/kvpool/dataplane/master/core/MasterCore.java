@@ -218,6 +218,7 @@ public final class MasterCore {
             outbox.close(silent.session(), silent.reason());
             closed(silent.session(), silent.reason(), nowMs);
         }
+        nodeMessages.tick(nowMs);
         takeover.tick(nowMs);
         requests.tick(nowMs);
         orders.frees().tick(nowMs);
@@ -275,6 +276,7 @@ public final class MasterCore {
     private void lose(NodeView node, String reason) {
         outbox.report("node %s away with %d objects: %s".formatted(node.id, node.replicaCount(), reason));
         orders.frees().abandon(node);
+        orders.frees().goOnTakingBack(Bounds.FREES_TAKEN_BACK_PER_TICK);
         view.index().disconnected(node);
         view.membership().disconnect(node, reason, nowMs);
         upkeep.abandon(node);

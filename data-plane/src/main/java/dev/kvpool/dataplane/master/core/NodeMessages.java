@@ -16,6 +16,7 @@ import java.util.OptionalLong;
 /** What each message of a storage node leads to: in the view on every master, and beyond it on the one that leads. */
 final class NodeMessages {
     private final Leadership leadership;
+    private final Membership membership;
     private final Takeover takeover;
     private final Settlement settlement;
     private final PublishRequests publishes;
@@ -38,6 +39,7 @@ final class NodeMessages {
             Departures departures,
             Outbox outbox) {
         this.leadership = leadership;
+        this.membership = view.membership();
         this.takeover = takeover;
         this.settlement = settlement;
         this.publishes = publishes;
@@ -56,7 +58,10 @@ final class NodeMessages {
             case SnapshotBegin it -> stream.begin(node, it);
             case SnapshotRecords it -> stream.snapshot(node, it);
             case Changes it -> stream.changes(node, it);
-            case SnapshotEnd it -> joined(node, it);
+            case SnapshotEnd it -> {
+                stream.end(node, it);
+                compare(node);
+            }
             case NodeStats it -> {
                 node.stats = it;
                 node.hasPlaceFor(it.largestFreeBytes());
@@ -78,10 +83,27 @@ final class NodeMessages {
         }
     }
 
-    private void joined(NodeView node, SnapshotEnd end) throws ProtocolViolation {
+    /** Goes on with one node whose snapshot is here. */
+    void tick(long now) {
+        nowMs = now;
+        for (NodeView node : membership.all()) {
+            if (node.comparing) {
+                compare(node);
+                return;
+            }
+        }
+    }
+
+    /** What a node has lost may be millions of objects, so it takes part when all of them are forgotten. */
+    private void compare(NodeView node) {
         boolean wasKnown = node.known;
-        long lost = stream.end(node, end);
-        node.lostAtReturn = wasKnown && serves() ? OptionalLong.of(lost) : OptionalLong.empty();
+        if (stream.compare(node)) {
+            node.lostAtReturn = wasKnown && serves() ? OptionalLong.of(node.lost) : OptionalLong.empty();
+            joined(node);
+        }
+    }
+
+    private void joined(NodeView node) {
         outbox.report("node %s joined: incarnation %016x, %d objects, %d of %d bytes used, directory read in %d ms"
                 .formatted(
                         node.id,
@@ -116,7 +138,7 @@ final class NodeMessages {
     }
 
     private void buried(NodeView node, Tombstones.Grave grave) {
-        if (node.usable && serves()) {
+        if ((node.usable || node.joining) && serves()) {
             settlement.settle(grave, nowMs);
         }
     }

@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.master.core.slab.Mix;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.master.core.slab.SplitTable;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
+import org.agrona.collections.IntArrayList;
 
 /** The replicas of one node by their place in its directory, with their sums. Changed by the {@link Index} alone. */
 final class NodeReplicas {
@@ -18,6 +19,10 @@ final class NodeReplicas {
     private int number = NodeNumbers.NONE;
     private int snapshot = UNCONFIRMED;
     private long unconfirmed;
+
+    /** How far the search for what is not confirmed is; null when nobody searches. */
+    private SplitTable.Tour search;
+
     private long bytes;
     private long freeingBytes;
     private long freeingSlots;
@@ -145,6 +150,7 @@ final class NodeReplicas {
 
     /** From now on nothing is confirmed. */
     void beginSnapshot() {
+        endSearch();
         snapshot++;
         unconfirmed = count();
         if (snapshot > SNAPSHOT_MAX) {
@@ -163,6 +169,28 @@ final class NodeReplicas {
     /** Whether there are any that {@link #isConfirmed} does not hold of. */
     boolean hasUnconfirmed() {
         return unconfirmed > 0;
+    }
+
+    /** Goes on, past about so many replicas, in search of some that are not confirmed. The caller takes them out. */
+    int[] searchUnconfirmed(int visits) {
+        if (search == null || search.isDone()) {
+            search = tour();
+        }
+        IntArrayList found = new IntArrayList();
+        search.goOn(visits, replica -> {
+            if (!isConfirmed(replica)) {
+                found.addInt(replica);
+            }
+        });
+        return found.toIntArray();
+    }
+
+    /** To be called when the search is not made to its end. */
+    void endSearch() {
+        if (search != null) {
+            search.end();
+            search = null;
+        }
     }
 
     void confirm(int replica) {

@@ -64,9 +64,7 @@ final class NodeStream {
     }
 
     void begin(NodeView node, SnapshotBegin begin) throws ProtocolViolation {
-        require(
-                node.info != null && !node.inSnapshot && !node.synced,
-                "a snapshot begins once, after the introduction");
+        require(node.info != null && !node.isStreaming(), "a snapshot begins once, after the introduction");
         index.beginSnapshot(node);
         node.inSnapshot = true;
         node.snapshotLines = 0;
@@ -85,7 +83,7 @@ final class NodeStream {
     }
 
     void changes(NodeView node, Changes changes) throws ProtocolViolation {
-        require(node.inSnapshot || node.synced, "changes before the snapshot");
+        require(node.isStreaming(), "changes before the snapshot");
         require(
                 changes.sequence() == node.nextSequence,
                 "gap in the stream: change " + Long.toUnsignedString(changes.sequence()) + " instead of "
@@ -96,18 +94,29 @@ final class NodeStream {
         }
     }
 
-    /** Answers how many replicas of published objects the node no longer has. */
-    long end(NodeView node, SnapshotEnd end) throws ProtocolViolation {
+    /** The snapshot is whole: what it did not hold is to be forgotten, by {@link #compare}. */
+    void end(NodeView node, SnapshotEnd end) throws ProtocolViolation {
         require(node.inSnapshot, "a snapshot ends that did not begin");
         require(
                 end.count() == node.snapshotLines && end.sequence() == node.nextSequence - 1,
                 "the snapshot says " + end.count() + " records up to change " + end.sequence() + ", but "
                         + node.snapshotLines + " up to " + (node.nextSequence - 1) + " came");
         node.inSnapshot = false;
+        node.comparing = true;
+        node.lost = 0;
+    }
+
+    /** Forgets a part of what the snapshot of a node did not hold; true when that is all, and its directory is known. */
+    boolean compare(NodeView node) {
+        boolean gravesDone = tombstones.dropUnconfirmed(node, Bounds.GRAVES_OF_NODE_PER_TICK);
+        node.lost += index.dropUnconfirmed(node, Bounds.COMPARED_PER_TICK);
+        if (!gravesDone || node.replicas.hasUnconfirmed()) {
+            return false;
+        }
+        node.comparing = false;
         node.synced = true;
         node.known = true;
-        tombstones.dropUnconfirmed(node);
-        return index.dropUnconfirmed(node);
+        return true;
     }
 
     /** A fence is answered in the stream: everything up to its position must have arrived. */
@@ -119,9 +128,8 @@ final class NodeStream {
         require(
                 Long.compareUnsigned(ack.seen().epoch(), Bounds.EPOCH_MAX) < 0,
                 "the node knows " + ack.seen() + ", but a leadership Lease counts only to " + Bounds.EPOCH_MAX);
-        boolean streaming = node.inSnapshot || node.synced;
         require(
-                !streaming || Long.compareUnsigned(ack.sequence(), node.nextSequence) < 0,
+                !node.isStreaming() || Long.compareUnsigned(ack.sequence(), node.nextSequence) < 0,
                 "gap in the stream: the fence stands behind change " + Long.toUnsignedString(ack.sequence()) + ", but "
                         + Long.toUnsignedString(node.nextSequence) + " has not come");
     }

@@ -25,7 +25,7 @@ final class NodeView implements Placement.Candidate {
     final NodeReplicas replicas = new NodeReplicas();
 
     /** Frees not yet sent, and those sent by request id; kept by {@link Frees}. */
-    final Deque<Frees.Item> freesQueued = new ArrayDeque<>();
+    Deque<Frees.Item> freesQueued = new ArrayDeque<>();
 
     final Map<Long, List<Frees.Item>> freesSent = new HashMap<>();
 
@@ -52,6 +52,13 @@ final class NodeView implements Placement.Candidate {
     int snapshot;
 
     boolean inSnapshot;
+
+    /** Its snapshot is here, and what that did not hold is being forgotten. */
+    boolean comparing;
+
+    /** What was published and found to be gone meanwhile. */
+    long lost;
+
     boolean synced;
 
     /** Its whole directory was here once; while it is away its objects are known, though not readable. */
@@ -151,6 +158,7 @@ final class NodeView implements Placement.Candidate {
         stats = null;
         lostAtReturn = OptionalLong.empty();
         inSnapshot = false;
+        comparing = false;
         synced = false;
         fenceRequest = 0;
         fencedBy = Authority.NONE;
@@ -180,6 +188,11 @@ final class NodeView implements Placement.Candidate {
     /** The node says what the largest object lease of all epochs was. */
     void objectLeaseTold(long maxMs) {
         objectLeaseMaxMs = Math.max(objectLeaseMaxMs, Math.clamp(maxMs, 0, Bounds.OBJECT_LEASE_MS_MAX));
+    }
+
+    /** It has begun to send its directory on this connection: changes follow. */
+    boolean isStreaming() {
+        return inSnapshot || comparing || synced;
     }
 
     /** The highest epoch this node has told of, on any connection. */

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -16,7 +18,19 @@ import java.util.function.ObjLongConsumer;
 final class Rounds {
     private static final long NEVER = -1;
 
+    /** A node that joins, and how many of its tombstones have still to be looked at. */
+    private static final class Graveyard {
+        final NodeView node;
+        int left;
+
+        Graveyard(NodeView node, int left) {
+            this.node = node;
+            this.left = left;
+        }
+    }
+
     private final Index index;
+    private final Frees frees;
     private final Tombstones tombstones;
     private final Settlement settlement;
     private final ObjLongConsumer<NodeView> whenJoined;
@@ -37,9 +51,17 @@ final class Rounds {
 
     private final Set<NodeView> joiningNext = new LinkedHashSet<>();
 
+    private final Deque<Graveyard> graveyards = new ArrayDeque<>();
+
     /** @param whenJoined told that all has been decided about what a node shows */
-    Rounds(Index index, Tombstones tombstones, Settlement settlement, ObjLongConsumer<NodeView> whenJoined) {
+    Rounds(
+            Index index,
+            Frees frees,
+            Tombstones tombstones,
+            Settlement settlement,
+            ObjLongConsumer<NodeView> whenJoined) {
         this.index = index;
+        this.frees = frees;
         this.tombstones = tombstones;
         this.settlement = settlement;
         this.whenJoined = whenJoined;
@@ -54,6 +76,7 @@ final class Rounds {
     /** A node obeys the leader, which serves, and its directory is known. */
     void join(NodeView node) {
         node.joining = true;
+        joining.remove(node); // that was an earlier connection, of which other things were shown
         joiningNext.add(node);
     }
 
@@ -63,7 +86,9 @@ final class Rounds {
      * @return whether that is all; else it is to be called again in another turn
      */
     boolean decide(long nowMs) {
-        if (!index.goOnReconsidering(Bounds.SETTLED_PER_TURN)) {
+        boolean ready = frees.goOnTakingBack(Bounds.FREES_TAKEN_BACK_PER_TICK)
+                && index.goOnReconsidering(Bounds.SETTLED_PER_TURN);
+        if (!ready) {
             return false;
         }
         int left = goThroughPublished(Bounds.SETTLED_PER_TURN, nowMs);
@@ -105,12 +130,43 @@ final class Rounds {
             settlement.lookingAtAll();
             unsettled = index.unsettled().throughAll();
             joining.addAll(joiningNext);
+            joiningNext.forEach(node -> graveyards.add(new Graveyard(node, tombstones.countOn(node))));
             joiningNext.clear();
         }
-        if (unsettled != null && goThroughUnsettled(Bounds.SETTLED_PER_TICK, settlement::settleWhileServing, nowMs)) {
+        boolean takenBack = frees.goOnTakingBack(Bounds.FREES_TAKEN_BACK_PER_TICK);
+        boolean decided = unsettled != null
+                && takenBack
+                && goThroughGraveyards(nowMs)
+                && goThroughUnsettled(Bounds.SETTLED_PER_TICK, settlement::settleWhileServing, nowMs);
+        if (decided) {
             letIn(nowMs);
         }
         goThroughDoomed(nowMs);
+    }
+
+    /** What the tombstones of nodes cover must be out of sight before these take part. */
+    private boolean goThroughGraveyards(long nowMs) {
+        int left = Bounds.GRAVES_OF_NODE_PER_TICK;
+        while (!graveyards.isEmpty()) {
+            Graveyard yard = graveyards.peek();
+            while (yard.node.joining && yard.left > 0) {
+                if (left == 0) {
+                    return false;
+                }
+                left--;
+                yard.left--;
+                lookAtTombstoneOf(yard.node, nowMs);
+            }
+            graveyards.remove();
+        }
+        return true;
+    }
+
+    private void lookAtTombstoneOf(NodeView node, long nowMs) {
+        Tombstones.Grave grave = tombstones.nextOn(node);
+        if (grave != null) {
+            settlement.settle(grave, nowMs);
+        }
     }
 
     private void letIn(long nowMs) {
@@ -128,6 +184,7 @@ final class Rounds {
 
     /** What a master that does not lead can do before it has to: the newest object of each key gets it. */
     void tickOnStandby(long nowMs) {
+        frees.goOnTakingBack(Bounds.FREES_TAKEN_BACK_PER_TICK);
         index.goOnReconsidering(Bounds.SETTLED_PER_TICK);
         goThroughPublished(Bounds.CLAIMED_PER_TICK, nowMs);
         if (unsettled == null) {
@@ -152,6 +209,7 @@ final class Rounds {
         joiningNext.forEach(node -> node.joining = false);
         joining.clear();
         joiningNext.clear();
+        graveyards.clear();
     }
 
     /** How many visits are left. */

@@ -60,7 +60,7 @@ final class Takeover {
         this.frees = orders.frees();
         this.settlement = settlement;
         this.tombstones = view.tombstones();
-        this.rounds = new Rounds(index, tombstones, settlement, this::joined);
+        this.rounds = new Rounds(index, frees, tombstones, settlement, this::joined);
         this.upkeep = upkeep;
         this.replies = replies;
         this.counters = counters;
@@ -121,7 +121,7 @@ final class Takeover {
         }
         upkeep.endTerm();
         rounds.endTerm();
-        frees.forgetQuarantine();
+        frees.endTerm();
         grants.clear();
         index.serve(false, membership.all());
         index.reconsider();
@@ -203,7 +203,6 @@ final class Takeover {
         }
         index.setUsable(node, true);
         countHeard();
-        tombstones.on(node).forEach(grave -> settlement.settle(grave, nowMs));
         upkeep.joined(node, nowMs);
     }
 

@@ -11,12 +11,13 @@ import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedMap;
 import java.util.Set;
 import java.util.TreeMap;
-import org.agrona.collections.Long2ObjectHashMap;
 
 /**
  * The view of the tombstones in the nodes' directories: up to which id the objects of a key are removed, wherever they may
@@ -63,6 +64,9 @@ final class Tombstones {
 
         /** Nodes, by id, that were asked for a tombstone and have not answered. */
         final Set<String> asked = new HashSet<>(2);
+
+        /** The term in which the leader asked for all that. */
+        private long term;
 
         private Grave(Key key) {
             this.key = key;
@@ -114,7 +118,8 @@ final class Tombstones {
     /** What is written in the same way about nodes that are being emptied. */
     private final Map<Key, Grave> drains = new TreeMap<>();
 
-    private final Map<String, Long2ObjectHashMap<Marker>> byPlace = new TreeMap<>();
+    /** By node and place; those that a node's latest snapshot has not confirmed stand before all others. */
+    private final Map<String, SequencedMap<Long, Marker>> byPlace = new TreeMap<>();
 
     /** The latest transient nodes, by id, that were written down and then freed somewhere. */
     private final LinkedHashSet<String> struckOff = new LinkedHashSet<>();
@@ -123,6 +128,7 @@ final class Tombstones {
     private final Deque<Grave> round = new ArrayDeque<>();
 
     private long changes;
+    private long term;
 
     /** Keys with a tombstone; notes of leaders are not counted. */
     int size() {
@@ -174,6 +180,7 @@ final class Tombstones {
             Grave grave = round.remove();
             if (graves.get(grave.key) == grave) {
                 round.add(grave);
+                inThisTerm(grave);
                 return grave;
             }
         }
@@ -186,7 +193,7 @@ final class Tombstones {
      * @return the key's grave, or null when the line was out of date or already known
      */
     Grave shown(NodeView node, DirectoryRecord line) {
-        Long2ObjectHashMap<Marker> places = places(node);
+        SequencedMap<Long, Marker> places = places(node);
         Marker present = places.get(place(line.extent()));
         if (present != null) {
             boolean confirmed = present.snapshot == node.snapshot;
@@ -195,6 +202,7 @@ final class Tombstones {
             }
             if (!confirmed && present.is(line)) {
                 present.snapshot = node.snapshot;
+                places.putLast(place(present.extent), present);
                 return null;
             }
             remove(present);
@@ -218,6 +226,7 @@ final class Tombstones {
 
     private Grave open(Key key) {
         Grave grave = new Grave(key);
+        grave.term = term;
         kind(key).put(key, grave);
         if (!NoteKey.isAny(key)) {
             round.add(grave);
@@ -261,34 +270,68 @@ final class Tombstones {
         return present != null && present.snapshot == node.snapshot && !isAtLeast(extent, present.extent);
     }
 
-    /** Forgets what the node's latest snapshot did not hold. */
-    void dropUnconfirmed(NodeView node) {
-        for (Marker marker : List.copyOf(places(node).values())) {
-            if (marker.snapshot != node.snapshot) {
-                remove(marker);
-            }
+    /**
+     * Forgets so many of those that the node's latest snapshot did not hold.
+     *
+     * @return whether it holds all that are left
+     */
+    boolean dropUnconfirmed(NodeView node, int limit) {
+        SequencedMap<Long, Marker> places = places(node);
+        for (int i = 0; i < limit && isUnconfirmed(places.firstEntry(), node); i++) {
+            remove(places.firstEntry().getValue());
         }
+        return !isUnconfirmed(places.firstEntry(), node);
     }
 
-    void dropAll(NodeView node) {
-        List.copyOf(places(node).values()).forEach(this::remove);
-        byPlace.remove(node.id);
+    private static boolean isUnconfirmed(Map.Entry<Long, Marker> place, NodeView node) {
+        return place != null && place.getValue().snapshot != node.snapshot;
     }
 
-    /** The graves that a node has tombstones of. */
-    List<Grave> on(NodeView node) {
-        List<Grave> graves = new ArrayList<>();
-        for (Marker marker : places(node).values()) {
-            graves.add(marker.grave);
+    /**
+     * Forgets so many of a node.
+     *
+     * @return whether it has none any more
+     */
+    boolean drop(NodeView node, int limit) {
+        SequencedMap<Long, Marker> places = places(node);
+        for (int i = 0; i < limit && !places.isEmpty(); i++) {
+            remove(places.firstEntry().getValue());
         }
-        return graves;
+        boolean done = places.isEmpty();
+        if (done) {
+            byPlace.remove(node.id);
+        }
+        return done;
     }
 
-    /** What was asked of nodes ended with the term. */
-    void forgetRequests() {
-        graves.values().forEach(Grave::forgetRequests);
-        enrolments.values().forEach(Grave::forgetRequests);
-        drains.values().forEach(Grave::forgetRequests);
+    /** How many a node has. */
+    int countOn(NodeView node) {
+        return places(node).size();
+    }
+
+    /** The grave of the next tombstone of a node whose snapshot is complete, in an endless round; null when it has none. */
+    Grave nextOn(NodeView node) {
+        SequencedMap<Long, Marker> places = places(node);
+        Map.Entry<Long, Marker> place = places.firstEntry();
+        if (place == null) {
+            return null;
+        }
+        places.putLast(place.getKey(), place.getValue());
+        return place.getValue().grave;
+    }
+
+    /** What was asked of nodes ended with the term: forgotten for each grave when a leader comes to it again. */
+    void endTerm() {
+        term++;
+        enrolments.values().forEach(this::inThisTerm);
+        drains.values().forEach(this::inThisTerm);
+    }
+
+    private void inThisTerm(Grave grave) {
+        if (grave.term != term) {
+            grave.term = term;
+            grave.forgetRequests();
+        }
     }
 
     private void remove(Marker marker) {
@@ -303,8 +346,8 @@ final class Tombstones {
         }
     }
 
-    private Long2ObjectHashMap<Marker> places(NodeView node) {
-        return byPlace.computeIfAbsent(node.id, id -> new Long2ObjectHashMap<>(16, 0.65f, false));
+    private SequencedMap<Long, Marker> places(NodeView node) {
+        return byPlace.computeIfAbsent(node.id, id -> new LinkedHashMap<>());
     }
 
     private static long place(ExtentRef extent) {

@@ -38,7 +38,7 @@ final class Upkeep {
         burials = new Burials(view, orders);
         enrolling = new Enrolling(settings, leadership, view, orders, settlement, burials);
         standings = new Standings(counters);
-        copies = new Copies(settings, commands, standings, counters);
+        copies = new Copies(settings, view.index(), commands, standings, counters);
         drains = new Drains(settings, membership, settlement, leadership::nextObjectId, outbox);
         drainNotes = new DrainNotes(leadership, view, orders, burials, drains);
         repairs = new Repairs(settings, view, orders, copies, standings, drains, counters);
@@ -106,7 +106,7 @@ final class Upkeep {
         evictor.endTerm();
         reserve.endTerm();
         purges.endTerm();
-        tombstones.forgetRequests();
+        tombstones.endTerm();
         enrolling.endTerm();
         repairs.endTerm();
         drains.endTerm();

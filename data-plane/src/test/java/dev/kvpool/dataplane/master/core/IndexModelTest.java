@@ -89,7 +89,7 @@ class IndexModelTest {
             int n = random.nextInt(nodes.size());
             NodeView node = nodes.get(n);
             PlainNode plainNode = plainNodes.get(n);
-            switch (random.nextInt(20)) {
+            switch (random.nextInt(22)) {
                 case 0, 1, 2, 3, 4, 5, 6, 7 -> commit(node, plainNode, line());
                 case 8, 9 -> {
                     ExtentRef extent = extent();
@@ -106,6 +106,7 @@ class IndexModelTest {
                 case 16 -> free(node, plainNode);
                 case 17 -> evictColdest();
                 case 18 -> snapshot(node, plainNode);
+                case 19, 20 -> copy(node, plainNode);
                 default -> seldom(node, plainNode);
             }
         }
@@ -172,6 +173,23 @@ class IndexModelTest {
             }
         }
 
+        private void copy(NodeView target, PlainNode plainTarget) {
+            Plain object = any();
+            if (object == null) {
+                return;
+            }
+            if (random.nextBoolean()) {
+                index.copying(index.object(object.id()), target);
+                plain.copying(object, plainTarget);
+            } else if (random.nextInt(10) > 0) {
+                index.copied(object.id(), target);
+                plain.copied(object, plainTarget);
+            } else {
+                index.forgetCopies();
+                plain.forgetCopies();
+            }
+        }
+
         private void free(NodeView node, PlainNode plainNode) {
             for (Replica replica : index.replicasOn(node)) {
                 PlainReplica expected = plainNode.replicas.get(PlainIndex.place(replica.extent()));
@@ -216,7 +234,7 @@ class IndexModelTest {
                 }
             }
             if (random.nextInt(3) > 0) {
-                index.dropUnconfirmed(node);
+                index.dropUnconfirmed(node, Integer.MAX_VALUE);
                 plain.dropUnconfirmed(plainNode);
             }
         }

@@ -2,6 +2,8 @@
 package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.wire.message.Message;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 
 /** One connection between a peer and a master: messages keep their order, and none arrives after the end. */
@@ -14,6 +16,9 @@ final class Link {
     private long masterHearsMs;
     private long peerHearsMs;
     private boolean open = true;
+
+    /** What the peer has said and the master does not hear yet; null when it hears all. */
+    private List<Message> held;
 
     /** @param onEnd tells the peer that the connection ended */
     Link(World world, ModelMaster master, long session, Consumer<Message> toPeer, Runnable onEnd) {
@@ -32,7 +37,22 @@ final class Link {
         return master;
     }
 
+    /** Keeps what the peer says on the way until it is let go again. */
+    void hold(boolean on) {
+        if (on) {
+            held = new ArrayList<>();
+        } else if (held != null) {
+            List<Message> late = held;
+            held = null;
+            late.forEach(this::toMaster);
+        }
+    }
+
     void toMaster(Message message) {
+        if (held != null) {
+            held.add(message);
+            return;
+        }
         masterHearsMs = Math.max(masterHearsMs, world.nowMs() + world.delayMs());
         world.at(masterHearsMs, () -> {
             if (open) {

@@ -232,6 +232,11 @@ final class ModelNode {
         }
     }
 
+    /** What a held node says stays on the way. */
+    void hold(boolean on) {
+        streams.values().forEach(stream -> stream.link.hold(on));
+    }
+
     private void receive(Stream stream, Message message) {
         if (mute) {
             unheard.add(() -> receive(stream, message));

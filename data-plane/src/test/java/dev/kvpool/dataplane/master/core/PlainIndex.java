@@ -8,9 +8,11 @@ import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** What {@link Index} must do, said with the collections of the JDK and without regard to memory. */
 final class PlainIndex {
@@ -80,6 +82,9 @@ final class PlainIndex {
     final Map<ObjectId, Plain> objects = new HashMap<>();
     final Map<Key, Plain> published = new HashMap<>();
 
+    /** Who was told to copy what, and has not said how that ended. */
+    final Map<PlainNode, Set<Plain>> coming = new HashMap<>();
+
     /** Coldest first. */
     final Map<ObjectId, Plain> recency = new LinkedHashMap<>();
 
@@ -143,6 +148,7 @@ final class PlainIndex {
     }
 
     void dropUnconfirmed(PlainNode node) {
+        copied(node);
         for (PlainReplica replica : List.copyOf(node.replicas.values())) {
             if (!replica.confirmed) {
                 remove(replica);
@@ -152,13 +158,39 @@ final class PlainIndex {
 
     void dropAll(PlainNode node) {
         List.copyOf(node.replicas.values()).forEach(this::remove);
+        copied(node);
+    }
+
+    void copying(Plain object, PlainNode target) {
+        coming.computeIfAbsent(target, node -> new HashSet<>()).add(object);
+    }
+
+    void copied(Plain object, PlainNode target) {
+        coming.computeIfAbsent(target, node -> new HashSet<>()).remove(object);
+        forgetIfNowhere(object);
+    }
+
+    void forgetCopies() {
+        List.copyOf(coming.keySet()).forEach(this::copied);
+    }
+
+    private void copied(PlainNode target) {
+        Set<Plain> objects = coming.remove(target);
+        if (objects != null) {
+            objects.forEach(this::forgetIfNowhere);
+        }
     }
 
     private void remove(PlainReplica replica) {
         replica.node.replicas.remove(place(replica.line.extent()));
         Plain object = replica.object;
         object.replicas.remove(replica);
-        if (object.replicas.isEmpty()) {
+        forgetIfNowhere(object);
+    }
+
+    private void forgetIfNowhere(Plain object) {
+        boolean mayCome = coming.values().stream().anyMatch(objects -> objects.contains(object));
+        if (object.replicas.isEmpty() && !mayCome) {
             unpublish(object);
             objects.remove(object.id(), object);
         }

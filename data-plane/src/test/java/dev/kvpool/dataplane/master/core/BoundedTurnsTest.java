@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.master.core.PoolStatus.NodeState;
+import dev.kvpool.dataplane.master.core.PoolStatus.State;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
+import dev.kvpool.nativelib.Status;
+import dev.kvpool.wire.RecordState;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** What may concern millions of objects, and is not asked for by anybody, is done a bounded number at a time. */
+class BoundedTurnsTest {
+    private static final int FORGOTTEN_PER_TURN = Bounds.COMPARED_PER_TICK / Bounds.FORGOTTEN_IS_VISITS;
+
+    /** Until what is given up may be freed: the largest object lease, counted from the takeover. */
+    private static final long LEASES_MS = 10_100;
+
+    private final LargePool pool = new LargePool();
+    private final MasterCore core = pool.core;
+
+    private void serve() {
+        core.clientConnected(LargePool.CLIENT, pool.nowMs);
+        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, pool.nowMs);
+        pool.obeyed(1, 2);
+        assertThat(core.status().state()).isEqualTo(State.SERVING);
+    }
+
+    private NodeState state(String node) {
+        return core.status().nodes().stream()
+                .filter(it -> it.id().equals(node))
+                .findFirst()
+                .orElseThrow()
+                .state();
+    }
+
+    private Status status(String key) {
+        return pool.lookup(key).objects().getFirst().status();
+    }
+
+    @Test
+    void whatANodeHasLostIsForgottenInPartsAndUnavailableUntilThen() {
+        int keys = 2 * FORGOTTEN_PER_TURN + 1_000;
+        pool.show(1, keys, 1);
+        pool.show(2, 0, 0);
+        serve();
+
+        core.closed(1, "gone", pool.nowMs);
+        pool.show(1, 1, 1);
+        long left = core.status().objects();
+        int turns = 1;
+        assertThat(left).isBetween((long) keys - FORGOTTEN_PER_TURN, keys - 1L);
+        while (state("node-1") == NodeState.SYNCING && turns < 20) {
+            assertThat(status("k0")).isEqualTo(Status.UNAVAILABLE);
+            pool.tick();
+            pool.obeyed(1);
+            assertThat(left - core.status().objects()).isLessThanOrEqualTo(FORGOTTEN_PER_TURN);
+            left = core.status().objects();
+            turns++;
+        }
+        pool.tick();
+
+        assertThat(turns).isGreaterThanOrEqualTo(3);
+        assertThat(state("node-1")).isEqualTo(NodeState.READY);
+        assertThat(core.status().objects()).isEqualTo(1);
+        assertThat(status("k0")).isEqualTo(Status.OK);
+        assertThat(status("k1")).isEqualTo(Status.NOT_FOUND);
+        assertThat(core.status().nodes().getFirst().contents().orElseThrow().lostAtReturn())
+                .hasValue(keys - 1L);
+    }
+
+    @Test
+    void aNodeThatIsCutOffMeanwhileBeginsAnew() {
+        int keys = 3 * FORGOTTEN_PER_TURN;
+        pool.show(1, keys, 1);
+        pool.show(2, 0, 0);
+        serve();
+        core.closed(1, "gone", pool.nowMs);
+        pool.show(1, 0, 1);
+        pool.tick();
+        assertThat(core.status().objects()).isPositive();
+
+        core.closed(1, "gone again", pool.nowMs);
+        pool.show(1, keys, 1);
+        pool.obeyed(1);
+        for (int i = 0; i < 20; i++) {
+            pool.tick();
+        }
+
+        assertThat(state("node-1")).isEqualTo(NodeState.READY);
+        assertThat(core.status().objects()).isEqualTo(keys);
+        assertThat(core.status().unavailableObjects()).isZero();
+    }
+
+    /** One lost object among many that are there: finding it is what takes the time. */
+    @Test
+    void theSearchForWhatIsLostIsBoundedAsWell() {
+        Index index = new Index(1, new Random(1));
+        NodeView node = new NodeView("n");
+        int there = 2 * Bounds.COMPARED_PER_TICK;
+        index.beginSnapshot(node);
+        for (int i = 0; i <= there; i++) {
+            index.commit(node, line(i));
+        }
+        index.beginSnapshot(node);
+        for (int i = 0; i < there; i++) {
+            index.commit(node, line(i));
+        }
+
+        int turns = 0;
+        while (node.replicas.hasUnconfirmed()) {
+            index.dropUnconfirmed(node, Bounds.COMPARED_PER_TICK / 4);
+            turns++;
+        }
+
+        assertThat(turns).isBetween(1, 12 * 2);
+        assertThat(node.replicaCount()).isEqualTo(there);
+        index.dropUnconfirmed(node, Bounds.COMPARED_PER_TICK);
+        assertThat(node.replicaCount()).isEqualTo(there);
+    }
+
+    private static DirectoryRecord line(int i) {
+        return DirectoryRecord.committed(
+                new ExtentRef(0, i, 1), new ObjectId(5, i), i * 4096L, 4096, 100, i, Key.of("k" + i));
+    }
+
+    @Test
+    void theTombstonesOfANodeThatJoinsAreLookedAtInPartsBeforeItTakesPart() {
+        int keys = 2 * Bounds.GRAVES_OF_NODE_PER_TICK + 100;
+        pool.show(1, keys, 1);
+        pool.show(2, 0, 0);
+        serve();
+        core.closed(2, "gone", pool.nowMs);
+        pool.bury(2, keys);
+        long left = keys;
+        int turns = 0;
+        pool.obeyed(2);
+        while (state("node-2") != NodeState.READY && turns < 20) {
+            assertThat(left - core.status().objects()).isLessThanOrEqualTo(Bounds.GRAVES_OF_NODE_PER_TICK);
+            left = core.status().objects();
+            pool.tick();
+            turns++;
+        }
+
+        assertThat(turns).isGreaterThanOrEqualTo(2);
+        assertThat(core.status().objects()).isZero();
+    }
+
+    @Test
+    void tombstonesThatANodeHasNoMoreAreForgottenInParts() {
+        Tombstones tombstones = new Tombstones();
+        NodeView node = new NodeView("n");
+        node.snapshot = 1;
+        for (int i = 0; i < 100; i++) {
+            tombstones.shown(node, tombstone(i));
+        }
+        node.snapshot = 2;
+        for (int i = 20; i < 30; i++) {
+            tombstones.shown(node, tombstone(i));
+        }
+
+        assertThat(tombstones.dropUnconfirmed(node, 50)).isFalse();
+        assertThat(tombstones.countOn(node)).isEqualTo(50);
+        assertThat(tombstones.dropUnconfirmed(node, 40)).isTrue();
+        assertThat(tombstones.countOn(node)).isEqualTo(10);
+        assertThat(node.tombstoneSlots).isEqualTo(10);
+        for (int i = 0; i < 100; i++) {
+            assertThat(tombstones.isDead(Key.of("k" + i), new ObjectId(1, 1))).isEqualTo(i >= 20 && i < 30);
+        }
+        assertThat(tombstones.drop(node, 9)).isFalse();
+        assertThat(tombstones.drop(node, 9)).isTrue();
+        assertThat(tombstones.size()).isZero();
+    }
+
+    @Test
+    void aRoundOverTheTombstonesOfANodeComesByAllOfThem() {
+        Tombstones tombstones = new Tombstones();
+        NodeView node = new NodeView("n");
+        assertThat(tombstones.nextOn(node)).isNull();
+        List<Key> keys = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            keys.add(tombstones.shown(node, tombstone(i)).key);
+        }
+
+        List<Key> seen = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            seen.add(tombstones.nextOn(node).key);
+        }
+
+        assertThat(seen).containsExactlyElementsOf(keys);
+        assertThat(tombstones.nextOn(node).key).isEqualTo(keys.getFirst());
+    }
+
+    private static DirectoryRecord tombstone(int i) {
+        return new DirectoryRecord(
+                RecordState.TOMBSTONE,
+                new ExtentRef(0, i, 1),
+                new ObjectId(5, i),
+                i * 64L,
+                64,
+                0,
+                0,
+                Retention.NONE,
+                Key.of("k" + i));
+    }
+
+    @Test
+    void freesThatATermHasNotSentAreTakenBackInParts() {
+        Index index = new Index(1, new Random(1));
+        Membership membership = new Membership(Set.of("n"));
+        NodeView node = membership.connect(1, new NodePeer("n", 1, "test"), 0);
+        Frees frees = new Frees(index, membership, new Outbox(), () -> 1);
+        index.beginSnapshot(node);
+        index.setUsable(node, true);
+        List<Boolean> told = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            StoredObject object = index.commit(node, line(i));
+            frees.giveUp(object, new Frees.Removal(told::add));
+        }
+        assertThat(node.freeingSlots()).isEqualTo(100);
+
+        frees.abandon(node);
+        assertThat(frees.goOnTakingBack(40)).isFalse();
+        assertThat(node.freeingSlots()).isEqualTo(60);
+        assertThat(told).hasSize(40).containsOnly(false);
+        frees.endTerm();
+        assertThat(frees.goOnTakingBack(59)).isFalse();
+        assertThat(frees.goOnTakingBack(59)).isTrue();
+        assertThat(node.freeingSlots()).isZero();
+        assertThat(told).as("who waited has been answered when the term ended").hasSize(40);
+    }
+
+    @Test
+    void whatATermWasToFreeIsFreedByTheNext() {
+        int keys = 2 * Bounds.FREES_TAKEN_BACK_PER_TICK + 100;
+        pool.show(1, keys, 1);
+        pool.show(2, keys, 0);
+        lead(LargePool.OURS);
+        int sent = pool.freedAfter(LEASES_MS).size();
+        assertThat(sent).as("the others wait").isBetween(1, keys - 1);
+
+        lead(new Authority(7, 1));
+
+        assertThat(pool.freedAfter(LEASES_MS)).hasSize(sent);
+    }
+
+    private void lead(Authority authority) {
+        core.lead(authority, pool.nowMs + 1_000_000, pool.nowMs, pool.nowMs);
+        pool.obeyed(authority, 1, 2);
+        for (int turns = 0; core.status().state() != State.SERVING && turns < 30; turns++) {
+            pool.tick();
+        }
+        assertThat(core.status().state()).isEqualTo(State.SERVING);
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
+import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
+import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
+import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
+import dev.kvpool.wire.Medium;
+import dev.kvpool.wire.RecordState;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+
+/** A master whose two nodes hold more than one turn has time for: their messages are made here, since there are many. */
+final class LargePool {
+    static final long CLIENT = 1000;
+    static final Authority OURS = new Authority(6, 1);
+    private static final int EXTENT = 4096;
+
+    final MasterCore core = new MasterCore(
+            new CoreSettings("m", 10_000, EvictionRules.between(0.50, 0.90), 1, 5_000, 30_000, 1 << 20),
+            Set.of("node-1", "node-2"),
+            new Random(1));
+    private final List<Message> toNodes = new ArrayList<>();
+    private final List<Message> toClient = new ArrayList<>();
+    private final Map<Long, Fence> fences = new HashMap<>();
+    long nowMs = 1_000;
+
+    static ObjectId newer(int i) {
+        return new ObjectId(5, 2L * i + 1);
+    }
+
+    /** A node connects and sends a directory with one object of each key, with an odd id or an even, older one. */
+    void show(int node, int keys, int odd) {
+        List<DirectoryRecord> lines = new ArrayList<>();
+        for (int i = 0; i < keys; i++) {
+            ExtentRef extent = new ExtentRef(0, i, 1);
+            ObjectId id = new ObjectId(5, 2L * i + odd);
+            lines.add(DirectoryRecord.committed(extent, id, (long) i * EXTENT, EXTENT, 100, i, Key.of("k" + i)));
+        }
+        show(node, lines);
+    }
+
+    /** The same with a tombstone of each key, which covers both. */
+    void bury(int node, int keys) {
+        List<DirectoryRecord> lines = new ArrayList<>();
+        for (int i = 0; i < keys; i++) {
+            ExtentRef extent = new ExtentRef(0, i, 1);
+            lines.add(new DirectoryRecord(
+                    RecordState.TOMBSTONE,
+                    extent,
+                    newer(i),
+                    (long) i * EXTENT,
+                    64,
+                    0,
+                    0,
+                    Retention.NONE,
+                    Key.of("k" + i)));
+        }
+        show(node, lines);
+    }
+
+    void show(int node, List<DirectoryRecord> lines) {
+        core.nodeConnected(node, new NodePeer("node-" + node, 77 + node, "test"), nowMs);
+        Segment segment = new Segment(0, Medium.DRAM, 1L << 40, 1 << 20);
+        tell(
+                node,
+                new NodeInfo(
+                        Authority.NONE,
+                        ObjectId.NONE,
+                        0,
+                        ObjectId.NONE,
+                        false,
+                        Restored.NOTHING,
+                        List.of(segment),
+                        "10.0.0." + node + ":50061",
+                        "",
+                        ""));
+        tell(node, new SnapshotBegin(0));
+        tell(node, new SnapshotRecords(lines));
+        tell(node, new SnapshotEnd(lines.size(), 0));
+    }
+
+    /** Nodes answer the fence that each was sent last. */
+    void obeyed(int... nodes) {
+        obeyed(OURS, nodes);
+    }
+
+    void obeyed(Authority authority, int... nodes) {
+        drain();
+        for (int node : nodes) {
+            Fence fence = fences.get((long) node);
+            tell(node, new FenceAck(fence.requestId(), true, authority, 77 + node, 0, 0, ObjectId.NONE));
+        }
+    }
+
+    void tick() {
+        nowMs += 10;
+        core.tick(nowMs);
+        drain();
+    }
+
+    LookupReply lookup(String key) {
+        core.receive(CLIENT, new LookupRequest(1, List.of(Key.of(key))), nowMs);
+        drain();
+        return (LookupReply) toClient.getLast();
+    }
+
+    /** The objects whose extents the nodes are told to free after a while. */
+    List<ObjectId> freedAfter(long ms) {
+        nowMs += ms;
+        tell(1, new Heartbeat());
+        tell(2, new Heartbeat());
+        toNodes.clear();
+        tick();
+        List<ObjectId> freed = new ArrayList<>();
+        for (Message message : toNodes) {
+            if (message instanceof Free free) {
+                free.extents().forEach(extent -> freed.add(extent.objectId()));
+            }
+        }
+        return freed;
+    }
+
+    void tell(long session, Message message) {
+        core.receive(session, message, nowMs);
+    }
+
+    private void drain() {
+        for (Action action : core.drain()) {
+            if (action instanceof Action.Send(long session, Message message)) {
+                (session == CLIENT ? toClient : toNodes).add(message);
+                if (message instanceof Fence fence) {
+                    fences.put(session, fence);
+                }
+            }
+        }
+    }
+}
