@@ -31,14 +31,14 @@ public record DeadLeader(Leadership leadership, ObservedPod pod) {
     }
 
     /** What the operator says of it. */
-    String sentence() {
+    public String sentence() {
         String how = pod.ended().map(ended -> " with exit code " + ended.code()).orElse("");
         return "The container of %s, which leads in epoch %d, has ended%s. The other masters were told to look and take over."
                 .formatted(pod.name(), leadership.epoch(), how);
     }
 
     /** The masters that are told: all others that run. */
-    List<ObservedPod> others(PoolObservation seen) {
+    public List<ObservedPod> others(PoolObservation seen) {
         return seen.pods(PoolLabels.ROLE_MASTER).stream()
                 .filter(other -> !other.name().equals(pod.name()))
                 .filter(other -> other.runningSince().isPresent() && !other.ip().isEmpty())

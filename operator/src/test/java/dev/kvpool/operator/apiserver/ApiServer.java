@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.http.Interceptor;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -49,6 +50,16 @@ public final class ApiServer {
 
     public KubernetesClient client() {
         return new KubernetesClientBuilder().withConfig(config).build();
+    }
+
+    /** The same; the interceptor sees its requests, and none is tried again. */
+    public KubernetesClient client(Interceptor interceptor) {
+        return new KubernetesClientBuilder()
+                .withConfig(new ConfigBuilder(config)
+                        .withRequestRetryBackoffLimit(0)
+                        .build())
+                .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("test", interceptor))
+                .build();
     }
 
     /** A client with the rights that the chart gives the operator, and no others. */

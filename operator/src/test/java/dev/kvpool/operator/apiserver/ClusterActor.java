@@ -18,17 +18,17 @@ import java.util.List;
 import java.util.Map;
 
 /** Does by hand what controllers, kubelets and masters do on a real cluster; the test API server has none of them. */
-final class ClusterActor {
+public final class ClusterActor {
     private final KubernetesClient client;
     private final String namespace;
 
-    ClusterActor(KubernetesClient client, String namespace) {
+    public ClusterActor(KubernetesClient client, String namespace) {
         this.client = client;
         this.namespace = namespace;
     }
 
     /** Makes the running, ready pods of a StatefulSet that are missing. */
-    void runPodsOf(String statefulSet) {
+    public void runPodsOf(String statefulSet) {
         StatefulSet set = client.apps()
                 .statefulSets()
                 .inNamespace(namespace)
@@ -41,7 +41,7 @@ final class ClusterActor {
     }
 
     /** Makes the first pod of a StatefulSet, which waits and was made with other settings than there are now. */
-    void waitingPodOf(String statefulSet, String settings) {
+    public void waitingPodOf(String statefulSet, String settings) {
         StatefulSet set = client.apps()
                 .statefulSets()
                 .inNamespace(namespace)
@@ -53,7 +53,7 @@ final class ClusterActor {
     }
 
     /** Makes the running, ready pod of a DaemonSet on a node of the cluster. */
-    void runPodOn(String daemonSet, String node) {
+    public void runPodOn(String daemonSet, String node) {
         DaemonSet set = client.apps()
                 .daemonSets()
                 .inNamespace(namespace)
@@ -73,7 +73,7 @@ final class ClusterActor {
     }
 
     /** Puts the pods of a StatefulSet that wait for a node on one, as the scheduler does. */
-    void schedulePodsOf(String statefulSet, String node) {
+    public void schedulePodsOf(String statefulSet, String node) {
         int replicas = client.apps()
                 .statefulSets()
                 .inNamespace(namespace)
@@ -99,7 +99,7 @@ final class ClusterActor {
     }
 
     /** A node joins the cluster and is ready, so that it loses the taint the API server gave it. */
-    void addNode(String name, Map<String, String> labels) {
+    public void addNode(String name, Map<String, String> labels) {
         client.resource(new NodeBuilder()
                         .withNewMetadata()
                         .withName(name)
@@ -110,7 +110,7 @@ final class ClusterActor {
         client.nodes().withName(name).patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\":{\"taints\":null}}");
     }
 
-    void label(String node, String label, String value) {
+    public void label(String node, String label, String value) {
         client.nodes()
                 .withName(node)
                 .patch(
@@ -118,12 +118,12 @@ final class ClusterActor {
                         "{\"metadata\":{\"labels\":{\"%s\":\"%s\"}}}".formatted(label, value));
     }
 
-    void removePod(String name) {
+    public void removePod(String name) {
         client.pods().inNamespace(namespace).withName(name).withGracePeriod(0).delete();
     }
 
     /** What a kubelet says when the container of a pod has ended. */
-    void endContainer(String pod, int exitCode) {
+    public void endContainer(String pod, int exitCode) {
         status(pod, """
                 {"status": {"conditions": [{"type": "Ready", "status": "False"}],
                   "containerStatuses": [{"name": "c", "ready": false, "restartCount": 0, "image": "i", "imageID": "i",
@@ -132,7 +132,7 @@ final class ClusterActor {
     }
 
     /** What a kubelet says when it has started the container of a pod anew. */
-    void runAgain(String pod) {
+    public void runAgain(String pod) {
         status(pod, """
                 {"status": {"conditions": [{"type": "Ready", "status": "True"}],
                   "containerStatuses": [{"name": "c", "ready": true, "restartCount": 1, "image": "i", "imageID": "i",
@@ -149,7 +149,7 @@ final class ClusterActor {
     }
 
     /** What a master does when it takes the Lease. */
-    void takeLease(String lease, String pod, int epoch) {
+    public void takeLease(String lease, String pod, int epoch) {
         client.leases()
                 .inNamespace(namespace)
                 .withName(lease)
@@ -159,7 +159,7 @@ final class ClusterActor {
                                 .formatted(pod, epoch));
     }
 
-    boolean isLabelledLeader(String pod) {
+    public boolean isLabelledLeader(String pod) {
         Pod actual = client.pods().inNamespace(namespace).withName(pod).get();
         return "true".equals(actual.getMetadata().getLabels().get(PoolLabels.LEADER));
     }

@@ -13,7 +13,7 @@ import io.javaoperatorsdk.operator.Operator;
 import java.time.InstantSource;
 
 /** The operator without Quarkus, with the rights of the chart, and with masters that say what a test wants. */
-final class OperatorUnderTest implements AutoCloseable {
+public final class OperatorUnderTest implements AutoCloseable {
     static final OperatorSettings SETTINGS = new OperatorSettings("kvpool:0.1.0", "0.1.0", "kvpool-system");
 
     private final String namespace;
@@ -24,11 +24,11 @@ final class OperatorUnderTest implements AutoCloseable {
     private OperatorSettings settings = SETTINGS;
     private Operator operator;
 
-    OperatorUnderTest(String namespace) {
+    public OperatorUnderTest(String namespace) {
         this(namespace, PollInterval.DEFAULT);
     }
 
-    OperatorUnderTest(String namespace, PollInterval interval) {
+    public OperatorUnderTest(String namespace, PollInterval interval) {
         this(namespace, interval, new RequestedRights());
     }
 
@@ -47,15 +47,20 @@ final class OperatorUnderTest implements AutoCloseable {
     }
 
     /** What a new process knows: nothing but what the API server has. */
-    void restart() {
+    public void restart() {
         operator.stop();
         operator = start();
     }
 
     /** The same for an operator that was installed with another image for its pools. */
-    void restart(OperatorSettings others) {
+    public void restart(OperatorSettings others) {
         settings = others;
         restart();
+    }
+
+    /** Nobody looks at the pools any more. */
+    public void stop() {
+        operator.stop();
     }
 
     private Operator start() {
@@ -73,35 +78,35 @@ final class OperatorUnderTest implements AutoCloseable {
     }
 
     /** A client that may do everything, for the test. */
-    KubernetesClient client() {
+    public KubernetesClient client() {
         return client;
     }
 
-    ScriptedMasters masters() {
+    public ScriptedMasters masters() {
         return masters;
     }
 
     /** Creates a pool or changes its spec. */
-    KvCachePool applyPool(String name, String spec) {
+    public KvCachePool applyPool(String name, String spec) {
         return client.resource(resource("KvCachePool", name, spec, KvCachePool.class))
                 .fieldManager("user")
                 .serverSideApply();
     }
 
-    TransferEngine applyEngine(String name, String spec) {
+    public TransferEngine applyEngine(String name, String spec) {
         return client.resource(resource("TransferEngine", name, spec, TransferEngine.class))
                 .fieldManager("user")
                 .serverSideApply();
     }
 
-    KvCachePool pool(String name) {
+    public KvCachePool pool(String name) {
         return client.resources(KvCachePool.class)
                 .inNamespace(namespace)
                 .withName(name)
                 .get();
     }
 
-    TransferEngine engine(String name) {
+    public TransferEngine engine(String name) {
         return client.resources(TransferEngine.class)
                 .inNamespace(namespace)
                 .withName(name)

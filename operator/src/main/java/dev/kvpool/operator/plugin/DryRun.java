@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.plugin;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.PoolObservation;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Finds which objects the operator would change, by having the API server apply them without keeping the result. */
+final class DryRun {
+    private static final PatchContext AS_THE_OPERATOR = new PatchContext.Builder()
+            .withPatchType(PatchType.SERVER_SIDE_APPLY)
+            .withFieldManager(PoolLabels.OPERATOR)
+            .withForce(true)
+            .withDryRun(List.of("All"))
+            .build();
+
+    private final ObjectMapper json = new ObjectMapper();
+    private final KubernetesClient client;
+    private final PoolObservation seen;
+
+    DryRun(KubernetesClient client, PoolObservation seen) {
+        this.client = client;
+        this.seen = seen;
+    }
+
+    /** A step for each object that is missing or would become different. */
+    List<PlanView.Step> changes(List<HasMetadata> objects) {
+        List<PlanView.Step> steps = new ArrayList<>();
+        objects.forEach(object -> change(object).ifPresent(steps::add));
+        return steps;
+    }
+
+    private Optional<PlanView.Step> change(HasMetadata wanted) {
+        String title = PlanView.title(wanted);
+        Optional<HasMetadata> actual = seen.children().stream()
+                .filter(known -> PlanView.title(known).equals(title))
+                .findFirst();
+        if (actual.isEmpty()) {
+            return Optional.of(new PlanView.Step("create", title, List.of()));
+        }
+        try {
+            JsonNode after = json.valueToTree(client.resource(wanted).patch(AS_THE_OPERATOR, wanted));
+            List<String> fields = Differences.between(json.valueToTree(actual.get()), after);
+            return fields.isEmpty() ? Optional.empty() : Optional.of(new PlanView.Step("change", title, fields));
+        } catch (KubernetesClientException e) {
+            return Optional.of(new PlanView.Step("may change", title, List.of(Sentences.of(e))));
+        }
+    }
+}

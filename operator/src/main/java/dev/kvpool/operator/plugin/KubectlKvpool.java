@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.plugin;
+
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Function;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IExecutionExceptionHandler;
+import picocli.CommandLine.Option;
+
+/** {@code kubectl kvpool}: looks at pools, and does by hand what is otherwise the operator's to do. */
+@Command(
+        name = "kubectl kvpool",
+        description = "Looks at kvpool pools, and does by hand what a person may want to do.",
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = {
+            StatusCommand.class,
+            PlanCommand.class,
+            DrainCommand.class,
+            FailoverCommand.class,
+            PauseCommand.class,
+            ResumeCommand.class,
+            ReportCommand.class
+        },
+        exitCodeListHeading = "Exit codes:%n",
+        exitCodeList = {"0:done", "1:it did not work; standard error says why", "2:wrong usage"})
+public final class KubectlKvpool {
+    private static final Logger LIBRARIES = Logger.getLogger("");
+    private static final int FAILED = 1;
+
+    private final Function<ClusterOptions, Cluster> clusters;
+
+    @SuppressWarnings("UnusedVariable") // picocli looks at it.
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this.")
+    private boolean help;
+
+    KubectlKvpool(Function<ClusterOptions, Cluster> clusters) {
+        this.clusters = clusters;
+    }
+
+    /** Runs one command and ends the process with its exit code. */
+    public static void main(String[] arguments) {
+        LIBRARIES.setLevel(Level.SEVERE);
+        PrintWriter out = new PrintWriter(System.out, true, StandardCharsets.UTF_8);
+        PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
+        System.exit(new KubectlKvpool(Cluster::open).run(out, err, arguments));
+    }
+
+    /** Runs one command; the answer goes to {@code out}, everything else to {@code err}. */
+    int run(PrintWriter out, PrintWriter err, String... arguments) {
+        IExecutionExceptionHandler told = (e, command, parsed) -> {
+            err.println("error: " + sentence(e));
+            err.flush();
+            return FAILED;
+        };
+        CommandLine line = new CommandLine(this)
+                .setOut(out)
+                .setErr(err)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionExceptionHandler(told);
+        return line.execute(arguments.length == 0 ? new String[] {"--help"} : arguments);
+    }
+
+    Cluster open(ClusterOptions options) {
+        return clusters.apply(options);
+    }
+
+    private static String sentence(Exception e) throws Exception {
+        return switch (e) {
+            case PluginException known -> known.getMessage();
+            case KubernetesClientException refused -> Sentences.of(refused);
+            default -> throw e;
+        };
+    }
+}

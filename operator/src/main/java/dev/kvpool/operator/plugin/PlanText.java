@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.plugin;
+
+/** What the operator would do now, for people. Pure. */
+final class PlanText {
+    private PlanText() {}
+
+    static String of(PlanView view) {
+        StringBuilder text = new StringBuilder("Pool %s in namespace %s would be %s: %s%n"
+                .formatted(view.pool(), view.namespace(), view.phase(), view.message()));
+        if (view.steps().isEmpty()) {
+            text.append("\nThe operator would change nothing.\n");
+        } else {
+            text.append("\nThe operator would:\n");
+            view.steps()
+                    .forEach(step -> text.append("  %s %s%s%n"
+                            .formatted(
+                                    step.does(),
+                                    step.to(),
+                                    step.fields().isEmpty() ? "" : ": " + String.join(", ", step.fields()))));
+        }
+        TextTable why = new TextTable("CONDITION", "STATUS", "REASON", "MESSAGE");
+        view.because().forEach(it -> why.row(it.type(), Words.of(it.status()), it.reason(), it.message()));
+        return text.append('\n').append(why).toString();
+    }
+}

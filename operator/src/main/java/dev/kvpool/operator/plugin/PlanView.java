@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.plugin;
+
+import dev.kvpool.api.v1alpha1.Condition;
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.operator.pool.ObservedPod;
+import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.PoolObservation;
+import dev.kvpool.operator.pool.PoolPlan;
+import dev.kvpool.operator.pool.drain.DrainAction;
+import dev.kvpool.operator.pool.roll.RollAction;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What the operator would do now, and what its status would say of it. Pure.
+ *
+ * @param steps empty when the pool is as its spec wants it, or when the operator may not or cannot act
+ * @param because conditions of the next status, by which the plan explains itself
+ */
+record PlanView(
+        String pool, String namespace, String phase, String message, List<Step> steps, List<Condition> because) {
+    /**
+     * One thing to do.
+     *
+     * @param does a verb
+     * @param to what, as KIND NAME
+     * @param fields which fields would differ, or why it is done
+     */
+    record Step(String does, String to, List<String> fields) {}
+
+    /**
+     * Makes a view.
+     *
+     * @param changes what applying the planned objects would change
+     */
+    static PlanView of(PoolObservation seen, PoolPlan plan, List<Step> changes, KvCachePoolStatus next) {
+        List<Step> steps = new ArrayList<>();
+        plan.deadLeader()
+                .ifPresent(dead -> dead.others(seen)
+                        .forEach(
+                                other -> steps.add(new Step("tell", "Pod " + other.name(), List.of(dead.sentence())))));
+        steps.addAll(changes);
+        plan.delete().forEach(object -> steps.add(new Step("delete", title(object), List.of())));
+        plan.replacePods()
+                .forEach(pod -> steps.add(new Step(
+                        "make anew",
+                        "Pod " + pod.name(),
+                        List.of("it was made with other settings than there are now"))));
+        plan.roll().actions().forEach(action -> steps.add(step(action)));
+        plan.drains().actions().forEach(action -> steps.add(step(action)));
+        seen.pods(PoolLabels.ROLE_MASTER)
+                .forEach(pod -> label(pod, plan.leaderPod()).ifPresent(steps::add));
+        return new PlanView(
+                seen.names().pool(),
+                seen.names().namespace(),
+                Words.of(next.phase()),
+                next.message(),
+                steps,
+                next.conditions());
+    }
+
+    static String title(HasMetadata object) {
+        return object.getKind() + " " + object.getMetadata().getName();
+    }
+
+    private static Step step(RollAction action) {
+        return switch (action) {
+            case RollAction.SetImage(String pod, String uid, String image) ->
+                new Step("change", "Pod " + pod, List.of("its image to " + image));
+            case RollAction.DeletePod(String pod, String uid) -> new Step("make anew", "Pod " + pod, List.of());
+            case RollAction.HandOver(String pod) -> new Step("tell", "Pod " + pod, List.of("to hand over"));
+            case RollAction.Drain(String node) -> new Step("empty", "storage node " + node, List.of());
+        };
+    }
+
+    private static Step step(DrainAction action) {
+        return switch (action) {
+            case DrainAction.Empty(String node) -> new Step("empty", "storage node " + node, List.of());
+            case DrainAction.Cancel(String node) -> new Step("take back", "storage node " + node, List.of());
+        };
+    }
+
+    private static Optional<Step> label(ObservedPod master, Optional<String> leader) {
+        boolean leads = leader.filter(master.name()::equals).isPresent();
+        return leads == master.leaderLabel()
+                ? Optional.empty()
+                : Optional.of(new Step(
+                        "change",
+                        "Pod " + master.name(),
+                        List.of(leads ? "the leader label to it" : "no leader label")));
+    }
+}

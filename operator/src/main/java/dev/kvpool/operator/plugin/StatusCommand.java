@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.plugin;
+
+import java.io.PrintWriter;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code status}: all pools of a namespace in a line each, or one in detail. */
+@Command(
+        name = "status",
+        description = "Shows the pools of a namespace, or one of them with its masters and storage nodes.")
+final class StatusCommand extends PoolCommand {
+    @Parameters(paramLabel = "POOL", arity = "0..1", description = "The pool to show in detail.")
+    private String pool;
+
+    @Mixin
+    private OutputOptions output;
+
+    @Override
+    void run(Cluster on, PrintWriter out) {
+        if (pool != null) {
+            StatusView view = StatusView.of(on.observe(pool));
+            output.write(out, view, StatusText.of(view));
+            return;
+        }
+        List<PoolLine> lines = on.pools().stream().map(PoolLine::of).toList();
+        output.write(out, lines, PoolLine.table(lines, on.namespace()));
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.plugin;
+
+import dev.kvpool.api.v1alpha1.Condition;
+import dev.kvpool.api.v1alpha1.ConditionStatus;
+import dev.kvpool.api.v1alpha1.DrainStatus;
+import dev.kvpool.api.v1alpha1.FailoverStatus;
+import java.util.Set;
+
+/** A pool in detail, for people. Pure. */
+final class StatusText {
+    /** Of these conditions True is the unusual one. */
+    private static final Set<String> TROUBLE_WHEN_TRUE = Set.of("UpgradeBlocked", "Draining");
+
+    private static final long MIB = 1L << 20;
+
+    private StatusText() {}
+
+    static String of(StatusView view) {
+        StringBuilder text = new StringBuilder();
+        text.append("Pool %s in namespace %s: %s%n".formatted(view.pool(), view.namespace(), view.phase()));
+        text.append("  ").append(view.message()).append('\n');
+        text.append("Leader: ").append(leader(view)).append('\n');
+        if (view.storage() != null) {
+            text.append("Storage: %s nodes, %s of %s used, about %d objects, version %s%n"
+                    .formatted(
+                            view.storage(),
+                            view.used() == null ? "?" : view.used(),
+                            view.capacity() == null ? "?" : view.capacity(),
+                            view.objects() == null ? 0 : view.objects(),
+                            view.version() == null ? "?" : view.version()));
+        }
+        text.append('\n').append(masters(view)).append('\n').append(nodes(view));
+        view.drains().forEach(drain -> text.append(drain(drain)));
+        if (view.roll() != null) {
+            text.append("%nUpgrade to %s: %s. %s%n"
+                    .formatted(
+                            view.roll().image(),
+                            Words.of(view.roll().phase()),
+                            view.roll().reason() == null ? "" : view.roll().reason()));
+        }
+        view.conditions().stream()
+                .filter(StatusText::isTrouble)
+                .forEach(it -> text.append("%n%s is %s (%s): %s%n"
+                        .formatted(it.type(), Words.of(it.status()), it.reason(), it.message())));
+        return text.toString();
+    }
+
+    private static String leader(StatusView view) {
+        String now = view.leader() == null
+                ? "none"
+                : view.leader().pod() + " in epoch " + view.leader().epoch();
+        FailoverStatus last = view.lastFailover();
+        return last == null
+                ? now
+                : "%s; last change at %s from %s: %s, %s without a leader"
+                        .formatted(now, last.at(), last.from(), Words.of(last.cause()), last.duration());
+    }
+
+    private static String masters(StatusView view) {
+        TextTable table = new TextTable("MASTER", "STATE", "EPOCH", "VERSION", "RESTARTS", "NODE");
+        view.masters()
+                .forEach(it -> table.row(
+                        it.pod(),
+                        it.says(),
+                        it.epoch() == 0 ? "" : it.epoch(),
+                        it.product(),
+                        it.restarts(),
+                        it.node()));
+        return table.toString();
+    }
+
+    private static String nodes(StatusView view) {
+        TextTable table = new TextTable("STORAGE NODE", "STATE", "OBJECTS", "USED", "VERSION", "WHY");
+        view.nodes()
+                .forEach(it -> table.row(
+                        it.id() + (it.inClient() ? " (in a client)" : ""),
+                        it.state(),
+                        it.objects(),
+                        it.usedBytes() / MIB + "Mi",
+                        it.product(),
+                        it.reason()));
+        return table.toString();
+    }
+
+    private static String drain(DrainStatus drain) {
+        return "%n%s is to go: %s%s%s%n"
+                .formatted(
+                        drain.node(),
+                        Words.of(drain.phase()),
+                        drain.objectsLeft() == null ? "" : ", about " + drain.objectsLeft() + " objects left",
+                        drain.reason() == null ? "" : " (" + drain.reason() + ")");
+    }
+
+    private static boolean isTrouble(Condition condition) {
+        ConditionStatus usual =
+                TROUBLE_WHEN_TRUE.contains(condition.type()) ? ConditionStatus.FALSE : ConditionStatus.TRUE;
+        return condition.status() != usual;
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.apiserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The examples of engines are accepted by an API server, and hold what people forget. */
+class EngineExamplesTest {
+    private static final Path EXAMPLES = Path.of("..", "manifests", "engines");
+    private static final String NAMESPACE = "engines";
+    private static final String TRANSFER_CONFIG = "--kv-transfer-config=";
+
+    @BeforeAll
+    static void createNamespace() {
+        ApiServer.shared().createNamespace(NAMESPACE);
+    }
+
+    static List<Path> examples() throws IOException {
+        try (Stream<Path> files = Files.list(EXAMPLES)) {
+            return files.sorted().toList();
+        }
+    }
+
+    @Test
+    void thereIsOneForEachEngine() throws IOException {
+        assertThat(examples())
+                .extracting(file -> file.getFileName().toString())
+                .containsExactly("lmcache.yaml", "sglang.yaml", "vllm-ascend.yaml", "vllm.yaml");
+    }
+
+    @ParameterizedTest
+    @MethodSource("examples")
+    void theApiServerTakesIt(Path file) throws IOException {
+        try (KubernetesClient client = ApiServer.shared().client()) {
+            for (HasMetadata object : objects(client, file)) {
+                assertThatCode(() -> client.resource(object)
+                                .inNamespace(NAMESPACE)
+                                .dryRun()
+                                .create())
+                        .as("%s %s", file, object.getKind())
+                        .doesNotThrowAnyException();
+            }
+        }
+    }
+
+    /** PYTHONHASHSEED is in the ConfigMap; GoldenChildrenTest has it. */
+    @ParameterizedTest
+    @MethodSource("examples")
+    void itKnowsThePoolByTheOperatorsConfigMapAlone(Path file) throws IOException {
+        Container engine = engine(file);
+
+        assertThat(engine.getEnvFrom())
+                .singleElement()
+                .satisfies(from -> assertThat(from.getConfigMapRef().getName()).endsWith("-client"));
+        assertThat(engine.getEnv())
+                .as("overrides of what the pool says")
+                .noneMatch(variable -> variable.getName().equals("PYTHONHASHSEED")
+                        || variable.getName().equals("MOONCAKE_MASTER"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("examples")
+    void enginesThatCanRecomputeDo(Path file) throws IOException {
+        Optional<String> config = engine(file).getArgs().stream()
+                .filter(argument -> argument.startsWith(TRANSFER_CONFIG))
+                .findFirst();
+
+        assertThat(config.isPresent()).as("a vLLM").isEqualTo(!file.endsWith("sglang.yaml"));
+        if (config.isPresent()) {
+            JsonNode read = new ObjectMapper().readTree(config.get().substring(TRANSFER_CONFIG.length()));
+            assertThat(read.path("kv_load_failure_policy").asText()).isEqualTo("recompute");
+        }
+    }
+
+    private static Container engine(Path file) throws IOException {
+        try (KubernetesClient client = ApiServer.shared().client()) {
+            return objects(client, file).stream()
+                    .filter(Deployment.class::isInstance)
+                    .map(it -> ((Deployment) it)
+                            .getSpec()
+                            .getTemplate()
+                            .getSpec()
+                            .getContainers()
+                            .getFirst())
+                    .findFirst()
+                    .orElseThrow();
+        }
+    }
+
+    private static List<HasMetadata> objects(KubernetesClient client, Path file) throws IOException {
+        try (InputStream yaml = Files.newInputStream(file)) {
+            return new ArrayList<>(client.load(yaml).items());
+        }
+    }
+}

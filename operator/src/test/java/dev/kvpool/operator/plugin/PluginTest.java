@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.plugin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kvpool.api.v1alpha1.PoolPhase;
+import dev.kvpool.operator.apiserver.ApiServer;
+import dev.kvpool.operator.apiserver.ClusterActor;
+import dev.kvpool.operator.apiserver.OperatorUnderTest;
+import dev.kvpool.operator.apiserver.ScriptedMasters;
+import dev.kvpool.operator.master.PoolReport;
+import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.zip.ZipFile;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The plugin on a real API server, over a pool that a real operator made and then left alone. */
+class PluginTest {
+    private static final String NAMESPACE = "plugin";
+    private static final Duration LIMIT = Duration.ofMinutes(1);
+    private static final List<String> NODES = List.of("demo-default-0", "demo-default-1");
+    private static final String SPEC = "{storage: [{name: default, capacity: 1Gi, replicas: 2}]}";
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private static PodPages pods;
+    private static OperatorUnderTest operator;
+    private static ClusterActor cluster;
+
+    @TempDir
+    Path folder;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    /** The operator is not there while the plugin is used, so that nothing but the plugin changes anything. */
+    @BeforeAll
+    static void makePool() throws IOException {
+        pods = new PodPages();
+        operator = new OperatorUnderTest(NAMESPACE);
+        cluster = new ClusterActor(operator.client(), NAMESPACE);
+        operator.applyPool("demo", SPEC);
+        await().atMost(LIMIT)
+                .until(() -> operator.pool("demo").getStatus() != null
+                        && operator.client()
+                                        .apps()
+                                        .statefulSets()
+                                        .inNamespace(NAMESPACE)
+                                        .withName("demo-default")
+                                        .get()
+                                != null);
+        cluster.runPodsOf("demo-master");
+        cluster.runPodsOf("demo-default");
+        say("demo-master-0", ScriptedMasters.leader("demo-master-0", 4, 5L << 20, NODES));
+        say("demo-master-1", ScriptedMasters.standby("demo-master-1", 4));
+        cluster.takeLease("demo-master", "demo-master-0", 4);
+        await().atMost(LIMIT).until(() -> operator.pool("demo").getStatus().phase() == PoolPhase.READY);
+        await().atMost(LIMIT).until(() -> cluster.isLabelledLeader("demo-master-0"));
+        operator.stop();
+        operator.client().resource(operatorDeployment()).create();
+    }
+
+    @AfterAll
+    static void removePool() {
+        operator.close();
+        pods.close();
+    }
+
+    @Test
+    void statusShowsAllPoolsOrOne() throws JsonProcessingException {
+        assertThat(run("status")).isZero();
+        assertThat(out.toString()).contains("POOL", "demo", "Ready", "2/2", "demo-master-0");
+
+        out.getBuffer().setLength(0);
+        assertThat(run("status", "demo")).isZero();
+        assertThat(out.toString())
+                .contains("Pool demo in namespace plugin: Ready")
+                .contains("Leader: demo-master-0 in epoch 4")
+                .containsPattern("demo-master-1 +standby +4 +0.1.0 +0")
+                .containsPattern("demo-default-1 +ready");
+
+        out.getBuffer().setLength(0);
+        assertThat(run("status", "demo", "-o", "json")).isZero();
+        JsonNode view = JSON.readTree(out.toString());
+        assertThat(view.path("masters").path(0).path("says").asText()).isEqualTo("serving");
+        assertThat(view.path("nodes")).hasSize(2);
+
+        out.getBuffer().setLength(0);
+        assertThat(run("status", "-o", "yaml")).isZero();
+        assertThat(out.toString()).contains("pool: \"demo\"");
+    }
+
+    @Test
+    void planOfAPoolThatIsAsItShallBeIsEmpty() {
+        assertThat(run("plan", "demo")).as(err.toString()).isZero();
+
+        assertThat(out.toString())
+                .contains("The operator would change nothing.")
+                .contains("Serving", "NoUpgrade", "NoDrain");
+    }
+
+    @Test
+    void planNamesTheFieldsThatAChangeOfTheSpecWouldChange() throws JsonProcessingException {
+        operator.applyPool(
+                "demo", "{cache: {objectLease: 20s}, storage: [{name: default, capacity: 1Gi, replicas: 1}]}");
+        try {
+            assertThat(run("plan", "demo", "-o", "json")).as(err.toString()).isZero();
+        } finally {
+            operator.applyPool("demo", SPEC);
+        }
+
+        JsonNode plan = JSON.readTree(out.toString());
+        assertThat(plan.path("steps"))
+                .anySatisfy(step -> {
+                    assertThat(step.path("does").asText()).isEqualTo("change");
+                    assertThat(step.path("to").asText()).isEqualTo("StatefulSet demo-master");
+                    assertThat(step.path("fields").toString()).contains("spec.template.spec.containers[0].args[");
+                })
+                .noneSatisfy(step -> assertThat(step.path("to").asText()).isEqualTo("StatefulSet demo-default"));
+        assertThat(plan.path("because").toString()).contains("WaitsForDrain", "demo-default-1");
+    }
+
+    @Test
+    void drainTellsTheLeaderAndCanBeTakenBack() {
+        pods.on("POST demo-master-0:9003/api/v1/drain", () -> "{}");
+        pods.on("DELETE demo-master-0:9003/api/v1/drain", () -> "{}");
+
+        assertThat(run("drain", "demo", "demo-default-1", "--minutes", "5"))
+                .as(err.toString())
+                .isZero();
+        assertThat(run("drain", "demo", "demo-default-1", "--cancel")).isZero();
+
+        assertThat(pods.asked())
+                .contains(
+                        "POST demo-master-0:9003/api/v1/drain?node=demo-default-1&timeout=300s",
+                        "DELETE demo-master-0:9003/api/v1/drain?node=demo-default-1");
+        assertThat(out.toString()).contains("demo-default-1 is being emptied", "demo-default-1 takes part again");
+    }
+
+    @Test
+    void failoverWaitsForTheNextLeader() {
+        pods.on("POST demo-master-0:9003/api/v1/handover", () -> {
+            say("demo-master-0", ScriptedMasters.standby("demo-master-0", 5));
+            say("demo-master-1", ScriptedMasters.leader("demo-master-1", 5, 0, NODES));
+            cluster.takeLease("demo-master", "demo-master-1", 5);
+            return "{}";
+        });
+        try {
+            assertThat(run("failover", "demo")).as(err.toString()).isZero();
+        } finally {
+            say("demo-master-0", ScriptedMasters.leader("demo-master-0", 4, 5L << 20, NODES));
+            say("demo-master-1", ScriptedMasters.standby("demo-master-1", 4));
+            cluster.takeLease("demo-master", "demo-master-0", 4);
+        }
+
+        assertThat(out.toString())
+                .isEqualToIgnoringNewLines("demo-master-1 leads in epoch 5; before, demo-master-0 did in epoch 4");
+    }
+
+    @Test
+    void aLeaderIsNotAskedToGoWhenNobodyCouldFollow() {
+        pods.on("GET demo-master-1:9003/api/v1/pool", () -> "503 not here");
+        try {
+            assertThat(run("failover", "demo")).isEqualTo(1);
+        } finally {
+            say("demo-master-1", ScriptedMasters.standby("demo-master-1", 4));
+        }
+
+        assertThat(err.toString()).contains("no standby that answers; --even-alone");
+        assertThat(pods.asked()).doesNotContain("POST demo-master-1:9003/api/v1/handover");
+    }
+
+    @Test
+    void pauseAndResumeChangeOneField() {
+        assertThat(run("pause", "demo")).isZero();
+        assertThat(operator.pool("demo").getSpec().paused()).isTrue();
+        assertThat(run("pause", "demo")).isZero();
+        assertThat(run("resume", "demo")).isZero();
+
+        assertThat(operator.pool("demo").getSpec().paused()).isFalse();
+        assertThat(operator.pool("demo").getSpec().storage().getFirst().replicas())
+                .isEqualTo(2);
+        assertThat(out.toString().lines())
+                .containsExactly("pool demo is paused", "pool demo is paused already", "pool demo is no longer paused");
+    }
+
+    @Test
+    void reportHoldsWhatHelpsAndNoSecrets() throws IOException {
+        pods.on("GET demo-master-0:9003/metrics", () -> "kvpool_master_epoch 4.0\npassword=hunter2\n");
+        Path file = folder.resolve("report.zip");
+
+        assertThat(run("report", "demo", "--file", file.toString(), "--log-lines", "0"))
+                .as(err.toString())
+                .isZero();
+
+        try (ZipFile zip = new ZipFile(file.toFile())) {
+            assertThat(zip.stream().map(entry -> entry.getName()))
+                    .contains(
+                            "status.txt",
+                            "plan.txt",
+                            "pool.yaml",
+                            "objects.yaml",
+                            "pods.yaml",
+                            "events.yaml",
+                            "says/demo-master-0.json",
+                            "metrics/demo-default-0.txt");
+            assertThat(text(zip, "metrics/demo-master-0.txt"))
+                    .isEqualTo("kvpool_master_epoch 4.0\npassword=REDACTED\n");
+            assertThat(text(zip, "metrics/demo-default-0.txt")).startsWith("not to be had: ");
+            assertThat(text(zip, "objects.yaml"))
+                    .contains("kind: \"StatefulSet\"")
+                    .doesNotContain("managedFields");
+            assertThat(text(zip, "plan.txt")).contains("The operator would change nothing.");
+        }
+        assertThat(run("report", "demo", "--file", file.toString())).isEqualTo(1);
+        assertThat(err.toString()).contains("report.zip exists already");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "status none                     | there is no KvCachePool none in namespace plugin; there are: demo",
+                "drain demo other                | no storage node other; it has: demo-default-0, demo-default-1",
+                "drain demo demo-default-0 --minutes 0 | --minutes must be 1 to 1440, not 0",
+                "report demo --log-lines -1      | --log-lines must be 0 to 100000, not -1",
+                "plan demo --operator-namespace default | there is no kvpool operator in namespace default",
+            })
+    void whatCannotBeDoneIsSaidWithTheWayOut(String arguments, String said) {
+        assertThat(run(arguments.split(" "))).isEqualTo(1);
+
+        assertThat(err.toString()).startsWith("error: ").contains(said);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"status", "plan", "drain", "failover", "pause", "resume", "report"})
+    void everyCommandExplainsItselfAndRefusesWhatItDoesNotKnow(String command) {
+        assertThat(run(command, "--help")).isZero();
+        assertThat(out.toString()).contains("Usage: kubectl kvpool " + command, "--namespace", "--context");
+        assertThat(run(command, "demo", "demo-default-0", "--no-such-option")).isEqualTo(2);
+        assertThat(err.toString()).contains("--no-such-option", "Usage: kubectl kvpool " + command);
+    }
+
+    @Test
+    void withoutACommandItSaysWhichThereAre() {
+        assertThat(run()).isZero();
+        assertThat(out.toString()).contains("status", "plan", "drain", "failover", "pause", "resume", "report");
+        assertThat(run("destroy")).isEqualTo(2);
+    }
+
+    private int run(String... arguments) {
+        return new KubectlKvpool(options -> new Cluster(ApiServer.shared().client(pods), NAMESPACE))
+                .run(new PrintWriter(out, true), new PrintWriter(err, true), arguments);
+    }
+
+    /** To the operator and to the plugin. */
+    private static void say(String pod, PoolReport report) {
+        operator.masters().say(pod, report);
+        pods.on("GET " + pod + ":9003/api/v1/pool", () -> {
+            try {
+                return JSON.writeValueAsString(report);
+            } catch (JsonProcessingException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+
+    private static String text(ZipFile zip, String name) throws IOException {
+        return new String(
+                zip.getInputStream(zip.getEntry(name)).readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+    }
+
+    private static io.fabric8.kubernetes.api.model.apps.Deployment operatorDeployment() {
+        Map<String, String> labels =
+                Map.of("app.kubernetes.io/part-of", "kvpool", "app.kubernetes.io/component", "operator");
+        return new DeploymentBuilder()
+                .withNewMetadata()
+                .withName("kvpool")
+                .withNamespace(NAMESPACE)
+                .withLabels(labels)
+                .endMetadata()
+                .withNewSpec()
+                .withNewSelector()
+                .withMatchLabels(labels)
+                .endSelector()
+                .withNewTemplate()
+                .withNewMetadata()
+                .withLabels(labels)
+                .endMetadata()
+                .withNewSpec()
+                .addNewContainer()
+                .withName("operator")
+                .withImage("kvpool-operator:0.1.0")
+                .addNewEnv()
+                .withName("KVPOOL_IMAGE")
+                .withValue("kvpool:0.1.0")
+                .endEnv()
+                .addNewEnv()
+                .withName("KVPOOL_VERSION")
+                .withValue("0.1.0")
+                .endEnv()
+                .endContainer()
+                .endSpec()
+                .endTemplate()
+                .endSpec()
+                .build();
+    }
+}
