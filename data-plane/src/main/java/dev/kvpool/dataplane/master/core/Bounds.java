@@ -117,6 +117,9 @@ final class Bounds {
     /** Tombstones the leader looks after in one tick, and after which time again when a node had no room for one. */
     static final int GRAVES_PER_TICK = 256;
 
+    /** Tombstones that come from evictions may take this part of a node: one of so many bytes, and of so many slots. */
+    static final int TOMBSTONES_OF_EVICTIONS = 16;
+
     static final long BURY_PAUSE_MS = 1_000;
 
     /** Objects that a removal of everything comes to in one tick. */

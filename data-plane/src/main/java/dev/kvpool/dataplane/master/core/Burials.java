@@ -94,6 +94,11 @@ final class Burials {
         return burying.contains(key);
     }
 
+    /** How many are being written. */
+    int underWay() {
+        return burying.size();
+    }
+
     boolean isFull() {
         return burying.size() >= Bounds.BURIALS_MAX;
     }

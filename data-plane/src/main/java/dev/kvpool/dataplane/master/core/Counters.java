@@ -27,6 +27,8 @@ public final class Counters {
         EVICTED("evicted", "", "Objects evicted"),
         EVICTED_BYTES("evicted_bytes", "", "Bytes of extents evicted"),
         EVICTIONS_SHORT("evictions_short", "", "Eviction plans that could not free enough because the rest is leased"),
+        EVICTED_UNMARKED(
+                "evicted_unmarked", "", "Objects evicted although an older one of their key may come back with a node"),
         SUPERSEDED("superseded", "", "Objects freed because a newer one has their key"),
         DEAD("dead_objects", "", "Objects freed because a removal that their node had missed covers them"),
         COPIES_STARTED("copies_started", "", "Copies from node to node begun, for repair or drain"),

@@ -20,6 +20,7 @@ final class Evictor {
     private final Groups groups;
     private final Frees frees;
     private final Departed departed;
+    private final Predecessors predecessors;
     private final Counters counters;
 
     /** The walk under way, null when there is none, and what it may take. */
@@ -40,6 +41,7 @@ final class Evictor {
             View view,
             Orders orders,
             Settlement settlement,
+            Predecessors predecessors,
             Counters counters) {
         this.rules = rules;
         this.leadership = leadership;
@@ -49,6 +51,7 @@ final class Evictor {
         this.groups = view.groups();
         this.frees = orders.frees();
         this.departed = view.departed();
+        this.predecessors = predecessors;
         this.counters = counters;
     }
 
@@ -59,6 +62,7 @@ final class Evictor {
 
     void endTerm() {
         endWalk();
+        predecessors.endTerm();
         sinceTakeover = end(sinceTakeover);
         restsUntilMs = Long.MIN_VALUE;
     }
@@ -83,6 +87,7 @@ final class Evictor {
         if (eviction == null || !eviction.isNeeded()) {
             endWalk();
         } else if (walk != null || nowMs >= restsUntilMs) {
+            predecessors.look();
             walkOn(eviction, nowMs);
         }
     }
@@ -140,8 +145,12 @@ final class Evictor {
         if (!eviction.helps(object)) {
             return;
         }
+        if (!predecessors.mayBeLeft(object, nowMs)) {
+            passOver(object, nowMs); // as soon as that is written down
+            return;
+        }
         for (StoredObject other : groups.others(object)) {
-            if (eviction.mayTake(other, round, nowMs)) {
+            if (eviction.mayTake(other, round, nowMs) && predecessors.mayBeLeft(other, nowMs)) {
                 evict(other, eviction, nowMs);
             }
         }

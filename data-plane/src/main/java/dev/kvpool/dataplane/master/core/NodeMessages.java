@@ -133,7 +133,7 @@ final class NodeMessages {
             settlement.settleLate(object, nowMs);
             settlement.giveUpIfDoomed(object, node, nowMs);
         } else {
-            settlement.claim(object);
+            settlement.claim(object, nowMs);
         }
     }
 

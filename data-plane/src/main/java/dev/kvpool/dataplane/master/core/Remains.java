@@ -30,6 +30,10 @@ final class Remains {
         return byKey.getOrDefault(key, List.of());
     }
 
+    boolean isEmpty() {
+        return byKey.isEmpty();
+    }
+
     /** Whether there is one with this id or a lower one. */
     boolean has(Key key, ObjectId upTo) {
         for (ObjectId id : of(key)) {

@@ -196,7 +196,7 @@ final class Rounds {
                 unsettled = end(unsettled);
                 return;
             }
-            settlement.claim(object);
+            settlement.claim(object, nowMs);
         }
     }
 

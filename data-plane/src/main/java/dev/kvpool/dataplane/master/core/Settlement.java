@@ -54,12 +54,18 @@ final class Settlement {
      * A node shows an object that it did not show before, and nothing can be decided about it yet: this master does not serve,
      * or does not rely on that node. It has its key unless a newer one does.
      */
-    void claim(StoredObject object) {
+    void claim(StoredObject object, long nowMs) {
         if (object.fate() != StoredObject.Fate.UNSETTLED) {
             return;
         }
         boolean serving = leadership.phase() == Leadership.Phase.SERVING;
         StoredObject holder = index.publishedUnderKeyOf(object);
+        if (serving && holder != null && holder.isAvailable() && holder.id().isNewerThan(object.id())) {
+            // Were nothing decided, it would have the key again when the newer one is evicted.
+            frees.giveUp(object, nowMs);
+            counters.add(Count.SUPERSEDED);
+            return;
+        }
         if (serving ? isDisputed(object, holder) : hasLost(object, holder)) {
             waiting |= !serving;
             return;
@@ -142,7 +148,7 @@ final class Settlement {
     /** As {@link #settle(StoredObject, long)}, of a leader that serves: what only nodes have that it does not rely on waits. */
     void settleWhileServing(StoredObject object, long nowMs) {
         if (copiesInView(object) == 0) {
-            claim(object);
+            claim(object, nowMs);
         } else {
             settle(object, nowMs);
         }

@@ -43,7 +43,8 @@ final class Upkeep {
         drainNotes = new DrainNotes(leadership, view, orders, burials, drains);
         repairs = new Repairs(settings, view, orders, copies, standings, drains, counters);
         reserve = new TakeoverReserve(settings.eviction(), leadership, membership, settlement);
-        evictor = new Evictor(settings.eviction(), leadership, view, orders, settlement, counters);
+        Predecessors predecessors = new Predecessors(view, orders, burials, counters);
+        evictor = new Evictor(settings.eviction(), leadership, view, orders, settlement, predecessors, counters);
     }
 
     Burials burials() {

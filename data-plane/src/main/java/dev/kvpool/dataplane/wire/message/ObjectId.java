@@ -11,6 +11,14 @@ public record ObjectId(long epoch, long counter) implements Comparable<ObjectId>
         return byEpoch != 0 ? byEpoch : Long.compareUnsigned(counter, other.counter);
     }
 
+    /** The newest id that is older than this one; of {@link #NONE} there is none. */
+    public ObjectId before() {
+        if (equals(NONE)) {
+            throw new IllegalStateException("no id is older than " + this);
+        }
+        return counter == 0 ? new ObjectId(epoch - 1, -1) : new ObjectId(epoch, counter - 1);
+    }
+
     public boolean isNewerThan(ObjectId other) {
         return compareTo(other) > 0;
     }

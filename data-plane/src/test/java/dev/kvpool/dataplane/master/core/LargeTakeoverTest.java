@@ -58,7 +58,7 @@ class LargeTakeoverTest {
     @Test
     void aNodeThatComesLateIsReliedOnWhenAllItShowsHasBeenDecided() {
         int keys = Bounds.SETTLED_PER_TICK + 100;
-        pool.show(1, keys, 1);
+        pool.show(1, keys, 0);
         core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, pool.nowMs);
         pool.obeyed(1);
         for (int i = 0; i < 11; i++) {
@@ -68,14 +68,14 @@ class LargeTakeoverTest {
         }
         assertThat(core.status().state()).isEqualTo(State.SERVING);
 
-        pool.show(2, keys, 0);
+        pool.show(2, keys, 1);
         pool.obeyed(2);
         assertThat(core.status().notReady()).contains("catching up with node node-2");
         pool.tick();
 
         assertThat(core.status().notReady()).isEmpty();
         assertThat(core.status().objects()).isEqualTo(keys);
-        assertThat(core.holders(Key.of("k0"))).containsExactly("node-1");
+        assertThat(core.holders(Key.of("k0"))).containsExactly("node-2");
     }
 
     @Test
