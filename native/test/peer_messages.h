@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dev_kvpool_wire/Bury.h"
+#include "dev_kvpool_wire/Activate.h"
 #include "dev_kvpool_wire/CommandAck.h"
 #include "dev_kvpool_wire/Copy.h"
 #include "dev_kvpool_wire/DirectoryRecords.h"
@@ -73,6 +74,13 @@ inline void appendPurge(wire::Bytes& out, const node::Purge& purge) {
     m.requestId(purge.requestId);
     wire::put(m.authority(), purge.authority);
     wire::put(m.purgeId(), purge.purgeId);
+  });
+}
+
+inline void appendActivate(wire::Bytes& out, const node::Activate& activate) {
+  wire::appendFrame<sbe::Activate>(out, 0, [&](sbe::Activate& m) {
+    m.requestId(activate.requestId).wire(activate.versions.wire).layout(activate.versions.layout);
+    wire::put(m.authority(), activate.authority);
   });
 }
 
@@ -200,6 +208,7 @@ inline node::NodeInfo readNodeInfo(wire::Body body) {
   info.restored = reader->restored();
   info.restoredHash = reader->restoredHash();
   info.dropped = reader->dropped();
+  info.active = {reader->activeWire(), reader->activeLayout()};
   auto& segments = reader.group([](sbe::NodeInfo & m) -> auto& { return m.segments(); });
   while (segments.hasNext()) {
     segments.next();
@@ -214,8 +223,10 @@ inline node::NodeInfo readNodeInfo(wire::Body body) {
 
 inline node::NodeStatsMessage readNodeStats(wire::Body body) {
   wire::Reader<sbe::NodeStats> reader(body);
-  return {reader->sequence(), reader->usedBytes(), reader->largestFreeBytes(), reader->slotsUsed(),  reader->objects(),
-          reader->draining(), reader->idsHash(),   reader->damaged(),          reader->scrubRounds()};
+  return {reader->sequence(), reader->usedBytes(), reader->largestFreeBytes(),
+          reader->slotsUsed(), reader->objects(), reader->draining(),
+          reader->idsHash(), reader->damaged(), reader->scrubRounds(),
+          {reader->activeWire(), reader->activeLayout()}};
 }
 
 struct Record {

@@ -41,8 +41,9 @@ using SegmentBytes = std::vector<uint8_t, ZeroedAllocator<uint8_t>>;
 /// A segment in ordinary memory that can be opened again and again, as after restarts.
 class SegmentInMemory {
  public:
-  explicit SegmentInMemory(uint64_t bytes = store::kSegmentBytesMin)
+  explicit SegmentInMemory(uint64_t bytes = store::kSegmentBytesMin, const store::BuildVersions& build = {})
       : memory(bytes), geometry(*store::planGeometry(bytes)) {
+    identity.build = build;
     store::formatSegment(memory, geometry, identity, gate);
     open();
   }

@@ -73,7 +73,7 @@ void ClientSessions::hello(ConnectionId id, Session& session, wire::Body body) {
   std::variant<wire::Welcome, wire::Refused> answer =
       self.poolId.isAny() ? wire::Refused{wire::Refusal::PoolMismatch, self.wire,
                                           "node " + self.name + " has not met a master yet; try again soon"}
-                          : wire::judgeHello(hello, self, {wire::Role::Client, false, session.local});
+                          : wire::judgeHello(hello, self, {wire::Role::Client, false, session.local, context_.state.active()});
   wire::Bytes out;
   if (const auto* refused = std::get_if<wire::Refused>(&answer)) {
     wire::appendRefused(out, *refused);
@@ -83,6 +83,14 @@ void ClientSessions::hello(ConnectionId id, Session& session, wire::Body body) {
   wire::appendWelcome(out, std::get<wire::Welcome>(answer));
   context_.outbox.frames(id, std::move(out));
   session.welcomed = true;
+  session.wire = hello.self.wire;
+  session.layout = hello.self.layout;
+}
+
+/// A leader may have raised the numbers since the client came. One that reads our file would miss what is written now.
+bool ClientSessions::knowsActive(const Session& session) const {
+  const wire::ActiveVersions active = context_.state.active();
+  return wire::contains(session.wire, active.wire) && (!session.local || wire::contains(session.layout, active.layout));
 }
 
 Status ClientSessions::admitWrite(const Session& session, const WriteRequest& request) const {
@@ -258,6 +266,9 @@ void ClientSessions::closed(ConnectionId id) {
 
 void ClientSessions::tick(uint64_t nowMs) {
   for (auto& [id, session] : sessions_) {
+    if (session.welcomed && !session.closing && !knowsActive(session)) {
+      close(id, session, "it does not know the versions that the pool went over to");
+    }
     if (session.welcomed || session.closing || nowMs < session.helloUntilMs) continue;
     ++context_.stats.protocolErrors;
     close(id, session, "no Hello within " + std::to_string(wire::kHelloTimeoutMs) + " ms");

@@ -58,6 +58,8 @@ class ClientSessions {
     bool closing = false;
     uint64_t helloUntilMs = 0;
     std::string peer;
+    wire::VersionRange wire;    // what it understands
+    wire::VersionRange layout;  // likewise; matters when local
     uint64_t stagingBytes = 0;
     std::optional<Write> write;
     std::optional<Attach> attach;
@@ -66,6 +68,7 @@ class ClientSessions {
     std::optional<PayloadCheck> check;  // of the first one
   };
 
+  [[nodiscard]] bool knowsActive(const Session& session) const;
   void hello(ConnectionId id, Session& session, wire::Body body);
   void write(ConnectionId id, Session& session, const WriteRequest& request);
   [[nodiscard]] Status admitWrite(const Session& session, const WriteRequest& request) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/commands.h"
 
+#include "dev_kvpool_wire/Activate.h"
 #include "dev_kvpool_wire/Bury.h"
 #include "dev_kvpool_wire/CommandAck.h"
 #include "dev_kvpool_wire/Copy.h"
@@ -84,6 +85,11 @@ Copy readCopy(wire::Body body) {
   copy.key = reader.bytes(wire::kKeyBytesOnWireMax);
   copy.sourceTcp = reader.bytes();
   return copy;
+}
+
+Activate readActivate(wire::Body body) {
+  wire::Reader<sbe::Activate> reader(body);
+  return {reader->requestId(), wire::toAuthority(reader->authority()), {reader->wire(), reader->layout()}};
 }
 
 void appendCommandAck(wire::Bytes& out, const CommandAck& ack) {

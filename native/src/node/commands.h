@@ -71,6 +71,13 @@ struct Copy {
 };
 Copy readCopy(wire::Body body);
 
+struct Activate {
+  uint64_t requestId = 0;
+  Authority authority;
+  wire::ActiveVersions versions;
+};
+Activate readActivate(wire::Body body);
+
 struct CommandAck {
   uint64_t requestId = 0;
   bool accepted = false;  // false: stale authority, nothing was done

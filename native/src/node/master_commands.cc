@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "dev_kvpool_wire/Activate.h"
 #include "dev_kvpool_wire/Bury.h"
 #include "dev_kvpool_wire/Copy.h"
 #include "dev_kvpool_wire/Fence.h"
@@ -31,6 +32,9 @@ bool MasterCommands::frame(uint64_t nowMs, ConnectionId master, uint16_t type, w
       return true;
     case sbe::Copy::SBE_TEMPLATE_ID:
       copy(nowMs, master, readCopy(body));
+      return true;
+    case sbe::Activate::SBE_TEMPLATE_ID:
+      activate(master, readActivate(body));
       return true;
     default:
       return false;
@@ -75,6 +79,23 @@ void MasterCommands::bury(ConnectionId master, const Bury& request) {
     context_.stream.committed(slot);
   for (const store::Occupant& old : buried.value().superseded)
     context_.stream.freed(old.extent, old.objectId);
+  answer(master, request.requestId, true, KV_OK);
+}
+
+void MasterCommands::activate(ConnectionId master, const Activate& request) {
+  if (!admit(master, request.requestId, request.authority)) return;
+  const wire::Identity& self = context_.config.self;
+  const wire::ActiveVersions& wanted = request.versions;
+  if (!wire::contains(self.wire, wanted.wire) || !wire::contains(self.layout, wanted.layout)) {
+    return answer(master, request.requestId, true, KV_VERSION_MISMATCH);
+  }
+  const wire::ActiveVersions before = context_.state.active();
+  context_.directory.activate(wanted);
+  const wire::ActiveVersions after = context_.state.active();
+  if (after != before) {
+    context_.outbox.note(LogLevel::Info, "the pool speaks wire version " + std::to_string(after.wire) +
+                                             " and writes layout " + std::to_string(after.layout) + " from now on");
+  }
   answer(master, request.requestId, true, KV_OK);
 }
 

@@ -40,6 +40,7 @@ class MasterCommands {
   void free(ConnectionId master, const FreeRequest& request);
   void purge(ConnectionId master, const Purge& request);
   void bury(ConnectionId master, const Bury& request);
+  void activate(ConnectionId master, const Activate& request);
   void copy(uint64_t nowMs, ConnectionId master, const Copy& request);
 
   /// Whether the authority may command; answers when it may not.

@@ -116,6 +116,7 @@ void MasterLinks::beginStream(Link& link) {
   info.restored = recovery.restored;
   info.restoredHash = recovery.restoredHash;
   info.dropped = recovery.dropped();
+  info.active = context_.state.active();
   info.tcp = context_.config.tcp;
   info.shm = context_.config.shm;
   info.zone = context_.config.zone;
@@ -210,6 +211,7 @@ void MasterLinks::sendStats(Link& link) {
   stats.idsHash = directory.idsHash();
   stats.damaged = context_.stats.damaged;
   stats.scrubRounds = context_.stats.scrubRounds;
+  stats.active = context_.state.active();
   wire::Bytes out;
   appendNodeStats(out, stats);
   send(link, std::move(out));

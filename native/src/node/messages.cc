@@ -33,7 +33,9 @@ void appendNodeInfo(wire::Bytes& out, const NodeInfo& info) {
         .isTransient(flag(info.isTransient))
         .restored(info.restored)
         .restoredHash(info.restoredHash)
-        .dropped(info.dropped);
+        .dropped(info.dropped)
+        .activeWire(info.active.wire)
+        .activeLayout(info.active.layout);
     put(m.seen(), info.seen);
     put(m.purgeId(), info.purgeId);
     put(m.highestObject(), info.highestObject);
@@ -60,7 +62,9 @@ void appendNodeStats(wire::Bytes& out, const NodeStatsMessage& stats) {
         .draining(stats.drainingBytes)
         .idsHash(stats.idsHash)
         .damaged(stats.damaged)
-        .scrubRounds(stats.scrubRounds);
+        .scrubRounds(stats.scrubRounds)
+        .activeWire(stats.active.wire)
+        .activeLayout(stats.active.layout);
   });
 }
 

@@ -24,6 +24,7 @@ struct NodeInfo {
   uint64_t restored = 0;      // objects found when this life began
   uint64_t restoredHash = 0;  // of their ids
   uint64_t dropped = 0;       // damaged records found then
+  wire::ActiveVersions active;
   std::string tcp;
   std::string shm;
   std::string zone;  // empty: unknown
@@ -43,6 +44,7 @@ struct NodeStatsMessage {
   uint64_t idsHash = 0;
   uint64_t damaged = 0;
   uint64_t scrubRounds = 0;
+  wire::ActiveVersions active;
 };
 void appendNodeStats(wire::Bytes& out, const NodeStatsMessage& stats);
 

@@ -23,6 +23,12 @@ Status keyRefused() {
   return {KV_INVALID_KEY, "a key is 1 to " + std::to_string(KV_KEY_BYTES_MAX) + " bytes of UTF-8"};
 }
 
+SegmentHeader headerOf(std::span<const uint8_t> file) {
+  SegmentHeader header;
+  std::memcpy(&header, file.data(), sizeof header);
+  return header;
+}
+
 }  // namespace
 
 Directory::Directory(std::span<uint8_t> file, const Geometry& geometry, StatePages& state, StoreGate& gate)
@@ -31,7 +37,8 @@ Directory::Directory(std::span<uint8_t> file, const Geometry& geometry, StatePag
       state_(state),
       gate_(gate),
       allocator_(geometry.dataOffset, geometry.dataOffset + geometry.dataBytes),
-      generation_(state.get().generationHighWater) {}
+      generation_(state.get().generationHighWater),
+      seal_(sealOf(headerOf(file), state.get())) {}
 
 std::string_view Directory::key(const Slot& slot) const {
   return {reinterpret_cast<const char*>(file_.data() + slot.extent.offset), slot.keyLength};
@@ -42,6 +49,21 @@ uint64_t Directory::nextGeneration() {
     state_.update([&](SegmentState& state) { state.generationHighWater = generation_ + kGenerationBlock; });
   }
   return generation_++;
+}
+
+void Directory::activate(const wire::ActiveVersions& active) {
+  const wire::ActiveVersions before = state_.active();
+  if (active.wire <= before.wire && active.layout <= before.layout) return;
+  // Records of generations that were promised already are in the old layout, also those of writes under way.
+  const uint64_t since = state_.get().generationHighWater;
+  state_.update([&](SegmentState& state) {
+    state.activeWire = std::max(active.wire, before.wire);
+    if (active.layout <= before.layout) return;
+    state.activeLayout = active.layout;
+    state.layoutSince = since;
+  });
+  if (active.layout > before.layout) generation_ = since;
+  seal_ = sealOf(headerOf(file_), state_.get());
 }
 
 Result<uint32_t> Directory::reserve(const ObjectId& id, std::string_view key, uint64_t payloadLength,
@@ -220,7 +242,7 @@ void Directory::storeRecord(uint32_t number) {
   record.pins = slot.retention.pins;
   record.softPinMs = slot.retention.softPinMs;
   record.group = slot.retention.group;
-  record.crc = recordCrc(record);
+  record.crc = recordCrc(record, seal_);
   gate_.store(file_.data() + recordOffset(number), &record, sizeof record);
 }
 

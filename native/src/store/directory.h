@@ -101,6 +101,10 @@ class Directory {
   /// Whether an object of this id and key is below the purge id, or a tombstone of its key covers it.
   [[nodiscard]] bool removed(const ObjectId& id, std::string_view key) const;
   [[nodiscard]] bool removed(uint32_t slot) const { return removed(slots_[slot].objectId, key(slots_[slot])); }
+  /// From now on records are written in `active.layout`; both numbers are in the file when it returns. Lower ones than
+  /// those that are active change nothing. The caller has checked that this build knows them.
+  void activate(const wire::ActiveVersions& active);
+
   [[nodiscard]] ObjectId purgeId() const { return {state_.get().purgeEpoch, state_.get().purgeCounter}; }
 
   /// The payload of a restored object was compared with its checksum.
@@ -170,6 +174,7 @@ class Directory {
   uint64_t idsHash_ = 0;
   ObjectId highestObject_;
   uint64_t generation_ = 0;
+  RecordSeal seal_;
   Recovery recovery_;
 };
 

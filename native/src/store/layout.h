@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layout version 1 of a segment file. Little endian, every struct trivially copyable and free of implicit padding.
+// Layouts 1 and 2 of a segment file. Little endian, every struct trivially copyable and free of implicit padding.
 //
 //   0                page: SegmentHeader, written once
 //   4096, 8192       pages: two SegmentState, stored in turn, the intact one with the higher sequence counts
 //   12288            directory: DirectoryRecord of 128 bytes for each slot
 //   dataOffset       data: extents at multiples of 64; an extent is the key, zero to 63 bytes of padding, the payload.
 //                    That of a tombstone is the key alone
+//
+// The state says in which layout the file is written. Layout 2 differs in what a record's checksum starts with
+// (RecordSeal). To go from 1 to 2 is one store of the state, since records that are older stay as they are.
 //
 // The node writes it; clients on the same machine map it read-only and read records and payloads (shm transport).
 #pragma once
@@ -25,7 +28,7 @@
 namespace kvpool::store {
 
 inline constexpr uint64_t kSegmentMagic = 0x3147455350564BULL;  // the bytes KVPSEG1 and 0
-inline constexpr uint32_t kLayoutVersion = 1;
+inline constexpr uint32_t kHeaderVersion = 1;                   // of the header and the state, alike in both layouts
 inline constexpr uint64_t kPageBytes = 4096;
 inline constexpr uint64_t kExtentAlignment = 64;
 inline constexpr uint64_t kSegmentBytesMin = uint64_t{16} << 20;
@@ -39,7 +42,7 @@ inline constexpr size_t kNodeIdBytesMax = 253;
 /// Written when the file is made and never again. crc covers all bytes before it.
 struct SegmentHeader {
   uint64_t magic;
-  uint32_t layoutVersion;
+  uint32_t headerVersion;
   uint32_t headerBytes;  // sizeof(SegmentHeader)
   uint64_t fileBytes;
   uint64_t directoryOffset;
@@ -68,10 +71,12 @@ struct SegmentState {
   uint64_t objectLeaseMaxMs;     // largest object lease any epoch used
   uint64_t generationHighWater;  // every generation in use is below it
   uint64_t incarnation;          // of the latest life that used the file
-  uint32_t reserved;
+  uint64_t layoutSince;          // records of this generation and later ones are in activeLayout, earlier ones in 1
+  uint16_t activeWire;           // versions that the pool speaks and writes; see wire::ActiveVersions
+  uint16_t activeLayout;
   uint32_t crc;
 };
-static_assert(sizeof(SegmentState) == 72 && offsetof(SegmentState, crc) == 68);
+static_assert(sizeof(SegmentState) == 80 && offsetof(SegmentState, crc) == 76);
 static_assert(std::is_trivially_copyable_v<SegmentState>);
 
 /// Tombstone: objects of the key up to this object id are removed, wherever they turn up.
@@ -130,9 +135,23 @@ inline std::optional<uint64_t> extentBytesFor(uint32_t keyLength, uint64_t paylo
   return payload ? checkedAdd(payloadDistance(keyLength), *payload) : std::nullopt;
 }
 
-inline uint32_t recordCrc(const DirectoryRecord& record) {
+/// What the checksum of a record starts with. In layout 1: nothing. In layout 2: the checksum of the file's header, which
+/// names pool, node and segment, so that a record of another segment is not intact here, not even at its own slot: disks
+/// show old blocks after a power failure, and files are copied.
+struct RecordSeal {
+  uint32_t start = 0;
+  uint64_t since = UINT64_MAX;  // generation from which on records have it
+  friend bool operator==(const RecordSeal&, const RecordSeal&) = default;
+};
+
+inline RecordSeal sealOf(const SegmentHeader& header, const SegmentState& state) {
+  return state.activeLayout < 2 ? RecordSeal{} : RecordSeal{header.crc, state.layoutSince};
+}
+
+inline uint32_t recordCrc(const DirectoryRecord& record, const RecordSeal& seal = {}) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(&record);
-  return crc32c(bytes + sizeof record.crc, sizeof record - sizeof record.crc);
+  const uint32_t start = record.generation >= seal.since ? seal.start : 0;
+  return crc32c(bytes + sizeof record.crc, sizeof record - sizeof record.crc, start);
 }
 
 constexpr uint64_t recordOffset(uint32_t slot) {
@@ -141,12 +160,12 @@ constexpr uint64_t recordOffset(uint32_t slot) {
 
 /// A copy of the record of `slot` if it is whole: not in the middle of being stored, and at its place. The caller has
 /// checked that the slot lies in the file. Fences on both sides order it against reads of the payload around it.
-inline std::optional<DirectoryRecord> readIntactRecord(const uint8_t* file, uint32_t slot) {
+inline std::optional<DirectoryRecord> readIntactRecord(const uint8_t* file, uint32_t slot, const RecordSeal& seal = {}) {
   std::atomic_thread_fence(std::memory_order_acquire);
   DirectoryRecord record;
   std::memcpy(&record, file + recordOffset(slot), sizeof record);
   std::atomic_thread_fence(std::memory_order_acquire);
-  if (record.slot != slot || record.crc != recordCrc(record)) return std::nullopt;
+  if (record.slot != slot || record.crc != recordCrc(record, seal)) return std::nullopt;
   return record;
 }
 

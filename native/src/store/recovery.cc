@@ -62,7 +62,7 @@ Directory::Finding Directory::inspect(uint32_t number, Slot* out) const {
   DirectoryRecord record;
   std::memcpy(&record, file_.data() + recordOffset(number), sizeof record);
   if (neverUsed(record)) return Finding::Free;
-  if (record.slot != number || record.crc != recordCrc(record)) return Finding::Torn;
+  if (record.slot != number || record.crc != recordCrc(record, seal_)) return Finding::Torn;
   if (record.generation >= state_.get().generationHighWater) return Finding::Invalid;
   out->generation = record.generation;
   if (record.state == static_cast<uint32_t>(SlotState::Free)) return Finding::Free;

@@ -9,21 +9,30 @@
 #include "base/ids.h"
 #include "store/layout.h"
 #include "store/store_gate.h"
+#include "wire/protocol.h"
 
 namespace kvpool::store {
 
-/// Whose segment it is.
+/// What the build that opens a segment understands. A new segment is made with the lowest of both, which fits every pool
+/// that this build may join: what its pool is beyond that a leader will say.
+struct BuildVersions {
+  wire::VersionRange wire = wire::kWireVersions;
+  wire::VersionRange layout = wire::kLayoutVersions;
+};
+
+/// Whose segment it is, and for whom it must be readable.
 struct SegmentIdentity {
   PoolId poolId;
   std::string nodeId;  // at most kNodeIdBytesMax bytes
   uint32_t segment = 0;
+  BuildVersions build = {};
 };
 
 enum class HeaderVerdict {
   Fits,
   Damaged,      // no segment, cut off, or with a wrong checksum
   Foreign,      // of another pool, node or segment number
-  NewerLayout,  // written by a later version
+  OtherLayout,  // written in a layout this build does not know
 };
 
 struct HeaderCheck {
@@ -38,6 +47,9 @@ HeaderCheck checkHeader(std::span<const uint8_t> file, const SegmentIdentity& ex
 /// Makes a zero-filled file of geometry.fileBytes a segment. The header comes last: without it the file is Damaged.
 void formatSegment(std::span<uint8_t> file, const Geometry& geometry, const SegmentIdentity& identity, StoreGate& gate);
 
+/// The newest intact copy of the state in a whole file, also while its node is storing the other one.
+std::optional<SegmentState> newestState(std::span<const uint8_t> file);
+
 /// The state pages: always one intact copy, whatever store is cut.
 class StatePages {
  public:
@@ -45,6 +57,7 @@ class StatePages {
   StatePages(std::span<uint8_t> file, StoreGate& gate);
 
   [[nodiscard]] const SegmentState& get() const { return state_; }
+  [[nodiscard]] wire::ActiveVersions active() const { return {state_.activeWire, state_.activeLayout}; }
 
   /// Stores a changed state over the older copy; returns when it is in the file.
   template <typename Change>

@@ -15,12 +15,9 @@
 namespace kvpool::wire {
 namespace {
 
-std::string rangeText(const VersionRange& range) {
-  return "[" + std::to_string(range.min) + ", " + std::to_string(range.max) + "]";
-}
-
-/// Highest version in both ranges.
-std::optional<uint16_t> commonVersion(const VersionRange& a, const VersionRange& b) {
+/// What both sides of a connection use: the pool's active version if it is known, else the highest in both ranges.
+std::optional<uint16_t> commonVersion(const VersionRange& a, const VersionRange& b, uint16_t active) {
+  if (active != 0) return contains(a, active) && contains(b, active) ? std::optional(active) : std::nullopt;
   const uint16_t low = std::max(a.min, b.min);
   const uint16_t high = std::min(a.max, b.max);
   if (low > high) return std::nullopt;
@@ -32,9 +29,12 @@ std::string describe(const Identity& identity) {
 }
 
 std::string versionsDiffer(const char* what, const Identity& peer, const VersionRange& peerRange, const Identity& self,
-                           const VersionRange& selfRange) {
-  return std::string("no common ") + what + " version: " + describe(peer) + " knows " + rangeText(peerRange) + ", " +
-         describe(self) + " knows " + rangeText(selfRange) + "; upgrade the older one";
+                           const VersionRange& selfRange, uint16_t active) {
+  const std::string both = describe(peer) + " knows " + toString(peerRange) + ", " + describe(self) + " knows " +
+                           toString(selfRange);
+  if (active == 0) return std::string("no common ") + what + " version: " + both + "; upgrade the older one";
+  return std::string("the pool's active ") + what + " version is " + std::to_string(active) + ": " + both +
+         "; use a build that knows " + std::to_string(active);
 }
 
 std::string validText(std::string_view text, const char* what) {
@@ -146,8 +146,11 @@ std::variant<Welcome, Refused> judgeHello(const Hello& hello, const Identity& se
   const auto refuse = [&](Refusal code, std::string message) { return Refused{code, self.wire, std::move(message)}; };
   const Identity& peer = hello.self;
   if (hello.magic != kMagic) return refuse(Refusal::Protocol, "the first frame is not a kvpool Hello");
-  const std::optional<uint16_t> wire = commonVersion(peer.wire, self.wire);
-  if (!wire) return refuse(Refusal::WireVersion, versionsDiffer("wire", peer, peer.wire, self, self.wire));
+  const ActiveVersions& active = admission.active;
+  const std::optional<uint16_t> wire = commonVersion(peer.wire, self.wire, active.wire);
+  if (!wire) {
+    return refuse(Refusal::WireVersion, versionsDiffer("wire", peer, peer.wire, self, self.wire, active.wire));
+  }
   if (peer.role != admission.role) {
     return refuse(Refusal::WrongRole, describe(self) + " serves a " + roleName(admission.role) + " here, not " +
                                           describe(peer) + "; check the port");
@@ -163,8 +166,9 @@ std::variant<Welcome, Refused> judgeHello(const Hello& hello, const Identity& se
                                                  ", here is " + describe(self) + " with incarnation " +
                                                  hex16(self.incarnation) + "; ask the leader again");
   }
-  if (admission.sharesLayout && !commonVersion(peer.layout, self.layout)) {
-    return refuse(Refusal::LayoutVersion, versionsDiffer("layout", peer, peer.layout, self, self.layout));
+  if (admission.sharesLayout && !commonVersion(peer.layout, self.layout, active.layout)) {
+    return refuse(Refusal::LayoutVersion,
+                  versionsDiffer("layout", peer, peer.layout, self, self.layout, active.layout));
   }
   return Welcome{self, *wire};
 }
@@ -177,7 +181,7 @@ Status judgeWelcome(const Welcome& welcome, Role expected, const Hello& sent) {
   }
   if (welcome.wireChosen < self.wire.min || welcome.wireChosen > self.wire.max) {
     return {KV_VERSION_MISMATCH, describe(peer) + " chose wire version " + std::to_string(welcome.wireChosen) + ", " +
-                                     describe(self) + " knows " + rangeText(self.wire)};
+                                     describe(self) + " knows " + toString(self.wire)};
   }
   const bool belongsToPool = expected != Role::Engine;
   if ((belongsToPool && peer.poolId.isAny()) || (!self.poolId.isAny() && peer.poolId != self.poolId)) {

@@ -72,6 +72,7 @@ struct Admission {
   Role role = Role::Client;   // the only role this endpoint serves
   bool anyPool = false;       // whether a dialer may leave the pool open
   bool sharesLayout = false;  // whether the dialer will read the segment file itself
+  ActiveVersions active = {};  // what the pool speaks and writes, as far as it is known: the dialer must know it
 };
 
 /// The answer to a Hello.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace kvpool::wire {
 
@@ -34,8 +35,23 @@ struct VersionRange {
   uint16_t max = 0;
   friend bool operator==(const VersionRange&, const VersionRange&) = default;
 };
-inline constexpr VersionRange kWireVersions{1, 1};
-inline constexpr VersionRange kLayoutVersions{1, 1};
-inline constexpr VersionRange kAbiVersions{1, 1};
+/// Ranges of this build, from the build's settings KVPOOL_WIRE_VERSIONS and KVPOOL_LAYOUT_VERSIONS.
+extern const VersionRange kWireVersions;
+extern const VersionRange kLayoutVersions;
+extern const VersionRange kAbiVersions;
+
+inline bool contains(const VersionRange& range, uint16_t version) {
+  return range.min <= version && version <= range.max;
+}
+/// As people read it: [1, 2].
+std::string toString(const VersionRange& range);
+
+/// What a pool speaks and writes, whatever more its members understand. Nodes keep it, a leader raises it when every
+/// member understands more, and nothing lowers it: until then all can go back to a build that knows only this.
+struct ActiveVersions {
+  uint16_t wire = 0;  // 0: not known
+  uint16_t layout = 0;
+  friend bool operator==(const ActiveVersions&, const ActiveVersions&) = default;
+};
 
 }  // namespace kvpool::wire

@@ -43,8 +43,8 @@ TEST(SegmentHeader, EveryFlippedByteIsFound) {
   for (size_t byte = 0; byte < sizeof(SegmentHeader); ++byte) {
     segment.memory[byte] ^= 0x80;
     const HeaderCheck check = checkHeader(segment.memory, segment.identity);
-    const bool isLayoutVersion = byte >= 8 && byte < 12;
-    EXPECT_EQ(check.verdict, isLayoutVersion ? HeaderVerdict::NewerLayout : HeaderVerdict::Damaged) << byte;
+    const bool isVersion = byte >= 8 && byte < 12;
+    EXPECT_EQ(check.verdict, isVersion ? HeaderVerdict::OtherLayout : HeaderVerdict::Damaged) << byte;
     EXPECT_FALSE(check.why.empty());
     segment.memory[byte] = whole[byte];
   }
@@ -54,7 +54,7 @@ TEST(SegmentHeader, EveryFlippedByteIsFound) {
 TEST(SegmentHeader, WholeButWrongNumbersAreFound) {
   SegmentInMemory segment;
   const std::vector<std::function<void(SegmentHeader&)>> lies = {
-      [](SegmentHeader& h) { h.layoutVersion = 0; },      [](SegmentHeader& h) { h.headerBytes = 1; },
+      [](SegmentHeader& h) { h.headerVersion = 0; },      [](SegmentHeader& h) { h.headerBytes = 1; },
       [](SegmentHeader& h) { h.fileBytes += 4096; },      [](SegmentHeader& h) { h.directoryOffset = 0; },
       [](SegmentHeader& h) { h.dataOffset += 64; },       [](SegmentHeader& h) { h.dataBytes = UINT64_MAX; },
       [](SegmentHeader& h) { h.slots = UINT32_MAX; },     [](SegmentHeader& h) { h.recordBytes = 64; },
@@ -178,7 +178,7 @@ TEST_F(SegmentFileTest, ATruncatedFileIsSetAside) {
   EXPECT_NE(fresh.value().warnings.front().find("does not fit the file"), std::string::npos);
 }
 
-TEST_F(SegmentFileTest, ANewerLayoutIsLeftAlone) {
+TEST_F(SegmentFileTest, ANewerHeaderIsLeftAlone) {
   { ASSERT_TRUE(open(identity).ok()); }
   {
     std::fstream file(path(), std::ios::binary | std::ios::in | std::ios::out);
@@ -187,7 +187,7 @@ TEST_F(SegmentFileTest, ANewerLayoutIsLeftAlone) {
   }
   const Result<SegmentFile> refused = open(identity);
   EXPECT_EQ(refused.status().code(), KV_SEGMENT_LAYOUT);
-  EXPECT_NE(refused.status().text().find("layout version 2"), std::string::npos);
+  EXPECT_NE(refused.status().text().find("header of version 2"), std::string::npos);
   EXPECT_EQ(files(), 1u);
 }
 

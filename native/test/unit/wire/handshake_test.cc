@@ -66,6 +66,47 @@ TEST(Handshake, TheHighestCommonVersionIsChosen) {
   EXPECT_EQ(std::get<Welcome>(judgeHello(hello, self, kClients)).wireChosen, 3);
 }
 
+TEST(Handshake, TheActiveVersionIsSpokenAndMustBeKnown) {
+  Identity self = node();
+  self.wire = {1, 2};
+  self.layout = {1, 2};
+  struct Row {
+    VersionRange wire;
+    VersionRange layout;
+    ActiveVersions active;
+    uint16_t chosen;  // 0: refused
+    Refusal why;
+  };
+  const Refusal none{};
+  for (const Row& row : {
+           Row{{1, 2}, {1, 2}, {1, 1}, 1, none},  // both know more than the pool speaks
+           Row{{1, 2}, {1, 2}, {2, 2}, 2, none},
+           Row{{1, 2}, {1, 2}, {0, 0}, 2, none},  // not known: the highest
+           Row{{1, 1}, {1, 1}, {1, 1}, 1, none},
+           Row{{1, 1}, {1, 2}, {2, 1}, 0, Refusal::WireVersion},
+           Row{{2, 2}, {1, 2}, {1, 1}, 0, Refusal::WireVersion},
+           Row{{1, 2}, {1, 1}, {1, 2}, 0, Refusal::LayoutVersion},
+           Row{{1, 2}, {2, 2}, {1, 1}, 0, Refusal::LayoutVersion},
+       }) {
+    Hello hello = client();
+    hello.self.wire = row.wire;
+    hello.self.layout = row.layout;
+    const auto answer = judgeHello(hello, self, {Role::Client, false, true, row.active});
+    const std::string what = toString(row.wire) + toString(row.layout);
+    if (const auto* welcome = std::get_if<Welcome>(&answer)) {
+      EXPECT_EQ(welcome->wireChosen, row.chosen) << what;
+    } else {
+      const Refused& no = std::get<Refused>(answer);
+      EXPECT_EQ(row.chosen, 0) << what << ": " << no.message;
+      EXPECT_EQ(no.code, row.why) << what;
+      const uint16_t active = row.why == Refusal::WireVersion ? row.active.wire : row.active.layout;
+      EXPECT_NE(no.message.find("version is " + std::to_string(active)), std::string::npos) << no.message;
+      EXPECT_NE(no.message.find("host-a"), std::string::npos);
+      EXPECT_NE(no.message.find("demo-default-0"), std::string::npos);
+    }
+  }
+}
+
 TEST(Handshake, ARefusalNamesBothSides) {
   Hello newer = client();
   newer.self.wire = {2, 3};

@@ -9,6 +9,10 @@ public record VersionRange(int min, int max) {
         }
     }
 
+    public boolean contains(int version) {
+        return min <= version && version <= max;
+    }
+
     @Override
     public String toString() {
         return min == max ? Integer.toString(min) : min + "-" + max;

@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
 import java.time.Duration;
@@ -59,6 +60,9 @@ public interface MasterAdmin {
     CompletableFuture<List<String>> holders(String key);
 
     CompletableFuture<RemoveAllReply> removeAll(boolean force);
+
+    /** Has every node go over to these versions; the answer says why that is not possible, or nothing. */
+    CompletableFuture<Optional<String>> activate(ActiveVersions versions);
 
     /** Begins to empty a node; the answer says why that is not possible, or nothing. */
     CompletableFuture<Optional<String>> drain(String node, Duration timeout, Instant startedAt);

@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.dataplane.master.core.PoolStatus.NodeState;
 import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.nativelib.VersionRange;
 import java.util.List;
 import java.util.Locale;
@@ -33,6 +34,7 @@ final class PoolDocument {
         leader(root, master.lease());
         takeover(root, master);
         versions(root.putObject("version"), master.versions());
+        active(root, status.active());
         root.put("expectedNodes", status.expectedNodes());
         root.put("readyNodes", status.readyNodes());
         root.put("capacityBytes", status.capacityBytes());
@@ -124,6 +126,13 @@ final class PoolDocument {
         range(object.putObject("abi"), versions.abi());
     }
 
+    /** What is spoken and written now; absent while nobody has told. */
+    private static void active(ObjectNode object, ActiveVersions active) {
+        if (!active.equals(ActiveVersions.UNKNOWN)) {
+            object.putObject("active").put("wire", active.wire()).put("layout", active.layout());
+        }
+    }
+
     private static void range(ObjectNode object, VersionRange range) {
         object.put("min", range.min()).put("max", range.max());
     }
@@ -140,6 +149,7 @@ final class PoolDocument {
         object.put("product", node.product());
         node.protocols().forEach(object.putArray("protocols")::add);
         object.put("address", node.address());
+        active(object, node.active());
     }
 
     private static String hex16(long number) {

@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
@@ -112,6 +113,11 @@ final class AdminQuestions implements MasterAdmin {
     @Override
     public CompletableFuture<List<String>> holders(String key) {
         return loop.ask(core -> core.holders(Key.of(key)));
+    }
+
+    @Override
+    public CompletableFuture<Optional<String>> activate(ActiveVersions active) {
+        return loop.ask(core -> core.activate(active, loop.nowMs()));
     }
 
     @Override

@@ -81,10 +81,12 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
             refuse(context, Handshake.noHello(self, message.getClass().getSimpleName() + " came"));
             return;
         }
-        switch (Handshake.answer(hello, self)) {
-            case Welcome welcome -> admit(context, hello, welcome);
-            case Refused refused -> refuse(context, hello, refused);
-        }
+        loop.apply(core -> {
+            switch (Handshake.answer(hello, self, core.activeVersions())) {
+                case Welcome welcome -> admit(context, hello, welcome);
+                case Refused refused -> refuse(context, hello, refused);
+            }
+        });
     }
 
     private void admit(ChannelHandlerContext context, Hello hello, Welcome welcome) {

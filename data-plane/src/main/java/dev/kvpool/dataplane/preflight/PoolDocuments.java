@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.preflight.Running.Kind;
 import dev.kvpool.dataplane.preflight.Running.Member;
 import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.nativelib.VersionRange;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -21,6 +22,7 @@ final class PoolDocuments {
 
     private final Map<String, Member> members = new LinkedHashMap<>();
     private String poolId = "";
+    private ActiveVersions active = ActiveVersions.UNKNOWN;
     private boolean led;
 
     /**
@@ -39,16 +41,17 @@ final class PoolDocuments {
         poolId = id;
         led |= "leader".equals(pool.path("role").asText())
                 && "serving".equals(pool.path("state").asText());
-        member(from, Kind.MASTER, "master " + pool.path("name").asText(), pool.path("version"));
+        active = active.or(active(from, pool));
+        member(from, Kind.MASTER, "master " + pool.path("name").asText(), pool.path("version"), ActiveVersions.UNKNOWN);
         for (JsonNode node : pool.path("nodes")) {
             if (node.has("version")) {
-                member(from, Kind.NODE, "node " + node.path("id").asText(), node.path("version"));
+                member(from, Kind.NODE, "node " + node.path("id").asText(), node.path("version"), active(from, node));
             }
         }
         for (JsonNode clients : pool.path("clientVersions")) {
             String name = "client " + clients.path("example").asText()
                     + others(clients.path("count").asInt());
-            member(from, Kind.CLIENT, name, clients);
+            member(from, Kind.CLIENT, name, clients, ActiveVersions.UNKNOWN);
         }
     }
 
@@ -57,7 +60,7 @@ final class PoolDocuments {
             throw new FailureException(
                     "no master that was asked leads and serves, so nobody knows all nodes and clients; try again");
         }
-        return new Running(poolId, List.copyOf(new ArrayList<>(members.values())));
+        return new Running(poolId, active, List.copyOf(new ArrayList<>(members.values())));
     }
 
     private static JsonNode parse(String from, String text) throws FailureException {
@@ -73,13 +76,25 @@ final class PoolDocuments {
         }
     }
 
-    private void member(String from, Kind kind, String name, JsonNode told) throws FailureException {
+    private void member(String from, Kind kind, String name, JsonNode told, ActiveVersions writes)
+            throws FailureException {
         Versions versions = new Versions(
                 told.path("product").asText(),
                 range(from, name, told.path("wire")),
                 range(from, name, told.path("layout")),
                 range(from, name, told.path("abi")));
-        members.put(name + " " + versions.text(), new Member(kind, name, versions));
+        members.put(name + " " + versions.text(), new Member(kind, name, versions, writes));
+    }
+
+    /** What is spoken and written there; masters that do not say so yet know of one number only. */
+    private static ActiveVersions active(String from, JsonNode told) throws FailureException {
+        JsonNode numbers = told.path("active");
+        int wire = numbers.path("wire").asInt(0);
+        int layout = numbers.path("layout").asInt(0);
+        if (Math.min(wire, layout) < 0 || Math.max(wire, layout) > VERSION_MAX) {
+            throw new FailureException(from + " tells active versions that are none: " + numbers);
+        }
+        return new ActiveVersions(wire, layout);
     }
 
     private static VersionRange range(String from, String name, JsonNode told) throws FailureException {

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.wire;
 
 import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
@@ -21,7 +22,12 @@ public final class Handshake {
     /** Who this master is. */
     public record Self(String name, UUID poolId, long incarnation, Versions versions) {}
 
-    public static HandshakeMessage.Answer answer(Hello hello, Self self) {
+    /**
+     * The answer to a Hello.
+     *
+     * @param active what the pool speaks, as far as it is known: it is spoken with whoever knows it, and nobody else is let in
+     */
+    public static HandshakeMessage.Answer answer(Hello hello, Self self, ActiveVersions active) {
         if (hello.magic() != HandshakeMessage.MAGIC) {
             return refused(self, RefusalCode.PROTOCOL, "the first frame does not begin with the magic of kvpool");
         }
@@ -35,7 +41,7 @@ public final class Handshake {
                     "a peer needs a printable name of 1 to " + NAME_CHARS_MAX
                             + " characters and an incarnation that is not 0");
         }
-        int wire = highestCommon(hello.versions().wire(), self.versions().wire());
+        int wire = spoken(hello.versions().wire(), self.versions().wire(), active.wire());
         if (wire == 0) {
             return refused(
                     self,
@@ -45,7 +51,8 @@ public final class Handshake {
                             self,
                             "wire",
                             hello.versions().wire(),
-                            self.versions().wire()));
+                            self.versions().wire(),
+                            active.wire()));
         }
         boolean layoutFits = hello.role() != Role.NODE
                 || highestCommon(hello.versions().layout(), self.versions().layout()) != 0;
@@ -58,7 +65,8 @@ public final class Handshake {
                             self,
                             "segment layout",
                             hello.versions().layout(),
-                            self.versions().layout()));
+                            self.versions().layout(),
+                            0));
         }
         if (!hello.poolId().equals(HandshakeMessage.ANY_POOL) && !hello.poolId().equals(self.poolId())) {
             return refused(
@@ -86,13 +94,22 @@ public final class Handshake {
         return new Refused(code, self.versions().wire(), message);
     }
 
+    /** The active version if it is known and both know it, the highest they have in common if it is not, else 0. */
+    private static int spoken(VersionRange one, VersionRange other, int active) {
+        if (active == 0) {
+            return highestCommon(one, other);
+        }
+        return one.contains(active) && other.contains(active) ? active : 0;
+    }
+
     /** The highest version both know, or 0 when there is none. */
     static int highestCommon(VersionRange one, VersionRange other) {
         return Versions.common(one, other).orElse(0);
     }
 
-    private static String speaks(Hello hello, Self self, String what, VersionRange theirs, VersionRange ours) {
-        return "%s (kvpool %s) knows %s version %s, master %s (kvpool %s) knows %s; upgrade the older one"
+    private static String speaks(
+            Hello hello, Self self, String what, VersionRange theirs, VersionRange ours, int active) {
+        String both = "%s (kvpool %s) knows %s version %s, master %s (kvpool %s) knows %s"
                 .formatted(
                         peer(hello),
                         hello.versions().product(),
@@ -101,6 +118,9 @@ public final class Handshake {
                         self.name(),
                         self.versions().product(),
                         ours);
+        return active == 0
+                ? both + "; upgrade the older one"
+                : both + ", and the pool's active one is " + active + "; use a build that knows it";
     }
 
     private static String peer(Hello hello) {

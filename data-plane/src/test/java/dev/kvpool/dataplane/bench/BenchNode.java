@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.bench;
 
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
@@ -71,6 +72,7 @@ final class BenchNode {
                 new ObjectId(1, Long.MAX_VALUE),
                 false,
                 Restored.NOTHING,
+                ActiveVersions.UNKNOWN,
                 List.of(segment),
                 "10.0.0." + number + ":50061",
                 "",

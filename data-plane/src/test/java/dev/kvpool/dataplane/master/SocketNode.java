@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.wire.PeerSocket;
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
@@ -65,6 +66,7 @@ final class SocketNode implements AutoCloseable {
                 ObjectId.NONE,
                 false,
                 Restored.NOTHING,
+                ActiveVersions.UNKNOWN,
                 List.of(segment),
                 "127.0.0.1:1",
                 "",

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.preflight.Running.Kind;
 import dev.kvpool.dataplane.preflight.Running.Member;
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -30,6 +31,31 @@ class PoolDocumentsTest {
                         org.assertj.core.groups.Tuple.tuple(Kind.NODE, "node a"),
                         org.assertj.core.groups.Tuple.tuple(Kind.CLIENT, "client engine and 4 others"),
                         org.assertj.core.groups.Tuple.tuple(Kind.MASTER, "master m-1"));
+    }
+
+    @Test
+    void theHighestNumberThatAnyMasterTellsIsThePools() throws Exception {
+        String active = "\"active\":{\"wire\":%d,\"layout\":%d}";
+        String node = "{\"id\":\"a\",\"version\":{" + V + "}," + active.formatted(2, 1) + "}";
+        documents.add("one:9003", master("p", "m-0", "leader", node));
+        documents.add(
+                "two:9003",
+                "{" + active.formatted(2, 2) + "," + master("p", "m-1", "standby", "").substring(1));
+
+        assertThat(documents.running().active()).isEqualTo(new ActiveVersions(2, 2));
+        assertThat(documents.running().members())
+                .extracting(Member::active)
+                .containsExactly(
+                        ActiveVersions.UNKNOWN, new ActiveVersions(2, 1), ActiveVersions.UNKNOWN, ActiveVersions.UNKNOWN);
+    }
+
+    @Test
+    void activeNumbersThatAreNoneAreRefused() {
+        String nonsense = "{\"active\":{\"wire\":-1,\"layout\":1}," + master("p", "m-0", "leader", "").substring(1);
+
+        assertThatThrownBy(() -> documents.add("one:9003", nonsense))
+                .isInstanceOf(FailureException.class)
+                .hasMessageContaining("one:9003 tells active versions that are none");
     }
 
     @Test

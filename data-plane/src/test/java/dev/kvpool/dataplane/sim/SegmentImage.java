@@ -15,7 +15,7 @@ import java.util.List;
  */
 final class SegmentImage {
     private static final long STATE_OFFSET = 4096;
-    private static final long STATE_BYTES = 72;
+    private static final long STATE_BYTES = 80;
     private static final long PAGE_BYTES = 4096;
     private static final long DIRECTORY_OFFSET = 3 * PAGE_BYTES;
     private static final long RECORD_BYTES = 128;

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
@@ -13,6 +14,8 @@ import dev.kvpool.wire.RefusalCode;
 import dev.kvpool.wire.Role;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class HandshakeTest {
     private static final UUID POOL = UUID.fromString("5b0c3a52-7d2c-4f0e-9d0e-2f6f1f6f9a01");
@@ -46,6 +49,31 @@ class HandshakeTest {
         assertThat(refused.wire()).isEqualTo(OURS.wire());
         assertThat(refused.message())
                 .contains("client engine-1", "0.9.0", "5-6", "demo-master-0", "0.2.0", "2-4", "upgrade");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        // the peer knows, active, spoken (0: refused); this master knows 2 to 4
+        "1, 3, 3, 3",
+        "1, 3, 2, 2",
+        "2, 4, 0, 4",
+        "3, 4, 2, 0",
+        "2, 2, 3, 0",
+    })
+    void theActiveVersionIsSpokenAndMustBeKnown(int min, int max, int active, int spoken) {
+        Hello hello = hello(Role.CLIENT, POOL, 0, versions("0.1.0", min, max, 1, 1), "engine-1");
+
+        HandshakeMessage.Answer answer = Handshake.answer(hello, SELF, new ActiveVersions(active, 1));
+
+        switch (answer) {
+            case Welcome welcome -> assertThat(welcome.wireChosen()).isEqualTo(spoken);
+            case Refused refused -> {
+                assertThat(spoken).isZero();
+                assertThat(refused.code()).isEqualTo(RefusalCode.WIRE_VERSION);
+                assertThat(refused.message())
+                        .contains("client engine-1", "demo-master-0", "the pool's active one is " + active);
+            }
+        }
     }
 
     @Test
@@ -103,10 +131,10 @@ class HandshakeTest {
     }
 
     private static Welcome welcome(Hello hello) {
-        return (Welcome) Handshake.answer(hello, SELF);
+        return (Welcome) Handshake.answer(hello, SELF, ActiveVersions.UNKNOWN);
     }
 
     private static Refused refused(Hello hello) {
-        return (Refused) Handshake.answer(hello, SELF);
+        return (Refused) Handshake.answer(hello, SELF, ActiveVersions.UNKNOWN);
     }
 }

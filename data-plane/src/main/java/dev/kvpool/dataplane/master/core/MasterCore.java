@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.master.core.Counters.Count;
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientRequest;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
@@ -271,6 +272,28 @@ public final class MasterCore {
     /** Ends the emptying of a node, which takes part again; false when there is none. */
     public boolean cancelDrain(String node) {
         return upkeep.drains().cancel(node);
+    }
+
+    /** The versions the pool speaks and writes, as far as its nodes have told this master. */
+    public ActiveVersions activeVersions() {
+        return upkeep.activation().ofPool();
+    }
+
+    /**
+     * Has every node go over to these versions; the caller has looked whether all builds know them.
+     *
+     * @return why that is not possible here and now, or nothing
+     */
+    public Optional<String> activate(ActiveVersions versions, long now) {
+        nowMs = now;
+        if (!leadership.serves(now)) {
+            return Optional.of("this master does not serve as leader");
+        }
+        if (!view.membership().isAllInView()) {
+            return Optional.of("not all expected nodes take part; wait for them");
+        }
+        upkeep.activation().raise(versions);
+        return Optional.empty();
     }
 
     private void lose(NodeView node, String reason) {

@@ -64,6 +64,7 @@ final class NodeMessages {
             }
             case NodeStats it -> {
                 node.stats = it;
+                node.active = it.active();
                 node.hasPlaceFor(it.largestFreeBytes());
             }
             case LeaderGone it -> departures.heard(node, it, nowMs);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.NodeRef;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
@@ -43,6 +44,9 @@ final class NodeView implements Placement.Candidate {
 
     /** Where the configuration says that it is; empty when it does not. */
     String zoneSaid = "";
+
+    /** The versions it keeps as its pool's, as it told last; known also while it is away. */
+    ActiveVersions active = ActiveVersions.UNKNOWN;
 
     private long highestObjectEpoch;
     long objectLeaseMaxMs;
@@ -172,6 +176,7 @@ final class NodeView implements Placement.Candidate {
         info = newInfo;
         isTransient = newInfo.isTransient();
         seen = newInfo.seen();
+        active = newInfo.active();
         highestObjectEpoch =
                 Math.max(highestObjectEpoch, newInfo.highestObject().epoch());
         objectLeaseTold(newInfo.objectLeaseMaxMs());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
 import java.util.List;
 import java.util.Optional;
@@ -14,6 +15,7 @@ import java.util.OptionalLong;
  * @param tombstones keys whose removal is kept for nodes that have missed it
  * @param underReplicatedObjects with fewer copies on ready nodes than they should have, unavailable ones included
  * @param recoveredUntilMs on the core's clock; before it nothing that the last takeover found is evicted
+ * @param active the versions the pool speaks and writes, as far as its nodes have told
  * @param highestEpoch the highest epoch any node has told of
  */
 public record PoolStatus(
@@ -37,6 +39,7 @@ public record PoolStatus(
         int grantsUnderWay,
         long lastTakeoverMs,
         long recoveredUntilMs,
+        ActiveVersions active,
         List<Node> nodes,
         List<DrainStatus> drains,
         Counters counters) {
@@ -64,6 +67,7 @@ public record PoolStatus(
      * One storage node.
      *
      * @param reason why it is not ready, empty when it is
+     * @param active the versions it keeps as its pool's, as it told last
      * @param contents what it says to hold; empty until it has introduced itself on this connection
      */
     public record Node(
@@ -78,6 +82,7 @@ public record PoolStatus(
             String product,
             List<String> protocols,
             String address,
+            ActiveVersions active,
             Optional<Contents> contents) {}
 
     /**

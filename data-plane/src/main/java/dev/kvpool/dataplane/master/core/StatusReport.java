@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.master.core.PoolStatus.Contents;
 import dev.kvpool.dataplane.master.core.PoolStatus.Node;
 import dev.kvpool.dataplane.master.core.PoolStatus.NodeState;
 import dev.kvpool.dataplane.master.core.PoolStatus.State;
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -74,6 +75,7 @@ final class StatusReport {
                 grants.size(),
                 takeover.lastDurationMs(),
                 takeover.recoveredUntilMs(),
+                upkeep.activation().ofPool(),
                 List.copyOf(nodes),
                 upkeep.drains().status(),
                 counters.copy());
@@ -136,6 +138,7 @@ final class StatusReport {
                 node.peer.product(),
                 protocols(node),
                 node.info == null ? "" : node.info.tcp(),
+                node.active,
                 contents(node));
     }
 
@@ -169,7 +172,7 @@ final class StatusReport {
         String refusal = membership.refusal(id);
         NodeState state = refusal == null ? NodeState.AWAY : NodeState.REFUSED;
         String reason = refusal == null ? "has never connected to this master" : refusal;
-        return new Node(id, state, reason, false, 0, 0, 0, 0, "", List.of(), "", Optional.empty());
+        return new Node(id, state, reason, false, 0, 0, 0, 0, "", List.of(), "", ActiveVersions.UNKNOWN, Optional.empty());
     }
 
     private static List<String> protocols(NodeView node) {

@@ -14,6 +14,7 @@ final class Upkeep {
     private final Burials burials;
     private final Enrolling enrolling;
     private final Purges purges;
+    private final Activation activation;
     private final Standings standings;
     private final Copies copies;
     private final Repairs repairs;
@@ -35,6 +36,7 @@ final class Upkeep {
         this.tombstones = view.tombstones();
         this.commands = orders.commands();
         this.purges = orders.purges();
+        activation = new Activation(membership, commands, outbox);
         burials = new Burials(view, orders);
         enrolling = new Enrolling(settings, leadership, view, orders, settlement, burials);
         standings = new Standings(counters);
@@ -67,6 +69,10 @@ final class Upkeep {
         return objection;
     }
 
+    Activation activation() {
+        return activation;
+    }
+
     TakeoverReserve reserve() {
         return reserve;
     }
@@ -93,6 +99,7 @@ final class Upkeep {
     void abandon(NodeView node) {
         burials.abandon(node);
         commands.abandon(node);
+        activation.abandon(node);
         repairs.lookAgain();
     }
 
@@ -108,6 +115,7 @@ final class Upkeep {
         reserve.endTerm();
         purges.endTerm();
         tombstones.endTerm();
+        activation.endTerm();
         enrolling.endTerm();
         repairs.endTerm();
         drains.endTerm();
@@ -123,6 +131,7 @@ final class Upkeep {
         Authority authority = leadership.authority();
         standings.tick(membership.usable(), nowMs);
         purges.tick(authority, nowMs);
+        activation.tick(authority, nowMs);
         burials.tick(authority, nowMs);
         enrolling.tick(authority, nowMs);
         copies.tick(nowMs);

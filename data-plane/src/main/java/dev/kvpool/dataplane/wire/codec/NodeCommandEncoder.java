@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.wire.codec;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.NodeCommand;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Activate;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Bury;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Copy;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
@@ -14,6 +15,7 @@ import dev.kvpool.dataplane.wire.message.NodeCommand.Purge;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Tombstone;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
+import dev.kvpool.wire.ActivateEncoder;
 import dev.kvpool.wire.AuthorityEncoder;
 import dev.kvpool.wire.BuryEncoder;
 import dev.kvpool.wire.CopyEncoder;
@@ -34,6 +36,7 @@ final class NodeCommandEncoder {
     private final PurgeEncoder purge = new PurgeEncoder();
     private final BuryEncoder bury = new BuryEncoder();
     private final CopyEncoder copy = new CopyEncoder();
+    private final ActivateEncoder activate = new ActivateEncoder();
     private final LeaderLeavesEncoder leaderLeaves = new LeaderLeavesEncoder();
 
     int encode(NodeCommand command, MutableDirectBuffer buffer) {
@@ -43,6 +46,7 @@ final class NodeCommandEncoder {
             case Purge it -> purge(it, buffer);
             case Bury it -> bury(it, buffer);
             case Copy it -> copy(it, buffer);
+            case Activate it -> activate(it, buffer);
             case LeaderLeaves it -> leaderLeaves(it, buffer);
         };
     }
@@ -100,6 +104,12 @@ final class NodeCommandEncoder {
                 .putKey(it.key().bytes(), 0, it.key().length())
                 .sourceTcp(it.sourceTcp())
                 .limit();
+    }
+
+    private int activate(Activate it, MutableDirectBuffer buffer) {
+        activate.wrapAndApplyHeader(buffer, 0, header).requestId(it.requestId());
+        authority(activate.authority(), it.authority());
+        return activate.wire(it.versions().wire()).layout(it.versions().layout()).limit();
     }
 
     private int leaderLeaves(LeaderLeaves it, MutableDirectBuffer buffer) {

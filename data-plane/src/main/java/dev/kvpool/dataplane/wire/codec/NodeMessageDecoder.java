@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.wire.codec;
 
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
@@ -57,6 +58,7 @@ final class NodeMessageDecoder {
         ObjectId purge = objectId(info.purgeId());
         ObjectId highest = objectId(info.highestObject());
         Restored restored = new Restored(info.restored(), info.restoredHash(), info.dropped());
+        ActiveVersions active = new ActiveVersions(info.activeWire(), info.activeLayout());
         List<Segment> segments = new ArrayList<>();
         for (NodeInfoDecoder.SegmentsDecoder segment : info.segments()) {
             segments.add(new Segment(segment.segment(), segment.medium(), segment.capacityBytes(), segment.slots()));
@@ -71,6 +73,7 @@ final class NodeMessageDecoder {
                 highest,
                 info.isTransient() == Flag.YES,
                 restored,
+                active,
                 List.copyOf(segments),
                 tcp,
                 shm,
@@ -124,7 +127,8 @@ final class NodeMessageDecoder {
                 stats.draining(),
                 stats.idsHash(),
                 stats.damaged(),
-                stats.scrubRounds());
+                stats.scrubRounds(),
+                new ActiveVersions(stats.activeWire(), stats.activeLayout()));
     }
 
     NodeMessage fenceAck(DirectBuffer body, MessageHeaderDecoder header) {

@@ -43,6 +43,9 @@ public sealed interface NodeCommand extends Message {
             String sourceTcp)
             implements NodeCommand {}
 
+    /** Speak and write these versions from now on. */
+    record Activate(long requestId, Authority authority, ActiveVersions versions) implements NodeCommand {}
+
     /** The leader gave its Lease back; the node tells the other masters. */
     record LeaderLeaves(Authority authority) implements NodeCommand {}
 }

@@ -27,6 +27,7 @@ public sealed interface NodeMessage extends Message {
      * @param seen highest authority obeyed so far
      * @param objectLeaseMaxMs largest object lease any epoch used
      * @param highestObject highest object id in the directory
+     * @param active what the node keeps as its pool's versions, and writes its segments in
      * @param tcp HOST:PORT of the data endpoint
      * @param shm BOOTID:PATH of the unix socket, empty when off
      * @param zone failure domain, empty when unknown
@@ -38,6 +39,7 @@ public sealed interface NodeMessage extends Message {
             ObjectId highestObject,
             boolean isTransient,
             Restored restored,
+            ActiveVersions active,
             List<Segment> segments,
             String tcp,
             String shm,
@@ -71,7 +73,8 @@ public sealed interface NodeMessage extends Message {
             long drainingBytes,
             long idsHash,
             long damaged,
-            long scrubRounds)
+            long scrubRounds,
+            ActiveVersions active)
             implements NodeMessage {}
 
     /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
@@ -90,6 +91,7 @@ final class LargePool {
                         ObjectId.NONE,
                         false,
                         Restored.NOTHING,
+                        ActiveVersions.UNKNOWN,
                         List.of(segment),
                         "10.0.0." + node + ":50061",
                         "",

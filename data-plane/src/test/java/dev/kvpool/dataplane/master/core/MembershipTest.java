@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.Counters.Count;
 import dev.kvpool.dataplane.master.core.PoolStatus.NodeState;
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
@@ -328,6 +329,7 @@ class MembershipTest {
                 ObjectId.NONE,
                 false,
                 Restored.NOTHING,
+                ActiveVersions.UNKNOWN,
                 List.of(new Segment(0, Medium.DRAM, MIB, 100)),
                 "a:50061",
                 "",

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Activate;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Bury;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Copy;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
@@ -61,6 +63,9 @@ final class ModelNode {
     private boolean up = true;
     private boolean mute;
     private String zone = "";
+    private ActiveVersions active = new ActiveVersions(1, 1);
+    private ActiveVersions known = active;
+    private int activationsHeard;
     private final Set<ObjectId> damaged = new HashSet<>();
 
     ModelNode(World world, String id, long capacityBytes, boolean isTransient) {
@@ -144,6 +149,7 @@ final class ModelNode {
         seen = Authority.NONE;
         purgeId = ObjectId.NONE;
         objectLeaseMaxMs = 0;
+        active = new ActiveVersions(1, 1);
     }
 
     /** A client's write, start to commit; the authority is checked at the moment of the commit. */
@@ -192,6 +198,7 @@ final class ModelNode {
                 directory.highest(),
                 isTransient,
                 Restored.NOTHING,
+                active,
                 List.of(segment),
                 id + ":50061",
                 "",
@@ -222,6 +229,20 @@ final class ModelNode {
         world.every(periodMs, () -> streams.values().forEach(stream -> stream.link.toMaster(new Heartbeat())));
     }
 
+    /** What its build knows at most. */
+    ModelNode knowing(int wire, int layout) {
+        known = new ActiveVersions(wire, layout);
+        return this;
+    }
+
+    int activationsHeard() {
+        return activationsHeard;
+    }
+
+    ActiveVersions active() {
+        return active;
+    }
+
     /** A mute node is alive, but commands wait until it speaks again. */
     void mute(boolean on) {
         mute = on;
@@ -248,6 +269,7 @@ final class ModelNode {
             case Bury it -> bury(stream, it);
             case Purge it -> purge(stream, it);
             case Copy it -> copy(stream, it);
+            case Activate it -> activate(stream, it);
             default -> stream.link.toMaster(message);
         }
     }
@@ -289,6 +311,15 @@ final class ModelNode {
             purge(purge.purgeId());
         }
         stream.link.toMaster(new CommandAck(purge.requestId(), accepted, seen, Status.OK));
+    }
+
+    private void activate(Stream stream, Activate activate) {
+        boolean accepted = activate.authority().equals(seen);
+        activationsHeard++;
+        boolean understood = !activate.versions().exceeds(known);
+        active = accepted && understood ? active.or(activate.versions()) : active;
+        Status status = understood ? Status.OK : Status.VERSION_MISMATCH;
+        stream.link.toMaster(new CommandAck(activate.requestId(), accepted, seen, status));
     }
 
     private void purge(ObjectId below) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.kvpool.dataplane.version.Versions;
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.Existence;
 import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
@@ -35,6 +36,7 @@ import dev.kvpool.dataplane.wire.message.HandshakeMessage.Refused;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Activate;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Bury;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Copy;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
@@ -100,6 +102,7 @@ class CodecTest {
                     ID,
                     true,
                     new Restored(3, -4, 5),
+                    new ActiveVersions(2, 0xffff - 1),
                     List.of(new Segment(0, Medium.DRAM, 1L << 40, 0xFFFF_FFFEL), new Segment(1, Medium.NPU, 5, 6)),
                     "h:1",
                     "s",
@@ -109,7 +112,7 @@ class CodecTest {
             new SnapshotRecords(List.of()),
             new Changes(5, List.of(RECORD, FREED)),
             new SnapshotEnd(2, 6),
-            new NodeStats(1, 2, 3, 4, 5, 6, -7, 8, 9),
+            new NodeStats(1, 2, 3, 4, 5, 6, -7, 8, 9, new ActiveVersions(2, 3)),
             new LeaderGone(AUTHORITY, Departure.CRASHED, "m-0:50051"),
             new FenceAck(1, true, AUTHORITY, 3, 4, 5, ID),
             new CommandAck(1, false, AUTHORITY, Status.NO_SPACE),
@@ -134,6 +137,7 @@ class CodecTest {
             new Bury(1, AUTHORITY, List.of(new Tombstone(ID, Key.of("gone")), new Tombstone(ID, Key.of("ключ")))),
             new Copy(1, AUTHORITY, ID, 5000, -1, KEPT, -6, EXTENT, Key.of("k"), "n:50061"),
             new LeaderLeaves(AUTHORITY),
+            new Activate(1, AUTHORITY, new ActiveVersions(2, 3)),
             new Free(1, AUTHORITY, List.of(new Extent(EXTENT, ID), new Extent(ExtentRef.NONE, ObjectId.NONE))),
             new GrantReply(
                     1,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.wire.codec;
 
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.Existence;
 import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
@@ -17,6 +18,7 @@ import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Activate;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Bury;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Copy;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
@@ -28,6 +30,7 @@ import dev.kvpool.dataplane.wire.message.NodeCommand.Tombstone;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
+import dev.kvpool.wire.ActivateDecoder;
 import dev.kvpool.wire.AuthorityDecoder;
 import dev.kvpool.wire.BuryDecoder;
 import dev.kvpool.wire.CopyDecoder;
@@ -66,6 +69,7 @@ public final class PeerDecoder {
             case PurgeDecoder.TEMPLATE_ID -> purge(new PurgeDecoder().wrapAndApplyHeader(body, 0, header));
             case BuryDecoder.TEMPLATE_ID -> bury(new BuryDecoder().wrapAndApplyHeader(body, 0, header));
             case CopyDecoder.TEMPLATE_ID -> copy(new CopyDecoder().wrapAndApplyHeader(body, 0, header));
+            case ActivateDecoder.TEMPLATE_ID -> activate(new ActivateDecoder().wrapAndApplyHeader(body, 0, header));
             case LeaderLeavesDecoder.TEMPLATE_ID ->
                 new LeaderLeaves(authority(new LeaderLeavesDecoder()
                         .wrapAndApplyHeader(body, 0, header)
@@ -81,6 +85,10 @@ public final class PeerDecoder {
                 removeAll(new RemoveAllReplyDecoder().wrapAndApplyHeader(body, 0, header));
             default -> throw new AssertionError("a master sent template " + header.templateId());
         };
+    }
+
+    private Message activate(ActivateDecoder it) {
+        return new Activate(it.requestId(), authority(it.authority()), new ActiveVersions(it.wire(), it.layout()));
     }
 
     private Message answer() {

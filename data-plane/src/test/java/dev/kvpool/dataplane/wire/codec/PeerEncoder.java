@@ -100,7 +100,9 @@ public final class PeerEncoder {
         info.isTransient(flag(it.isTransient()))
                 .restored(it.restored().objects())
                 .restoredHash(it.restored().idsHash())
-                .dropped(it.restored().dropped());
+                .dropped(it.restored().dropped())
+                .activeWire(it.active().wire())
+                .activeLayout(it.active().layout());
         NodeInfoEncoder.SegmentsEncoder segments =
                 info.segmentsCount(it.segments().size());
         for (Segment segment : it.segments()) {
@@ -151,6 +153,8 @@ public final class PeerEncoder {
                 .idsHash(it.idsHash())
                 .damaged(it.damaged())
                 .scrubRounds(it.scrubRounds())
+                .activeWire(it.active().wire())
+                .activeLayout(it.active().layout())
                 .limit();
     }
 
