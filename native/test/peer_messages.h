@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "dev_kvpool_wire/Bury.h"
 #include "dev_kvpool_wire/Activate.h"
+#include "dev_kvpool_wire/Bury.h"
 #include "dev_kvpool_wire/CommandAck.h"
 #include "dev_kvpool_wire/Copy.h"
 #include "dev_kvpool_wire/DirectoryRecords.h"
@@ -223,10 +223,11 @@ inline node::NodeInfo readNodeInfo(wire::Body body) {
 
 inline node::NodeStatsMessage readNodeStats(wire::Body body) {
   wire::Reader<sbe::NodeStats> reader(body);
-  return {reader->sequence(), reader->usedBytes(), reader->largestFreeBytes(),
-          reader->slotsUsed(), reader->objects(), reader->draining(),
-          reader->idsHash(), reader->damaged(), reader->scrubRounds(),
-          {reader->activeWire(), reader->activeLayout()}};
+  return {reader->sequence(),         reader->usedBytes(),
+          reader->largestFreeBytes(), reader->slotsUsed(),
+          reader->objects(),          reader->draining(),
+          reader->idsHash(),          reader->damaged(),
+          reader->scrubRounds(),      {reader->activeWire(), reader->activeLayout()}};
 }
 
 struct Record {

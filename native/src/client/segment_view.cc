@@ -43,7 +43,7 @@ std::optional<uint32_t> readableSlots(const uint8_t* bytes, uint64_t fileBytes) 
 }  // namespace
 
 Result<std::unique_ptr<SegmentView>> SegmentView::map(const Fd& descriptor, uint64_t fileBytes,
-                                                       const wire::VersionRange& layouts) {
+                                                      const wire::VersionRange& layouts) {
   struct stat info {};
   if (::fstat(descriptor.get(), &info) != 0) return systemError("fstat of a segment file", errno);
   if (info.st_size < 0 || static_cast<uint64_t>(info.st_size) < fileBytes || fileBytes < store::kSegmentBytesMin) {
@@ -74,8 +74,7 @@ std::optional<store::DirectoryRecord> SegmentView::intactRecord(uint32_t slot) {
   return store::readIntactRecord(bytes_, slot, seal_);
 }
 
-const uint8_t* SegmentView::find(const ExtentRef& extent, const ObjectId& object, uint64_t offset,
-                                 uint64_t length) {
+const uint8_t* SegmentView::find(const ExtentRef& extent, const ObjectId& object, uint64_t offset, uint64_t length) {
   if (extent.slot >= slots_) return nullptr;
   const auto record = intactRecord(extent.slot);
   const bool names = record && record->state == static_cast<uint32_t>(store::SlotState::Committed) &&

@@ -71,9 +71,10 @@ void ClientSessions::hello(ConnectionId id, Session& session, wire::Body body) {
   const wire::Hello hello = wire::readHello(body);
   const wire::Identity& self = context_.config.self;
   std::variant<wire::Welcome, wire::Refused> answer =
-      self.poolId.isAny() ? wire::Refused{wire::Refusal::PoolMismatch, self.wire,
-                                          "node " + self.name + " has not met a master yet; try again soon"}
-                          : wire::judgeHello(hello, self, {wire::Role::Client, false, session.local, context_.state.active()});
+      self.poolId.isAny()
+          ? wire::Refused{wire::Refusal::PoolMismatch, self.wire,
+                          "node " + self.name + " has not met a master yet; try again soon"}
+          : wire::judgeHello(hello, self, {wire::Role::Client, false, session.local, context_.state.active()});
   wire::Bytes out;
   if (const auto* refused = std::get_if<wire::Refused>(&answer)) {
     wire::appendRefused(out, *refused);

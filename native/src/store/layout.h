@@ -135,9 +135,9 @@ inline std::optional<uint64_t> extentBytesFor(uint32_t keyLength, uint64_t paylo
   return payload ? checkedAdd(payloadDistance(keyLength), *payload) : std::nullopt;
 }
 
-/// What the checksum of a record starts with. In layout 1: nothing. In layout 2: the checksum of the file's header, which
-/// names pool, node and segment, so that a record of another segment is not intact here, not even at its own slot: disks
-/// show old blocks after a power failure, and files are copied.
+/// What the checksum of a record starts with. In layout 1: nothing. In layout 2: the checksum of the file's header,
+/// which names pool, node and segment, so that a record of another segment is not intact here, not even at its own
+/// slot: disks show old blocks after a power failure, and files are copied.
 struct RecordSeal {
   uint32_t start = 0;
   uint64_t since = UINT64_MAX;  // generation from which on records have it
@@ -160,7 +160,8 @@ constexpr uint64_t recordOffset(uint32_t slot) {
 
 /// A copy of the record of `slot` if it is whole: not in the middle of being stored, and at its place. The caller has
 /// checked that the slot lies in the file. Fences on both sides order it against reads of the payload around it.
-inline std::optional<DirectoryRecord> readIntactRecord(const uint8_t* file, uint32_t slot, const RecordSeal& seal = {}) {
+inline std::optional<DirectoryRecord> readIntactRecord(const uint8_t* file, uint32_t slot,
+                                                       const RecordSeal& seal = {}) {
   std::atomic_thread_fence(std::memory_order_acquire);
   DirectoryRecord record;
   std::memcpy(&record, file + recordOffset(slot), sizeof record);

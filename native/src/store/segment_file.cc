@@ -128,7 +128,8 @@ Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdent
     check = checkHeader(mapping.bytes(), identity);
   }
   if (check.verdict == HeaderVerdict::OtherLayout) {
-    return Status(KV_SEGMENT_LAYOUT, path + ": " + check.why + "; start a version that knows it, or move the file away");
+    return Status(KV_SEGMENT_LAYOUT,
+                  path + ": " + check.why + "; start a version that knows it, or move the file away");
   }
   if (check.verdict == HeaderVerdict::Fits) {
     Result<SegmentFile> segment = finish(std::move(file), std::move(mapping), check.geometry, memory.value());

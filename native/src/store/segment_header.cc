@@ -33,16 +33,15 @@ std::string ownerText(const PoolId& pool, const std::string& node, uint32_t segm
 /// Every number must be what this layout makes of the file's size, so that nothing is left to check later.
 bool numbersFit(const SegmentHeader& header, const Geometry& geometry) {
   return header.headerVersion == kHeaderVersion && header.headerBytes == sizeof(SegmentHeader) &&
-          header.recordBytes == sizeof(DirectoryRecord) &&
-         header.directoryOffset == kDirectoryOffset && header.fileBytes == geometry.fileBytes &&
-         header.dataOffset == geometry.dataOffset && header.dataBytes == geometry.dataBytes &&
-         header.slots == geometry.slots && header.nodeIdLength <= kNodeIdBytesMax;
+         header.recordBytes == sizeof(DirectoryRecord) && header.directoryOffset == kDirectoryOffset &&
+         header.fileBytes == geometry.fileBytes && header.dataOffset == geometry.dataOffset &&
+         header.dataBytes == geometry.dataBytes && header.slots == geometry.slots &&
+         header.nodeIdLength <= kNodeIdBytesMax;
 }
 
 /// The way out is the caller's to say.
 std::string layoutUnknown(uint32_t layout, const wire::VersionRange& known) {
-  return "the segment is written in layout " + std::to_string(layout) + ", this library knows " +
-         wire::toString(known);
+  return "the segment is written in layout " + std::to_string(layout) + ", this library knows " + wire::toString(known);
 }
 
 }  // namespace
@@ -70,8 +69,8 @@ HeaderCheck checkHeader(std::span<const uint8_t> file, const SegmentIdentity& ex
   // Before the checksum: a later one may be elsewhere.
   if (header.headerVersion > kHeaderVersion) {
     return reject(HeaderVerdict::OtherLayout, "the segment has a header of version " +
-                                                  std::to_string(header.headerVersion) +
-                                                  ", this library knows up to " + std::to_string(kHeaderVersion));
+                                                  std::to_string(header.headerVersion) + ", this library knows up to " +
+                                                  std::to_string(kHeaderVersion));
   }
   if (header.crc != headerCrc(header)) return reject(HeaderVerdict::Damaged, "the header has a wrong checksum");
   if (!numbersFit(header, *geometry)) {

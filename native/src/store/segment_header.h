@@ -13,8 +13,8 @@
 
 namespace kvpool::store {
 
-/// What the build that opens a segment understands. A new segment is made with the lowest of both, which fits every pool
-/// that this build may join: what its pool is beyond that a leader will say.
+/// What the build that opens a segment understands. A new segment is made with the lowest of both, which fits every
+/// pool that this build may join: what its pool is beyond that a leader will say.
 struct BuildVersions {
   wire::VersionRange wire = wire::kWireVersions;
   wire::VersionRange layout = wire::kLayoutVersions;

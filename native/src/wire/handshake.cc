@@ -30,8 +30,8 @@ std::string describe(const Identity& identity) {
 
 std::string versionsDiffer(const char* what, const Identity& peer, const VersionRange& peerRange, const Identity& self,
                            const VersionRange& selfRange, uint16_t active) {
-  const std::string both = describe(peer) + " knows " + toString(peerRange) + ", " + describe(self) + " knows " +
-                           toString(selfRange);
+  const std::string both =
+      describe(peer) + " knows " + toString(peerRange) + ", " + describe(self) + " knows " + toString(selfRange);
   if (active == 0) return std::string("no common ") + what + " version: " + both + "; upgrade the older one";
   return std::string("the pool's active ") + what + " version is " + std::to_string(active) + ": " + both +
          "; use a build that knows " + std::to_string(active);

@@ -69,9 +69,9 @@ Refused readRefused(Body body);
 
 /// What the accepting side asks of a dialer.
 struct Admission {
-  Role role = Role::Client;   // the only role this endpoint serves
-  bool anyPool = false;       // whether a dialer may leave the pool open
-  bool sharesLayout = false;  // whether the dialer will read the segment file itself
+  Role role = Role::Client;    // the only role this endpoint serves
+  bool anyPool = false;        // whether a dialer may leave the pool open
+  bool sharesLayout = false;   // whether the dialer will read the segment file itself
   ActiveVersions active = {};  // what the pool speaks and writes, as far as it is known: the dialer must know it
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core_in_memory.h"
+#include "dev_kvpool_wire/Welcome.h"
 
 namespace kvpool::node {
 namespace {

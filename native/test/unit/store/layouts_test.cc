@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two layouts: a build that knows both reads and writes the active one, goes over in one store, and reads what was before.
+// Two layouts: a build that knows both reads and writes the active one, goes over in one store, and reads what was
+// before.
 #include <gtest/gtest.h>
 
 #include "base/fd.h"
@@ -23,9 +24,9 @@ HeaderCheck checkBy(const SegmentInMemory& segment, const BuildVersions& build) 
 }
 
 TEST(Layouts, ANewSegmentHasTheLowestVersionsOfItsBuild) {
-  for (const auto& [build, active] : {std::pair{kOld, wire::ActiveVersions{1, 1}},
-                                      std::pair{kBoth, wire::ActiveVersions{1, 1}},
-                                      std::pair{kNew, wire::ActiveVersions{2, 2}}}) {
+  for (const auto& [build, active] :
+       {std::pair{kOld, wire::ActiveVersions{1, 1}}, std::pair{kBoth, wire::ActiveVersions{1, 1}},
+        std::pair{kNew, wire::ActiveVersions{2, 2}}}) {
     const SegmentInMemory segment(kSegmentBytesMin, build);
     EXPECT_EQ(segment.state->active(), active);
     EXPECT_EQ(checkBy(segment, build).verdict, HeaderVerdict::Fits);

@@ -17,4 +17,14 @@ public record VersionStatus(
 
         @JsonPropertyDescription("The image that all of the pool ran last; a failed upgrade goes back to it.")
         @Size(max = 512)
-        String lastStable) {}
+        String lastStable,
+
+        @JsonPropertyDescription(
+                "The version of the wire protocol that the pool speaks. It is raised when an upgrade is finished, and never"
+                        + " lowered: a version that does not speak it is refused.")
+        Integer activeWire,
+
+        @JsonPropertyDescription(
+                "The layout in which storage nodes write their segments, raised like activeWire. A version that does not"
+                        + " read it needs storage nodes to be emptied first.")
+        Integer activeLayout) {}

@@ -81,9 +81,11 @@ public final class Preflight {
     }
 
     private static String writes(List<Member> members) {
-        return listed(members, member -> member.active().layout() == 0
-                ? "may have written layout " + member.versions().layout()
-                : "writes layout " + member.active().layout());
+        return listed(
+                members,
+                member -> member.active().layout() == 0
+                        ? "may have written layout " + member.versions().layout()
+                        : "writes layout " + member.active().layout());
     }
 
     private static String says(List<Member> members) {

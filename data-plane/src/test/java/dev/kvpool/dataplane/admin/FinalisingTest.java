@@ -37,7 +37,8 @@ class FinalisingTest {
     void clientsCountByTheirWireVersionUnlessTheyMayBeLeftBehind() {
         ConnectedPeer old = peer(Role.CLIENT, "engine", 1, 1);
         assertThat(objection(SECOND, FIRST, 2, 2, false, old))
-                .hasValue("client engine (kvpool 0.1.0) speaks wire version 1, not 2; upgrade it first, or leave it behind");
+                .hasValue(
+                        "client engine (kvpool 0.1.0) speaks wire version 1, not 2; upgrade it first, or leave it behind");
         assertThat(objection(SECOND, FIRST, 2, 2, true, old)).isEmpty();
         assertThat(objection(SECOND, FIRST, 2, 2, false, peer(Role.CLIENT, "engine", 2, 1)))
                 .isEmpty();
@@ -51,7 +52,12 @@ class FinalisingTest {
     }
 
     private static Optional<String> objection(
-            ActiveVersions target, ActiveVersions active, int wire, int layout, boolean ignore, ConnectedPeer... peers) {
+            ActiveVersions target,
+            ActiveVersions active,
+            int wire,
+            int layout,
+            boolean ignore,
+            ConnectedPeer... peers) {
         return Finalising.objection(target, active, knowing(wire, layout), List.of(peers), ignore);
     }
 
@@ -60,7 +66,6 @@ class FinalisingTest {
     }
 
     private static Versions knowing(int wire, int layout) {
-        return new Versions(
-                "0.1.0", new VersionRange(1, wire), new VersionRange(1, layout), new VersionRange(1, 1));
+        return new Versions("0.1.0", new VersionRange(1, wire), new VersionRange(1, layout), new VersionRange(1, 1));
     }
 }

@@ -40,18 +40,23 @@ class PoolDocumentsTest {
         documents.add("one:9003", master("p", "m-0", "leader", node));
         documents.add(
                 "two:9003",
-                "{" + active.formatted(2, 2) + "," + master("p", "m-1", "standby", "").substring(1));
+                "{" + active.formatted(2, 2) + ","
+                        + master("p", "m-1", "standby", "").substring(1));
 
         assertThat(documents.running().active()).isEqualTo(new ActiveVersions(2, 2));
         assertThat(documents.running().members())
                 .extracting(Member::active)
                 .containsExactly(
-                        ActiveVersions.UNKNOWN, new ActiveVersions(2, 1), ActiveVersions.UNKNOWN, ActiveVersions.UNKNOWN);
+                        ActiveVersions.UNKNOWN,
+                        new ActiveVersions(2, 1),
+                        ActiveVersions.UNKNOWN,
+                        ActiveVersions.UNKNOWN);
     }
 
     @Test
     void activeNumbersThatAreNoneAreRefused() {
-        String nonsense = "{\"active\":{\"wire\":-1,\"layout\":1}," + master("p", "m-0", "leader", "").substring(1);
+        String nonsense = "{\"active\":{\"wire\":-1,\"layout\":1},"
+                + master("p", "m-0", "leader", "").substring(1);
 
         assertThatThrownBy(() -> documents.add("one:9003", nonsense))
                 .isInstanceOf(FailureException.class)

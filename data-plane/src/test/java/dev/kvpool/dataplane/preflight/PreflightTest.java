@@ -30,7 +30,8 @@ class PreflightTest {
     })
     void everyPairNeedsACommonWireVersionAndEverySegmentAReader(
             String wire, String layout, String theirWire, String theirLayout, Way way) {
-        Running pool = new Running("p", ActiveVersions.UNKNOWN, List.of(member(Kind.NODE, "node a", theirWire, theirLayout)));
+        Running pool =
+                new Running("p", ActiveVersions.UNKNOWN, List.of(member(Kind.NODE, "node a", theirWire, theirLayout)));
 
         assertThat(Preflight.judge(versions("0.2.0", wire, layout), pool, false).way())
                 .isEqualTo(way);
@@ -79,8 +80,9 @@ class PreflightTest {
 
         assertThat(Preflight.judge(versions("0.3.0", "2-2", "2-2"), new Running("p", first, List.of(node)), false)
                         .reason())
-                .isEqualTo("kvpool 0.3.0 speaks wire version 2, but the pool speaks 1 until an upgrade to a version that"
-                        + " speaks both is finished: go by way of such a version");
+                .isEqualTo(
+                        "kvpool 0.3.0 speaks wire version 2, but the pool speaks 1 until an upgrade to a version that"
+                                + " speaks both is finished: go by way of such a version");
     }
 
     @Test
@@ -150,7 +152,8 @@ class PreflightTest {
                 .mapToObj(i -> member(Kind.NODE, "node " + i, "1-1", "1-1"))
                 .toList();
 
-        assertThat(Preflight.judge(versions("0.2.0", "2-2", "1-1"), new Running("p", ActiveVersions.UNKNOWN, nodes), false)
+        assertThat(Preflight.judge(
+                                versions("0.2.0", "2-2", "1-1"), new Running("p", ActiveVersions.UNKNOWN, nodes), false)
                         .reason())
                 .contains("node 2 (kvpool 0.1.0) speaks 1 and 6 more likewise")
                 .doesNotContain("node 3");

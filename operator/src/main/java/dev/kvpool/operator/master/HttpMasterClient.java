@@ -86,6 +86,12 @@ public final class HttpMasterClient implements MasterClient {
     }
 
     @Override
+    public Optional<String> finalise(String address, int wire, int layout, boolean ignoreClients) {
+        return post(
+                address, "/api/v1/finalise?wire=%d&layout=%d&ignore-clients=%s".formatted(wire, layout, ignoreClients));
+    }
+
+    @Override
     public Optional<String> drain(String address, String node, Duration timeout) {
         String query = "?node=" + encoded(node) + "&timeout=" + timeout.toSeconds() + "s";
         return post(address, "/api/v1/drain" + query);

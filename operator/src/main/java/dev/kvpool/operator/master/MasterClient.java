@@ -36,6 +36,17 @@ public interface MasterClient {
     void leaderGone(List<String> addresses, String holder, long epoch, String leader);
 
     /**
+     * Has the leader bring its pool to these versions, for good.
+     *
+     * @param address IP address of the leader's pod
+     * @param wire version of the wire protocol
+     * @param layout layout of segments
+     * @param ignoreClients whether clients may be left behind
+     * @return why it did not begin, as the end of a sentence; empty when it did
+     */
+    Optional<String> finalise(String address, int wire, int layout, boolean ignoreClients);
+
+    /**
      * Has the leader begin to empty a storage node.
      *
      * @param address IP address of the leader's pod

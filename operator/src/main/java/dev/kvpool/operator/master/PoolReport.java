@@ -19,6 +19,8 @@ import java.util.List;
  * @param objects objects in the pool
  * @param nodes the storage nodes the master knows
  * @param takeover how the leader came to lead; null on a standby, and where the master does not say
+ * @param active what the pool speaks and writes now; null when no node has told
+ * @param clientVersions the builds of connected clients
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record PoolReport(
@@ -32,7 +34,9 @@ public record PoolReport(
         long usedBytes,
         long objects,
         List<Node> nodes,
-        Takeover takeover) {
+        Takeover takeover,
+        Active active,
+        List<ClientVersion> clientVersions) {
 
     private static final String LEADER = "leader";
     private static final String SERVING = "serving";
@@ -40,9 +44,10 @@ public record PoolReport(
 
     public PoolReport {
         nodes = nodes == null ? List.of() : List.copyOf(nodes);
+        clientVersions = clientVersions == null ? List.of() : List.copyOf(clientVersions);
     }
 
-    /** A report that says nothing of a takeover. */
+    /** A report that says nothing of a takeover either. */
     public PoolReport(
             String poolId,
             String name,
@@ -55,6 +60,22 @@ public record PoolReport(
             long objects,
             List<Node> nodes) {
         this(poolId, name, role, state, epoch, version, capacityBytes, usedBytes, objects, nodes, null);
+    }
+
+    /** A report that says nothing of active numbers and builds of clients. */
+    public PoolReport(
+            String poolId,
+            String name,
+            String role,
+            String state,
+            long epoch,
+            Version version,
+            long capacityBytes,
+            long usedBytes,
+            long objects,
+            List<Node> nodes,
+            Takeover takeover) {
+        this(poolId, name, role, state, epoch, version, capacityBytes, usedBytes, objects, nodes, takeover, null, null);
     }
 
     /** True when this master leads, whether it serves already or not. */
@@ -86,12 +107,46 @@ public record PoolReport(
     }
 
     /**
-     * A master's version.
+     * What a build is and understands.
      *
      * @param product product version, for example 0.1.0
+     * @param wire versions of the wire protocol; null when it did not say
+     * @param layout layouts of segments; null when it did not say
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
-    public record Version(String product) {}
+    public record Version(String product, Range wire, Range layout) {
+        public Version(String product) {
+            this(product, null, null);
+        }
+
+        /** Both ranges are known. */
+        public boolean isWhole() {
+            return wire != null && layout != null;
+        }
+    }
+
+    /** Versions, both ends included. */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Range(int min, int max) {}
+
+    /**
+     * What is spoken and written, whatever more is understood.
+     *
+     * @param wire version of the wire protocol
+     * @param layout layout of segments
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Active(int wire, int layout) {}
+
+    /**
+     * Clients of one build.
+     *
+     * @param wire versions of the wire protocol; null when the master did not say
+     * @param count how many there are
+     * @param example name of one of them
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record ClientVersion(String product, Range wire, int count, String example) {}
 
     /**
      * A storage node as the master sees it.
@@ -110,6 +165,8 @@ public record PoolReport(
      * @param lostAtReturn replicas of published objects that were gone when it came back; null when the master cannot tell
      * @param objectsLeft objects that emptying it has still to move; null when it is not being emptied
      * @param leftovers the same by tier and reason; empty also where the master does not say
+     * @param version its build; null while it is not connected
+     * @param active what it keeps and writes; null when it has not told
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
     public record Node(
@@ -129,7 +186,9 @@ public record PoolReport(
             Restored restored,
             Long lostAtReturn,
             Long objectsLeft,
-            List<Leftover> leftovers) {
+            List<Leftover> leftovers,
+            Version version,
+            Active active) {
 
         private static final String READY = "ready";
         private static final String REFUSED = "refused";
@@ -141,6 +200,41 @@ public record PoolReport(
             reason = reason == null ? "" : reason;
             protocols = protocols == null ? List.of() : List.copyOf(protocols);
             leftovers = leftovers == null ? List.of() : List.copyOf(leftovers);
+        }
+
+        /** What a master tells that knows neither its build nor its active numbers. */
+        public Node(
+                String id,
+                String state,
+                String reason,
+                boolean isTransient,
+                long usedBytes,
+                long objects,
+                String product,
+                List<String> protocols,
+                String incarnation,
+                Objects committed,
+                Restored restored,
+                Long lostAtReturn,
+                Long objectsLeft,
+                List<Leftover> leftovers) {
+            this(
+                    id,
+                    state,
+                    reason,
+                    isTransient,
+                    usedBytes,
+                    objects,
+                    product,
+                    protocols,
+                    incarnation,
+                    committed,
+                    restored,
+                    lostAtReturn,
+                    objectsLeft,
+                    leftovers,
+                    null,
+                    null);
         }
 
         public boolean ready() {

@@ -72,6 +72,11 @@ record PlanView(
                 new Step("change", "Pod " + pod, List.of("its image to " + image));
             case RollAction.DeletePod(String pod, String uid) -> new Step("make anew", "Pod " + pod, List.of());
             case RollAction.HandOver(String pod) -> new Step("tell", "Pod " + pod, List.of("to hand over"));
+            case RollAction.Finalise(int wire, int layout, boolean ignoreClients) ->
+                new Step(
+                        "tell",
+                        "the leader",
+                        List.of("to go over to wire version %d, layout %d".formatted(wire, layout)));
             case RollAction.Drain(String node) -> new Step("empty", "storage node " + node, List.of());
         };
     }

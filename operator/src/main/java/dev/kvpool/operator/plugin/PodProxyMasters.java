@@ -51,6 +51,11 @@ final class PodProxyMasters implements MasterClient {
     }
 
     @Override
+    public Optional<String> finalise(String pod, int wire, int layout, boolean ignoreClients) {
+        throw new UnsupportedOperationException("only the operator knows when an upgrade is finished");
+    }
+
+    @Override
     public Optional<String> drain(String pod, String node, Duration timeout) {
         return command(pod, "POST", "/api/v1/drain?node=%s&timeout=%ds".formatted(encoded(node), timeout.toSeconds()));
     }

@@ -115,6 +115,10 @@ final class PoolExecutor {
             case RollAction.DeletePod(String name, String uid) ->
                 podOf(uid).ifPresent(pod -> attempt(pod, () -> delete(pod)));
             case RollAction.HandOver(String name) -> tellLeader(name, "hand over", masters::handOver);
+            case RollAction.Finalise(int wire, int layout, boolean ignoreClients) ->
+                tellLeader(
+                        "go over to wire version %d and segment layout %d".formatted(wire, layout),
+                        address -> masters.finalise(address, wire, layout, ignoreClients));
             case RollAction.Drain(String node) -> drain(new DrainAction.Empty(node));
         }
     }

@@ -131,11 +131,16 @@ public final class PoolStatus {
     private VersionStatus version(PoolObservation seen, PoolPlan plan, KvCachePoolStatus old) {
         Set<String> running = PoolFindings.versions(seen.reports().stream().map(PoolFindings::product));
         String before = old.version() == null ? null : old.version().running();
+        Optional<PoolReport.Active> active = seen.leaderReport().map(PoolReport::active);
         return new VersionStatus(
                 running.isEmpty() ? before : String.join(",", running),
                 PoolImage.version(seen.spec(), settings, RollViews.stableImage(seen))
                         .orElse(null),
-                plan.roll().mastersImage());
+                plan.roll().mastersImage(),
+                active.map(PoolReport.Active::wire)
+                        .orElse(old.version() == null ? null : old.version().activeWire()),
+                active.map(PoolReport.Active::layout)
+                        .orElse(old.version() == null ? null : old.version().activeLayout()));
     }
 
     private static Optional<ScaleStatus> scale(PoolObservation seen) {

@@ -32,6 +32,7 @@ final class RollViews {
                 instances(seen, PoolLabels.ROLE_MASTER),
                 instances(seen, PoolLabels.ROLE_STORAGE),
                 answering(seen),
+                seen.reports(),
                 seen.leaderReport(),
                 preflight(seen),
                 seen.watchedSince(),

@@ -20,6 +20,7 @@ public final class ScriptedMasters implements MasterClient {
 
     private volatile Consumer<String> handOver = address -> {};
 
+    private volatile Consumer<PoolReport.Active> finalised = versions -> {};
     private volatile Consumer<String> drained = node -> {};
     private volatile Consumer<String> cancelled = node -> {};
 
@@ -77,6 +78,17 @@ public final class ScriptedMasters implements MasterClient {
     /** Who was told of a leader that has ended, and what. */
     public List<String> goneLeaders() {
         return List.copyOf(goneLeaders);
+    }
+
+    @Override
+    public Optional<String> finalise(String address, int wire, int layout, boolean ignoreClients) {
+        finalised.accept(new PoolReport.Active(wire, layout));
+        return Optional.empty();
+    }
+
+    /** From now on a leader that is told to go over to other versions does this with them. */
+    public void onFinalise(Consumer<PoolReport.Active> deed) {
+        finalised = deed;
     }
 
     @Override

@@ -172,7 +172,8 @@ final class StatusReport {
         String refusal = membership.refusal(id);
         NodeState state = refusal == null ? NodeState.AWAY : NodeState.REFUSED;
         String reason = refusal == null ? "has never connected to this master" : refusal;
-        return new Node(id, state, reason, false, 0, 0, 0, 0, "", List.of(), "", ActiveVersions.UNKNOWN, Optional.empty());
+        return new Node(
+                id, state, reason, false, 0, 0, 0, 0, "", List.of(), "", ActiveVersions.UNKNOWN, Optional.empty());
     }
 
     private static List<String> protocols(NodeView node) {

@@ -109,7 +109,9 @@ final class NodeCommandEncoder {
     private int activate(Activate it, MutableDirectBuffer buffer) {
         activate.wrapAndApplyHeader(buffer, 0, header).requestId(it.requestId());
         authority(activate.authority(), it.authority());
-        return activate.wire(it.versions().wire()).layout(it.versions().layout()).limit();
+        return activate.wire(it.versions().wire())
+                .layout(it.versions().layout())
+                .limit();
     }
 
     private int leaderLeaves(LeaderLeaves it, MutableDirectBuffer buffer) {

@@ -58,7 +58,7 @@ public final class Roll {
         }
         boolean same = view.stable().equals(view.wanted());
         if (same && view.all().allMatch(instance -> instance.runs(view.wanted()))) {
-            return still(Optional.empty(), view.stable(), none());
+            return finalised(Optional.empty(), view.stable(), none());
         }
         if (view.options().paused()) {
             return still(
@@ -91,6 +91,10 @@ public final class Roll {
 
     /** The spec names another image than the one the upgrade is about. */
     private RollPlan wishChanged(RollStatus roll) {
+        if (roll.phase() == RollPhase.FINALISING && view.stable().equals(roll.image())) {
+            // It may speak and write the new versions by now: whether it can go back a new preflight must say.
+            return still(Optional.empty(), view.stable(), upgrading(roll, "is done; the spec asks for another one"));
+        }
         boolean touched = roll.phase() == RollPhase.ROLLING || roll.phase() == RollPhase.FINALISING;
         if (!touched) {
             return still(Optional.empty(), roll.from(), none());
@@ -174,13 +178,21 @@ public final class Roll {
                 new Finding(finding.reason(), finding.message() + " " + outcome.sentence()));
     }
 
-    /** Pods that are made anew get the new image from now on; when the sets say so, the upgrade is history. */
+    /**
+     * Pods that are made anew get the new image from now on. When the sets say so, the pool goes over to what its new builds
+     * speak and write, and then the upgrade is history. A pool that cannot do that now does it later, as soon as it can.
+     */
     private RollPlan finalising(RollStatus roll) {
-        boolean done = view.stable().equals(roll.image());
-        return still(
-                done ? Optional.empty() : Optional.of(roll),
-                roll.image(),
-                done ? none() : upgrading(roll, "is being finished"));
+        boolean kept = view.stable().equals(roll.image());
+        boolean done = kept && new Finalising(view).action().isEmpty();
+        Optional<RollStatus> next = done ? Optional.empty() : Optional.of(roll);
+        Finding finding = done ? none() : upgrading(roll, "is being finished");
+        return kept ? finalised(next, roll.image(), finding) : still(next, roll.image(), finding);
+    }
+
+    private RollPlan finalised(Optional<RollStatus> next, String image, Finding finding) {
+        List<RollAction> actions = new Finalising(view).action().stream().toList();
+        return new RollPlan(next, actions, image, image, Optional.empty(), finding);
     }
 
     private RollPlan blocked(RollStatus roll) {
@@ -213,7 +225,8 @@ public final class Roll {
                 .map(image -> " The operator would now make new pools with %s; set spec.version to go over to it."
                         .formatted(image))
                 .orElse("");
-        return new Finding(Reason.NO_UPGRADE, "The pool runs %s.%s".formatted(view.stable(), offer));
+        String heldBack = new Finalising(view).heldBack().orElse("");
+        return new Finding(Reason.NO_UPGRADE, "The pool runs %s.%s%s".formatted(view.stable(), heldBack, offer));
     }
 
     private static Finding upgrading(RollStatus roll, String what) {

@@ -12,6 +12,9 @@ public sealed interface RollAction {
     /** Have the leader in this pod give its leadership away. */
     record HandOver(String pod) implements RollAction {}
 
+    /** Have the pool speak and write these versions, for good. */
+    record Finalise(int wire, int layout, boolean ignoreClients) implements RollAction {}
+
     /** Have the leader empty a storage node. */
     record Drain(String node) implements RollAction {}
 }

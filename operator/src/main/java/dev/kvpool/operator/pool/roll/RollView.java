@@ -24,6 +24,7 @@ import java.util.stream.Stream;
  * @param masters masters there are, by name
  * @param storage storage nodes there are, by id
  * @param answering pods of masters that answered
+ * @param reports what each master that answered says
  * @param leader what the leader says, when it leads, serves and answers
  * @param preflight the preflight Job; empty when there is none
  * @param watchedSince since when the operator that decides looks at the pool
@@ -39,6 +40,7 @@ public record RollView(
         List<Instance> masters,
         List<Instance> storage,
         Set<String> answering,
+        List<PoolReport> reports,
         Optional<PoolReport> leader,
         Optional<PreflightSeen> preflight,
         Instant watchedSince,
@@ -48,6 +50,7 @@ public record RollView(
         masters = List.copyOf(masters);
         storage = List.copyOf(storage);
         answering = Set.copyOf(answering);
+        reports = List.copyOf(reports);
     }
 
     /**

@@ -19,6 +19,10 @@ final class RollMember {
 
     long droppedAtReturn;
     Long objectsLeft;
+
+    /** What it keeps as its pool's versions. */
+    PoolReport.Active active = new PoolReport.Active(1, 1);
+
     private String state = "ready";
     private Long lostAtReturn;
     private long restored;
@@ -97,6 +101,12 @@ final class RollMember {
         return new Instance(name, uidText(), name, image, restarts, started, ready, false, ready ? "" : "crashes");
     }
 
+    /** What its running build understands: the second image knows more than the first. */
+    PoolReport.Version build() {
+        PoolReport.Range known = RollPool.NEW.equals(running) ? new PoolReport.Range(1, 2) : new PoolReport.Range(1, 1);
+        return new PoolReport.Version(running, known, known);
+    }
+
     PoolReport.Node asNode() {
         return new PoolReport.Node(
                 name,
@@ -112,6 +122,8 @@ final class RollMember {
                 new PoolReport.Restored(restored, "h" + restored, dropped),
                 lostAtReturn,
                 objectsLeft,
-                List.of());
+                List.of(),
+                ready ? build() : null,
+                active);
     }
 }

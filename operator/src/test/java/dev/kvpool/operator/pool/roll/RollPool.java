@@ -37,6 +37,8 @@ public final class RollPool {
     private boolean mayLoseBytes;
     private Instant now = Instant.parse("2026-01-01T12:00:00Z");
     private Instant operatorSince = now;
+    private List<PoolReport.ClientVersion> clients = List.of();
+    private List<RollMember> toRaise = storage;
 
     public RollPool(int masterCount, int nodeCount) {
         for (int i = 0; i < masterCount; i++) {
@@ -97,6 +99,25 @@ public final class RollPool {
                 .filter(node -> node.name.equals(name))
                 .findFirst()
                 .orElseThrow();
+    }
+
+    /** A client is connected that speaks the first version of the wire protocol only; or none is. */
+    RollPool oldClient(boolean connected) {
+        clients = connected
+                ? List.of(new PoolReport.ClientVersion("0.0.9", new PoolReport.Range(1, 1), 1, "engine"))
+                : List.of();
+        return this;
+    }
+
+    /** Of the storage nodes only these do what a leader tells all of them to go over to. */
+    RollPool raising(String... names) {
+        toRaise = List.of(names).stream().map(this::node).toList();
+        return this;
+    }
+
+    RollPool raisingAll() {
+        toRaise = storage;
+        return this;
     }
 
     public RollPool later(Duration time) {
@@ -169,26 +190,35 @@ public final class RollPool {
                         .filter(master -> master.ready)
                         .map(master -> master.name)
                         .collect(Collectors.toSet()),
-                report(),
+                masters.stream()
+                        .filter(master -> master.ready)
+                        .map(this::report)
+                        .toList(),
+                leader.ready ? Optional.of(report(leader)) : Optional.empty(),
                 preflight,
                 operatorSince,
                 now);
     }
 
-    private Optional<PoolReport> report() {
-        return leader.ready
-                ? Optional.of(new PoolReport(
-                        "id",
-                        leader.name,
-                        "leader",
-                        "serving",
-                        epoch,
-                        null,
-                        0,
-                        0,
-                        0,
-                        storage.stream().map(RollMember::asNode).toList()))
-                : Optional.empty();
+    private PoolReport report(RollMember master) {
+        boolean leads = master == leader;
+        return new PoolReport(
+                "id",
+                master.name,
+                leads ? "leader" : "standby",
+                leads ? "serving" : "standby",
+                epoch,
+                master.build(),
+                0,
+                0,
+                0,
+                storage.stream().map(RollMember::asNode).toList(),
+                null,
+                storage.stream()
+                        .map(node -> node.active)
+                        .reduce((one, other) -> one.wire() > other.wire() ? one : other)
+                        .orElseThrow(),
+                leads ? clients : List.of());
     }
 
     /** Rounds in which all goes well. */
@@ -241,6 +271,10 @@ public final class RollPool {
                 case RollAction.HandOver(String pod) -> {
                     done.add("hand over " + pod);
                     handOver(pod);
+                }
+                case RollAction.Finalise(int wire, int layout, boolean ignoreClients) -> {
+                    done.add("finalise " + wire + " " + layout);
+                    toRaise.forEach(node -> node.active = new PoolReport.Active(wire, layout));
                 }
                 case RollAction.Drain(String node) -> {
                     done.add("drain " + node);

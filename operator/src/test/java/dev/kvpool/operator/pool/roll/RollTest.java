@@ -42,7 +42,8 @@ class RollTest {
                         "m-0 " + NEW,
                         "s-2 " + NEW,
                         "s-1 " + NEW,
-                        "s-0 " + NEW);
+                        "s-0 " + NEW,
+                        "finalise 2 2");
         assertThat(pool.images()).containsExactly(NEW);
         assertThat(pool.stable()).isEqualTo(NEW);
         assertThat(pool.leader()).isNotEqualTo("m-0");
@@ -54,7 +55,7 @@ class RollTest {
 
         play(pool, 1);
 
-        assertThat(pool.done).containsExactly("m-0 " + NEW, "s-0 " + NEW);
+        assertThat(pool.done).containsExactly("m-0 " + NEW, "s-0 " + NEW, "finalise 2 2");
     }
 
     @ParameterizedTest
@@ -250,7 +251,8 @@ class RollTest {
                         "drain s-1",
                         "delete s-1",
                         "drain s-0",
-                        "delete s-0");
+                        "delete s-0",
+                        "finalise 2 2");
         assertThat(pool.images()).containsExactly(NEW);
     }
 
