@@ -2,7 +2,6 @@
 package dev.kvpool.operator.plugin;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.operator.pool.PoolLabels;
 import dev.kvpool.operator.pool.PoolObservation;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -23,7 +22,6 @@ final class DryRun {
             .withDryRun(List.of("All"))
             .build();
 
-    private final ObjectMapper json = new ObjectMapper();
     private final KubernetesClient client;
     private final PoolObservation seen;
 
@@ -48,11 +46,15 @@ final class DryRun {
             return Optional.of(new PlanView.Step("create", title, List.of()));
         }
         try {
-            JsonNode after = json.valueToTree(client.resource(wanted).patch(AS_THE_OPERATOR, wanted));
-            List<String> fields = Differences.between(json.valueToTree(actual.get()), after);
+            JsonNode after = tree(client.resource(wanted).patch(AS_THE_OPERATOR, wanted));
+            List<String> fields = Differences.between(tree(actual.get()), after);
             return fields.isEmpty() ? Optional.empty() : Optional.of(new PlanView.Step("change", title, fields));
         } catch (KubernetesClientException e) {
             return Optional.of(new PlanView.Step("may change", title, List.of(Sentences.of(e))));
         }
+    }
+
+    private JsonNode tree(HasMetadata object) {
+        return client.getKubernetesSerialization().convertValue(object, JsonNode.class);
     }
 }

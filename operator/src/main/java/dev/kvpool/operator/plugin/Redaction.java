@@ -2,7 +2,6 @@
 package dev.kvpool.operator.plugin;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
@@ -12,7 +11,6 @@ import java.util.regex.Pattern;
 /** Takes out of a support bundle what nobody who helps needs to see. Pure. */
 final class Redaction {
     private static final String REPLACED = "REDACTED";
-    private static final ObjectMapper JSON = new ObjectMapper();
     private static final KubernetesSerialization YAML = new KubernetesSerialization();
 
     /** Variables of which we know what is in them; the values of all others go. */
@@ -41,7 +39,7 @@ final class Redaction {
             if (object.getKind().equals("Secret")) {
                 continue;
             }
-            JsonNode tree = JSON.valueToTree(object);
+            JsonNode tree = YAML.convertValue(object, JsonNode.class);
             JsonNode metadata = tree.path("metadata");
             if (metadata instanceof ObjectNode fields) {
                 fields.remove("managedFields");

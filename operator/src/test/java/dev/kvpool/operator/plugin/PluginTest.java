@@ -14,6 +14,8 @@ import dev.kvpool.operator.apiserver.OperatorUnderTest;
 import dev.kvpool.operator.apiserver.ScriptedMasters;
 import dev.kvpool.operator.master.PoolReport;
 import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -69,6 +71,7 @@ class PluginTest {
         say("demo-master-0", ScriptedMasters.leader("demo-master-0", 4, 5L << 20, NODES));
         say("demo-master-1", ScriptedMasters.standby("demo-master-1", 4));
         cluster.takeLease("demo-master", "demo-master-0", 4);
+        renewLease();
         await().atMost(LIMIT).until(() -> operator.pool("demo").getStatus().phase() == PoolPhase.READY);
         await().atMost(LIMIT).until(() -> cluster.isLabelledLeader("demo-master-0"));
         operator.stop();
@@ -266,6 +269,17 @@ class PluginTest {
     private int run(String... arguments) {
         return new KubectlKvpool(options -> new Cluster(ApiServer.shared().client(pods), NAMESPACE))
                 .run(new PrintWriter(out, true), new PrintWriter(err, true), arguments);
+    }
+
+    /** Times are what plain JSON cannot write. */
+    private static void renewLease() {
+        operator.client()
+                .leases()
+                .inNamespace(NAMESPACE)
+                .withName("demo-master")
+                .patch(
+                        PatchContext.of(PatchType.JSON_MERGE),
+                        "{\"spec\":{\"renewTime\":\"2026-01-01T00:00:00.000000Z\"}}");
     }
 
     /** To the operator and to the plugin. */

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.api.v1alpha1.FailoverStatus;
+import dev.kvpool.e2e.cluster.Cluster;
+import dev.kvpool.e2e.cluster.Limits;
+import dev.kvpool.e2e.cluster.OnCluster;
+import dev.kvpool.e2e.cluster.Wait;
+import dev.kvpool.e2e.install.Operator;
+import dev.kvpool.e2e.pool.Clients;
+import dev.kvpool.e2e.pool.Pool;
+import dev.kvpool.e2e.pool.Pool.Leader;
+import dev.kvpool.e2e.pool.Scene;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Leaders that are killed one after the other, under load. */
+@OnCluster
+@Order(4)
+@TestInstance(Lifecycle.PER_CLASS)
+class FailoverIT {
+    private static final Logger LOG = LoggerFactory.getLogger(FailoverIT.class);
+    private static final String NAMESPACE = "kvpool-e2e-failover";
+    private static final String POOL = "failover";
+    private static final Pattern GAP = Pattern.compile("longest time without a put that succeeded ([0-9.]+) s");
+
+    /** {@code -Dkvpool.failovers=10} for a measurement. */
+    private static final int ROUNDS = Integer.getInteger("kvpool.failovers", 2);
+
+    /** Longer than killing takes on a slow machine, so that puts are tried before, during and after. */
+    private static final Duration LOAD = Duration.ofSeconds(20);
+
+    private Cluster cluster;
+    private Scene scene;
+    private Pool pool;
+
+    @BeforeAll
+    void makePool(Cluster cluster, Operator operator) {
+        this.cluster = cluster;
+        scene = new Scene(cluster, NAMESPACE, POOL, 100);
+        pool = scene.pool();
+        // Three masters: those that were killed wait longer and longer before the kubelet starts them again.
+        cluster.kubectl().apply(NAMESPACE, """
+                apiVersion: kvpool.dev/v1alpha1
+                kind: KvCachePool
+                metadata: {name: %s}
+                spec:
+                  masters: {replicas: 3}
+                  storage: [{name: default, replicas: 2, capacity: 256Mi}]
+                """.formatted(POOL));
+        pool.awaitReady();
+    }
+
+    @AfterAll
+    void removeNamespace() {
+        if (scene != null) {
+            scene.close();
+        }
+    }
+
+    @Test
+    @DisplayName("leaders are killed under load: nothing is lost, and the status says who follows whom, and why")
+    void leadersAreKilled() {
+        List<Double> gaps = new ArrayList<>();
+        for (int round = 0; round < ROUNDS; round++) {
+            gaps.add(killLeader(round));
+        }
+
+        Collections.sort(gaps);
+        LOG.info(
+                "longest time without a put, a leader killed in each of {} rounds: median {} s, all {}",
+                ROUNDS,
+                gaps.get(ROUNDS / 2),
+                gaps);
+    }
+
+    private double killLeader(int round) {
+        pool.awaitReady();
+        Clients.Load load = scene.clients().startLoad("round-" + round, LOAD);
+        Leader before = pool.leaseHolder();
+
+        scene.killer()
+                .kill(cluster.client()
+                        .pods()
+                        .inNamespace(NAMESPACE)
+                        .withName(before.pod())
+                        .require());
+
+        Leader after = pool.awaitLeaderAfter(before.epoch());
+        Wait.until("the status tells of the change of leaders", Limits.STATUS, () -> {
+            FailoverStatus last = pool.resource().getStatus().lastFailover();
+            assertThat(last).as("last failover").isNotNull();
+            assertThat(last.epoch()).isEqualTo(after.epoch());
+            assertThat(last.to()).isEqualTo(after.pod());
+        });
+        LOG.info("round {}: {}", round, pool.resource().getStatus().lastFailover());
+        List<String> lines = load.awaitNothingLost();
+        Matcher gap = GAP.matcher(String.join("\n", lines));
+        assertThat(gap.find()).as("%s", lines).isTrue();
+        return Double.parseDouble(gap.group(1));
+    }
+}
