@@ -111,27 +111,25 @@ final class SimMaster extends SimProcess {
 
     private void tick() {
         long evictedBefore = evictions();
-        long unmarkedBefore = unmarkedEvictions();
         Set<String> before = shownKeys();
         published.clear();
         core.tick(clockMs());
         boolean evicts = evictions() != evictedBefore;
         if (evicts) {
-            evicted(before, unmarkedEvictions() == unmarkedBefore);
+            evicted(before);
         }
         perform();
         if (evicts) {
             // An object may be published late and evicted in the same tick.
-            evicted(published, unmarkedEvictions() == unmarkedBefore);
+            evicted(published);
         }
     }
 
-    /** @param marked nothing older of these keys can come back */
-    private void evicted(Set<String> shownBefore, boolean marked) {
+    private void evicted(Set<String> shownBefore) {
         Set<String> gone = new TreeSet<>(shownBefore);
         gone.removeAll(shownKeys());
         world.trace(() -> name + " evicts " + gone);
-        watch.evicted(this, gone, marked);
+        watch.evicted(this, gone);
     }
 
     /** Begins to empty a node if this master leads and the node takes part. */
@@ -160,10 +158,6 @@ final class SimMaster extends SimProcess {
 
     private long evictions() {
         return core.status().counters().get(Count.EVICTED);
-    }
-
-    private long unmarkedEvictions() {
-        return core.status().counters().get(Count.EVICTED_UNMARKED);
     }
 
     private Set<String> shownKeys() {
@@ -275,7 +269,7 @@ final class SimMaster extends SimProcess {
     }
 
     private void greet(End end, Hello hello) {
-        switch (Handshake.answer(hello, self, core.activeVersions())) {
+        switch (Handshake.answer(hello, self)) {
             case Welcome welcome -> admit(end, hello, welcome);
             case Refused refused -> refuse(end, refused);
         }

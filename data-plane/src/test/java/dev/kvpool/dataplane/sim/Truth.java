@@ -84,9 +84,9 @@ final class Truth {
         newest.clear();
     }
 
-    void evicted(String key, boolean marked) {
+    void evicted(String key) {
         newest.remove(key);
-        history.evicted(key, marked);
+        history.evicted(key);
     }
 
     /** No node has the object of this key any more. */
