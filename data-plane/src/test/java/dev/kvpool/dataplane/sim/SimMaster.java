@@ -269,7 +269,7 @@ final class SimMaster extends SimProcess {
     }
 
     private void greet(End end, Hello hello) {
-        switch (Handshake.answer(hello, self)) {
+        switch (Handshake.answer(hello, self, core.activeVersions())) {
             case Welcome welcome -> admit(end, hello, welcome);
             case Refused refused -> refuse(end, refused);
         }
