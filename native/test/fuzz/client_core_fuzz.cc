@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+// The client's core among masters and nodes that say anything: frames of any bytes, and answers to what it really asked
+// with any status, count, place and length. Whatever they say, its shell is told to touch only memory of a batch that
+// runs, within its bounds; each batch ends once; and what a get calls a success came with the checksum it was promised.
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/client_core.h"
+#include "dev_kvpool_wire/ExistsRequest.h"
+#include "dev_kvpool_wire/GrantRequest.h"
+#include "dev_kvpool_wire/Heartbeat.h"
+#include "dev_kvpool_wire/LookupRequest.h"
+#include "dev_kvpool_wire/PublishRequest.h"
+#include "dev_kvpool_wire/ReadRequest.h"
+#include "dev_kvpool_wire/RemoveAllRequest.h"
+#include "dev_kvpool_wire/RemoveRequest.h"
+#include "dev_kvpool_wire/ShmAttach.h"
+#include "dev_kvpool_wire/WriteRequest.h"
+#include "master/master_messages.h"
+#include "node/messages.h"
+#include "wire/frame.h"
+
+namespace {
+
+using namespace kvpool;
+using namespace kvpool::client;
+namespace sbe = wire::sbe;
+namespace master = test::master;
+
+constexpr uint64_t kMemory = 0x100000;  // never touched: the core only names it
+constexpr uint64_t kLineBytes = 4096;
+constexpr uint32_t kLinesMax = 3;
+constexpr uint32_t kPromisedCrc = 7;
+constexpr const char* kBootId = "boot";
+const PoolId kPool{1, 2};
+
+void require(bool ok) {
+  if (!ok) std::abort();
+}
+
+class Input {
+ public:
+  Input(const uint8_t* data, size_t size) : rest_(data, size) {}
+  [[nodiscard]] bool empty() const { return rest_.empty(); }
+  std::span<const uint8_t> bytes(size_t count) {
+    const auto part = rest_.first(std::min(count, rest_.size()));
+    rest_ = rest_.subspan(part.size());
+    return part;
+  }
+  uint8_t byte() {
+    const auto part = bytes(1);
+    return part.empty() ? uint8_t{0} : part.front();
+  }
+  /// Mostly small; every length a peer could name is possible.
+  uint64_t number() {
+    const uint8_t first = byte();
+    if (first < 250) return first;
+    uint64_t value = 0;
+    const auto part = bytes(8);
+    if (!part.empty()) std::memcpy(&value, part.data(), part.size());
+    return value;
+  }
+  int32_t status() {
+    const uint8_t first = byte();
+    return first % 4 != 0 ? KV_OK : -static_cast<int32_t>(first) * 4;
+  }
+
+ private:
+  std::span<const uint8_t> rest_;
+};
+
+Config configuration() {
+  Config config;
+  config.masters = {"master-0:1", "master-1:1"};
+  config.me.role = wire::Role::Client;
+  config.me.incarnation = 77;
+  config.me.name = "client";
+  config.me.product = "0.1.0";
+  config.bootId = kBootId;
+  return config;
+}
+
+class World {
+ public:
+  World() : core_(configuration()) {
+    core_.tick(now_);
+    look();
+  }
+
+  void step(Input& input) {
+    switch (input.byte() % 12) {
+      case 0:
+        return deliver(some(input), wire::Bytes(), input.bytes(input.byte()));
+      case 1:
+        return submit(input);
+      case 2:
+        now_ += input.byte() * 4;
+        core_.tick(now_);
+        return look();
+      case 3:
+        return close(some(input));
+      case 4:
+        return finishPayload(input);
+      case 5:
+        return finishCopy(input);
+      default:
+        return answer(some(input), input);
+    }
+  }
+
+  void end() {
+    core_.shutDown(now_);
+    look();
+    require(running_.empty());
+  }
+
+ private:
+  struct Peer {
+    bool node = false;
+    bool opened = false;
+    std::vector<wire::Bytes> asked;  ///< bodies of what it has not answered
+    bool mapping = false;
+    std::optional<ReceivePayload> receiving;
+    uint64_t stagingBytes = 0;
+  };
+  struct Copy {
+    ConnectionId connection = 0;
+    bool toStaging = false;
+  };
+
+  /// One of the connections; 0 when there is none.
+  ConnectionId some(Input& input) {
+    if (peers_.empty()) return 0;
+    auto at = peers_.begin();
+    std::advance(at, input.byte() % peers_.size());
+    return at->first;
+  }
+
+  void submit(Input& input) {
+    if (running_.size() >= 4) return;
+    Submission submission;
+    submission.id = ++lastBatch_;
+    submission.op = static_cast<OpCode>(input.byte() % 5);
+    submission.deadline = now_ + 2000;
+    submission.force = input.byte() % 2 == 0;
+    submission.upsert = submission.force;
+    submission.reuse = input.byte() % 2 == 0;
+    submission.replicas = input.byte() % 3;
+    const uint32_t lines = submission.op == OpCode::RemoveAll ? 1 : 1 + input.byte() % kLinesMax;
+    static constexpr std::string_view kKeys[] = {"a", "b", "a"};
+    for (uint32_t i = 0; i < lines; ++i) {
+      // NOLINTNEXTLINE(performance-no-int-to-ptr)
+      Memory memory(reinterpret_cast<void*>(base(submission.id) + i * kLineBytes), kLineBytes);
+      submission.lines.push_back({submission.op == OpCode::RemoveAll ? "" : kKeys[i], memory, kLineBytes});
+    }
+    running_[submission.id] = submission.op;
+    core_.submit(now_, std::move(submission));
+    look();
+  }
+
+  static uint64_t base(BatchId batch) { return kMemory + batch * kLinesMax * kLineBytes; }
+
+  void close(ConnectionId connection) {
+    if (connection == 0) return;
+    forget(connection);
+    core_.closed(now_, connection, "cut");
+    look();
+  }
+
+  void forget(ConnectionId connection) {
+    peers_.erase(connection);
+    std::erase_if(copies_, [&](const auto& copy) { return copy.second.connection == connection; });
+    std::erase_if(sending_, [&](const auto& sent) { return sent.second == connection; });
+  }
+
+  void finishPayload(Input& input) {
+    for (auto& [id, peer] : peers_) {
+      if (!peer.receiving) continue;
+      const ReceivePayload receive = *std::exchange(peer.receiving, std::nullopt);
+      const uint32_t computed = input.byte() % 4 == 0 ? input.byte() : kPromisedCrc;
+      core_.payloadReceived(now_, id, receive.transfer, computed, input.byte() % 4 == 0 ? input.byte() : computed);
+      return look();
+    }
+    if (sending_.empty()) return;
+    const auto [transfer, connection] = *sending_.begin();
+    sending_.erase(sending_.begin());
+    core_.payloadSent(now_, connection, transfer);
+    look();
+  }
+
+  void finishCopy(Input& input) {
+    for (auto& [id, peer] : peers_) {
+      if (!std::exchange(peer.mapping, false)) continue;
+      core_.segmentsMapped(now_, id, input.byte() % 4 != 0 ? Status() : Status(KV_INTERNAL, "cannot map"));
+      return look();
+    }
+    if (copies_.empty()) return;
+    const auto [transfer, copy] = *copies_.begin();
+    copies_.erase(copies_.begin());
+    const uint32_t crc = input.byte() % 4 == 0 ? input.byte() : kPromisedCrc;
+    if (copy.toStaging) {
+      core_.copiedToStaging(now_, copy.connection, transfer, crc);
+    } else {
+      core_.copiedFromSegment(now_, copy.connection, transfer, input.status(), crc);
+    }
+    look();
+  }
+
+  /// Opens the connection, or answers what was asked on it.
+  void answer(ConnectionId connection, Input& input) {
+    if (connection == 0) return;
+    Peer& peer = peers_.at(connection);
+    if (!peer.opened) {
+      peer.opened = true;
+      core_.opened(now_, connection);
+      return look();
+    }
+    if (peer.asked.empty()) return;
+    const auto which = peer.asked.begin() + static_cast<ptrdiff_t>(input.byte() % peer.asked.size());
+    const wire::Bytes asked = std::move(*which);
+    peer.asked.erase(which);
+    deliver(connection, answerTo(asked, peer.node, input), {});
+  }
+
+  wire::Bytes answerTo(const wire::Bytes& body, bool node, Input& input) {
+    wire::Bytes frame;
+    switch (wire::templateOf(body)) {
+      case sbe::GrantRequest::sbeTemplateId(): {
+        const auto request = master::readGrantRequest(body);
+        GrantReply reply{request.request, input.status(), {1, 5}, nodes(input), {}};
+        for (size_t i = 0; i < lines(request.keys.size(), input); ++i) {
+          Grant& grant = reply.grants.emplace_back();
+          grant.status = input.status();
+          grant.object = {1, input.number()};
+          grant.roomMs = static_cast<uint32_t>(input.byte()) * 16;
+          for (uint8_t count = input.byte() % 3; count > 0; --count)
+            grant.targets.push_back(input.byte() % 4);
+        }
+        return master::grantReply(reply, request.deadlineMs);
+      }
+      case sbe::LookupRequest::sbeTemplateId(): {
+        const auto request = master::readLookupRequest(body);
+        LookupReply reply{request.request, input.status(), {1, 5}, input.byte() * 64U, nodes(input), {}};
+        for (size_t i = 0; i < lines(request.keys.size(), input); ++i) {
+          Located& object = reply.objects.emplace_back();
+          object.status = input.status();
+          object.object = {1, input.byte()};
+          object.payloadLength = input.byte() % 2 == 0 ? kLineBytes : input.number();
+          object.payloadCrc = kPromisedCrc;
+          for (uint8_t count = input.byte() % 3; count > 0; --count)
+            object.replicas.push_back({static_cast<uint16_t>(input.byte() % 4), {0, 7, 9}, input.number()});
+        }
+        return master::lookupReply(reply);
+      }
+      case sbe::PublishRequest::sbeTemplateId(): {
+        const auto request = master::readPublishRequest(body);
+        return master::publishReply(statuses(request.request, request.objects.size(), input));
+      }
+      case sbe::ExistsRequest::sbeTemplateId(): {
+        const auto request = master::readExistsRequest(body);
+        return master::existsReply(statuses(request.request, request.keys.size(), input));
+      }
+      case sbe::RemoveRequest::sbeTemplateId(): {
+        const auto request = master::readRemoveRequest(body);
+        return master::removeReply(statuses(request.request, request.keys.size(), input));
+      }
+      case sbe::RemoveAllRequest::sbeTemplateId():
+        return master::removeAllReply({master::readRemoveAllRequest(body).request, input.status(), input.number()});
+      case sbe::WriteRequest::sbeTemplateId():
+        node::appendWriteReply(frame, {node::readWriteRequest(body).requestId, input.status(), {0, 1, 1}, {1, 5}});
+        return frame;
+      case sbe::ReadRequest::sbeTemplateId():
+        node::appendReadReply(frame, node::readReadRequest(body).requestId, input.status(),
+                              input.byte() % 2 == 0 ? kLineBytes : input.number());
+        return frame;
+      case sbe::ShmAttach::sbeTemplateId():
+        node::appendShmAttached(frame, node::readShmAttach(body).requestId, input.status(), input.number() * 4096);
+        return frame;
+      default:
+        wire::Welcome welcome;
+        welcome.self = {node ? wire::Role::Node : wire::Role::Master,
+                        kPool,
+                        1 + input.byte() % 4U,
+                        wire::kWireVersions,
+                        wire::kLayoutVersions,
+                        wire::kAbiVersions,
+                        "peer",
+                        "0.1.0"};
+        welcome.wireChosen = 1;
+        wire::appendWelcome(frame, welcome);
+        return frame;
+    }
+  }
+
+  /// As many as were asked for, or now and then another number.
+  static size_t lines(size_t asked, Input& input) { return input.byte() % 8 == 0 ? input.byte() % 5 : asked; }
+
+  static KeysReply statuses(uint64_t request, size_t asked, Input& input) {
+    KeysReply reply{request, input.status(), {}};
+    for (size_t i = 0; i < lines(asked, input); ++i)
+      reply.results.push_back({input.status(), input.number()});
+    return reply;
+  }
+
+  static std::vector<NodeAddress> nodes(Input& input) {
+    std::vector<NodeAddress> found;
+    for (uint64_t i = 1; i <= input.byte() % 4U; ++i) {
+      const std::string name = "node-" + std::to_string(i);
+      found.push_back({1 + input.byte() % 4U, name, name + ":1",
+                       input.byte() % 2 == 0 ? std::string(kBootId) + ":/" + name : std::string()});
+    }
+    return found;
+  }
+
+  /// A frame, or the bytes of a body. A peer from which a payload is awaited can send nothing else.
+  void deliver(ConnectionId connection, const wire::Bytes& frame, std::span<const uint8_t> body) {
+    const auto peer = peers_.find(connection);
+    if (peer == peers_.end() || !peer->second.opened || peer->second.receiving || peer->second.mapping) return;
+    delivering_ = connection;
+    core_.frame(now_, connection, frame.empty() ? body : wire::Body(frame).subspan(wire::kFrameHeaderBytes));
+    look();
+  }
+
+  void look() {
+    for (auto actions = core_.takeActions(); !actions.empty(); actions = core_.takeActions()) {
+      for (const Action& action : actions)
+        std::visit([this](const auto& one) { judge(one); }, action);
+    }
+  }
+
+  void judge(const Dial& dial) {
+    require(peers_.size() < 64);
+    peers_[dial.connection].node = !dial.address.starts_with("master");
+  }
+  void judge(const SendFrame& send) {
+    const wire::Body body = wire::Body(send.frame).subspan(wire::kFrameHeaderBytes);
+    if (wire::templateOf(body) == sbe::Heartbeat::sbeTemplateId()) return;
+    peers_.at(send.connection).asked.emplace_back(body.begin(), body.end());
+  }
+  void judge(const SendStaging& send) {
+    peers_.at(send.connection).stagingBytes = send.bytes;
+    judge(SendFrame{send.connection, send.frame});
+  }
+  void judge(const SendPayload& send) {
+    inBatch(send.memory, send.length, OpCode::Put);
+    sending_[send.transfer] = send.connection;
+  }
+  void judge(const ReceivePayload& receive) {
+    require(receive.connection == delivering_);
+    if (receive.destination) inBatch(*receive.destination, receive.length, OpCode::Get);
+    peers_.at(receive.connection).receiving = receive;
+  }
+  void judge(const MapSegments& map) { peers_.at(map.connection).mapping = true; }
+  void judge(const CopyToStaging& copy) {
+    inBatch(copy.source, copy.length, OpCode::Put);
+    const uint64_t room = peers_.at(copy.connection).stagingBytes;
+    require(copy.length <= room && copy.stagingOffset <= room - copy.length);
+    copies_[copy.transfer] = {copy.connection, true};
+  }
+  void judge(const CopyFromSegment& copy) {
+    inBatch(copy.destination, copy.length, OpCode::Get);
+    copies_[copy.transfer] = {copy.connection, false};
+  }
+  void judge(const CancelCopy& cancelled) { require(copies_.erase(cancelled.transfer) == 1); }
+  void judge(const Close& close) { forget(close.connection); }
+  void judge(const FinishBatch& finished) {
+    require(running_.erase(finished.batch) == 1);
+    for (const LineResult& line : finished.lines)
+      require(line.status <= 0);
+  }
+
+  /// The first `length` bytes of the memory are of one line of a running batch of this kind.
+  void inBatch(const Memory& memory, uint64_t length, OpCode op) {
+    const auto begin = reinterpret_cast<uintptr_t>(memory.address());
+    require(begin >= kMemory && length <= kLineBytes);
+    const auto batch = running_.find((begin - kMemory) / (kLinesMax * kLineBytes));
+    require(batch != running_.end() && batch->second == op && (begin - kMemory) % kLineBytes == 0);
+  }
+
+  ClientCore core_;
+  Time now_ = 1000;
+  std::map<ConnectionId, Peer> peers_;
+  std::map<TransferId, Copy> copies_;
+  std::map<TransferId, ConnectionId> sending_;
+  std::map<BatchId, OpCode> running_;
+  BatchId lastBatch_ = 0;
+  ConnectionId delivering_ = 0;
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  Input input(data, size);
+  World world;
+  for (int steps = 0; !input.empty() && steps < 400; ++steps)
+    world.step(input);
+  world.end();
+  return 0;
+}
