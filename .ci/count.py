@@ -40,7 +40,10 @@ def main():
         for name in names["failed"]:
             print(f"failed: {part}: {name}")
         for name in names["skipped"]:
-            print(f"skipped: {part}: {name}" + ("" if name in allowed else " (not in .ci/allowed-skips: counts as failed)"))
+            print(
+                f"skipped: {part}: {name}"
+                + ("" if name in allowed else " (not in .ci/allowed-skips: counts as failed)")
+            )
         part_failed = len(names["failed"]) + sum(name not in allowed for name in names["skipped"])
         part_passed = len(names["passed"])
         if part in WITHOUT_CASES:

@@ -14,7 +14,9 @@ from pathlib import Path
 SOURCE = {".java", ".cc", ".h", ".c", ".py", ".sh", ".go"}
 GENERATED = ("manifests/", "crds/yaml/", "helm/kvpool/templates/crds/")
 FILE_LINES_MAX = 400
-BANNED_NAME = re.compile(r"(^|[-_/])(util|utils|common|helper|helpers|manager)([-_./]|$)|(Util|Utils|Helper|Manager)\.java$")
+BANNED_NAME = re.compile(
+    r"(^|[-_/])(util|utils|common|helper|helpers|manager)([-_./]|$)|(Util|Utils|Helper|Manager)\.java$"
+)
 LEFTOVER = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|@Disabled\b|GTEST_SKIP")
 
 

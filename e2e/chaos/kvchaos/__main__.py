@@ -40,7 +40,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--masters", type=int, default=2)
     parser.add_argument("--storage-nodes", type=int, default=2)
     parser.add_argument("--replicas", type=int, default=1, choices=(1, 2), help="the pool's default")
-    parser.add_argument("--clients", type=int, default=3, help="processes that put and remove the same keys (default 3)")
+    parser.add_argument(
+        "--clients", type=int, default=3, help="processes that put and remove the same keys (default 3)"
+    )
     parser.add_argument("--pace", type=float, default=0.01, help="mean seconds between two calls of a process")
     parser.add_argument("--segment-mib", type=int, default=32, help="of each storage node (default 32)")
     parser.add_argument("--kinds", help=f"faults, comma-separated (default all): {', '.join(NAMES)}")

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kvchaos.client import Player
-from kvchaos.kinds import Kind
 from kvchaos.history import MISSING, OK, Operation, Reader, Recorder
 from kvchaos.judge import Judge
+from kvchaos.kinds import Kind
 from kvchaos.load import Move
 from kvchaos.report import Result, Struck
 from kvchaos.stage import Stage

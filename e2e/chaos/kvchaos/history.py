@@ -54,9 +54,7 @@ class Recorder:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._calls = 0
 
-    def begin(
-        self, kind: str, keys: Sequence[str], values: Sequence[tuple[str, int]] = (), force: bool = False
-    ) -> int:
+    def begin(self, kind: str, keys: Sequence[str], values: Sequence[tuple[str, int]] = (), force: bool = False) -> int:
         """Before the call. `values`: identity and size of each value put. Returns the call's number."""
         self._calls += 1
         line: dict[str, object] = {"c": self._calls, "k": kind, "keys": list(keys), "f": force}

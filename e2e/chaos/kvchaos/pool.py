@@ -99,7 +99,12 @@ class Pool:
             *("master", "--pool-id", self._pool_id, "--name", name, "--host", _HOST),
             *("--port", str(self._port[name]), "--admin-port", str(self.admin_port[name])),
             *("--lease", f"file://{lease}", "--expected-nodes", ",".join(self.nodes)),
-            *("--replicas", str(self.shape.replicas), "--object-lease", f"{self.shape.object_lease_seconds * 1000:.0f}ms"),
+            *(
+                "--replicas",
+                str(self.shape.replicas),
+                "--object-lease",
+                f"{self.shape.object_lease_seconds * 1000:.0f}ms",
+            ),
             # Short, so that copies are made anew, and are too many later, within one fault.
             *("--repair-delay", "3s"),
         ]

@@ -4,6 +4,7 @@
 import json
 from collections import Counter
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from xml.etree import ElementTree
@@ -53,7 +54,7 @@ def longest_gap(put_ends: list[int], struck: Struck) -> float:
     moments = [struck.start, *(end for end in put_ends if struck.start < end < struck.end), struck.end]
     before = max((end for end in put_ends if end <= struck.start), default=struck.start)
     moments[0] = before
-    return max(later - earlier for earlier, later in zip(moments, moments[1:], strict=False)) / 1e9
+    return max(later - earlier for earlier, later in pairwise(moments)) / 1e9
 
 
 def table(result: Result) -> str:

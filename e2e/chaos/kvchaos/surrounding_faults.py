@@ -3,7 +3,6 @@
 
 import os
 import time
-from pathlib import Path
 
 from kvchaos.stage import Stage, await_or_not
 

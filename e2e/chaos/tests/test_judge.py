@@ -2,7 +2,6 @@
 """Histories made by hand: each kind of violation is found, and what a pool may do is not taken for one."""
 
 import pytest
-
 from kvchaos.history import MISSING, OK, Operation
 from kvchaos.judge import EFFECT_NS_MAX, Circumstances, Judge
 from kvchaos.values import FOREIGN

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
-
 from kvchaos.values import FOREIGN, HEADER_BYTES, Mark, identity, make
 
 MARK = Mark(3, 99)

@@ -6,7 +6,13 @@ from kvchaos.windows import FOREVER, EarliestEnd, Windows
 
 def test_windows_touch_at_their_ends() -> None:
     windows = Windows([(5, 7)])
-    assert [windows.touch(*span) for span in ((0, 4), (0, 5), (6, 6), (7, 9), (8, 9))] == [False, True, True, True, False]
+    assert [windows.touch(*span) for span in ((0, 4), (0, 5), (6, 6), (7, 9), (8, 9))] == [
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_an_open_window_lasts() -> None:

@@ -137,7 +137,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--size", type=int, default=65536, help="bytes of each")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=10.0, help="how long load runs")
-    parser.add_argument("--pause", type=float, default=0.0, help="seconds load waits after each put: bounds what it fills")
+    parser.add_argument(
+        "--pause", type=float, default=0.0, help="seconds load waits after each put: bounds what it fills"
+    )
     options = parser.parse_args()
     if options.count < 1 or options.size < 1:
         parser.error("--count and --size must be 1 or more")

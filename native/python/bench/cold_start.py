@@ -14,8 +14,9 @@ import random
 import sys
 import time
 
-import kvpool
 from local_pool import LocalPool
+
+import kvpool
 
 BATCH = 1000
 SLOT_BYTES = 4096

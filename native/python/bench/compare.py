@@ -55,7 +55,11 @@ def verdict(case, medians, reference, machine, unit):
             got, met, text = ours, ours <= wanted, f"{side[7:]} {ours:.1f} us of {wanted:g}"
         else:
             got = ratio(ours, reference, unit) if kind == "x" else ours / machine[figure]
-            text = f"{side[7:]} {got:.2f} of {wanted:g} x" if kind == "x" else f"{side[7:]} {got:.2f} of {wanted:g} {figure}"
+            text = (
+                f"{side[7:]} {got:.2f} of {wanted:g} x"
+                if kind == "x"
+                else f"{side[7:]} {got:.2f} of {wanted:g} {figure}"
+            )
             met = got >= wanted
         said.append(text + (" met" if met else " NOT"))
     return ", ".join(said)

@@ -22,8 +22,9 @@ import sys
 import threading
 import time
 
-import kvpool
 from local_pool import LocalPool
+
+import kvpool
 
 OBJECTS = 400
 OBJECT_BYTES = 64 << 10
@@ -158,10 +159,15 @@ def rounds_of(case, pool, rounds):
             seconds.append(until_a_put_works(client, f"{case}-first-{number}", started))
             right = objects.right()
             worst = min(worst, right)
-            print(f"{case:7} round {number + 1:2}: put after {seconds[-1] * 1000:6.0f} ms, {right} of {OBJECTS} right", flush=True)
+            print(
+                f"{case:7} round {number + 1:2}: put after {seconds[-1] * 1000:6.0f} ms, {right} of {OBJECTS} right",
+                flush=True,
+            )
         if load:
             load.end()
-            print(f"{case:7} load: {load.puts} puts, {load.full} found no room, {len(load.failed)} failed {load.failed[:3]}")
+            print(
+                f"{case:7} load: {load.puts} puts, {load.full} found no room, {len(load.failed)} failed {load.failed[:3]}"
+            )
         return seconds, worst, objects.wrong
 
 

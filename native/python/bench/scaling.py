@@ -73,7 +73,7 @@ class Client:
         self._side = side.name
         command = [side.python, str(WORKER), side.master, "scale", str(POINT_BYTES // point.clients)]
         command += [name, str(point.size), str(point.batch)]
-        self._complaints = tempfile.TemporaryFile()
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as the process)
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._complaints}
         self._process = subprocess.Popen(command, text=True, env=side.environment(), **pipes)
 

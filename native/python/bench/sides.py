@@ -29,7 +29,7 @@ class Side:
     """A running pool; `processes` serve it, `python` has the wheels of its client."""
 
     name, python, master = "", "", ""
-    processes: list = []
+    processes: tuple | list = ()
 
     def environment(self):
         """Of a worker of this side."""

@@ -75,7 +75,9 @@ def test_many_buffers_per_key(store: MooncakeDistributedStore) -> None:
     assert store.register_buffer(at, 64) == 0
     assert store.batch_put_from_multi_buffers(["k", "l"], [[at + 7, at], [at + 63]], [[5, 5], [2]]) == [0, -600]
     assert store.get("k") == b"worldhello"
-    got = store.batch_get_into_multi_buffers(["k", "none", "k"], [[at + 20, at + 30], [at], [at]], [[3, 9], [9], [4]], True)
+    got = store.batch_get_into_multi_buffers(
+        ["k", "none", "k"], [[at + 20, at + 30], [at], [at]], [[3, 9], [9], [4]], True
+    )
     assert got == [10, -704, -600]
     assert (memory.bytes.raw[20:23], memory.bytes.raw[30:37]) == (b"wor", b"ldhello")
     assert store.batch_put_from_multi_buffers(["a", "b"], [[at]], [[1]]) == [-600, -600]
