@@ -21,6 +21,7 @@
 #include "dev_kvpool_wire/RemoveRequest.h"
 #include "dev_kvpool_wire/ShmAttach.h"
 #include "dev_kvpool_wire/WriteRequest.h"
+#include "fuzz/input.h"
 #include "master/master_messages.h"
 #include "node/messages.h"
 #include "wire/frame.h"
@@ -31,6 +32,7 @@ using namespace kvpool;
 using namespace kvpool::client;
 namespace sbe = wire::sbe;
 namespace master = test::master;
+using test::Input;
 
 constexpr uint64_t kMemory = 0x100000;  // never touched: the core only names it
 constexpr uint64_t kLineBytes = 4096;
@@ -43,36 +45,16 @@ void require(bool ok) {
   if (!ok) std::abort();
 }
 
-class Input {
- public:
-  Input(const uint8_t* data, size_t size) : rest_(data, size) {}
-  [[nodiscard]] bool empty() const { return rest_.empty(); }
-  std::span<const uint8_t> bytes(size_t count) {
-    const auto part = rest_.first(std::min(count, rest_.size()));
-    rest_ = rest_.subspan(part.size());
-    return part;
-  }
-  uint8_t byte() {
-    const auto part = bytes(1);
-    return part.empty() ? uint8_t{0} : part.front();
-  }
-  /// Mostly small; every length a peer could name is possible.
-  uint64_t number() {
-    const uint8_t first = byte();
-    if (first < 250) return first;
-    uint64_t value = 0;
-    const auto part = bytes(8);
-    if (!part.empty()) std::memcpy(&value, part.data(), part.size());
-    return value;
-  }
-  int32_t status() {
-    const uint8_t first = byte();
-    return first % 4 != 0 ? KV_OK : -static_cast<int32_t>(first) * 4;
-  }
+/// Mostly small; every length a peer could name is possible.
+uint64_t numberOf(Input& input) {
+  const uint8_t first = input.byte();
+  return first < 250 ? first : input.number(8);
+}
 
- private:
-  std::span<const uint8_t> rest_;
-};
+int32_t statusOf(Input& input) {
+  const uint8_t first = input.byte();
+  return first % 4 != 0 ? KV_OK : -static_cast<int32_t>(first) * 4;
+}
 
 Config configuration() {
   Config config;
@@ -206,7 +188,7 @@ class World {
     if (copy.toStaging) {
       core_.copiedToStaging(now_, copy.connection, transfer, crc);
     } else {
-      core_.copiedFromSegment(now_, copy.connection, transfer, input.status(), crc);
+      core_.copiedFromSegment(now_, copy.connection, transfer, statusOf(input), crc);
     }
     look();
   }
@@ -232,11 +214,11 @@ class World {
     switch (wire::templateOf(body)) {
       case sbe::GrantRequest::sbeTemplateId(): {
         const auto request = master::readGrantRequest(body);
-        GrantReply reply{request.request, input.status(), {1, 5}, nodes(input), {}};
+        GrantReply reply{request.request, statusOf(input), {1, 5}, nodes(input), {}};
         for (size_t i = 0; i < lines(request.keys.size(), input); ++i) {
           Grant& grant = reply.grants.emplace_back();
-          grant.status = input.status();
-          grant.object = {1, input.number()};
+          grant.status = statusOf(input);
+          grant.object = {1, numberOf(input)};
           grant.roomMs = static_cast<uint32_t>(input.byte()) * 16;
           for (uint8_t count = input.byte() % 3; count > 0; --count)
             grant.targets.push_back(input.byte() % 4);
@@ -245,15 +227,15 @@ class World {
       }
       case sbe::LookupRequest::sbeTemplateId(): {
         const auto request = master::readLookupRequest(body);
-        LookupReply reply{request.request, input.status(), {1, 5}, input.byte() * 64U, nodes(input), {}};
+        LookupReply reply{request.request, statusOf(input), {1, 5}, input.byte() * 64U, nodes(input), {}};
         for (size_t i = 0; i < lines(request.keys.size(), input); ++i) {
           Located& object = reply.objects.emplace_back();
-          object.status = input.status();
+          object.status = statusOf(input);
           object.object = {1, input.byte()};
-          object.payloadLength = input.byte() % 2 == 0 ? kLineBytes : input.number();
+          object.payloadLength = input.byte() % 2 == 0 ? kLineBytes : numberOf(input);
           object.payloadCrc = kPromisedCrc;
           for (uint8_t count = input.byte() % 3; count > 0; --count)
-            object.replicas.push_back({static_cast<uint16_t>(input.byte() % 4), {0, 7, 9}, input.number()});
+            object.replicas.push_back({static_cast<uint16_t>(input.byte() % 4), {0, 7, 9}, numberOf(input)});
         }
         return master::lookupReply(reply);
       }
@@ -270,16 +252,16 @@ class World {
         return master::removeReply(statuses(request.request, request.keys.size(), input));
       }
       case sbe::RemoveAllRequest::sbeTemplateId():
-        return master::removeAllReply({master::readRemoveAllRequest(body).request, input.status(), input.number()});
+        return master::removeAllReply({master::readRemoveAllRequest(body).request, statusOf(input), numberOf(input)});
       case sbe::WriteRequest::sbeTemplateId():
-        node::appendWriteReply(frame, {node::readWriteRequest(body).requestId, input.status(), {0, 1, 1}, {1, 5}});
+        node::appendWriteReply(frame, {node::readWriteRequest(body).requestId, statusOf(input), {0, 1, 1}, {1, 5}});
         return frame;
       case sbe::ReadRequest::sbeTemplateId():
-        node::appendReadReply(frame, node::readReadRequest(body).requestId, input.status(),
-                              input.byte() % 2 == 0 ? kLineBytes : input.number());
+        node::appendReadReply(frame, node::readReadRequest(body).requestId, statusOf(input),
+                              input.byte() % 2 == 0 ? kLineBytes : numberOf(input));
         return frame;
       case sbe::ShmAttach::sbeTemplateId():
-        node::appendShmAttached(frame, node::readShmAttach(body).requestId, input.status(), input.number() * 4096);
+        node::appendShmAttached(frame, node::readShmAttach(body).requestId, statusOf(input), numberOf(input) * 4096);
         return frame;
       default:
         wire::Welcome welcome;
@@ -301,9 +283,9 @@ class World {
   static size_t lines(size_t asked, Input& input) { return input.byte() % 8 == 0 ? input.byte() % 5 : asked; }
 
   static KeysReply statuses(uint64_t request, size_t asked, Input& input) {
-    KeysReply reply{request, input.status(), {}};
+    KeysReply reply{request, statusOf(input), {}};
     for (size_t i = 0; i < lines(asked, input); ++i)
-      reply.results.push_back({input.status(), input.number()});
+      reply.results.push_back({statusOf(input), numberOf(input)});
     return reply;
   }
 

@@ -10,37 +10,19 @@
 
 #include "engine/engine_core.h"
 #include "engine/messages.h"
+#include "fuzz/input.h"
 #include "wire/frame.h"
 
 namespace {
 
 using namespace kvpool;
 using namespace kvpool::engine;
+using test::Input;
 
 constexpr uint64_t kMemory = 0x100000;  // never touched: the core only names it
 constexpr uint64_t kRegionBytes = 0x1000;
 constexpr uint64_t kLocal = 0x900000;
 constexpr uint64_t kLocalBytes = 0x2000;
-
-class Input {
- public:
-  Input(const uint8_t* data, size_t size) : rest_(data, size) {}
-  [[nodiscard]] bool empty() const { return rest_.empty(); }
-  std::span<const uint8_t> bytes(size_t count) {
-    const auto part = rest_.first(std::min(count, rest_.size()));
-    rest_ = rest_.subspan(part.size());
-    return part;
-  }
-  uint64_t number(size_t width) {
-    uint64_t value = 0;
-    const auto part = bytes(width);
-    if (!part.empty()) std::memcpy(&value, part.data(), part.size());
-    return value;
-  }
-
- private:
-  std::span<const uint8_t> rest_;
-};
 
 wire::Identity identity(uint64_t incarnation) {
   wire::Identity me;

@@ -11,33 +11,16 @@
 #include <vector>
 
 #include "core_in_memory.h"
+#include "fuzz/input.h"
 
 namespace {
 
 using namespace kvpool;
+using test::Input;
 
 void require(bool ok) {
   if (!ok) std::abort();
 }
-
-/// Small numbers out of the input.
-class Input {
- public:
-  Input(const uint8_t* data, size_t size) : data_(data), size_(size) {}
-  [[nodiscard]] bool empty() const { return at_ >= size_; }
-  uint8_t byte() { return at_ < size_ ? data_[at_++] : uint8_t{0}; }
-  wire::Bytes bytes(size_t count) {
-    wire::Bytes out;
-    while (out.size() < count && !empty())
-      out.push_back(byte());
-    return out;
-  }
-
- private:
-  const uint8_t* data_;
-  size_t size_;
-  size_t at_ = 0;
-};
 
 class Player {
  public:
