@@ -1,98 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // The client's functions of kvpool.h: arguments checked, structs read, no exception out.
-#include <unistd.h>
 
-#include <array>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "abi/border.h"
-#include "base/entropy.h"
+#include "abi/client_handle.h"
+#include "abi/parameters.h"
 #include "base/group_id.h"
 #include "base/retention.h"
-#include "base/utf8.h"
 #include "client/client.h"
 #include "kvpool/kvpool.h"
-#include "net/address.h"
 
 using kvpool::Result;
 using kvpool::Status;
+using kvpool::abi::nameOr;
+using kvpool::abi::orDefault;
+using kvpool::client::BatchOptions;
 using kvpool::client::Client;
 using kvpool::client::ClientSettings;
 using kvpool::client::OpCode;
 
-/// A fork copies the handle but not its I/O thread: in the child every call says KV_CLOSED and destroy only forgets.
-struct kv_client {
-  std::unique_ptr<Client> client;
-  pid_t owner = ::getpid();
-
-  [[nodiscard]] bool isOurs() const { return owner == ::getpid(); }
-};
-
 namespace {
 
-constexpr uint32_t kProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM;
 constexpr uint32_t kBatchFlags =
     KV_BATCH_REGISTERED | KV_BATCH_FORCE | KV_BATCH_UPSERT | KV_BATCH_WAIT | KV_BATCH_PIECES | KV_BATCH_REUSE;
 
 static_assert(KV_PIN_SOFT == kvpool::kPinSoft && KV_PIN_HARD == kvpool::kPinHard);
 
-std::string hostName() {
-  std::array<char, kvpool::wire::kNameBytesMax + 1> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "client";
-  return name.data();
-}
-
-std::string bootId() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  std::getline(file, id);
-  return id;
-}
-
-Result<std::string> nameOr(const char* given, const std::string& standard, const char* what) {
-  std::string name = given == nullptr || *given == '\0' ? standard : given;
-  if (name.size() > kvpool::wire::kNameBytesMax || !kvpool::isUtf8(name)) {
-    return {KV_INVALID_ARGUMENT,
-            std::string(what) + " must be at most " + std::to_string(kvpool::wire::kNameBytesMax) + " bytes of UTF-8"};
-  }
-  return name;
-}
-
-uint32_t orDefault(uint32_t given, uint32_t standard) {
-  return given == 0 ? standard : given;
-}
-
 Result<ClientSettings> settingsFrom(const kv_client_params& params) {
-  if (params.masters == nullptr) return {KV_INVALID_ARGUMENT, "masters is missing: HOST:PORT[,HOST:PORT...]"};
-  const auto masters = kvpool::net::parseHostPorts(params.masters, kvpool::client::kMastersMax);
-  if (!masters.ok()) return masters.status();
-  if ((params.protocols & ~kProtocols) != 0) {
-    return {KV_INVALID_ARGUMENT, "protocols has unknown bits; known are KV_PROTOCOL_TCP and KV_PROTOCOL_SHM"};
-  }
-  auto name = nameOr(params.name, hostName(), "name");
-  if (!name.ok()) return name.status();
-  auto product = nameOr(params.product, KVPOOL_PRODUCT_VERSION, "product");
-  if (!product.ok()) return product.status();
-
-  const uint32_t protocols = orDefault(params.protocols, kProtocols);
-  ClientSettings settings;
-  for (const auto& master : masters.value())
-    settings.config.masters.push_back(kvpool::net::toString(master));
-  settings.config.me.role = kvpool::wire::Role::Client;
-  settings.config.me.incarnation = kvpool::randomNumber();
-  settings.config.me.name = std::move(name.value());
-  settings.config.me.product = std::move(product.value());
-  settings.config.tcp = (protocols & KV_PROTOCOL_TCP) != 0;
-  settings.config.shm = (protocols & KV_PROTOCOL_SHM) != 0;
-  settings.config.bootId = bootId();
-  settings.config.seed = kvpool::randomNumber();
-  settings.config.connectTimeoutMs = orDefault(params.connect_timeout_ms, kvpool::client::kConnectTimeoutMs);
-  settings.config.transferTimeoutMs = orDefault(params.transfer_timeout_ms, kvpool::client::kTransferTimeoutMs);
-  settings.readyTimeoutMs = orDefault(params.ready_timeout_ms, kvpool::client::kReadyTimeoutMs);
-  settings.queueOpsMax = orDefault(params.queue_ops_max, KV_BATCH_MAX);
+  auto settings = kvpool::abi::clientSettings(
+      {params.masters, params.name, params.product, params.protocols, params.connect_timeout_ms,
+       params.transfer_timeout_ms});
+  if (!settings.ok()) return settings;
+  settings.value().readyTimeoutMs = orDefault(params.ready_timeout_ms, kvpool::client::kReadyTimeoutMs);
+  settings.value().queueOpsMax = orDefault(params.queue_ops_max, KV_BATCH_MAX);
   return settings;
 }
 
@@ -126,8 +69,8 @@ Status judgeRetention(const kv_batch_options& options) {
   return {};
 }
 
-Result<Client::Options> optionsFrom(const kv_batch_options* given) {
-  Client::Options options;
+Result<BatchOptions> optionsFrom(const kv_batch_options* given) {
+  BatchOptions options;
   if (given == nullptr) return options;
   const auto read = kvpool::abi::readParams(given);
   if (!read) return {KV_INVALID_ARGUMENT, "struct_size of kv_batch_options does not fit this library"};

@@ -27,6 +27,9 @@ struct Operation {
   uint64_t group = 0;       ///< Put
 };
 
+/// KV_OK, or KV_INVALID_KEY.
+int32_t judgeKey(std::string_view key);
+
 struct Submission {
   BatchId id = 0;
   OpCode op = OpCode::Get;

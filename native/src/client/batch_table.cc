@@ -9,11 +9,6 @@
 namespace kvpool::client {
 namespace {
 
-int32_t judgeKey(std::string_view key) {
-  const bool fits = !key.empty() && key.size() <= KV_KEY_BYTES_MAX;
-  return fits && isUtf8(key) ? KV_OK : KV_INVALID_KEY;
-}
-
 /// A miss and an object that is there already are answers.
 bool isFailure(int32_t status) {
   return status != KV_OK && status != KV_NOT_FOUND && status != KV_EXISTS;
@@ -29,6 +24,11 @@ std::string sentence(const Operation& op, int32_t status) {
 }
 
 }  // namespace
+
+int32_t judgeKey(std::string_view key) {
+  const bool fits = !key.empty() && key.size() <= KV_KEY_BYTES_MAX;
+  return fits && isUtf8(key) ? KV_OK : KV_INVALID_KEY;
+}
 
 Batch& BatchTable::admit(Submission submission) {
   const BatchId id = submission.id;

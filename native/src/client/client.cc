@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/client.h"
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -22,9 +21,14 @@ Client::~Client() {
   driver_.stop();
 }
 
-Result<std::unique_ptr<Client>> Client::connect(ClientSettings settings) {
+std::unique_ptr<Client> Client::begin(ClientSettings settings) {
   std::unique_ptr<Client> client(new Client(std::move(settings)));
   client->driver_.start();
+  return client;
+}
+
+Result<std::unique_ptr<Client>> Client::connect(ClientSettings settings) {
+  std::unique_ptr<Client> client = begin(std::move(settings));
   Status ready = client->awaitLeader();
   if (!ready.ok()) return ready;
   return client;
@@ -43,68 +47,26 @@ Status Client::awaitLeader() {
           "not ready after " + std::to_string(settings_.readyTimeoutMs) + " ms: " + seen.readiness.text()};
 }
 
-Submission Client::prepare(OpCode op, const kv_op* table, uint32_t count, const Options& options) const {
-  Submission submission;
-  submission.op = op;
-  submission.deadline = ClientShell::now() + options.timeoutMs;
-  submission.force = options.force;
-  submission.replicas = options.replicas;
-  submission.preferredNode = options.preferredNode;
-  submission.upsert = options.upsert;
-  submission.reuse = options.reuse;
-  submission.pins = options.pins;
-  submission.softPinMs = options.softPinMs;
-  submission.lines.resize(count);
-  const bool hasData = op == OpCode::Put || op == OpCode::Get;
-  for (uint32_t i = 0; i < count; ++i) {
-    Operation& line = submission.lines[i];
-    const kv_op& asked = table[i];
-    if (asked.key == nullptr) {
-      line.refused = KV_INVALID_KEY;
-      continue;
-    }
-    line.key = {static_cast<const char*>(asked.key), asked.key_length};
-    if (op == OpCode::Put && options.groups != nullptr) line.group = options.groups[i];
-    if (!hasData) continue;
-    nameMemory(line, asked, options);
-  }
-  return submission;
-}
-
-void Client::nameMemory(Operation& line, const kv_op& asked, const Options& options) const {
-  line.memory = Memory(asked.data, asked.length);
-  if (options.inPieces) {
-    const bool whole = asked.length <= KV_PIECES_MAX && (asked.data != nullptr || asked.length == 0);
-    if (!whole) {
-      line.refused = KV_INVALID_ARGUMENT;
-      return;
-    }
-    line.memory = Memory(std::span(static_cast<const kv_piece*>(asked.data), asked.length));
-  }
-  const auto pieces = line.memory.pieces();
-  const auto length = Memory::lengthOf(pieces);
-  line.length = length.value_or(0);
-  if (!length) line.refused = KV_INVALID_ARGUMENT;
-  const auto isCovered = [&](const kv_piece& piece) { return memory_.covers(piece.data, piece.length); };
-  if (length && options.registered && !std::all_of(pieces.begin(), pieces.end(), isCovered)) {
-    line.refused = KV_NOT_REGISTERED;
-  }
-}
-
-Result<uint64_t> Client::submit(OpCode op, kv_op* table, uint32_t count, const Options& options) {
-  Submission submission = prepare(op, table, count, options);
+Result<uint64_t> Client::submit(OpCode op, kv_op* table, uint32_t count, const BatchOptions& options) {
+  Submission submission = submissionOf(op, table, count, options, memory_, ClientShell::now());
   std::unique_lock lock(driver_.mutex());
   if (!driver_.running()) return kDefunct;
-  if (count > settings_.queueOpsMax - opsInFlight_) {
-    return {KV_QUEUE_FULL, std::to_string(opsInFlight_) + " operations are in flight or not waited for, and " +
-                               std::to_string(count) +
-                               " more exceed queue_ops_max = " + std::to_string(settings_.queueOpsMax)};
-  }
+  if (count > settings_.queueOpsMax - opsInFlight_) return queueFull(opsInFlight_, count, settings_.queueOpsMax);
   opsInFlight_ += count;
   const uint64_t id = submission.id = ++lastBatch_;
-  pending_[id] = Pending{table, count, false, false, {}};
+  pending_[id] = Pending{table, count, false};
   driver_.submit(lock, std::move(submission), options.waits);
   return id;
+}
+
+void Client::cancel(uint64_t batch) {
+  const std::lock_guard lock(driver_.mutex());
+  if (driver_.running()) driver_.cancel(batch);
+}
+
+bool Client::running() const {
+  const std::lock_guard lock(driver_.mutex());
+  return driver_.running();
 }
 
 void Client::batchFinished(const FinishBatch& finished) {
@@ -113,17 +75,18 @@ void Client::batchFinished(const FinishBatch& finished) {
   const auto found = pending_.find(finished.batch);
   if (found == pending_.end()) return;
   Pending& pending = found->second;
-  if (pending.isRemoveAll) pending.removedAll = finished.lines.front();
   for (uint32_t i = 0; i < pending.count; ++i) {
     pending.table[i].status = finished.lines[i].status;
     pending.table[i].result_length = finished.lines[i].length;
   }
   pending.done = true;
+  if (settings_.somethingHappened) settings_.somethingHappened(finished.batch);
 }
 
 void Client::stateChanged() {
   const std::lock_guard lock(driver_.mutex());
   driver_.changed();
+  if (settings_.somethingHappened) settings_.somethingHappened(0);
 }
 
 int32_t Client::wait(uint64_t batch, uint32_t timeoutMs) {
@@ -134,31 +97,12 @@ int32_t Client::wait(uint64_t batch, uint32_t timeoutMs) {
     found = pending_.find(batch);  // another thread may have waited for it and taken it out
     return found == pending_.end() || found->second.done;
   };
-  if (found == pending_.end() || found->second.isRemoveAll) return KV_INVALID_ARGUMENT;
+  if (found == pending_.end()) return KV_INVALID_ARGUMENT;
   if (!driver_.await(lock, deadline, isOver)) return KV_TIMEOUT;
   if (found == pending_.end()) return KV_INVALID_ARGUMENT;
   opsInFlight_ -= found->second.count;
   pending_.erase(found);
   return KV_OK;
-}
-
-Result<uint64_t> Client::removeAll(bool force, uint32_t timeoutMs) {
-  Submission submission;
-  submission.op = OpCode::RemoveAll;
-  submission.force = force;
-  submission.deadline = ClientShell::now() + timeoutMs;
-  submission.lines.resize(1);
-  std::unique_lock lock(driver_.mutex());
-  if (!driver_.running()) return kDefunct;
-  const uint64_t id = submission.id = ++lastBatch_;
-  pending_[id].isRemoveAll = true;
-  driver_.submit(lock, std::move(submission), true);
-  // Ends by the batch's own deadline.
-  driver_.await(lock, Driver::Clock::time_point::max(), [&] { return pending_.at(id).done; });
-  const LineResult result = pending_.at(id).removedAll;
-  pending_.erase(id);
-  if (result.status != KV_OK) return {result.status, std::string("remove_all: ") + statusText(result.status)};
-  return result.length;
 }
 
 std::string Client::explanation() const {

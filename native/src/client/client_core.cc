@@ -29,6 +29,12 @@ void ClientCore::submit(Time now, Submission submission) {
   settle();
 }
 
+void ClientCore::cancel(Time now, BatchId batch) {
+  context_.now = now;
+  if (Batch* found = batches_.find(batch)) endBatch(*found, KV_CLOSED);
+  settle();
+}
+
 void ClientCore::opened(Time now, ConnectionId connection) {
   context_.now = now;
   if (search_.owns(connection)) {

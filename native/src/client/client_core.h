@@ -23,6 +23,8 @@ class ClientCore {
 
   // Inputs. `now` never goes back.
   void submit(Time now, Submission submission);
+  /// Ends what is left of a batch with KV_CLOSED; nothing happens when there is no such batch.
+  void cancel(Time now, BatchId batch);
   void opened(Time now, ConnectionId connection);
   /// A dial that failed, or a connection that ended; its copies and payloads are forgotten by the shell already.
   void closed(Time now, ConnectionId connection, const std::string& reason);

@@ -27,6 +27,10 @@ void ClientShell::post(Submission submission) {
   loop_.post([this, shared] { core_.submit(now(), std::move(*shared)); });
 }
 
+void ClientShell::postCancel(BatchId batch) {
+  loop_.post([this, batch] { core_.cancel(now(), batch); });
+}
+
 ClientShell::Snapshot ClientShell::snapshot() const {
   const std::lock_guard lock(mutex_);
   return snapshot_;

@@ -51,6 +51,7 @@ class ClientShell : private Connection::Listener, private Copier::Listener {
   // From any thread. The caller bounds what it posts.
   /// Takes in a batch in the round that runs now, or the next one.
   void post(Submission submission);
+  void postCancel(BatchId batch);
   /// Waits until a round would find something to do.
   void await(int64_t waitMs) const { loop_.await(static_cast<int>(waitMs)); }
   /// Ends a wait.

@@ -77,6 +77,11 @@ void Driver::submit(std::unique_lock<std::mutex>& lock, Submission submission, b
   if (!waits) kick();
 }
 
+void Driver::cancel(BatchId batch) {
+  shell_.postCancel(batch);
+  kick();
+}
+
 void Driver::finished() {
   --unfinished_;
   changed();

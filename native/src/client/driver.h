@@ -35,6 +35,8 @@ class Driver {
   /// Hands in a batch, in this thread when no other one is at it. `waits`: the caller awaits its end next, so the
   /// client's own thread need not care. `lock` holds mutex(); it is released meanwhile.
   void submit(std::unique_lock<std::mutex>& lock, Submission submission, bool waits);
+  /// With mutex() held: ends a batch early, in the thread that runs the shell.
+  void cancel(BatchId batch);
   /// With mutex() held: a batch has ended.
   void finished();
   /// With mutex() held: what waiting callers look at has changed.

@@ -10,7 +10,7 @@
 
 namespace kvpool::node {
 
-Result<store::Mapping> mapStaging(const Fd& memfd, uint64_t bytes) {
+Result<store::Mapping> mapStaging(const Fd& memfd, uint64_t bytes, bool writable) {
   if (!memfd.valid()) return Status(KV_INVALID_ARGUMENT, "no descriptor came with the request to attach memory");
   if (bytes == 0 || bytes > kStagingBytesMax) {
     return Status(KV_INVALID_ARGUMENT, "staging memory of " + std::to_string(bytes) + " bytes; 1 to " +
@@ -29,7 +29,7 @@ Result<store::Mapping> mapStaging(const Fd& memfd, uint64_t bytes) {
     return Status(KV_INVALID_ARGUMENT, "the staging memfd has " + std::to_string(info.st_size) + " bytes, " +
                                            std::to_string(bytes) + " were announced");
   }
-  return store::Mapping::map(memfd.get(), bytes, false);
+  return store::Mapping::map(memfd.get(), bytes, writable);
 }
 
 }  // namespace kvpool::node

@@ -46,7 +46,7 @@ template <typename Message>
 Identity readIdentity(Reader<Message>& reader) {
   Identity identity;
   const uint8_t role = reader->roleRaw();
-  if (role < 1 || role > 4) throw Malformed("unknown role " + std::to_string(role));
+  if (role < 1 || role > 5) throw Malformed("unknown role " + std::to_string(role));
   identity.role = static_cast<Role>(role);
   identity.poolId = toPoolId(reader->poolId());
   identity.incarnation = reader->incarnation();
@@ -83,6 +83,8 @@ const char* roleName(Role role) {
       return "client";
     case Role::Engine:
       return "transfer engine";
+    case Role::Agent:
+      return "agent";
   }
   return "peer";
 }
@@ -177,13 +179,13 @@ Status judgeWelcome(const Welcome& welcome, Role expected, const Hello& sent) {
   const Identity& peer = welcome.self;
   const Identity& self = sent.self;
   if (peer.role != expected) {
-    return {KV_IDENTITY_MISMATCH, std::string("expected a ") + roleName(expected) + ", found " + describe(peer)};
+    return {KV_IDENTITY_MISMATCH, std::string(expected == Role::Agent ? "expected an " : "expected a ") + roleName(expected) + ", found " + describe(peer)};
   }
   if (welcome.wireChosen < self.wire.min || welcome.wireChosen > self.wire.max) {
     return {KV_VERSION_MISMATCH, describe(peer) + " chose wire version " + std::to_string(welcome.wireChosen) + ", " +
                                      describe(self) + " knows " + toString(self.wire)};
   }
-  const bool belongsToPool = expected != Role::Engine;
+  const bool belongsToPool = expected != Role::Engine && expected != Role::Agent;
   if ((belongsToPool && peer.poolId.isAny()) || (!self.poolId.isAny() && peer.poolId != self.poolId)) {
     return {KV_IDENTITY_MISMATCH, describe(peer) + " belongs to pool " + toString(peer.poolId) + ", " + describe(self) +
                                       " to pool " + toString(self.poolId)};

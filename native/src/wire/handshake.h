@@ -14,7 +14,7 @@
 
 namespace kvpool::wire {
 
-enum class Role : uint8_t { Master = 1, Node = 2, Client = 3, Engine = 4 };
+enum class Role : uint8_t { Master = 1, Node = 2, Client = 3, Engine = 4, Agent = 5 };
 const char* roleName(Role role);
 
 /// Numbers of RefusalCode in the schema.

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "kvpool/agent.h"
 #include "kvpool/engine.h"
 
 #define SIZE(type) printf("sizeof.%s=%zu\n", #type, sizeof(type))
@@ -268,6 +269,51 @@ static void dump_engine(void) {
   FIELD(kv_engine_stats, batches_longer);
 }
 
+static void dump_agent(void) {
+  VALUE(KV_AGENT_STAGING_BYTES);
+  VALUE(KV_AGENT_CLIENTS_MAX);
+  VALUE(KV_ATTACH_STAGING_BYTES);
+  VALUE(KV_ATTACH_STAGING_BYTES_MIN);
+  SIZE(kv_agent_params);
+  FIELD(kv_agent_params, struct_size);
+  FIELD(kv_agent_params, protocols);
+  FIELD(kv_agent_params, masters);
+  FIELD(kv_agent_params, socket_path);
+  FIELD(kv_agent_params, name);
+  FIELD(kv_agent_params, product);
+  FIELD(kv_agent_params, staging_bytes);
+  FIELD(kv_agent_params, connect_timeout_ms);
+  FIELD(kv_agent_params, transfer_timeout_ms);
+  SIZE(kv_agent_stats);
+  FIELD(kv_agent_stats, struct_size);
+  FIELD(kv_agent_stats, leader_known);
+  FIELD(kv_agent_stats, epoch);
+  FIELD(kv_agent_stats, clients);
+  FIELD(kv_agent_stats, staging_bytes);
+  FIELD(kv_agent_stats, staging_bytes_max);
+  FIELD(kv_agent_stats, running);
+  FIELD(kv_agent_stats, requests);
+  FIELD(kv_agent_stats, lines);
+  FIELD(kv_agent_stats, refused_clients);
+  FIELD(kv_agent_stats, protocol_errors);
+  FIELD(kv_agent_stats, put_bytes);
+  FIELD(kv_agent_stats, get_bytes);
+  FIELD(kv_agent_stats, hits);
+  FIELD(kv_agent_stats, misses);
+  FIELD(kv_agent_stats, retries);
+  FIELD(kv_agent_stats, checksum_failures);
+  FIELD(kv_agent_stats, leader_changes);
+  SIZE(kv_attach_params);
+  FIELD(kv_attach_params, struct_size);
+  FIELD(kv_attach_params, ready_timeout_ms);
+  FIELD(kv_attach_params, socket_path);
+  FIELD(kv_attach_params, name);
+  FIELD(kv_attach_params, product);
+  FIELD(kv_attach_params, staging_bytes);
+  FIELD(kv_attach_params, queue_ops_max);
+  FIELD(kv_attach_params, reserved);
+}
+
 int main(void) {
   dump_statuses();
   dump_constants();
@@ -278,5 +324,6 @@ int main(void) {
   dump_batches();
   dump_client_stats();
   dump_engine();
+  dump_agent();
   return 0;
 }

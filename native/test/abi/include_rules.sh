@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # include_rules.sh SRC: which part may include which: abi -> node, client, engine -> store, net -> wire -> base,
-# and engine -> client for its queue of output.
+# engine -> client for its queue of output, and agent -> client, whose work it does, and node, for its end of a socket.
 # The public header includes <stdint.h> only; files and functions keep to their size.
 set -euo pipefail
 src=$1
@@ -13,7 +13,8 @@ declare -A may=(
     [node]="base wire net store node kvpool dev_kvpool_wire"
     [client]="base wire net store client kvpool dev_kvpool_wire"
     [engine]="base wire net client engine kvpool dev_kvpool_wire"
-    [abi]="base wire net store node client engine abi kvpool"
+    [agent]="base wire net store node client agent kvpool dev_kvpool_wire"
+    [abi]="base wire net store node client engine agent abi kvpool"
 )
 failed=0
 for dir in "$src"/*/; do
@@ -31,8 +32,10 @@ for dir in "$src"/*/; do
 done
 others=$(grep -P '^\s*#include' "$src/../include/kvpool/kvpool.h" | grep -v '<stdint.h>' || true)
 [ -z "$others" ] || { echo "kvpool.h includes more than <stdint.h>: $others"; failed=1; }
-others=$(grep -P '^\s*#include' "$src/../include/kvpool/engine.h" | grep -v '"kvpool/kvpool.h"' || true)
-[ -z "$others" ] || { echo "engine.h includes more than kvpool.h: $others"; failed=1; }
+for header in engine agent; do
+    others=$(grep -P '^\s*#include' "$src/../include/kvpool/$header.h" | grep -v '"kvpool/kvpool.h"' || true)
+    [ -z "$others" ] || { echo "$header.h includes more than kvpool.h: $others"; failed=1; }
+done
 while read -r lines file; do
     [ "$file" = total ] && continue
     [ "$lines" -le 320 ] || { echo "${file#"$src"/} has $lines lines; split it at one idea per file"; failed=1; }

@@ -84,6 +84,42 @@ ClientHandle connect(const std::string& masters, uint32_t protocols, uint32_t re
   return ClientHandle(client);
 }
 
+AgentHandle startAgent(const std::string& masters, const std::string& socket, uint64_t stagingBytes) {
+  kv_agent_params params{};
+  params.struct_size = sizeof params;
+  params.masters = masters.c_str();
+  params.socket_path = socket.c_str();
+  params.name = "agent-under-test";
+  params.staging_bytes = stagingBytes;
+  char err[512] = "";
+  kv_agent* agent = nullptr;
+  EXPECT_EQ(kv_agent_start(&params, &agent, err, sizeof err), KV_OK) << err;
+  return AgentHandle(agent);
+}
+
+ClientHandle attach(const std::string& socket, uint64_t stagingBytes, uint32_t readyTimeoutMs, int32_t* status,
+                    std::string* why) {
+  kv_attach_params params{};
+  params.struct_size = sizeof params;
+  params.socket_path = socket.c_str();
+  params.staging_bytes = stagingBytes;
+  params.ready_timeout_ms = readyTimeoutMs;
+  char err[1024] = "";
+  kv_client* client = nullptr;
+  const int32_t code = kv_client_attach(&params, &client, err, sizeof err);
+  if (status != nullptr) *status = code;
+  if (why != nullptr) *why = err;
+  EXPECT_TRUE(status != nullptr || code == KV_OK) << err;
+  return ClientHandle(client);
+}
+
+kv_agent_stats statsOf(kv_agent* agent) {
+  kv_agent_stats stats{};
+  stats.struct_size = sizeof stats;
+  EXPECT_EQ(kv_agent_get_stats(agent, &stats), KV_OK);
+  return stats;
+}
+
 kv_node_stats statsOf(kv_node* node) {
   kv_node_stats stats{};
   stats.struct_size = sizeof stats;

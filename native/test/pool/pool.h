@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "kvpool/agent.h"
 #include "kvpool/kvpool.h"
 #include "master/master_server.h"
 #include "temporary_directory.h"
@@ -49,6 +50,11 @@ struct ClientEnd {
 };
 using ClientHandle = std::unique_ptr<kv_client, ClientEnd>;
 
+struct AgentEnd {
+  void operator()(kv_agent* agent) const { kv_agent_destroy(agent); }
+};
+using AgentHandle = std::unique_ptr<kv_agent, AgentEnd>;
+
 /// A scrub of one byte a second: damage is met by reads alone, however long a test takes.
 inline constexpr uint64_t kNoScrub = 1;
 
@@ -59,7 +65,13 @@ NodeHandle startNode(const std::string& id, const std::string& masters, const st
 ClientHandle connect(const std::string& masters, uint32_t protocols = 0, uint32_t readyTimeoutMs = 5000,
                      int32_t* status = nullptr, std::string* why = nullptr);
 
+AgentHandle startAgent(const std::string& masters, const std::string& socket, uint64_t stagingBytes = 0);
+/// A client that goes through the agent at that socket. With a NULL handle `why` has the sentence.
+ClientHandle attach(const std::string& socket, uint64_t stagingBytes = 0, uint32_t readyTimeoutMs = 10000,
+                    int32_t* status = nullptr, std::string* why = nullptr);
+
 kv_node_stats statsOf(kv_node* node);
+kv_agent_stats statsOf(kv_agent* agent);
 kv_client_stats statsOf(kv_client* client);
 std::string explain(kv_client* client);
 

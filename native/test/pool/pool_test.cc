@@ -1,29 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// The client against real nodes over real sockets, once through tcp and once through shared memory.
+// The client against real nodes over real sockets: through tcp, through shared memory, and through an agent.
 #include "pool/pool.h"
 
 namespace kvpool::test {
 namespace {
+
+constexpr uint32_t kThroughAgent = 1U << 31;
 
 class Pool : public testing::TestWithParam<uint32_t> {
  protected:
   void SetUp() override {
     node_ = startNode("node-0", master_.address(), directory_.path());
     ASSERT_TRUE(master_.awaitNodes(1));
-    client_ = connect(master_.address(), GetParam());
+    if (GetParam() == kThroughAgent) {
+      agent_ = startAgent(master_.address(), directory_.path() + "/agent.sock");
+      client_ = attach(directory_.path() + "/agent.sock");
+    } else {
+      client_ = connect(master_.address(), GetParam());
+    }
     ASSERT_TRUE(client_);
   }
 
-  [[nodiscard]] bool isShm() const { return GetParam() == KV_PROTOCOL_SHM; }
+  [[nodiscard]] bool isShm() const { return GetParam() != KV_PROTOCOL_TCP; }
 
   TemporaryDirectory directory_;
   TestMaster master_;
   NodeHandle node_;
+  AgentHandle agent_;
   ClientHandle client_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Transports, Pool, testing::Values(KV_PROTOCOL_TCP, KV_PROTOCOL_SHM),
-                         [](const auto& transport) { return transport.param == KV_PROTOCOL_TCP ? "Tcp" : "Shm"; });
+INSTANTIATE_TEST_SUITE_P(Transports, Pool, testing::Values(KV_PROTOCOL_TCP, KV_PROTOCOL_SHM, kThroughAgent),
+                         [](const auto& way) {
+                           if (way.param == kThroughAgent) return "Agent";
+                           return way.param == KV_PROTOCOL_TCP ? "Tcp" : "Shm";
+                         });
 
 TEST_P(Pool, AValueComesBackAsItWasPut) {
   for (const size_t length : {0u, 1u, 63u, 64u, 4096u, 65536u, 1048576u, 5000001u}) {

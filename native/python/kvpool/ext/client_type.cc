@@ -3,6 +3,7 @@
 #include "failure.h"
 #include "fetch.h"
 #include "handle.h"
+#include "kvpool/agent.h"
 #include "types.h"
 
 namespace kvpool::python {
@@ -20,7 +21,21 @@ struct ClientKind {
 
 using ClientEntry = Entry<ClientKind>;
 
+PyObject* clientThroughAgent(PyTypeObject* type, PyObject* arguments) {
+  kv_attach_params params{};
+  params.struct_size = sizeof(params);
+  unsigned long long stagingBytes = 0;
+  if (PyArg_ParseTuple(arguments, "szKI:Client", &params.socket_path, &params.name, &stagingBytes,
+                       &params.ready_timeout_ms) == 0) {
+    return nullptr;
+  }
+  params.staging_bytes = stagingBytes;
+  return makeHandle<ClientKind>(
+      type, [&](kv_client** out, char* error, uint32_t size) { return kv_client_attach(&params, out, error, size); });
+}
+
 PyObject* clientNew(PyTypeObject* type, PyObject* arguments, PyObject*) {
+  if (PyTuple_Size(arguments) == 4) return clientThroughAgent(type, arguments);
   kv_client_params params{};
   params.struct_size = sizeof(params);
   if (PyArg_ParseTuple(arguments, "szIIII:Client", &params.masters, &params.name, &params.protocols,
@@ -165,7 +180,8 @@ PyType_Slot clientSlots[] = {
     {Py_tp_new, reinterpret_cast<void*>(clientNew)},
     {Py_tp_dealloc, reinterpret_cast<void*>(freeHandle<ClientKind>)},
     {Py_tp_methods, clientMethods},
-    {Py_tp_doc, const_cast<char*>("Client(masters, name, protocols, connect_ms, transfer_ms, ready_ms)")},
+    {Py_tp_doc, const_cast<char*>("Client(masters, name, protocols, connect_ms, transfer_ms, ready_ms), or through an agent: "
+                                   "Client(socket_path, name, staging_bytes, ready_ms)")},
     {0, nullptr},
 };
 

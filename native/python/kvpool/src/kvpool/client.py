@@ -68,6 +68,36 @@ class Client:
         )
         close_at_exit(self)
 
+    @classmethod
+    @raising_kvpool_errors
+    def through_agent(
+        cls,
+        socket_path: str,
+        *,
+        name: str | None = None,
+        staging_bytes: int = 64 << 20,
+        timeout: float = 30.0,
+        ready_timeout: float = 10.0,
+    ) -> Client:
+        """A client that has its work done by the `kvpool agent` of this machine, and no connections of its own.
+
+        Calls wait for the next agent when theirs ends, and raise PeerError when none comes in time.
+
+        Args:
+            socket_path: the agent's socket, agent.sock in its --socket-dir, as this process sees it.
+            name: shown in the log of the agent. Default: the host's name.
+            staging_bytes: memory shared with the agent, through which all values go; no value may be larger.
+            timeout: seconds a call may take, unless the call names its own.
+            ready_timeout: seconds to wait, here, for an agent whom a leader serves.
+        """
+        if staging_bytes < 0:
+            raise ValueError(f"staging_bytes is {staging_bytes}, but must be 0 (the default) or more")
+        self = cls.__new__(cls)
+        self._timeout_ms = milliseconds(timeout, "timeout")
+        self._raw = _kvpool.Client(socket_path, name, staging_bytes, milliseconds(ready_timeout, "ready_timeout"))
+        close_at_exit(self)
+        return self
+
     def close(self) -> None:
         """Waits for calls that run in other threads, then disconnects. May be called again."""
         self._raw.close()

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import logging
 import random
+import socket
 import uuid
 
 import kvpool
 from kvpool import Client, KvpoolError, Status, StorageNode
-from mooncake.settings import Settings
+from mooncake.mem_pool import MemPool
+from mooncake.settings import AgentSettings, Settings
 
 # Engines open these ports in firewalls for their store clients.
 _PORTS = range(12300, 14300)
@@ -19,14 +21,29 @@ _ADMISSION_SECONDS = 10.0
 
 
 class Pool:
-    """An open client and the embedded storage node, if any. Raises KvpoolError when either cannot be had."""
+    """An open client and what came with it: the embedded storage node of setup(), or the memory of setup_dummy().
+    Raises KvpoolError when any of it cannot be had."""
 
-    def __init__(self, settings: Settings, logger: logging.Logger) -> None:
+    def __init__(self, settings: Settings | AgentSettings, logger: logging.Logger) -> None:
         self._logger = logger
-        self.hostname = settings.local_hostname
         self.reuse = settings.client.reuse
         self.node: StorageNode | None = None
         self.node_id: str | None = None
+        self.memory = MemPool(0)
+        if isinstance(settings, AgentSettings):
+            self._attach(settings)
+        else:
+            self._connect(settings)
+
+    def _attach(self, settings: AgentSettings) -> None:
+        self.hostname = socket.gethostname()
+        self.memory = MemPool(settings.mem_pool_bytes)
+        self.client = Client.through_agent(
+            settings.socket, staging_bytes=settings.staging_bytes, timeout=settings.client.timeout
+        )
+
+    def _connect(self, settings: Settings) -> None:
+        self.hostname = settings.local_hostname
         try:
             if settings.segment_bytes > 0:
                 self._contribute(settings)

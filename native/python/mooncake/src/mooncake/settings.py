@@ -44,6 +44,16 @@ class Settings:
     notes: list[str] = field(default_factory=list)  # what the caller should know, for the log
 
 
+@dataclass(frozen=True)
+class AgentSettings:
+    """What setup_dummy() does, once its arguments are found good."""
+
+    socket: str
+    mem_pool_bytes: int
+    staging_bytes: int  # 0: the default
+    client: ClientOptions
+
+
 class BadSettings(Exception):
     """`problems` says all that is wrong, one sentence each."""
 

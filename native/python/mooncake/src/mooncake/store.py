@@ -14,12 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kvpool import KvpoolError
+from mooncake.agent_settings import read_agent_settings
 from mooncake.calls import Calls, first_failure
 from mooncake.error_code import ErrorCode, code_of
 from mooncake.parts import joined
 from mooncake.pool import Pool
 from mooncake.replicate_config import ObjectDataType, ReplicateConfig, SoftPinAction
-from mooncake.settings import BadSettings, read_settings
+from mooncake.settings import AgentSettings, BadSettings, Settings, read_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -97,29 +98,51 @@ class MooncakeDistributedStore:
             missing = [name for name, value in config.items() if value is _REQUIRED]
             if missing:
                 raise TypeError(f"setup() misses {', '.join(missing)}; or give one dict")
-        return self._setup(config)
+        given = config
+        return self._open("setup", lambda: read_settings(given, os.environ), "masters")
 
-    def _setup(self, config: Mapping[str, object]) -> int:
+    def setup_dummy(self, mem_pool_size: int, local_buffer_size: int, server_address: str) -> int:
+        """Goes through the `kvpool agent` of this machine instead of connecting to the pool: setup()'s sibling.
+
+        Args:
+            mem_pool_size: bytes that alloc_from_mem_pool() gives out; any other memory may be registered as well.
+            local_buffer_size: bytes shared with the agent, through which all values go, so also the largest value; 0 for
+                64 MiB, 1 MiB at least.
+            server_address: "unix:/PATH" or "/PATH" of the agent's socket or of the directory it is in; or "HOST:PORT", as
+                for Mooncake's real client, where KVPOOL_SOCKET_DIR names that directory (host and port are not used).
+
+        Returns:
+            0, or -600 (an argument is wrong, or the store is set up already), -900 (no agent, or it has no leader), -200 (the
+            agent shares less memory than that), -300 (versions do not fit); the log says more.
+        """
+        return self._open(
+            "setup_dummy",
+            lambda: read_agent_settings(mem_pool_size, local_buffer_size, server_address, os.environ),
+            "agent at",
+        )
+
+    def _open(self, method: str, read: Callable[[], Settings | AgentSettings], peers: str) -> int:
         try:
-            settings = read_settings(config, os.environ)
+            settings = read()
         except BadSettings as bad:
             for problem in bad.problems:
-                _logger.error("setup: %s", problem)
+                _logger.error("%s: %s", method, problem)
             return _INVALID_PARAMS
-        for note in settings.notes:
-            _logger.warning("setup: %s", note)
+        for note in getattr(settings, "notes", ()):
+            _logger.warning("%s: %s", method, note)
         with self._setup_lock:
             if self._pool is not None:
-                _logger.error("setup: this store is set up already; close() it first")
+                _logger.error("%s: this store is set up already; close() it first", method)
                 return _INVALID_PARAMS
             try:
                 self._pool = Pool(settings, _logger)
             except KvpoolError as error:
                 code = code_of(error.status)
-                self._calls.failures.write("setup", code, f"masters {settings.masters}", str(error))
+                where = settings.socket if isinstance(settings, AgentSettings) else settings.masters
+                self._calls.failures.write(method, code, f"{peers} {where}", str(error))
                 return code
-            except ValueError as error:
-                _logger.error("setup: %s", error)
+            except (ValueError, OSError) as error:
+                _logger.error("%s: %s", method, error)
                 return _INVALID_PARAMS
         return 0
 
@@ -147,6 +170,15 @@ class MooncakeDistributedStore:
             return 1
 
     # ---- memory
+
+    def alloc_from_mem_pool(self, size: int) -> int:
+        """The address of zeroed memory out of setup_dummy()'s mem_pool_size, good until close(); 0 when there is none left."""
+        pool = self._pool
+        address = pool.memory.take(size) if pool is not None else 0
+        if address == 0:
+            left = pool.memory.left if pool is not None else 0
+            _logger.error("alloc_from_mem_pool: %s bytes asked for, %d left (see mem_pool_size of setup_dummy)", size, left)
+        return address
 
     def register_buffer(self, buffer_ptr: int, size: int) -> int:
         """Declares memory for put_from and get_into. 0, or -600 for an empty or overlapping range."""

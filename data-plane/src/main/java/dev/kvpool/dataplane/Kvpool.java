@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane;
 
+import dev.kvpool.dataplane.agent.AgentCommand;
 import dev.kvpool.dataplane.cli.Command;
 import dev.kvpool.dataplane.cli.CommandRunner;
 import dev.kvpool.dataplane.cli.Console;
@@ -14,12 +15,13 @@ import dev.kvpool.dataplane.prepare.PrepareCommand;
 import dev.kvpool.dataplane.version.VersionCommand;
 import java.util.List;
 
-/** The command line: {@code kvpool master | node | local | doctor | preflight | prepare | version}. */
+/** The command line: {@code kvpool master | node | agent | local | doctor | preflight | prepare | version}. */
 public final class Kvpool {
     /** Every subcommand, in the order of the help. */
     public static final List<Command> COMMANDS = List.of(
             new MasterCommand(),
             new NodeCommand(),
+            new AgentCommand(),
             new LocalCommand(Kvpool.class),
             new DoctorCommand(),
             new PreflightCommand(),

@@ -29,9 +29,17 @@ class ArchitectureTest {
     }
 
     @Test
+    void theAgentSeesNoOtherProcess() {
+        for (String other : Set.of("master..", "node..", "local..", "election..", "wire..")) {
+            never(ROOT + "agent..", ROOT + other);
+            never(ROOT + other, ROOT + "agent..");
+        }
+    }
+
+    @Test
     void whatAllCommandsShareKnowsNoneOfThem() {
         for (String shared : Set.of("config..", "http..", "machine..", "version..")) {
-            for (String command : Set.of("master..", "node..", "local..", "admin..", "doctor..", "preflight..")) {
+            for (String command : Set.of("master..", "node..", "agent..", "local..", "admin..", "doctor..", "preflight..")) {
                 never(ROOT + shared, ROOT + command);
             }
         }

@@ -2,11 +2,11 @@
 package dev.kvpool.nativelib;
 
 /**
- * The functions of kvpool.h and engine.h, one method each, with every pointer as an address. No type of the binding technology shows
+ * The functions of kvpool.h, agent.h and engine.h, one method each, with every pointer as an address. No type of the binding technology shows
  * here, so that another one could stand behind it and tests can put a hand-written library in its place.
  *
- * <p>Only this package calls it; everyone else uses {@link NativeNode}, {@link NativeClient}, {@link NativeEngine} and
- * {@link NativeVersions},
+ * <p>Only this package calls it; everyone else uses {@link NativeNode}, {@link NativeAgent}, {@link NativeClient},
+ * {@link NativeEngine} and {@link NativeVersions},
  * which check arguments and keep addresses alive.
  */
 public interface KvLibrary {
@@ -47,6 +47,16 @@ public interface KvLibrary {
     int clientGetStats(long client, long out);
 
     void clientDestroy(long client);
+
+    int clientAttach(long params, long out, long error, int errorSize);
+
+    int agentStart(long params, long out, long error, int errorSize);
+
+    int agentGetStats(long agent, long out);
+
+    int agentExplain(long agent, long out, int outSize);
+
+    void agentDestroy(long agent);
 
     int engineCreate(long params, long out, long error, int errorSize);
 

@@ -9,7 +9,7 @@ import java.lang.foreign.StructLayout;
 import java.util.List;
 
 /**
- * The structs of kvpool.h and engine.h, field for field: u32 for 32-bit fields, u64 for 64-bit fields and pointers. AbiTest compares
+ * The structs of kvpool.h, agent.h and engine.h, field for field: u32 for 32-bit fields, u64 for 64-bit fields and pointers. AbiTest compares
  * sizes, names, offsets and widths with what the C compiler says.
  */
 final class Layouts {
@@ -199,6 +199,50 @@ final class Layouts {
             u64("batches_in_1s"),
             u64("batches_longer"));
 
+    static final StructLayout AGENT_PARAMS = struct(
+            "kv_agent_params",
+            u32("struct_size"),
+            u32("protocols"),
+            pointer("masters"),
+            pointer("socket_path"),
+            pointer("name"),
+            pointer("product"),
+            u64("staging_bytes"),
+            u32("connect_timeout_ms"),
+            u32("transfer_timeout_ms"));
+
+    static final StructLayout AGENT_STATS = struct(
+            "kv_agent_stats",
+            u32("struct_size"),
+            u32("leader_known"),
+            u64("epoch"),
+            u64("clients"),
+            u64("staging_bytes"),
+            u64("staging_bytes_max"),
+            u64("running"),
+            u64("requests"),
+            u64("lines"),
+            u64("refused_clients"),
+            u64("protocol_errors"),
+            u64("put_bytes"),
+            u64("get_bytes"),
+            u64("hits"),
+            u64("misses"),
+            u64("retries"),
+            u64("checksum_failures"),
+            u64("leader_changes"));
+
+    static final StructLayout ATTACH_PARAMS = struct(
+            "kv_attach_params",
+            u32("struct_size"),
+            u32("ready_timeout_ms"),
+            pointer("socket_path"),
+            pointer("name"),
+            pointer("product"),
+            u64("staging_bytes"),
+            u32("queue_ops_max"),
+            u32("reserved"));
+
     /** Every struct above, for the test that compares them with the header. */
     static final List<StructLayout> ALL = List.of(
             VERSIONS,
@@ -213,7 +257,10 @@ final class Layouts {
             REGION,
             TRANSFER,
             TRANSFER_OPTIONS,
-            ENGINE_STATS);
+            ENGINE_STATS,
+            AGENT_PARAMS,
+            AGENT_STATS,
+            ATTACH_PARAMS);
 
     private Layouts() {}
 

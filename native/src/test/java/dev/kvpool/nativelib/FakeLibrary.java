@@ -132,6 +132,31 @@ final class FakeLibrary implements KvLibrary {
     }
 
     @Override
+    public int clientAttach(long params, long out, long error, int errorSize) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public int agentStart(long params, long out, long error, int errorSize) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public int agentGetStats(long agent, long out) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public int agentExplain(long agent, long out, int outSize) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void agentDestroy(long agent) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
     public int engineCreate(long params, long out, long error, int errorSize) {
         throw new UnsupportedOperationException();
     }

@@ -128,6 +128,31 @@ public final class JnaKvLibrary implements KvLibrary {
     }
 
     @Override
+    public int clientAttach(long params, long out, long error, int errorSize) {
+        return KvFunctions.kv_client_attach(params, out, error, errorSize);
+    }
+
+    @Override
+    public int agentStart(long params, long out, long error, int errorSize) {
+        return KvFunctions.kv_agent_start(params, out, error, errorSize);
+    }
+
+    @Override
+    public int agentGetStats(long agent, long out) {
+        return KvFunctions.kv_agent_get_stats(agent, out);
+    }
+
+    @Override
+    public int agentExplain(long agent, long out, int outSize) {
+        return KvFunctions.kv_agent_explain(agent, out, outSize);
+    }
+
+    @Override
+    public void agentDestroy(long agent) {
+        KvFunctions.kv_agent_destroy(agent);
+    }
+
+    @Override
     public int engineCreate(long params, long out, long error, int errorSize) {
         return KvFunctions.kv_engine_create(params, out, error, errorSize);
     }

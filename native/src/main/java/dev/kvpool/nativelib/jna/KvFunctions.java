@@ -2,7 +2,7 @@
 package dev.kvpool.nativelib.jna;
 
 /**
- * The prototypes of kvpool.h and engine.h for JNA's direct mapping: same names, same order, same widths. JNA binds by name alone and
+ * The prototypes of kvpool.h, agent.h and engine.h for JNA's direct mapping: same names, same order, same widths. JNA binds by name alone and
  * notices neither a wrong count nor a wrong width of arguments; AbiTest compares these with the header.
  *
  * <p>Pointers are {@code long}: kvpool runs on 64-bit machines only, and a primitive crosses the border without an
@@ -46,6 +46,16 @@ final class KvFunctions {
     static native int kv_client_get_stats(long client, long out);
 
     static native void kv_client_destroy(long client);
+
+    static native int kv_client_attach(long params, long out, long err, int errSize);
+
+    static native int kv_agent_start(long params, long out, long err, int errSize);
+
+    static native int kv_agent_get_stats(long agent, long out);
+
+    static native int kv_agent_explain(long agent, long out, int outSize);
+
+    static native void kv_agent_destroy(long agent);
 
     static native int kv_engine_create(long params, long out, long err, int errSize);
 

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.agent;
+
+import dev.kvpool.dataplane.cli.Command;
+import dev.kvpool.dataplane.cli.Console;
+import dev.kvpool.dataplane.cli.ExitCode;
+import dev.kvpool.dataplane.cli.FailureException;
+import dev.kvpool.dataplane.config.Setting;
+import dev.kvpool.dataplane.config.Settings;
+import java.util.List;
+
+/** {@code kvpool agent}: serves the clients on this machine until the process is asked to stop. */
+public final class AgentCommand implements Command {
+    @Override
+    public String name() {
+        return "agent";
+    }
+
+    @Override
+    public String summary() {
+        return "Runs an agent, which does the work of the clients on its machine; it owns no objects.";
+    }
+
+    @Override
+    public List<Setting<?>> settings() {
+        return AgentSettings.ALL;
+    }
+
+    @Override
+    public int run(Settings settings, Console console) throws FailureException, InterruptedException {
+        try (AgentProcess process = AgentProcess.start(settings)) {
+            console.stop().await();
+            process.announceStop();
+        }
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.agent;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kvpool.nativelib.AgentStats;
+import java.nio.file.Path;
+
+/** The JSON of {@code /api/v1/agent}. */
+final class AgentDocument {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private AgentDocument() {}
+
+    static String of(Path socket, AgentStats stats) {
+        ObjectNode root = JSON.createObjectNode();
+        root.put("socket", socket.toString());
+        root.put("leaderKnown", stats.leaderKnown());
+        root.put("epoch", stats.epoch());
+        root.put("clients", stats.clients());
+        root.putObject("staging").put("bytes", stats.stagingBytes()).put("maxBytes", stats.stagingBytesMax());
+        root.putObject("requests")
+                .put("running", stats.running())
+                .put("taken", stats.requests())
+                .put("lines", stats.lines());
+        return root.toString();
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.agent;
+
+import dev.kvpool.dataplane.config.Durations;
+import dev.kvpool.dataplane.config.Format;
+import dev.kvpool.dataplane.config.Formats;
+import dev.kvpool.dataplane.config.HostPort;
+import dev.kvpool.dataplane.config.Setting;
+import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.config.Sizes;
+import dev.kvpool.dataplane.version.ProductVersion;
+import dev.kvpool.nativelib.AgentParameters;
+import dev.kvpool.nativelib.Protocol;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+
+/** What can be set on {@code kvpool agent}. */
+public final class AgentSettings {
+    private static final Format<Duration> TIMEOUTS = Durations.between(Duration.ofMillis(10), Duration.ofHours(1));
+
+    public static final Setting<List<HostPort>> MASTERS =
+            Setting.required("masters", HostPort.LIST, "Every master of the pool.");
+
+    public static final Setting<Path> SOCKET_DIR = Setting.required(
+            "socket-dir",
+            Formats.DIRECTORY,
+            "Existing directory that this process and its clients see; the socket in it is agent.sock.");
+
+    public static final Setting<Long> STAGING_SIZE = Setting.withDefault(
+            "staging-size",
+            Sizes.between(1L << 20, 64L << 40),
+            "1GiB",
+            "Bound of the memory that all clients together share with this agent; it counts as this process's as far"
+                    + " as values are read into it.");
+
+    public static final Setting<String> HOST = Setting.withDefault(
+            "host", Formats.HOST, "::", "Address to listen on for HTTP; :: means all addresses of both families.");
+
+    public static final Setting<Integer> ADMIN_PORT = Setting.withDefault(
+            "admin-port",
+            Formats.PORT_OR_ANY,
+            "9401",
+            "Port for HTTP: /healthz /readyz /metrics /version /api/v1/agent.");
+
+    public static final Setting<Set<Protocol>> PROTOCOLS = Setting.withDefault(
+            "protocols",
+            Formats.wordsOf("PROTOCOL", Protocol.class),
+            "shm,tcp",
+            "Ways to move bytes from and to storage nodes.");
+
+    public static final Setting<Duration> CONNECT_TIMEOUT =
+            Setting.withDefault("connect-timeout", TIMEOUTS, "3s", "Bound of one attempt to reach a master or node.");
+
+    public static final Setting<Duration> TRANSFER_TIMEOUT = Setting.withDefault(
+            "transfer-timeout", TIMEOUTS, "30s", "A transfer or answer that makes no progress for this long ends.");
+
+    public static final List<Setting<?>> ALL = List.of(
+            MASTERS, SOCKET_DIR, STAGING_SIZE, HOST, ADMIN_PORT, PROTOCOLS, CONNECT_TIMEOUT, TRANSFER_TIMEOUT);
+
+    private AgentSettings() {}
+
+    static AgentParameters parameters(Settings settings) {
+        return new AgentParameters(
+                HostPort.join(settings.get(MASTERS)),
+                SocketDirectory.socket(settings.get(SOCKET_DIR)),
+                null,
+                settings.get(STAGING_SIZE),
+                settings.get(PROTOCOLS),
+                settings.get(CONNECT_TIMEOUT),
+                settings.get(TRANSFER_TIMEOUT),
+                ProductVersion.text());
+    }
+}

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The arguments of setup_dummy(), checked: pure, so that every problem is reported at once."""
+
+from collections.abc import Mapping
+
+from mooncake.environment import read_environment
+from mooncake.settings import AgentSettings, BadSettings, parse_size
+
+_SOCKET = "agent.sock"
+_DIRECTORY = "KVPOOL_SOCKET_DIR"
+
+
+def parse_server_address(address: str, environment: Mapping[str, str]) -> str:
+    """The path of the agent's socket: of "/PATH", "unix:/PATH" (a directory stands for agent.sock in it), or of
+    "HOST:PORT", which is what Mooncake's own takes, by the directory that the environment names."""
+    text = address.strip()
+    path = text.removeprefix("unix:")
+    if path.startswith("/"):
+        path = "/" + path.lstrip("/")
+        return path if path.endswith(".sock") else f"{path.rstrip('/')}/{_SOCKET}"
+    if text.startswith("unix:"):
+        raise ValueError(f"is {address!r}, but the path behind unix: must begin with a slash")
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal():
+        raise ValueError(f'is {address!r}, but must be "unix:/PATH", "/PATH" or "HOST:PORT"')
+    directory = environment.get(_DIRECTORY, "").rstrip("/")
+    if not directory.startswith("/"):
+        raise ValueError(
+            f"is {address!r}, but an agent is reached by a socket, not by a port: set {_DIRECTORY} to the directory that "
+            f'is shared with it, or give "unix:/PATH"'
+        )
+    return f"{directory}/{_SOCKET}"
+
+
+def read_agent_settings(
+    mem_pool_size: object, local_buffer_size: object, server_address: object, environment: Mapping[str, str]
+) -> AgentSettings:
+    """Raises BadSettings."""
+    problems: list[str] = []
+    sizes = {}
+    for name, value in (("mem_pool_size", mem_pool_size), ("local_buffer_size", local_buffer_size)):
+        try:
+            sizes[name] = parse_size(value)
+        except ValueError as problem:
+            problems.append(f"{name} {problem}")
+    socket = ""
+    try:
+        socket = parse_server_address(str(server_address), environment)
+    except ValueError as problem:
+        problems.append(f"server_address {problem}")
+    client, client_problems = read_environment(environment)
+    problems += client_problems
+    if problems:
+        raise BadSettings(problems)
+    return AgentSettings(socket, sizes["mem_pool_size"], sizes["local_buffer_size"], client)

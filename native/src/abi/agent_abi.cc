@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of agent.h: arguments checked, structs read, no exception out.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "abi/border.h"
+#include "abi/client_handle.h"
+#include "abi/parameters.h"
+#include "agent/agent.h"
+#include "agent/guest.h"
+#include "base/entropy.h"
+#include "kvpool/agent.h"
+
+using kvpool::Result;
+using kvpool::Status;
+using kvpool::abi::nameOr;
+using kvpool::abi::orDefault;
+using kvpool::abi::report;
+using kvpool::agent::Agent;
+using kvpool::agent::AgentSettings;
+using kvpool::agent::Guest;
+using kvpool::agent::GuestSettings;
+
+struct kv_agent {
+  std::unique_ptr<Agent> agent;
+};
+
+namespace {
+
+namespace limits = kvpool::agent;
+
+static_assert(KV_AGENT_STAGING_BYTES == limits::kStagingBytes && KV_AGENT_CLIENTS_MAX == limits::kGuestsMax);
+static_assert(KV_ATTACH_STAGING_BYTES == limits::kGuestStagingBytes);
+static_assert(KV_ATTACH_STAGING_BYTES_MIN == limits::kGuestStagingBytesMin);
+
+const Status kBadParams(KV_INVALID_ARGUMENT, "params is NULL or its struct_size does not fit this library");
+const Status kNoPath(KV_INVALID_ARGUMENT, "socket_path is missing: the path of the agent's unix socket");
+
+bool isEmpty(const char* text) {
+  return text == nullptr || *text == '\0';
+}
+
+Result<AgentSettings> settingsFrom(const kv_agent_params& params) {
+  if (isEmpty(params.socket_path)) return kNoPath;
+  auto pool = kvpool::abi::clientSettings({params.masters, params.name, params.product, params.protocols,
+                                           params.connect_timeout_ms, params.transfer_timeout_ms});
+  if (!pool.ok()) return pool.status();
+  AgentSettings settings;
+  settings.client = std::move(pool.value());
+  settings.client.queueOpsMax = limits::kOperationsInFlight;
+  settings.socketPath = params.socket_path;
+  settings.guests.me = settings.client.config.me;
+  settings.guests.me.role = kvpool::wire::Role::Agent;
+  if (params.staging_bytes != 0) settings.guests.stagingBytes = params.staging_bytes;
+  return settings;
+}
+
+Result<GuestSettings> settingsFrom(const kv_attach_params& params) {
+  if (isEmpty(params.socket_path)) return kNoPath;
+  auto name = nameOr(params.name, kvpool::abi::hostName(), "name");
+  if (!name.ok()) return name.status();
+  auto product = nameOr(params.product, KVPOOL_PRODUCT_VERSION, "product");
+  if (!product.ok()) return product.status();
+  GuestSettings settings;
+  settings.core.me.role = kvpool::wire::Role::Client;
+  settings.core.me.incarnation = kvpool::randomNumber();
+  settings.core.me.name = std::move(name.value());
+  settings.core.me.product = std::move(product.value());
+  settings.core.agent = params.socket_path;
+  if (params.staging_bytes != 0) {
+    settings.core.stagingBytes = std::max(params.staging_bytes, limits::kGuestStagingBytesMin);
+  }
+  settings.readyTimeoutMs = orDefault(params.ready_timeout_ms, kvpool::client::kReadyTimeoutMs);
+  settings.queueOpsMax = orDefault(params.queue_ops_max, KV_BATCH_MAX);
+  return settings;
+}
+
+}  // namespace
+
+int32_t kv_agent_start(const kv_agent_params* params, kv_agent** out, char* err, uint32_t err_size) {
+  return kvpool::abi::guarded(err, err_size, [&]() -> int32_t {
+    if (out == nullptr) return report({KV_INVALID_ARGUMENT, "out is NULL"}, err, err_size);
+    *out = nullptr;
+    const auto read = kvpool::abi::readParams(params);
+    if (!read) return report(kBadParams, err, err_size);
+    auto settings = settingsFrom(*read);
+    if (!settings.ok()) return report(settings.status(), err, err_size);
+    auto agent = Agent::start(std::move(settings.value()));
+    if (!agent.ok()) return report(agent.status(), err, err_size);
+    *out = new kv_agent{std::move(agent.value())};
+    return KV_OK;
+  });
+}
+
+int32_t kv_agent_get_stats(kv_agent* agent, kv_agent_stats* out) {
+  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
+    if (agent == nullptr) return KV_INVALID_ARGUMENT;
+    if (!agent->agent->running()) return KV_INTERNAL;
+    const kvpool::agent::AgentStats seen = agent->agent->stats();
+    kv_agent_stats stats{};
+    stats.leader_known = seen.pool.leaderKnown ? 1 : 0;
+    stats.epoch = seen.pool.epoch;
+    stats.clients = seen.guests.guests;
+    stats.staging_bytes = seen.guests.stagingBytes;
+    stats.staging_bytes_max = seen.stagingBytesMax;
+    stats.running = seen.guests.running;
+    stats.requests = seen.guests.requests;
+    stats.lines = seen.guests.lines;
+    stats.refused_clients = seen.guests.refusedGuests;
+    stats.protocol_errors = seen.guests.protocolErrors;
+    stats.put_bytes = seen.pool.putBytes;
+    stats.get_bytes = seen.pool.getBytes;
+    stats.hits = seen.pool.hits;
+    stats.misses = seen.pool.misses;
+    stats.retries = seen.pool.retries;
+    stats.checksum_failures = seen.pool.checksumFailures;
+    stats.leader_changes = seen.pool.leaderChanges;
+    return kvpool::abi::writeOut(out, stats);
+  });
+}
+
+int32_t kv_agent_explain(kv_agent* agent, char* out, uint32_t out_size) {
+  return kvpool::abi::guarded(nullptr, 0, [&]() -> int32_t {
+    if (agent == nullptr || out == nullptr || out_size == 0) return KV_INVALID_ARGUMENT;
+    kvpool::abi::writeText(agent->agent->whyNotReady(), out, out_size);
+    return KV_OK;
+  });
+}
+
+void kv_agent_destroy(kv_agent* agent) {
+  delete agent;
+}
+
+int32_t kv_client_attach(const kv_attach_params* params, kv_client** out, char* err, uint32_t err_size) {
+  return kvpool::abi::guarded(err, err_size, [&]() -> int32_t {
+    if (out == nullptr) return report({KV_INVALID_ARGUMENT, "out is NULL"}, err, err_size);
+    *out = nullptr;
+    const auto read = kvpool::abi::readParams(params);
+    if (!read) return report(kBadParams, err, err_size);
+    auto settings = settingsFrom(*read);
+    if (!settings.ok()) return report(settings.status(), err, err_size);
+    auto guest = Guest::attach(std::move(settings.value()));
+    if (!guest.ok()) return report(guest.status(), err, err_size);
+    auto handle = std::make_unique<kv_client>();
+    handle->client = std::move(guest.value());
+    *out = handle.release();
+    return KV_OK;
+  });
+}

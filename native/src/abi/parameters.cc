@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "abi/parameters.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <utility>
+
+#include "base/entropy.h"
+#include "base/utf8.h"
+#include "net/address.h"
+
+namespace kvpool::abi {
+namespace {
+
+constexpr uint32_t kProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM;
+
+std::string bootId() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return id;
+}
+
+}  // namespace
+
+std::string hostName() {
+  std::array<char, wire::kNameBytesMax + 1> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "client";
+  return name.data();
+}
+
+Result<std::string> nameOr(const char* given, const std::string& standard, const char* what) {
+  std::string name = given == nullptr || *given == '\0' ? standard : given;
+  if (name.size() > wire::kNameBytesMax || !isUtf8(name)) {
+    return {KV_INVALID_ARGUMENT,
+            std::string(what) + " must be at most " + std::to_string(wire::kNameBytesMax) + " bytes of UTF-8"};
+  }
+  return name;
+}
+
+Result<client::ClientSettings> clientSettings(const PoolParameters& given) {
+  if (given.masters == nullptr) return {KV_INVALID_ARGUMENT, "masters is missing: HOST:PORT[,HOST:PORT...]"};
+  const auto masters = net::parseHostPorts(given.masters, client::kMastersMax);
+  if (!masters.ok()) return masters.status();
+  if ((given.protocols & ~kProtocols) != 0) {
+    return {KV_INVALID_ARGUMENT, "protocols has unknown bits; known are KV_PROTOCOL_TCP and KV_PROTOCOL_SHM"};
+  }
+  auto name = nameOr(given.name, hostName(), "name");
+  if (!name.ok()) return name.status();
+  auto product = nameOr(given.product, KVPOOL_PRODUCT_VERSION, "product");
+  if (!product.ok()) return product.status();
+
+  const uint32_t protocols = orDefault(given.protocols, kProtocols);
+  client::ClientSettings settings;
+  for (const auto& master : masters.value())
+    settings.config.masters.push_back(net::toString(master));
+  settings.config.me.role = wire::Role::Client;
+  settings.config.me.incarnation = randomNumber();
+  settings.config.me.name = std::move(name.value());
+  settings.config.me.product = std::move(product.value());
+  settings.config.tcp = (protocols & KV_PROTOCOL_TCP) != 0;
+  settings.config.shm = (protocols & KV_PROTOCOL_SHM) != 0;
+  settings.config.bootId = bootId();
+  settings.config.seed = randomNumber();
+  settings.config.connectTimeoutMs = orDefault(given.connectTimeoutMs, client::kConnectTimeoutMs);
+  settings.config.transferTimeoutMs = orDefault(given.transferTimeoutMs, client::kTransferTimeoutMs);
+  return settings;
+}
+
+}  // namespace kvpool::abi

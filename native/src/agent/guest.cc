@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/guest.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <utility>
+
+#include "client/client_shell.h"
+
+namespace kvpool::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr int kTickMs = 20;       // while batches run, or nobody listens at the other end
+constexpr int kIdleTickMs = 1000;
+
+Time now() {
+  return client::ClientShell::now();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Guest>> Guest::attach(GuestSettings settings) {
+  std::unique_ptr<Guest> guest(new Guest(std::move(settings)));
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // the process' signals are for its own threads
+  guest->thread_ = std::thread([raw = guest.get()] { raw->run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_setname_np(guest->thread_.native_handle(), "kvpool-guest");
+  Status ready = guest->awaitReadiness();
+  if (!ready.ok()) return ready;
+  return guest;
+}
+
+Guest::~Guest() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  loop_.wake();
+  thread_.join();
+}
+
+Status Guest::awaitReadiness() {
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, steady_clock::now() + milliseconds(settings_.readyTimeoutMs),
+                      [&] { return core_.readiness().ok() || core_.hopeless(); });
+  const Status seen = core_.readiness();
+  if (seen.ok() || core_.hopeless()) return seen;
+  return {seen.code(), "not ready after " + std::to_string(settings_.readyTimeoutMs) + " ms: " + seen.text()};
+}
+
+// ---- the thread ----
+
+void Guest::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    dialWhenDue();
+    const int waitMs = core_.idle() && connection_ ? kIdleTickMs : kTickMs;
+    lock.unlock();
+    loop_.await(waitMs);
+    lock.lock();
+    loop_.runOnce(0);
+    core_.tick(now());
+    act();
+  }
+  core_.shutDown();
+  act();
+  if (connection_) connection_->close();
+  connection_.reset();
+}
+
+void Guest::dialWhenDue() {
+  const std::optional<Time> due = core_.dialAt();
+  if (connection_ || !due || now() < *due) return;
+  connection_ = std::make_shared<client::Connection>(loop_, static_cast<client::Connection::Listener&>(*this), ++lastConnection_);
+  const std::shared_ptr<client::Connection> keep = connection_;
+  keep->dialUnix(settings_.core.agent);
+  act();
+}
+
+/// Each life of an agent gets memory of its own: what an older one may still write goes nowhere.
+void Guest::connectionOpened(client::ConnectionId) {
+  auto staging = client::StagingMemory::create(settings_.core.stagingBytes);
+  if (!staging.ok()) {
+    connection_->close();
+    return connectionEnded(lastConnection_, staging.status().text());
+  }
+  staging_ = std::move(staging.value());
+  core_.connected(now(), {staging_->at(0), settings_.core.stagingBytes});
+}
+
+void Guest::connectionEnded(client::ConnectionId, const std::string& reason) {
+  connection_.reset();
+  core_.lost(now(), reason);
+  staging_.reset();
+}
+
+void Guest::frameArrived(client::ConnectionId, wire::Body body) {
+  core_.frame(now(), body);
+}
+
+void Guest::act() {
+  GuestCore::Actions actions = core_.takeActions();
+  const std::shared_ptr<client::Connection> connection = connection_;
+  if (connection && actions.handOver) {
+    connection->sendWithDescriptor(actions.frames.back(), staging_->descriptor());
+    actions.frames.pop_back();
+  }
+  for (wire::Bytes& frame : actions.frames) {
+    if (connection) connection->addFrame(std::move(frame));
+  }
+  if (connection_) connection->flush();
+  if (actions.close && connection_) {
+    connection->close();
+    connectionEnded(lastConnection_, "closed");
+  }
+  for (const client::FinishBatch& finished : actions.finished)
+    finish(finished);
+  changed_.notify_all();
+}
+
+// ---- callers ----
+
+Result<uint64_t> Guest::submit(client::OpCode op, kv_op* table, uint32_t count, const client::BatchOptions& options) {
+  client::Submission submission = client::submissionOf(op, table, count, options, memory_, now());
+  const std::lock_guard lock(mutex_);
+  if (count > settings_.queueOpsMax - opsInFlight_) {
+    return client::queueFull(opsInFlight_, count, settings_.queueOpsMax);
+  }
+  opsInFlight_ += count;
+  const uint64_t id = submission.id = ++lastBatch_;
+  pending_[id] = Pending{table, count, false};
+  const bool wasIdle = core_.idle();
+  core_.submit(now(), std::move(submission));
+  act();
+  if (wasIdle) loop_.wake();  // the thread keeps deadlines from now on
+  return id;
+}
+
+void Guest::finish(const client::FinishBatch& finished) {
+  const auto found = pending_.find(finished.batch);
+  if (found == pending_.end()) return;
+  Pending& pending = found->second;
+  for (uint32_t i = 0; i < pending.count; ++i) {
+    pending.table[i].status = finished.lines[i].status;
+    pending.table[i].result_length = finished.lines[i].length;
+  }
+  pending.done = true;
+}
+
+int32_t Guest::wait(uint64_t batch, uint32_t timeoutMs) {
+  std::unique_lock lock(mutex_);
+  auto found = pending_.find(batch);
+  if (found == pending_.end()) return KV_INVALID_ARGUMENT;
+  const bool isOver = changed_.wait_until(lock, steady_clock::now() + milliseconds(timeoutMs), [&] {
+    found = pending_.find(batch);  // another thread may have waited for it and taken it out
+    return found == pending_.end() || found->second.done;
+  });
+  if (!isOver) return KV_TIMEOUT;
+  if (found == pending_.end()) return KV_INVALID_ARGUMENT;
+  opsInFlight_ -= found->second.count;
+  pending_.erase(found);
+  return KV_OK;
+}
+
+std::string Guest::explanation() const {
+  const std::lock_guard lock(mutex_);
+  return core_.explanation();
+}
+
+void Guest::explain(std::string sentence) {
+  const std::lock_guard lock(mutex_);
+  core_.explain(std::move(sentence));
+}
+
+client::Statistics Guest::statistics() const {
+  const std::lock_guard lock(mutex_);
+  return core_.statistics();
+}
+
+}  // namespace kvpool::agent
