@@ -6,7 +6,7 @@
 PYTHON are interpreters that have the wheels kvpool-mooncake and mooncake-transfer-engine-non-cuda (which needs Debian's
 libibverbs1). Without --reference only kvpool and the machine itself are measured. In each round all sides run the same
 worker.py one after the other, and before each of them the machine is measured: a raw loopback stream, a raw round trip
-and a memcpy, because it may be noisy. Each pool has one storage process of 4 GiB; all traffic is on 127.0.0.1.
+and a memcpy, because it may be noisy. engine_worker.py compares the transfer engines of the same wheels, without a pool. Each pool has one storage process of 4 GiB; all traffic is on 127.0.0.1.
 """
 
 import argparse
@@ -71,11 +71,11 @@ def report(results, machine):
     for name, (middle, least, most) in machine.items():
         print(f"  {name:16}{middle:8.2f} {'us' if 'trip' in name else 'GB/s'}  ({least:.2f} to {most:.2f})")
     machine = {name: values[0] for name, values in machine.items()}
-    print(f"\n{'case':22}{'':12}{TCP:>12}{SHM:>12}{'reference':>12}{'x tcp':>8}{'x shm':>8}   wanted")
+    print(f"\n{'case':24}{'':12}{TCP:>12}{SHM:>12}{'reference':>12}{'x tcp':>8}{'x shm':>8}   wanted")
     for case, (_, unit) in results[TCP][0].items():
         medians = {side: statistics.median(run[case][0] for run in runs) for side, runs in results.items()}
         theirs = medians.get(Reference.name)
-        row = f"{case:22}{unit:12}{medians[TCP]:12.2f}{medians[SHM]:12.2f}"
+        row = f"{case:24}{unit:12}{medians[TCP]:12.2f}{medians[SHM]:12.2f}"
         if theirs is None:
             row += " " * 28
         else:

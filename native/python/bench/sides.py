@@ -14,6 +14,7 @@ import uuid
 from pathlib import Path
 
 WORKER = Path(__file__).with_name("worker.py")
+ENGINE_WORKER = Path(__file__).with_name("engine_worker.py")
 SEGMENT_BYTES = 4 << 30
 START_SECONDS = 60
 WORKER_SECONDS = 600
@@ -36,9 +37,12 @@ class Side:
         return {**os.environ, "GLOG_minloglevel": "3"}
 
     def measure(self, round_number):
-        """{case: (value, unit)} of one run of the worker."""
+        """{case: (value, unit)} of one run of the workers: of the store, and of the transfer engine beside it."""
         servers = ",".join(str(process.pid) for process in self.processes)
-        command = [self.python, str(WORKER), self.master, "measure", str(round_number), servers]
+        store = self._run([self.python, str(WORKER), self.master, "measure", str(round_number), servers])
+        return {**store, **self._run([self.python, str(ENGINE_WORKER), "measure"])}
+
+    def _run(self, command):
         # The reference logs to stdout and stderr; only the worker's JSON lines count.
         environment = {**self.environment(), "KVPOOL_REUSE": "on"}
         done = subprocess.run(command, capture_output=True, text=True, timeout=WORKER_SECONDS, env=environment)

@@ -100,8 +100,8 @@ class Agent final : private node::ConnectionEvents {
 
   std::atomic<bool> stop_{false};
   std::atomic<bool> running_{true};
-  mutable std::mutex mutex_;     // guards what follows
-  std::vector<BatchId> done_;    // told by the client, not yet answered
+  mutable std::mutex mutex_;   // guards what follows
+  std::vector<BatchId> done_;  // told by the client, not yet answered
   Guests::Counters counters_;
   std::unique_ptr<client::Client> client_;  // uses the jobs' memory until it is gone
   std::thread thread_;

@@ -16,7 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr int kTickMs = 20;       // while batches run, or nobody listens at the other end
+constexpr int kTickMs = 20;  // while batches run, or nobody listens at the other end
 constexpr int kIdleTickMs = 1000;
 
 Time now() {
@@ -45,7 +45,7 @@ Guest::~Guest() {
     stopping_ = true;
   }
   loop_.wake();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 Status Guest::awaitReadiness() {
@@ -80,7 +80,8 @@ void Guest::run() {
 void Guest::dialWhenDue() {
   const std::optional<Time> due = core_.dialAt();
   if (connection_ || !due || now() < *due) return;
-  connection_ = std::make_shared<client::Connection>(loop_, static_cast<client::Connection::Listener&>(*this), ++lastConnection_);
+  connection_ =
+      std::make_shared<client::Connection>(loop_, static_cast<client::Connection::Listener&>(*this), ++lastConnection_);
   const std::shared_ptr<client::Connection> keep = connection_;
   keep->dialUnix(settings_.core.agent);
   act();

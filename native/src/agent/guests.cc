@@ -151,7 +151,8 @@ void Guests::finished(Token token, std::vector<client::LineResult> lines, std::s
   Guest& guest = guests_.at(request.guest);
   --guest.running;
   --counters_.running;
-  if (guest.stage == Stage::Attached) send(request.guest, replyFrame({request.request, std::move(lines), std::move(message)}));
+  if (guest.stage == Stage::Attached)
+    send(request.guest, replyFrame({request.request, std::move(lines), std::move(message)}));
   forgetIfOver(request.guest);
 }
 

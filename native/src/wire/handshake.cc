@@ -179,7 +179,8 @@ Status judgeWelcome(const Welcome& welcome, Role expected, const Hello& sent) {
   const Identity& peer = welcome.self;
   const Identity& self = sent.self;
   if (peer.role != expected) {
-    return {KV_IDENTITY_MISMATCH, std::string(expected == Role::Agent ? "expected an " : "expected a ") + roleName(expected) + ", found " + describe(peer)};
+    return {KV_IDENTITY_MISMATCH, std::string(expected == Role::Agent ? "expected an " : "expected a ") +
+                                      roleName(expected) + ", found " + describe(peer)};
   }
   if (welcome.wireChosen < self.wire.min || welcome.wireChosen > self.wire.max) {
     return {KV_VERSION_MISMATCH, describe(peer) + " chose wire version " + std::to_string(welcome.wireChosen) + ", " +

@@ -233,7 +233,8 @@ TEST_F(GuestCoreTest, WhatNeverFitsIsRefusedWithTheBound) {
   EXPECT_EQ(finished_[0].lines[1].status, KV_OK);
   EXPECT_EQ(finished_[0].lines[2].status, KV_INVALID_KEY);
 
-  submit(2, OpCode::Get, {line("l", large)});  // more room than there is staging memory: fine, until the value is as large
+  submit(2, OpCode::Get,
+         {line("l", large)});  // more room than there is staging memory: fine, until the value is as large
   EXPECT_EQ(requests_[1].lines[0].length, kStaging);
   answer(requests_[1], {{KV_BUFFER_TOO_SMALL, kStaging + 1}});
   EXPECT_EQ(finished_[1].lines[0].status, KV_TOO_LARGE);

@@ -154,8 +154,8 @@ TEST_F(GuestsTest, TheMemoryOfADeadGuestStaysUntilItsRequestsHaveEnded) {
 }
 
 TEST_F(GuestsTest, NothingOutsideOfTheStagingMemoryIsNamed) {
-  const std::vector<std::pair<uint64_t, uint64_t>> outside{
-      {0, 501}, {500, 1}, {501, 0}, {UINT64_MAX, 2}, {2, UINT64_MAX}, {400, 101}};
+  const std::vector<std::pair<uint64_t, uint64_t>> outside{{0, 501},        {500, 1},        {501, 0},
+                                                           {UINT64_MAX, 2}, {2, UINT64_MAX}, {400, 101}};
   ConnectionId id = 0;
   for (const auto& [offset, length] : outside) {
     for (const OpCode op : {OpCode::Put, OpCode::Get}) {

@@ -180,8 +180,9 @@ PyType_Slot clientSlots[] = {
     {Py_tp_new, reinterpret_cast<void*>(clientNew)},
     {Py_tp_dealloc, reinterpret_cast<void*>(freeHandle<ClientKind>)},
     {Py_tp_methods, clientMethods},
-    {Py_tp_doc, const_cast<char*>("Client(masters, name, protocols, connect_ms, transfer_ms, ready_ms), or through an agent: "
-                                   "Client(socket_path, name, staging_bytes, ready_ms)")},
+    {Py_tp_doc,
+     const_cast<char*>("Client(masters, name, protocols, connect_ms, transfer_ms, ready_ms), or through an agent: "
+                       "Client(socket_path, name, staging_bytes, ready_ms)")},
     {0, nullptr},
 };
 

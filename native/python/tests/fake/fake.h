@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "kvpool/agent.h"
 #include "kvpool/kvpool.h"
 
 /* What the tests set and read. */

@@ -90,6 +90,19 @@ KV_API int32_t kv_client_create(const kv_client_params* p, kv_client** out, char
   return KV_OK;
 }
 
+KV_API int32_t kv_client_attach(const kv_attach_params* p, kv_client** out, char* err, uint32_t err_size) {
+  snprintf(fake.last_call, sizeof(fake.last_call), "attach|%s|%s|%llu|%u", p->socket_path,
+           p->name == NULL ? "" : p->name, (unsigned long long)p->staging_bytes, p->ready_timeout_ms);
+  if (fake.create_status != KV_OK) {
+    fake_say(err, err_size);
+    return fake.create_status;
+  }
+  fake_pass_gate(p->ready_timeout_ms);
+  *out = calloc(1, sizeof(**out));
+  __atomic_add_fetch(&fake.clients, 1, __ATOMIC_SEQ_CST);
+  return KV_OK;
+}
+
 KV_API void kv_client_destroy(kv_client* client) {
   if (client == NULL) return;
   __atomic_sub_fetch(&fake.clients, 1, __ATOMIC_SEQ_CST);

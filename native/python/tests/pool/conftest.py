@@ -8,11 +8,13 @@ import re
 import signal
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -128,10 +130,80 @@ class LocalPool:
         self._reader.join()
 
 
+class Agent:
+    """A running `kvpool agent`, ended with close(); start() begins another one at the same socket."""
+
+    def __init__(self, masters: str) -> None:
+        self._masters = masters
+        self._directory = tempfile.TemporaryDirectory(prefix="kvpool-agent-")
+        self.address = f"unix:{self._directory.name}"
+        self.output: list[str] = []
+        self.start()
+
+    def start(self) -> None:
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("KVPOOL_")}
+        self._process = subprocess.Popen(
+            [
+                os.environ["KVDEV_BIN"],
+                "agent",
+                *("--masters", self._masters, "--socket-dir", self._directory.name),
+                *("--host", "127.0.0.1", "--admin-port", "0", "--staging-size", "1GiB"),
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            text=True,
+        )
+        serves = threading.Event()
+        self._reader = threading.Thread(target=self._read, args=(self._process.stdout, serves), daemon=True)
+        self._reader.start()
+        if not serves.wait(START_SECONDS) or self._process.poll() is not None:
+            self.close()
+            raise AssertionError("kvpool agent did not get ready:\n" + "".join(self.output[-40:]))
+
+    def _read(self, output: IO[str], serves: threading.Event) -> None:
+        with output as lines:
+            for line in lines:
+                self.output.append(line)
+                if "agent serves at" in line:
+                    serves.set()
+        serves.set()
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._reader.join()
+
+    def pause(self) -> None:
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
+
+    def terminate(self) -> int:
+        """The exit code."""
+        self._process.terminate()
+        code = self._process.wait(START_SECONDS)
+        self._reader.join()
+        return code
+
+    def close(self) -> None:
+        self.kill()
+        self._directory.cleanup()
+
+
 @pytest.fixture(scope="session")
 def pool() -> Iterator[LocalPool]:
     """One pool for all tests that leave it whole; each takes keys of its own."""
     started = LocalPool()
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="session")
+def agent(pool: LocalPool) -> Iterator[Agent]:
+    """One agent of that pool for all tests that leave it running."""
+    started = Agent(pool.masters)
     yield started
     started.close()
 
@@ -147,9 +219,16 @@ def open_store(pool: LocalPool, segment_bytes: int = 0) -> MooncakeDistributedSt
     return store
 
 
-@pytest.fixture
-def store(pool: LocalPool) -> Iterator[MooncakeDistributedStore]:
-    opened = open_store(pool)
+def open_dummy(agent: Agent, buffer_bytes: int = 0) -> MooncakeDistributedStore:
+    store = MooncakeDistributedStore()
+    assert store.setup_dummy(64 << 20, buffer_bytes, agent.address) == 0
+    return store
+
+
+@pytest.fixture(params=["setup", "setup_dummy"])
+def store(request: pytest.FixtureRequest, pool: LocalPool) -> Iterator[MooncakeDistributedStore]:
+    """What an engine may do, it may do both ways."""
+    opened = open_store(pool) if request.param == "setup" else open_dummy(request.getfixturevalue("agent"))
     yield opened
     opened.remove_all(force=True)
     opened.close()

@@ -26,8 +26,8 @@ def parse_server_address(address: str, environment: Mapping[str, str]) -> str:
     directory = environment.get(_DIRECTORY, "").rstrip("/")
     if not directory.startswith("/"):
         raise ValueError(
-            f"is {address!r}, but an agent is reached by a socket, not by a port: set {_DIRECTORY} to the directory that "
-            f'is shared with it, or give "unix:/PATH"'
+            f"is {address!r}, but an agent is reached by a socket, not by a port: set {_DIRECTORY} to the directory "
+            f'that is shared with it, or give "unix:/PATH"'
         )
     return f"{directory}/{_SOCKET}"
 

@@ -106,14 +106,14 @@ class MooncakeDistributedStore:
 
         Args:
             mem_pool_size: bytes that alloc_from_mem_pool() gives out; any other memory may be registered as well.
-            local_buffer_size: bytes shared with the agent, through which all values go, so also the largest value; 0 for
-                64 MiB, 1 MiB at least.
-            server_address: "unix:/PATH" or "/PATH" of the agent's socket or of the directory it is in; or "HOST:PORT", as
-                for Mooncake's real client, where KVPOOL_SOCKET_DIR names that directory (host and port are not used).
+            local_buffer_size: bytes shared with the agent, through which all values go, so also the largest value;
+                0 for 64 MiB, 1 MiB at least.
+            server_address: "unix:/PATH" or "/PATH" of the agent's socket or of the directory it is in; or "HOST:PORT",
+                as for Mooncake's real client, where KVPOOL_SOCKET_DIR names that directory (host and port are unused).
 
         Returns:
-            0, or -600 (an argument is wrong, or the store is set up already), -900 (no agent, or it has no leader), -200 (the
-            agent shares less memory than that), -300 (versions do not fit); the log says more.
+            0, or -600 (an argument is wrong, or the store is set up already), -900 (no agent, or it has no leader),
+            -200 (the agent shares less memory than that), -300 (versions do not fit); the log says more.
         """
         return self._open(
             "setup_dummy",
@@ -172,12 +172,14 @@ class MooncakeDistributedStore:
     # ---- memory
 
     def alloc_from_mem_pool(self, size: int) -> int:
-        """The address of zeroed memory out of setup_dummy()'s mem_pool_size, good until close(); 0 when there is none left."""
+        """The address of zeroed memory out of setup_dummy()'s mem_pool_size, good until close(); 0 if none is left."""
         pool = self._pool
         address = pool.memory.take(size) if pool is not None else 0
         if address == 0:
             left = pool.memory.left if pool is not None else 0
-            _logger.error("alloc_from_mem_pool: %s bytes asked for, %d left (see mem_pool_size of setup_dummy)", size, left)
+            _logger.error(
+                "alloc_from_mem_pool: %s bytes asked for, %d left (see mem_pool_size of setup_dummy)", size, left
+            )
         return address
 
     def register_buffer(self, buffer_ptr: int, size: int) -> int:

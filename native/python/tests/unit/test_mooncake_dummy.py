@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""setup_dummy(): what names an agent, what does not, and the memory it gives out."""
+
+import ctypes
+from collections.abc import Iterator
+
+import pytest
+from conftest import Fake
+
+import kvpool
+from kvpool import Status
+from mooncake.agent_settings import parse_server_address, read_agent_settings
+from mooncake.mem_pool import MemPool
+from mooncake.settings import BadSettings
+from mooncake.store import MooncakeDistributedStore
+
+
+@pytest.fixture
+def store(fake: Fake) -> Iterator[MooncakeDistributedStore]:
+    made = MooncakeDistributedStore()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "path"),
+    [
+        ("/run/kvpool", "/run/kvpool/agent.sock"),
+        ("/run/kvpool/", "/run/kvpool/agent.sock"),
+        ("/run/kvpool/other.sock", "/run/kvpool/other.sock"),
+        ("unix:/run/kvpool", "/run/kvpool/agent.sock"),
+        ("unix:///run/kvpool/agent.sock", "/run/kvpool/agent.sock"),
+        (" /run/kvpool ", "/run/kvpool/agent.sock"),
+        ("127.0.0.1:50052", "/shared/agent.sock"),
+        ("[::1]:50052", "/shared/agent.sock"),
+        ("agent:1", "/shared/agent.sock"),
+    ],
+)
+def test_what_names_an_agent(address: str, path: str) -> None:
+    assert parse_server_address(address, {"KVPOOL_SOCKET_DIR": "/shared/"}) == path
+
+
+@pytest.mark.parametrize(
+    "address", ["", "host", "host:", ":1", "run/kvpool", "unix:run", "unix:", "host:port", "@abstract"]
+)
+def test_what_does_not(address: str) -> None:
+    with pytest.raises(ValueError, match="but "):
+        parse_server_address(address, {"KVPOOL_SOCKET_DIR": "/shared"})
+
+
+@pytest.mark.parametrize("environment", [{}, {"KVPOOL_SOCKET_DIR": ""}, {"KVPOOL_SOCKET_DIR": "relative"}])
+def test_host_and_port_need_a_directory(environment: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="set KVPOOL_SOCKET_DIR"):
+        parse_server_address("127.0.0.1:50052", environment)
+
+
+def test_every_problem_is_told_at_once() -> None:
+    with pytest.raises(BadSettings) as caught:
+        read_agent_settings(-1, "lots", "nowhere", {"KVPOOL_RETRY_DEADLINE": "soon"})
+    text = "\n".join(caught.value.problems)
+    for part in (
+        "mem_pool_size is -1",
+        "local_buffer_size is 'lots'",
+        "server_address is 'nowhere'",
+        "KVPOOL_RETRY_DEADLINE",
+    ):
+        assert part in text
+
+
+def test_the_store_goes_through_the_agent(store: MooncakeDistributedStore, fake: Fake) -> None:
+    assert store.setup_dummy(1 << 20, 16 << 20, "unix:/run/kvpool") == 0
+    assert fake.last_call == ["attach", "/run/kvpool/agent.sock", "", str(16 << 20), "10000"]
+    assert store.put("key", b"value") == 0
+    assert store.get("key") == b"value"
+    assert store.health_check() == 0
+    assert store.get_hostname() != ""
+    assert store.setup_dummy(0, 0, "/run/kvpool") == -600, "set up already"
+    assert store.close() == 0
+    assert (fake.state.clients, store.health_check()) == (0, 1)
+
+
+def test_failures_are_codes(store: MooncakeDistributedStore, fake: Fake, caplog: pytest.LogCaptureFixture) -> None:
+    assert store.setup_dummy(0, 0, "nowhere") == -600
+    assert 'must be "unix:/PATH"' in caplog.text
+    fake.state.create_status = Status.CONNECT_FAILED
+    fake.state.sentence = b"nobody there"
+    assert store.setup_dummy(0, 0, "/run/kvpool") == -900
+    assert "agent at /run/kvpool/agent.sock" in caplog.text and "nobody there" in caplog.text
+    fake.state.create_status = Status.TOO_LARGE
+    assert store.setup_dummy(0, 0, "/run/kvpool") == -200
+    assert store.alloc_from_mem_pool(1) == 0, "not set up"
+
+
+def test_memory_is_given_out_until_there_is_none(store: MooncakeDistributedStore) -> None:
+    assert store.setup_dummy(3 * 4096, 0, "/run/kvpool") == 0
+    one, two = store.alloc_from_mem_pool(1), store.alloc_from_mem_pool(4097)
+    assert one % 4096 == 0 and two == one + 4096
+    ctypes.memmove(two, b"x" * 4097, 4097)
+    assert ctypes.string_at(one, 1) == b"\0"
+    assert store.alloc_from_mem_pool(1) == 0
+    assert store.alloc_from_mem_pool(0) == 0
+    assert store.alloc_from_mem_pool(-1) == 0
+
+
+def test_a_pool_of_nothing_gives_nothing() -> None:
+    assert (MemPool(0).take(1), MemPool(0).left) == (0, 0)
+
+
+def test_a_client_through_an_agent(fake: Fake) -> None:
+    with kvpool.Client.through_agent("/run/agent.sock", name="me", staging_bytes=5, ready_timeout=1.5) as client:
+        assert fake.last_call == ["attach", "/run/agent.sock", "me", "5", "1500"]
+        client.put("key", b"v")
+        assert client.get("key") == b"v"
+    with pytest.raises(kvpool.KvpoolError) as caught:
+        client.get("key")
+    assert caught.value.status == Status.CLOSED
+    with pytest.raises(ValueError, match="staging_bytes"):
+        kvpool.Client.through_agent("/run/agent.sock", staging_bytes=-1)
+    with pytest.raises(ValueError, match="timeout"):
+        kvpool.Client.through_agent("/run/agent.sock", timeout=0)
+    fake.state.create_status = Status.CONNECT_FAILED
+    with pytest.raises(kvpool.KvpoolError):
+        kvpool.Client.through_agent("/run/agent.sock")
