@@ -39,7 +39,8 @@ class ArchitectureTest {
     @Test
     void whatAllCommandsShareKnowsNoneOfThem() {
         for (String shared : Set.of("config..", "http..", "machine..", "version..")) {
-            for (String command : Set.of("master..", "node..", "agent..", "local..", "admin..", "doctor..", "preflight..")) {
+            for (String command :
+                    Set.of("master..", "node..", "agent..", "local..", "admin..", "doctor..", "preflight..")) {
                 never(ROOT + shared, ROOT + command);
             }
         }

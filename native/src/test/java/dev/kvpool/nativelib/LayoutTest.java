@@ -83,7 +83,8 @@ class LayoutTest {
                 Map.entry("value.KV_TRANSFER_WRITE", (long) TransferOp.WRITE.code()),
                 Map.entry("value.KV_TRANSFER_READ", (long) TransferOp.READ.code()),
                 Map.entry("value.KV_TRANSFER_PROBE", (long) TransferOp.PROBE.code()));
-        // Java has neither transient nodes, registered or scattered memory, nor clients of agents: those are for engines.
+        // Java has neither transient nodes, registered or scattered memory, nor clients of agents: those are for
+        // engines.
         List<String> notInJava = List.of(
                 "value.KV_NODE_TRANSIENT",
                 "value.KV_BATCH_REGISTERED",

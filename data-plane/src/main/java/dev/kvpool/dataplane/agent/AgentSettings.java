@@ -56,8 +56,8 @@ public final class AgentSettings {
     public static final Setting<Duration> TRANSFER_TIMEOUT = Setting.withDefault(
             "transfer-timeout", TIMEOUTS, "30s", "A transfer or answer that makes no progress for this long ends.");
 
-    public static final List<Setting<?>> ALL = List.of(
-            MASTERS, SOCKET_DIR, STAGING_SIZE, HOST, ADMIN_PORT, PROTOCOLS, CONNECT_TIMEOUT, TRANSFER_TIMEOUT);
+    public static final List<Setting<?>> ALL =
+            List.of(MASTERS, SOCKET_DIR, STAGING_SIZE, HOST, ADMIN_PORT, PROTOCOLS, CONNECT_TIMEOUT, TRANSFER_TIMEOUT);
 
     private AgentSettings() {}
 
