@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent.h"
 
-#include <pthread.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
-#include <csignal>
 #include <exception>
 #include <utility>
 
+#include "base/quiet_thread.h"
 #include "net/socket.h"
 #include "node/staging.h"
 
@@ -61,14 +60,7 @@ Result<std::unique_ptr<Agent>> Agent::start(AgentSettings settings) {
   };
   agent->client_ = client::Client::begin(std::move(own));
 
-  // The process' signals are for its own threads, above all when that process is a JVM.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  agent->thread_ = std::thread([raw = agent.get()] { raw->run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_setname_np(agent->thread_.native_handle(), "kvpool-agent");
+  agent->thread_ = startQuietThread("kvpool-agent", [raw = agent.get()] { raw->run(); });
   return agent;
 }
 

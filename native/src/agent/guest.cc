@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/guest.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <utility>
 
+#include "base/quiet_thread.h"
 #include "client/client_shell.h"
 
 namespace kvpool::agent {
@@ -27,13 +25,7 @@ Time now() {
 
 Result<std::unique_ptr<Guest>> Guest::attach(GuestSettings settings) {
   std::unique_ptr<Guest> guest(new Guest(std::move(settings)));
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // the process' signals are for its own threads
-  guest->thread_ = std::thread([raw = guest.get()] { raw->run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_setname_np(guest->thread_.native_handle(), "kvpool-guest");
+  guest->thread_ = startQuietThread("kvpool-guest", [raw = guest.get()] { raw->run(); });
   Status ready = guest->awaitReadiness();
   if (!ready.ok()) return ready;
   return guest;
