@@ -6,7 +6,8 @@
 PYTHON are interpreters that have the wheels kvpool-mooncake and mooncake-transfer-engine-non-cuda (which needs Debian's
 libibverbs1). Without --reference only kvpool and the machine itself are measured. In each round all sides run the same
 worker.py one after the other, and before each of them the machine is measured: a raw loopback stream, a raw round trip
-and a memcpy, because it may be noisy. engine_worker.py compares the transfer engines of the same wheels, without a pool. Each pool has one storage process of 4 GiB; all traffic is on 127.0.0.1.
+and a memcpy, because it may be noisy. engine_worker.py compares the transfer engines of the same wheels, without a pool.
+Each pool has one storage process of 4 GiB; all traffic is on 127.0.0.1.
 """
 
 import argparse

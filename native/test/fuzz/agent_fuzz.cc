@@ -12,6 +12,7 @@
 
 #include "agent/guest_core.h"
 #include "agent/guests.h"
+#include "fuzz/input.h"
 #include "wire/frame.h"
 
 namespace {
@@ -19,29 +20,10 @@ namespace {
 using namespace kvpool;
 using namespace kvpool::agent;
 using client::OpCode;
+using test::Input;
 
 constexpr uint64_t kStagingAll = 1000;
 constexpr uint32_t kGuests = 3;
-
-class Input {
- public:
-  Input(const uint8_t* data, size_t size) : rest_(data, size) {}
-  [[nodiscard]] bool empty() const { return rest_.empty(); }
-  std::span<const uint8_t> bytes(size_t count) {
-    const auto part = rest_.first(std::min(count, rest_.size()));
-    rest_ = rest_.subspan(part.size());
-    return part;
-  }
-  uint64_t number(size_t width) {
-    uint64_t value = 0;
-    const auto part = bytes(width);
-    if (!part.empty()) std::memcpy(&value, part.data(), part.size());
-    return value;
-  }
-
- private:
-  std::span<const uint8_t> rest_;
-};
 
 wire::Identity identity(wire::Role role) {
   wire::Identity me;
