@@ -29,13 +29,17 @@ public final class ClusterActor {
 
     /** Makes the running, ready pods of a StatefulSet that are missing. */
     public void runPodsOf(String statefulSet) {
-        StatefulSet set = client.apps()
+        runPodsOf(client.apps()
                 .statefulSets()
                 .inNamespace(namespace)
                 .withName(statefulSet)
-                .get();
+                .get());
+    }
+
+    /** The same of a StatefulSet as it was seen, which the operator may have deleted meanwhile. */
+    void runPodsOf(StatefulSet set) {
         for (int ordinal = 0; ordinal < set.getSpec().getReplicas(); ordinal++) {
-            String name = statefulSet + "-" + ordinal;
+            String name = set.getMetadata().getName() + "-" + ordinal;
             runPod(pod(set, set.getSpec().getTemplate(), name), "10.0.0." + (ordinal + 1));
         }
     }

@@ -67,9 +67,7 @@ final class ShrunkPool {
     }
 
     void look() {
-        for (StatefulSet set : sets()) {
-            cluster.runPodsOf(set.getMetadata().getName());
-        }
+        sets().forEach(cluster::runPodsOf);
         pods().stream()
                 .filter(pod -> !hasAPlace(pod))
                 .forEach(pod -> cluster.removePod(pod.getMetadata().getName()));
