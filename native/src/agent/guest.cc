@@ -44,7 +44,7 @@ Status Guest::awaitReadiness() {
   std::unique_lock lock(mutex_);
   changed_.wait_until(lock, steady_clock::now() + milliseconds(settings_.readyTimeoutMs),
                       [&] { return core_.readiness().ok() || core_.hopeless(); });
-  const Status seen = core_.readiness();
+  Status seen = core_.readiness();
   if (seen.ok() || core_.hopeless()) return seen;
   return {seen.code(), "not ready after " + std::to_string(settings_.readyTimeoutMs) + " ms: " + seen.text()};
 }
