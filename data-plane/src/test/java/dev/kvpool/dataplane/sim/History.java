@@ -64,14 +64,25 @@ final class History {
     private final Map<Integer, Put> puts = new TreeMap<>();
     private final List<Removal> removals = new ArrayList<>();
     private final Map<String, Long> lostMs = new TreeMap<>();
+
+    /** When what an object had replaced may have come back, since the object went without a trace. */
+    private final Map<String, Long> untracedMs = new TreeMap<>();
+
     private final Values values;
     private final Tally tally;
     private final long leaseMs;
+    private final boolean marking;
     private long memoryLostMs = Long.MIN_VALUE;
 
-    /** @param leaseMs how long a reader may rely on what a leader told it */
-    History(World world, Values values, Tally tally, long leaseMs) {
+    /**
+     * Nothing has happened yet.
+     *
+     * @param leaseMs how long a reader may rely on what a leader told it
+     * @param marking there are nodes enough that evictions can be written down while one of them is away
+     */
+    History(World world, Values values, Tally tally, long leaseMs, boolean marking) {
         this.leaseMs = leaseMs;
+        this.marking = marking;
         this.world = world;
         this.values = values;
         this.tally = tally;
@@ -106,9 +117,10 @@ final class History {
         memoryLostMs = world.nowMs();
     }
 
-    /** The object of a key was evicted, or lost with the memory of its nodes. */
+    /** The object of a key was lost with the memory of its nodes. */
     void mayBeGone(String key) {
         lostMs.put(key, world.nowMs());
+        untracedMs.put(key, world.nowMs());
     }
 
     /** Whether the object of a key may have gone since a moment, by whatever rule. */
@@ -136,13 +148,20 @@ final class History {
         return puts.values().stream().anyMatch(put -> put.upsert && put.key.equals(key) && put.untilMs() >= fromMs);
     }
 
-    /** A leader evicted the object of a key. */
-    void evicted(String key) {
+    /**
+     * A leader evicted the object of a key.
+     *
+     * @param marked it saw to it that nothing older of that key comes back
+     */
+    void evicted(String key, boolean marked) {
         boolean pinned = puts.values().stream().anyMatch(put -> put.key.equals(key))
                 && puts.values().stream().allMatch(put -> put.hardPinned || !put.key.equals(key))
                 && !isRemovalPossible(key, world.nowMs(), false);
         Violation.unless(!pinned, "pinned objects stay", "%s was evicted although every put of it pins it hard", key);
-        mayBeGone(key);
+        lostMs.put(key, world.nowMs());
+        if (!marked || !marking) {
+            untracedMs.put(key, world.nowMs());
+        }
     }
 
     /** A read that began at {@code beginMs} brought these bytes. */
@@ -175,8 +194,7 @@ final class History {
 
     /**
      * What an acknowledged upsert replaced is not read again when no descriptor of before can be relied on any more, unless
-     * what replaced it was lost, or what it replaced had been evicted: a copy on a node that was down then may be shown by a
-     * leader that does not see the newer object (data-plane/README.md, Thin so far).
+     * what replaced it was lost, or evicted by a leader that could not write that down (data-plane/README.md, Thin so far).
      */
     private void checkNotReplaced(String key, Value value, Put put, long beginMs) {
         for (Put other : puts.values()) {
@@ -187,7 +205,7 @@ final class History {
                     && put.acknowledged
                     && put.endMs <= other.beginMs
                     && other.endMs + leaseMs < beginMs
-                    && !wasLostSince(key, put.endMs)
+                    && untracedMs.getOrDefault(key, Long.MIN_VALUE) < put.endMs
                     && !isRemovalPossible(key, other.beginMs, false)
                     && memoryLostMs < other.beginMs;
             check(

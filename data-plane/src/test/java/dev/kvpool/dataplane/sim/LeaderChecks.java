@@ -68,8 +68,8 @@ final class LeaderChecks implements MasterWatch {
     }
 
     @Override
-    public void evicted(SimMaster master, Set<String> keys) {
-        keys.forEach(truth::evicted);
+    public void evicted(SimMaster master, Set<String> keys, boolean marked) {
+        keys.forEach(key -> truth.evicted(key, marked));
     }
 
     @Override

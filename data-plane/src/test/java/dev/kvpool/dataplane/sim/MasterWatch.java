@@ -17,6 +17,10 @@ interface MasterWatch {
     /** The election made this master the leader, or raised its epoch. */
     void leads(SimMaster master, Authority authority);
 
-    /** Keys that went out of sight while the master evicted. */
-    void evicted(SimMaster master, Set<String> keys);
+    /**
+     * Keys that went out of sight while the master evicted.
+     *
+     * @param marked the master saw to it that nothing older of these keys comes back
+     */
+    void evicted(SimMaster master, Set<String> keys, boolean marked);
 }

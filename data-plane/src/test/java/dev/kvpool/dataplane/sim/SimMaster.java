@@ -111,25 +111,27 @@ final class SimMaster extends SimProcess {
 
     private void tick() {
         long evictedBefore = evictions();
+        long unmarkedBefore = unmarkedEvictions();
         Set<String> before = shownKeys();
         published.clear();
         core.tick(clockMs());
         boolean evicts = evictions() != evictedBefore;
         if (evicts) {
-            evicted(before);
+            evicted(before, unmarkedEvictions() == unmarkedBefore);
         }
         perform();
         if (evicts) {
             // An object may be published late and evicted in the same tick.
-            evicted(published);
+            evicted(published, unmarkedEvictions() == unmarkedBefore);
         }
     }
 
-    private void evicted(Set<String> shownBefore) {
+    /** @param marked nothing older of these keys can come back */
+    private void evicted(Set<String> shownBefore, boolean marked) {
         Set<String> gone = new TreeSet<>(shownBefore);
         gone.removeAll(shownKeys());
         world.trace(() -> name + " evicts " + gone);
-        watch.evicted(this, gone);
+        watch.evicted(this, gone, marked);
     }
 
     /** Begins to empty a node if this master leads and the node takes part. */
@@ -158,6 +160,10 @@ final class SimMaster extends SimProcess {
 
     private long evictions() {
         return core.status().counters().get(Count.EVICTED);
+    }
+
+    private long unmarkedEvictions() {
+        return core.status().counters().get(Count.EVICTED_UNMARKED);
     }
 
     private Set<String> shownKeys() {

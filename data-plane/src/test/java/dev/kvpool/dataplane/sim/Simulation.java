@@ -34,7 +34,7 @@ final class Simulation implements AutoCloseable {
         world.trace(() -> "plan " + plan);
         Network network = new Network(world);
         Values values = new Values();
-        History history = new History(world, values, tally, plan.times().objectLeaseMs());
+        History history = new History(world, values, tally, plan.times().objectLeaseMs(), plan.nodes() > 2);
         Truth truth = new Truth(world, history);
         Promises promises = new Promises(world, history);
         LeaderChecks leaderChecks = new LeaderChecks(world, plan.times(), truth, promises);

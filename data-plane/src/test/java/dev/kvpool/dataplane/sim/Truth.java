@@ -84,9 +84,9 @@ final class Truth {
         newest.clear();
     }
 
-    void evicted(String key) {
+    void evicted(String key, boolean marked) {
         newest.remove(key);
-        history.evicted(key);
+        history.evicted(key, marked);
     }
 
     /** No node has the object of this key any more. */
