@@ -105,6 +105,18 @@ final class Enrolments {
         return false;
     }
 
+    /** Some transient node that may come back has not shown this leader what it holds. */
+    boolean isAnyUnheardByLeader() {
+        for (Grave grave : tombstones.enrolments()) {
+            NodeView node = membership.node(EnrolmentKey.nodeId(grave.key));
+            boolean heard = node != null && node.heardUnder.equals(leadership.authority());
+            if (isValid(grave) && !grave.struckOff && !heard) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Ids of transient nodes that may come and that this master has never heard: what they hold is not known here. */
     List<String> unheard() {
         List<String> unheard = new ArrayList<>();

@@ -69,6 +69,12 @@ final class NodeView implements Placement.Candidate {
     boolean known;
 
     /**
+     * The leader that it obeyed while all it had was in view; what it held before then is known, though it may be away again.
+     * Another leader knows only what it was told in time: the last that was written there may be missing.
+     */
+    Authority heardUnder = Authority.NONE;
+
+    /**
      * How many replicas of published objects were gone when it came back last; empty when this master could not tell, for it
      * had not known the node before or did not lead.
      */

@@ -9,9 +9,9 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
 /**
  * Keeps what an object replaced from being read again when the object is evicted. An older object of the key may lie on a node
  * that is out of view, and whoever leads when that one is back would take it for the key's object. So before the newer one goes,
- * what is being freed is waited for, since its node may be gone in a moment, and a tombstone below the newer one is written to a majority of the expected nodes. It goes without one when no majority is in view, when
- * tombstones have taken their part of a node, and when nobody can know, since a node was never heard: a full pool must be able to
- * evict.
+ * what is being freed is waited for, since its node may be gone in a moment, and a tombstone below the newer one is written to a
+ * majority of the expected nodes. It goes without one when no majority is in view, when tombstones have taken their part of a
+ * node, and when nobody can know, since this leader has not heard a node: a full pool must be able to evict.
  */
 final class Predecessors {
     /** Where older objects of a key are, or may be. */
@@ -19,10 +19,11 @@ final class Predecessors {
         NOWHERE,
         ON_ITS_WAY_OUT,
         OUT_OF_VIEW,
-        /** With a node whose directory this master has never seen. */
+        /** With a node that has not shown this leader what it holds. */
         UNKNOWN
     }
 
+    private final Leadership leadership;
     private final Index index;
     private final Membership membership;
     private final Enrolments enrolments;
@@ -31,7 +32,7 @@ final class Predecessors {
     private final Burials burials;
     private final Counters counters;
 
-    /** What {@link #look} has seen: nobody is out of view; what somebody holds was never told. */
+    /** What {@link #look} has seen: nobody is out of view; what somebody holds was not told to this leader. */
     private boolean allInView;
 
     private boolean isAnyUnheard;
@@ -44,7 +45,8 @@ final class Predecessors {
     /** Until then objects go without a tombstone, since there was no room for one. */
     private long giveUpUntilMs = Long.MIN_VALUE;
 
-    Predecessors(View view, Orders orders, Burials burials, Counters counters) {
+    Predecessors(Leadership leadership, View view, Orders orders, Burials burials, Counters counters) {
+        this.leadership = leadership;
         this.index = view.index();
         this.membership = view.membership();
         this.enrolments = orders.enrolments();
@@ -128,11 +130,11 @@ final class Predecessors {
     private boolean isAnyUnheard() {
         for (String id : membership.expected()) {
             NodeView node = membership.node(id);
-            if (node == null || !node.known) {
+            if (node == null || !node.heardUnder.equals(leadership.authority())) {
                 return true;
             }
         }
-        return !enrolments.unheard().isEmpty();
+        return enrolments.isAnyUnheardByLeader();
     }
 
     private boolean isCovered(StoredObject object, Key key) {

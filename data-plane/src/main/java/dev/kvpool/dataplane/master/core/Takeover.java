@@ -170,7 +170,11 @@ final class Takeover {
     }
 
     private void takeIn(NodeView node, long nowMs) {
-        if (!isReady(node) || node.usable || node.joining || !enrolments.mayTakePart(node)) {
+        if (!isReady(node)) {
+            return;
+        }
+        node.heardUnder = leadership.authority();
+        if (node.usable || node.joining || !enrolments.mayTakePart(node)) {
             return;
         }
         if (leadership.phase() == Leadership.Phase.SERVING) {

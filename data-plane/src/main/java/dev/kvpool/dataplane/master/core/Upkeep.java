@@ -45,7 +45,7 @@ final class Upkeep {
         drainNotes = new DrainNotes(leadership, view, orders, burials, drains);
         repairs = new Repairs(settings, view, orders, copies, standings, drains, counters);
         reserve = new TakeoverReserve(settings.eviction(), leadership, membership, settlement);
-        Predecessors predecessors = new Predecessors(view, orders, burials, counters);
+        Predecessors predecessors = new Predecessors(leadership, view, orders, burials, counters);
         evictor = new Evictor(settings.eviction(), leadership, view, orders, settlement, predecessors, counters);
     }
 

@@ -104,6 +104,25 @@ class PredecessorsTest {
         assertThat(unmarked(pool)).isPositive();
     }
 
+    /** It knew the node as a standby, but what was written there last may not have been told to it. */
+    @Test
+    void whatANodeHoldsThatIsGoneSinceBeforeTheTakeoverIsNotMarkedEither() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c").leading(7);
+        ModelMaster standby = pool.master();
+        pool.world.run(100);
+        pool.crash("c");
+        pool.talkedTo().crash();
+        pool.lead(standby, 8).talkTo(standby);
+        pool.world.run(Bounds.COLD_WAIT_MS);
+        pool.talkTo(standby);
+        assertThat(pool.put("k", NEW)).isEqualTo(Status.OK);
+
+        evict(pool);
+
+        assertThat(tombstones(pool)).isZero();
+        assertThat(unmarked(pool)).isPositive();
+    }
+
     @Test
     void whatTheNodeShowsAndCannotFinishShowingIsDecidedAtOnce() {
         Scenario pool = replaced(3);
