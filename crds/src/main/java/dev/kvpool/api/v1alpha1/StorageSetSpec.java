@@ -20,6 +20,20 @@ import io.fabric8.kubernetes.api.model.Quantity;
 @ValidationRule(
         value = "!has(self.perNode) || !has(self.scheduling) || !has(self.scheduling.nodeSelector)",
         message = "with perNode the nodes are chosen by perNode.nodeSelector: leave scheduling.nodeSelector out")
+@ValidationRule(
+        value = "!has(self.perNode) || !has(self.volume) || !has(self.volume.type)"
+                + " || self.volume.type != 'persistentVolumeClaim'",
+        message = "volume persistentVolumeClaim needs replicas: pods of perNode have no claims of their own")
+@ValidationRule(
+        value = "!has(self.volume) || !has(oldSelf.volume) || self.volume == oldSelf.volume",
+        message = "the volume of a set cannot be changed: add a set with the other volume and remove this one, which is"
+                + " emptied before it goes")
+@ValidationRule(
+        value = "!has(self.volume) || !has(self.volume.type) || self.volume.type != 'persistentVolumeClaim'"
+                + " || self.capacity == oldSelf.capacity",
+        message =
+                "the capacity of a set with claims cannot be changed: add a set with the other capacity and remove this"
+                        + " one, which is emptied before it goes")
 public record StorageSetSpec(
         @JsonPropertyDescription(
                 "Name of the set, unique in the pool. With replicas its storage nodes are named POOL-SET-0, POOL-SET-1,"
@@ -77,7 +91,7 @@ public record StorageSetSpec(
 
     public StorageSetSpec {
         medium = medium == null ? Medium.DRAM : medium;
-        volume = volume == null ? new VolumeSpec(null) : volume;
+        volume = volume == null ? new VolumeSpec() : volume;
         resources = resources == null ? ResourceSpec.EMPTY : resources;
         scheduling = scheduling == null ? SchedulingSpec.EMPTY : scheduling;
     }

@@ -7,5 +7,8 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 public enum VolumeType {
     /** Memory of the pod. */
     @JsonProperty("emptyDir")
-    EMPTY_DIR
+    EMPTY_DIR,
+    /** A volume of the pod's own, which outlives it. */
+    @JsonProperty("persistentVolumeClaim")
+    PERSISTENT_VOLUME_CLAIM
 }

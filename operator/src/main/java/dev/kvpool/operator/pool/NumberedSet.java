@@ -52,13 +52,15 @@ record NumberedSet(
         int replicas = staying.isEmpty() ? want : staying.getFirst().ordinal() + 1;
         Outdated outdated = Outdated.of(seen.podsOfSet(set.name(), false), current);
         List<ObservedPod> losing = outdated.running();
-        if (!losing.isEmpty() && !mayLoseBytes(seen)) {
+        boolean mayReplace =
+                mayLoseBytes(seen) || current.filter(NumberedSet::outlivesPods).isPresent();
+        if (!losing.isEmpty() && !mayReplace) {
             heldBack.add(new BytesAtStake(seen.leaderReport()).earlierSettings(losing));
         }
         return new NumberedSet(
                 replicas,
                 seen.names().storagePods(set, replicas),
-                mayLoseBytes(seen) ? outdated.oneAtATime() : outdated.neverRan(),
+                mayReplace ? outdated.oneAtATime() : outdated.neverRan(),
                 unwanted,
                 heldBack,
                 staying.isEmpty() ? List.of() : List.of(waiting(set, replicas, want, staying)));
@@ -66,6 +68,11 @@ record NumberedSet(
 
     static int replicasOf(StatefulSet set) {
         return set.getSpec().getReplicas() == null ? 0 : set.getSpec().getReplicas();
+    }
+
+    /** What its nodes hold is still there when their pods have been replaced. */
+    static boolean outlivesPods(StatefulSet set) {
+        return !set.getSpec().getVolumeClaimTemplates().isEmpty();
     }
 
     private static String waiting(StorageSetSpec set, int replicas, int want, List<ObservedPod> staying) {

@@ -36,6 +36,7 @@ public final class PoolValidator {
                     ResourceCheck.of("Storage set " + set.name() + ": resources", set.resources());
             resources.or(() -> memoryLimit(set, pages)).ifPresent(problems::add);
             wholePages(set, pages).ifPresent(problems::add);
+            pagesOnDisk(set, pages).ifPresent(problems::add);
         }
         return problems;
     }
@@ -88,7 +89,8 @@ public final class PoolValidator {
 
     private static Optional<Finding> memoryLimit(StorageSetSpec set, HugePages pages) {
         var limit = set.resources().limits().get("memory");
-        if (limit == null || pages != HugePages.NONE || ByteAmount.bytes(limit) > ByteAmount.bytes(set.capacity())) {
+        boolean inMemory = pages == HugePages.NONE && !set.volume().outlivesPods();
+        if (limit == null || !inMemory || ByteAmount.bytes(limit) > ByteAmount.bytes(set.capacity())) {
             return Optional.empty();
         }
         return Optional.of(new Finding(
@@ -96,6 +98,16 @@ public final class PoolValidator {
                 ("Storage set %s has a memory limit of %s and a segment of %s, which counts against it. Raise the"
                                 + " limit or leave it out.")
                         .formatted(set.name(), limit, set.capacity())));
+    }
+
+    private static Optional<Finding> pagesOnDisk(StorageSetSpec set, HugePages pages) {
+        if (pages == HugePages.NONE || !set.volume().outlivesPods()) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Reason.VOLUME_WITHOUT_HUGE_PAGES,
+                "Storage set %s has claims, and the transfer engine asks for huge pages, which no claim consists of. Use emptyDir, or a transfer engine without memory.hugePages."
+                        .formatted(set.name())));
     }
 
     private static Optional<Finding> wholePages(StorageSetSpec set, HugePages pages) {

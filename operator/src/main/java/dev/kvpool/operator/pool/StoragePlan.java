@@ -105,7 +105,7 @@ final class StoragePlan {
         replace.addAll(decided.replace());
         heldBack.addAll(decided.heldBack());
         waiting.addAll(decided.waiting());
-        depart(decided.unwanted());
+        depart(decided.unwanted(), set.volume().outlivesPods());
     }
 
     private void add(StorageSetSpec set, PerNodeSet decided) {
@@ -114,13 +114,13 @@ final class StoragePlan {
         replace.addAll(decided.replace());
         heldBack.addAll(decided.heldBack());
         waiting.addAll(decided.waiting());
-        depart(decided.unwanted());
+        depart(decided.unwanted(), false);
         leftOut.addAll(decided.leftOut());
     }
 
     private void removed(HasMetadata workload, List<String> ids) {
         List<ObservedPod> running = running(workload);
-        depart(running);
+        depart(running, workload instanceof StatefulSet numberedSet && NumberedSet.outlivesPods(numberedSet));
         List<ObservedPod> staying =
                 running.stream().filter(pod -> !released.contains(pod.nodeId())).toList();
         if (staying.isEmpty()) {
@@ -136,8 +136,18 @@ final class StoragePlan {
                         staying.size() == 1 ? "is" : "are"));
     }
 
-    private void depart(List<ObservedPod> unwanted) {
-        unwanted.forEach(pod -> departures.add(new Departure(pod.nodeId(), pod.started() && !pod.leaving())));
+    /** Memory goes with its pod. What outlives a pod is there as long as the leader knows the node, whatever its pod does. */
+    private void depart(List<ObservedPod> unwanted, boolean outlivesPods) {
+        unwanted.forEach(pod -> {
+            boolean holds = (pod.started() && !pod.leaving()) || (outlivesPods && isKnown(pod.nodeId()));
+            departures.add(new Departure(pod.nodeId(), holds));
+        });
+    }
+
+    private boolean isKnown(String nodeId) {
+        return seen.leaderReport().stream()
+                .flatMap(report -> report.nodes().stream())
+                .anyMatch(node -> node.id().equals(nodeId) && node.usedBytes() > 0);
     }
 
     /** A set may come back under its name with perNode instead of replicas, or the other way round. */

@@ -71,6 +71,11 @@ public enum Reason {
             FALSE,
             "CapacityNotInPages",
             "A storage set's capacity is not a whole number of the huge pages its transfer engine asks for."),
+    VOLUME_WITHOUT_HUGE_PAGES(
+            SPEC_VALID,
+            FALSE,
+            "VolumeWithoutHugePages",
+            "A storage set has persistent volume claims and its transfer engine asks for huge pages; only memory has those."),
 
     APPLIED(SPEC_APPLIED, TRUE, "Applied", "The pool's objects are as the spec wants them."),
     PAUSED(SPEC_APPLIED, FALSE, "Paused", "spec.paused is true: no object of the pool is changed."),

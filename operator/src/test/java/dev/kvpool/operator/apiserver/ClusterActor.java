@@ -9,6 +9,8 @@ import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
+import io.fabric8.kubernetes.api.model.Volume;
+import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -40,7 +42,9 @@ public final class ClusterActor {
     void runPodsOf(StatefulSet set) {
         for (int ordinal = 0; ordinal < set.getSpec().getReplicas(); ordinal++) {
             String name = set.getMetadata().getName() + "-" + ordinal;
-            runPod(pod(set, set.getSpec().getTemplate(), name), "10.0.0." + (ordinal + 1));
+            Pod pod = pod(set, set.getSpec().getTemplate(), name);
+            pod.getSpec().getVolumes().addAll(claims(set, name));
+            runPod(pod, "10.0.0." + (ordinal + 1));
         }
     }
 
@@ -166,6 +170,17 @@ public final class ClusterActor {
     public boolean isLabelledLeader(String pod) {
         Pod actual = client.pods().inNamespace(namespace).withName(pod).get();
         return "true".equals(actual.getMetadata().getLabels().get(PoolLabels.LEADER));
+    }
+
+    /** What the StatefulSet controller adds to a pod. */
+    private static List<Volume> claims(StatefulSet set, String pod) {
+        return set.getSpec().getVolumeClaimTemplates().stream()
+                .map(claim -> claim.getMetadata().getName())
+                .map(name -> new VolumeBuilder()
+                        .withName(name)
+                        .withNewPersistentVolumeClaim(name + "-" + pod, false)
+                        .build())
+                .toList();
     }
 
     private static Pod pod(HasMetadata set, PodTemplateSpec template, String name) {

@@ -45,7 +45,7 @@ class QuietPoolTest {
         cluster.addNode("quiet-1", Map.of("quiet", "yes", "topology.kubernetes.io/zone", "eu-1"));
         operator.applyPool("calm", """
                 {transferEngine: engine, storage: [
-                  {name: default, capacity: 1Gi, replicas: 2},
+                  {name: default, capacity: 1Gi, replicas: 2, volume: {type: persistentVolumeClaim}},
                   {name: spread, capacity: 1Gi, perNode: {nodeSelector: {quiet: "yes"}}}]}""");
         await().atMost(LIMIT).until(() -> Children.of(client, NAMESPACE, "calm").size() == 16);
         cluster.runPodsOf("calm-master");

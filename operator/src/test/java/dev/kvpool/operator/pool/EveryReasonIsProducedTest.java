@@ -79,6 +79,9 @@ class EveryReasonIsProducedTest {
                 of(new PoolSketch(TWO_SETS.replace("{transfer", "{networkPolicy: {clientNamespaces: {a: b}}, transfer"))
                         .engine("{hostNetwork: true, ports: {base: 40000, count: 4}}"));
             case RESOURCES_INVALID -> of(new PoolSketch(withResources("{requests: {cpu: -1}}")));
+            case VOLUME_WITHOUT_HUGE_PAGES ->
+                of(new PoolSketch(TWO_SETS.replace("1Gi", "1Gi, volume: {type: persistentVolumeClaim}"))
+                        .engine("{memory: {hugePages: 2Mi}}"));
             case MEMORY_LIMIT_TOO_SMALL -> of(new PoolSketch(withResources("{limits: {memory: 1Mi}}")));
             case CAPACITY_NOT_IN_PAGES ->
                 of(new PoolSketch(TWO_SETS.replace("1Gi", "65Mi")).engine("{memory: {hugePages: 2Mi}}"));

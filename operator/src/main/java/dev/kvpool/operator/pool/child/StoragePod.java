@@ -52,7 +52,10 @@ final class StoragePod {
                 .withSecurityContext(PodSecurity.pod())
                 .withTerminationGracePeriodSeconds(TERMINATION_GRACE_S)
                 .withContainers(container(nodeId, List.of(more)))
-                .addToVolumes(SegmentMemory.volume(set, pool.engine().memory().hugePages()), ScratchVolume.volume());
+                .addToVolumes(ScratchVolume.volume());
+        if (!set.volume().outlivesPods()) {
+            pod.addToVolumes(0, SegmentMemory.volume(set, pool.engine().memory().hugePages()));
+        }
         if (pool.engine().hostNetwork()) {
             // Without the policy a pod on the host's network asks the host's DNS, which does not know the masters.
             pod.withHostNetwork(true).withDnsPolicy("ClusterFirstWithHostNet");

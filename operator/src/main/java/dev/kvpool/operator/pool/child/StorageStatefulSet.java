@@ -9,7 +9,7 @@ import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSetBuilder;
 import java.util.Map;
 
-/** A storage set with a number of nodes. Kubernetes replaces none of its pods by itself: they would lose their memory. */
+/** A storage set with a number of nodes. Kubernetes replaces none of its pods by itself: they may lose their memory. */
 public final class StorageStatefulSet {
     private static final int REVISIONS_KEPT = 5;
 
@@ -44,6 +44,8 @@ public final class StorageStatefulSet {
                 .endMetadata()
                 .withSpec(pod)
                 .endTemplate()
+                .withVolumeClaimTemplates(SegmentClaim.templates(pool, set))
+                .withPersistentVolumeClaimRetentionPolicy(SegmentClaim.retention(pool, set))
                 .endSpec()
                 .build();
     }

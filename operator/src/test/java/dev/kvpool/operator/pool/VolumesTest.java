@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.operator.master.PoolReport;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What a volume that outlives its pods changes in what is done with them. */
+class VolumesTest {
+    private static final String CLAIMS =
+            "{%sstorage: [{name: a, capacity: 1Gi, replicas: %d, volume: {type: persistentVolumeClaim}}]}";
+
+    @Test
+    void podsWithEarlierSettingsAreReplacedOneAtATimeWithoutAsking() {
+        PoolPlan plan = running(CLAIMS.formatted("", 2), "earlier").plan();
+
+        assertThat(plan.replacePods()).extracting(ObservedPod::name).containsExactly("demo-a-0");
+        assertThat(plan.heldBack()).isEmpty();
+    }
+
+    @Test
+    void thoseInMemoryAreHeldBackAsEver() {
+        PoolPlan plan = running("{storage: [{name: a, capacity: 1Gi, replicas: 2}]}", "earlier").plan();
+
+        assertThat(plan.replacePods()).isEmpty();
+        assertThat(plan.heldBack()).hasSize(1);
+    }
+
+    @Test
+    void noneIsReplacedWhileAnotherIsNotReady() {
+        ObservedPod starting = PoolSketch.pod("demo-a-1", PoolLabels.ROLE_STORAGE, "a", false, "earlier");
+
+        PoolPlan plan =
+                running(CLAIMS.formatted("", 2), "earlier").pod(starting).plan();
+
+        assertThat(plan.replacePods()).extracting(ObservedPod::name).containsExactly("demo-a-1");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"'', Delete", "'deletionPolicy: Retain, ', Retain"})
+    void claimsGoWithThePoolUnlessItKeepsItsBytes(String policy, String whenDeleted) {
+        var retention = set(new PoolSketch(CLAIMS.formatted(policy, 1)).plan())
+                .getSpec()
+                .getPersistentVolumeClaimRetentionPolicy();
+
+        assertThat(retention.getWhenDeleted()).isEqualTo(whenDeleted);
+        assertThat(retention.getWhenScaled()).as("it was emptied before").isEqualTo("Delete");
+    }
+
+    @Test
+    void aNodeThatIsToGoIsEmptiedAlsoWhenItsPodIsJustBeingMadeAnew() {
+        String shrunk = CLAIMS.formatted("", 1);
+        assertThat(new PoolSketch(shrunk)
+                        .child(set(new PoolSketch(CLAIMS.formatted("", 2)).plan()))
+                        .pod(pod("demo-a-0", true))
+                        .pod(pod("demo-a-1", false))
+                        .masters(2, 1, PoolSketch.leader(List.of(holding("demo-a-0"), holding("demo-a-1"))))
+                        .plan()
+                        .drains()
+                        .next())
+                .extracting(drain -> drain.node())
+                .containsExactly("demo-a-1");
+    }
+
+    private static PoolSketch running(String spec, String settings) {
+        return new PoolSketch(spec)
+                .child(set(new PoolSketch(spec).plan()))
+                .pod(PoolSketch.pod("demo-a-0", PoolLabels.ROLE_STORAGE, "a", true, settings))
+                .pod(PoolSketch.pod("demo-a-1", PoolLabels.ROLE_STORAGE, "a", true, settings))
+                .masters(2, 1, PoolSketch.leader(List.of(holding("demo-a-0"), holding("demo-a-1"))));
+    }
+
+    private static ObservedPod pod(String name, boolean started) {
+        return PoolSketch.pod(name, PoolLabels.ROLE_STORAGE, "a", started, "any");
+    }
+
+    private static PoolReport.Node holding(String id) {
+        return new PoolReport.Node(
+                id, "ready", "", false, 1 << 20, 5, "0.1.0", List.of(), "a1", null, null, null, null, List.of());
+    }
+
+    private static StatefulSet set(PoolPlan plan) {
+        for (HasMetadata child : plan.apply()) {
+            if (child instanceof StatefulSet set && set.getMetadata().getName().equals("demo-a")) {
+                return set;
+            }
+        }
+        throw new AssertionError("no set a is made");
+    }
+}
