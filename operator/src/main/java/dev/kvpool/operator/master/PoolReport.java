@@ -47,37 +47,6 @@ public record PoolReport(
         clientVersions = clientVersions == null ? List.of() : List.copyOf(clientVersions);
     }
 
-    /** A report that says nothing of a takeover either. */
-    public PoolReport(
-            String poolId,
-            String name,
-            String role,
-            String state,
-            long epoch,
-            Version version,
-            long capacityBytes,
-            long usedBytes,
-            long objects,
-            List<Node> nodes) {
-        this(poolId, name, role, state, epoch, version, capacityBytes, usedBytes, objects, nodes, null);
-    }
-
-    /** A report that says nothing of active numbers and builds of clients. */
-    public PoolReport(
-            String poolId,
-            String name,
-            String role,
-            String state,
-            long epoch,
-            Version version,
-            long capacityBytes,
-            long usedBytes,
-            long objects,
-            List<Node> nodes,
-            Takeover takeover) {
-        this(poolId, name, role, state, epoch, version, capacityBytes, usedBytes, objects, nodes, takeover, null, null);
-    }
-
     /** True when this master leads, whether it serves already or not. */
     public boolean holdsTheLease() {
         return SERVING.equals(state) || RECOVERING.equals(state);
@@ -200,41 +169,6 @@ public record PoolReport(
             reason = reason == null ? "" : reason;
             protocols = protocols == null ? List.of() : List.copyOf(protocols);
             leftovers = leftovers == null ? List.of() : List.copyOf(leftovers);
-        }
-
-        /** What a master tells that knows neither its build nor its active numbers. */
-        public Node(
-                String id,
-                String state,
-                String reason,
-                boolean isTransient,
-                long usedBytes,
-                long objects,
-                String product,
-                List<String> protocols,
-                String incarnation,
-                Objects committed,
-                Restored restored,
-                Long lostAtReturn,
-                Long objectsLeft,
-                List<Leftover> leftovers) {
-            this(
-                    id,
-                    state,
-                    reason,
-                    isTransient,
-                    usedBytes,
-                    objects,
-                    product,
-                    protocols,
-                    incarnation,
-                    committed,
-                    restored,
-                    lostAtReturn,
-                    objectsLeft,
-                    leftovers,
-                    null,
-                    null);
         }
 
         public boolean ready() {

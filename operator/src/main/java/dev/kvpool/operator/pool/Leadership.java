@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import java.time.Instant;
 import java.time.ZonedDateTime;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -18,6 +21,18 @@ import java.util.Optional;
 public record Leadership(String pod, long epoch, String holder, Optional<Instant> since) {
     /** Between the pod's name and the random part of the holder's identity. */
     private static final char SEPARATOR = '_';
+
+    /** As the pool's own Lease among its objects says; empty when there is none, or nobody of the pool holds it. */
+    static Optional<Leadership> among(List<HasMetadata> children, KvCachePool pool) {
+        String name =
+                new PoolNames(pool.getMetadata().getName(), pool.getMetadata().getNamespace()).lease();
+        return children.stream()
+                .filter(child ->
+                        child instanceof Lease && child.getMetadata().getName().equals(name))
+                .map(Lease.class::cast)
+                .findFirst()
+                .flatMap(Leadership::of);
+    }
 
     /** Empty when nobody holds the Lease, or somebody who is not a master. */
     public static Optional<Leadership> of(Lease lease) {

@@ -10,7 +10,6 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
-import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import java.time.Instant;
@@ -57,7 +56,7 @@ final class PoolObserver {
                 pods,
                 nodes(pool, pods, context),
                 portClaims(context),
-                leadership(pool, children),
+                Leadership.among(children, pool),
                 ask(pods),
                 firstLook.get(),
                 now);
@@ -88,7 +87,7 @@ final class PoolObserver {
                     context.eventSourceRetriever().getEventSourceFor(kind);
             source.list().forEach(workload -> PortClaim.of(workload).ifPresent(claims::add));
         }
-        claims.sort(Comparator.comparing(PortClaim::owner).thenComparing(PortClaim::workload));
+        claims.sort(PortClaim.ORDER);
         return claims;
     }
 
@@ -97,17 +96,6 @@ final class PoolObserver {
                 .filter(engine ->
                         engine.getMetadata().getName().equals(pool.getSpec().transferEngine()))
                 .findFirst();
-    }
-
-    private static Optional<Leadership> leadership(KvCachePool pool, List<HasMetadata> children) {
-        String name =
-                new PoolNames(pool.getMetadata().getName(), pool.getMetadata().getNamespace()).lease();
-        return children.stream()
-                .filter(child ->
-                        child instanceof Lease && child.getMetadata().getName().equals(name))
-                .map(Lease.class::cast)
-                .findFirst()
-                .flatMap(Leadership::of);
     }
 
     private Map<String, MasterAnswer> ask(List<ObservedPod> pods) {

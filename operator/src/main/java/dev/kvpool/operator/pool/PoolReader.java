@@ -9,7 +9,6 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
-import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -55,7 +54,7 @@ public final class PoolReader {
                 pods,
                 nodes(pool, pods),
                 portClaims(pool),
-                leadership(pool, children),
+                Leadership.among(children, pool),
                 ask(pods),
                 now,
                 now);
@@ -110,19 +109,8 @@ public final class PoolReader {
                     .getItems()
                     .forEach(workload -> PortClaim.of(workload).ifPresent(claims::add));
         }
-        claims.sort(Comparator.comparing(PortClaim::owner).thenComparing(PortClaim::workload));
+        claims.sort(PortClaim.ORDER);
         return claims;
-    }
-
-    private static Optional<Leadership> leadership(KvCachePool pool, List<HasMetadata> children) {
-        String name =
-                new PoolNames(pool.getMetadata().getName(), pool.getMetadata().getNamespace()).lease();
-        return children.stream()
-                .filter(child ->
-                        child instanceof Lease && child.getMetadata().getName().equals(name))
-                .map(Lease.class::cast)
-                .findFirst()
-                .flatMap(Leadership::of);
     }
 
     private Map<String, MasterAnswer> ask(List<ObservedPod> pods) {

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.util.Comparator;
 import java.util.Optional;
 
 /**
@@ -13,6 +14,10 @@ import java.util.Optional;
  * @param ports the ports
  */
 public record PortClaim(String owner, String workload, NodePorts ports) {
+
+    /** The same for everybody who looks, so that the same plan follows. */
+    static final Comparator<PortClaim> ORDER =
+            Comparator.comparing(PortClaim::owner).thenComparing(PortClaim::workload);
 
     /** Empty for an object that claims none. */
     public static Optional<PortClaim> of(HasMetadata workload) {

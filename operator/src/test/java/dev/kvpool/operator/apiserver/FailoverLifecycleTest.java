@@ -10,6 +10,7 @@ import dev.kvpool.api.v1alpha1.FailoverStatus;
 import dev.kvpool.api.v1alpha1.PoolPhase;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.PollInterval;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
@@ -88,18 +89,8 @@ class FailoverLifecycleTest {
     }
 
     private static PoolReport after(PoolReport leader) {
-        return new PoolReport(
-                leader.poolId(),
-                leader.name(),
-                leader.role(),
-                leader.state(),
-                leader.epoch(),
-                leader.version(),
-                leader.capacityBytes(),
-                leader.usedBytes(),
-                leader.objects(),
-                leader.nodes(),
-                new PoolReport.Takeover(leader.epoch(), "died", "demo-master-0", 57, "2026-01-01T00:00:00.5Z"));
+        return Reports.after(
+                new PoolReport.Takeover(leader.epoch(), "died", "demo-master-0", 57, "2026-01-01T00:00:00.5Z"), leader);
     }
 
     private static void awaitPhase(PoolPhase phase) {

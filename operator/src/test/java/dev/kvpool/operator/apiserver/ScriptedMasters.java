@@ -4,6 +4,7 @@ package dev.kvpool.operator.apiserver;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.MasterClient;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -121,13 +122,13 @@ public final class ScriptedMasters implements MasterClient {
 
     /** A leader's report with storage nodes as given. */
     public static PoolReport leading(String pod, long epoch, List<PoolReport.Node> nodes) {
-        return new PoolReport("id", pod, "leader", "serving", epoch, new PoolReport.Version("0.1.0"), 0, 0, 0, nodes);
+        return Reports.of("id", pod, "leader", "serving", epoch, new PoolReport.Version("0.1.0"), 0, 0, 0, nodes);
     }
 
     private static PoolReport report(
             String pod, String role, String state, long epoch, long usedBytes, List<String> nodes) {
         long capacity = nodes.size() * (1L << 30);
-        return new PoolReport(
+        return Reports.of(
                 "id",
                 pod,
                 role,
@@ -141,7 +142,7 @@ public final class ScriptedMasters implements MasterClient {
     }
 
     private static PoolReport.Node ready(String id) {
-        return new PoolReport.Node(
+        return Reports.node(
                 id,
                 "ready",
                 "",

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.apiserver;
 
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.PoolLabels;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
@@ -127,7 +128,7 @@ final class ShrunkPool {
     private PoolReport.Node report(String node) {
         Long objects = left.get(node);
         String state = objects == null ? "ready" : objects == 0 ? "drained" : "draining";
-        return new PoolReport.Node(
+        return Reports.node(
                 node,
                 state,
                 "",

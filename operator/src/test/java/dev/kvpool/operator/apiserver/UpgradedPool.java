@@ -2,6 +2,7 @@
 package dev.kvpool.operator.apiserver;
 
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.PoolLabels;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
@@ -166,7 +167,7 @@ final class UpgradedPool {
     private PoolReport.Node node(String id) {
         boolean ready = !Objects.equals(running.get(id), neverReady);
         int life = starts.getOrDefault(id, 0);
-        return new PoolReport.Node(
+        return Reports.node(
                 id,
                 ready ? "ready" : "away",
                 "",

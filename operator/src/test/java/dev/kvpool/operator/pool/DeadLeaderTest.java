@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -89,8 +90,7 @@ class DeadLeaderTest {
     }
 
     private static PoolReport leading(long epoch, String state) {
-        return new PoolReport(
-                "uid", LEADER, "leader", state, epoch, new PoolReport.Version("0.1.0"), 0, 0, 0, List.of());
+        return Reports.of("uid", LEADER, "leader", state, epoch, new PoolReport.Version("0.1.0"), 0, 0, 0, List.of());
     }
 
     private static ObservedPod ended(String name) {

@@ -16,6 +16,7 @@ import dev.kvpool.api.v1alpha1.UpgradeSpec;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.roll.RollPool;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
@@ -179,34 +180,23 @@ class EveryReasonIsProducedTest {
 
     private static PoolReport afterTakeover() {
         PoolReport report = ALL_READY;
-        return new PoolReport(
-                report.poolId(),
-                report.name(),
-                report.role(),
-                report.state(),
-                report.epoch(),
-                report.version(),
-                report.capacityBytes(),
-                report.usedBytes(),
-                report.objects(),
-                report.nodes(),
-                new PoolReport.Takeover(1, "died", "demo-master-1", 57, ""));
+        return Reports.after(new PoolReport.Takeover(1, "died", "demo-master-1", 57, ""), report);
     }
 
     private static PoolReport alsoLeading() {
         PoolReport report = ALL_READY;
-        return new PoolReport(
+        return Reports.of(
                 report.poolId(), "demo-master-1", "leader", "serving", 2, report.version(), 0, 0, 0, report.nodes());
     }
 
     private static PoolReport recovering() {
         PoolReport report = ALL_READY;
-        return new PoolReport(
+        return Reports.of(
                 report.poolId(), report.name(), "leader", "recovering", 1, report.version(), 0, 0, 0, report.nodes());
     }
 
     private static PoolReport withProduct(String product, String state) {
-        PoolReport.Node other = new PoolReport.Node(
+        PoolReport.Node other = Reports.node(
                 "demo-a-1", state, "why", false, 0, 0, product, List.of(), null, null, null, null, null, List.of());
         return PoolSketch.leader(List.of(PoolSketch.node("demo-a-0", "ready", "", 0, 0), other));
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.api.v1alpha1.FailoverCause;
 import dev.kvpool.api.v1alpha1.FailoverStatus;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -59,8 +60,8 @@ class LastFailoverTest {
     }
 
     private static FailoverStatus next(FailoverStatus old, PoolReport.Takeover takeover) {
-        PoolReport report =
-                new PoolReport("uid", "demo-master-0", "leader", "serving", 4, null, 0, 0, 0, List.of(), takeover);
+        PoolReport report = Reports.after(
+                takeover, Reports.of("uid", "demo-master-0", "leader", "serving", 4, null, 0, 0, 0, List.of()));
         return LastFailover.next(old, Optional.of(report));
     }
 }

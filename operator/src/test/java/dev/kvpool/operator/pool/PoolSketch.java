@@ -8,6 +8,7 @@ import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Taint;
@@ -263,7 +264,7 @@ final class PoolSketch {
     static PoolReport leader(List<PoolReport.Node> nodes) {
         long used = nodes.stream().mapToLong(PoolReport.Node::usedBytes).sum();
         long objects = nodes.stream().mapToLong(PoolReport.Node::objects).sum();
-        return new PoolReport(
+        return Reports.of(
                 "uid",
                 "demo-master-0",
                 "leader",
@@ -277,7 +278,7 @@ final class PoolSketch {
     }
 
     static PoolReport.Node node(String id, String state, String reason, long usedBytes, long objects) {
-        return new PoolReport.Node(
+        return Reports.node(
                 id,
                 state,
                 reason,

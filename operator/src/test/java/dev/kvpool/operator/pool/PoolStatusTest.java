@@ -10,6 +10,7 @@ import dev.kvpool.api.v1alpha1.ScaleStatus;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.time.Instant;
@@ -117,7 +118,7 @@ class PoolStatusTest {
 
     @Test
     void twoMastersThatSayTheyLeadAreNamedAndThePoolServes() {
-        PoolReport other = new PoolReport(
+        PoolReport other = Reports.of(
                 "uid", "demo-master-1", "leader", "serving", 2, new PoolReport.Version("0.1.0"), 0, 0, 0, List.of());
 
         KvCachePoolStatus status = next(whole(ALL_READY).says("demo-master-1", other), NOON);

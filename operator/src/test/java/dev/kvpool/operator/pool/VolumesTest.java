@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.util.List;
@@ -81,7 +82,7 @@ class VolumesTest {
     }
 
     private static PoolReport.Node holding(String id) {
-        return new PoolReport.Node(
+        return Reports.node(
                 id, "ready", "", false, 1 << 20, 5, "0.1.0", List.of(), "a1", null, null, null, null, List.of());
     }
 

@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool.drain;
 import dev.kvpool.api.v1alpha1.DrainSpec;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -182,7 +183,7 @@ final class DrainPool {
 
     private PoolReport report() {
         List<PoolReport.Node> nodes = new ArrayList<>();
-        members.forEach((id, member) -> nodes.add(new PoolReport.Node(
+        members.forEach((id, member) -> nodes.add(Reports.node(
                 id,
                 member.state,
                 member.state.equals("away") ? "no connection for 12 s" : "",
@@ -200,6 +201,6 @@ final class DrainPool {
                         ? List.of()
                         : List.of(
                                 new PoolReport.Leftover("dram", member.left, member.left << 20, "no node has room")))));
-        return new PoolReport("id", "m-0", "leader", "serving", 1, new PoolReport.Version("0.1.0"), 0, 0, 0, nodes);
+        return Reports.of("id", "m-0", "leader", "serving", 1, new PoolReport.Version("0.1.0"), 0, 0, 0, nodes);
     }
 }

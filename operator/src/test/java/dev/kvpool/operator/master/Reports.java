@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.master;
+
+import java.util.List;
+
+/** What masters say, for tests that do not care about builds, active numbers and takeovers: those are left out. */
+public final class Reports {
+    private Reports() {}
+
+    public static PoolReport of(
+            String poolId,
+            String name,
+            String role,
+            String state,
+            long epoch,
+            PoolReport.Version version,
+            long capacityBytes,
+            long usedBytes,
+            long objects,
+            List<PoolReport.Node> nodes) {
+        return new PoolReport(
+                poolId, name, role, state, epoch, version, capacityBytes, usedBytes, objects, nodes, null, null, null);
+    }
+
+    /** The same report by a leader that says how it came to lead. */
+    public static PoolReport after(PoolReport.Takeover takeover, PoolReport report) {
+        return new PoolReport(
+                report.poolId(),
+                report.name(),
+                report.role(),
+                report.state(),
+                report.epoch(),
+                report.version(),
+                report.capacityBytes(),
+                report.usedBytes(),
+                report.objects(),
+                report.nodes(),
+                takeover,
+                report.active(),
+                report.clientVersions());
+    }
+
+    public static PoolReport.Node node(
+            String id,
+            String state,
+            String reason,
+            boolean isTransient,
+            long usedBytes,
+            long objects,
+            String product,
+            List<String> protocols,
+            String incarnation,
+            PoolReport.Objects committed,
+            PoolReport.Restored restored,
+            Long lostAtReturn,
+            Long objectsLeft,
+            List<PoolReport.Leftover> leftovers) {
+        return new PoolReport.Node(
+                id,
+                state,
+                reason,
+                isTransient,
+                usedBytes,
+                objects,
+                product,
+                protocols,
+                incarnation,
+                committed,
+                restored,
+                lostAtReturn,
+                objectsLeft,
+                leftovers,
+                null,
+                null);
+    }
+}
