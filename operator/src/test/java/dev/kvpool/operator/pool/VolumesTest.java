@@ -27,7 +27,8 @@ class VolumesTest {
 
     @Test
     void thoseInMemoryAreHeldBackAsEver() {
-        PoolPlan plan = running("{storage: [{name: a, capacity: 1Gi, replicas: 2}]}", "earlier").plan();
+        PoolPlan plan = running("{storage: [{name: a, capacity: 1Gi, replicas: 2}]}", "earlier")
+                .plan();
 
         assertThat(plan.replacePods()).isEmpty();
         assertThat(plan.heldBack()).hasSize(1);
