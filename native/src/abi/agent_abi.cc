@@ -17,7 +17,6 @@ using kvpool::Result;
 using kvpool::Status;
 using kvpool::abi::nameOr;
 using kvpool::abi::orDefault;
-using kvpool::abi::report;
 using kvpool::agent::Agent;
 using kvpool::agent::AgentSettings;
 using kvpool::agent::Guest;
@@ -35,7 +34,6 @@ static_assert(KV_AGENT_STAGING_BYTES == limits::kStagingBytes && KV_AGENT_CLIENT
 static_assert(KV_ATTACH_STAGING_BYTES == limits::kGuestStagingBytes);
 static_assert(KV_ATTACH_STAGING_BYTES_MIN == limits::kGuestStagingBytesMin);
 
-const Status kBadParams(KV_INVALID_ARGUMENT, "params is NULL or its struct_size does not fit this library");
 const Status kNoPath(KV_INVALID_ARGUMENT, "socket_path is missing: the path of the agent's unix socket");
 
 bool isEmpty(const char* text) {
@@ -59,7 +57,7 @@ Result<AgentSettings> settingsFrom(const kv_agent_params& params) {
 
 Result<GuestSettings> settingsFrom(const kv_attach_params& params) {
   if (isEmpty(params.socket_path)) return kNoPath;
-  auto name = nameOr(params.name, kvpool::abi::hostName(), "name");
+  auto name = nameOr(params.name, kvpool::abi::hostNameOr("client"), "name");
   if (!name.ok()) return name.status();
   auto product = nameOr(params.product, KVPOOL_PRODUCT_VERSION, "product");
   if (!product.ok()) return product.status();
@@ -80,18 +78,12 @@ Result<GuestSettings> settingsFrom(const kv_attach_params& params) {
 }  // namespace
 
 int32_t kv_agent_start(const kv_agent_params* params, kv_agent** out, char* err, uint32_t err_size) {
-  return kvpool::abi::guarded(err, err_size, [&]() -> int32_t {
-    if (out == nullptr) return report({KV_INVALID_ARGUMENT, "out is NULL"}, err, err_size);
-    *out = nullptr;
-    const auto read = kvpool::abi::readParams(params);
-    if (!read) return report(kBadParams, err, err_size);
-    auto settings = settingsFrom(*read);
-    if (!settings.ok()) return report(settings.status(), err, err_size);
-    auto agent = Agent::start(std::move(settings.value()));
-    if (!agent.ok()) return report(agent.status(), err, err_size);
-    *out = new kv_agent{std::move(agent.value())};
-    return KV_OK;
-  });
+  return kvpool::abi::create(params, out, err, err_size,
+                             [](const kv_agent_params& read) -> Result<std::unique_ptr<kv_agent>> {
+                               auto settings = settingsFrom(read);
+                               if (!settings.ok()) return settings.status();
+                               return kvpool::abi::handleOf<kv_agent>(Agent::start(std::move(settings.value())));
+                             });
 }
 
 int32_t kv_agent_get_stats(kv_agent* agent, kv_agent_stats* out) {
@@ -134,18 +126,10 @@ void kv_agent_destroy(kv_agent* agent) {
 }
 
 int32_t kv_client_attach(const kv_attach_params* params, kv_client** out, char* err, uint32_t err_size) {
-  return kvpool::abi::guarded(err, err_size, [&]() -> int32_t {
-    if (out == nullptr) return report({KV_INVALID_ARGUMENT, "out is NULL"}, err, err_size);
-    *out = nullptr;
-    const auto read = kvpool::abi::readParams(params);
-    if (!read) return report(kBadParams, err, err_size);
-    auto settings = settingsFrom(*read);
-    if (!settings.ok()) return report(settings.status(), err, err_size);
-    auto guest = Guest::attach(std::move(settings.value()));
-    if (!guest.ok()) return report(guest.status(), err, err_size);
-    auto handle = std::make_unique<kv_client>();
-    handle->client = std::move(guest.value());
-    *out = handle.release();
-    return KV_OK;
-  });
+  return kvpool::abi::create(params, out, err, err_size,
+                             [](const kv_attach_params& read) -> Result<std::unique_ptr<kv_client>> {
+                               auto settings = settingsFrom(read);
+                               if (!settings.ok()) return settings.status();
+                               return kvpool::abi::handleOf<kv_client>(Guest::attach(std::move(settings.value())));
+                             });
 }

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/status.h"
 #include "kvpool/kvpool.h"
@@ -59,6 +61,33 @@ std::optional<Params> readParams(const Params* params) {
   Params copy{};
   std::memcpy(&copy, params, params->struct_size);
   return copy;
+}
+
+/// What kv_*_create and kv_*_start share: arguments checked, the struct read, its handle made by `make`, which takes
+/// the struct and gives a Result of a unique_ptr to the handle. `out` is NULL after a failure.
+template <typename Params, typename Handle, typename Make>
+int32_t create(const Params* params, Handle** out, char* err, uint32_t errSize, Make make) noexcept {
+  return guarded(err, errSize, [&]() -> int32_t {
+    if (out == nullptr) return report({KV_INVALID_ARGUMENT, "out is NULL"}, err, errSize);
+    *out = nullptr;
+    const auto read = readParams(params);
+    if (!read) {
+      return report({KV_INVALID_ARGUMENT, "params is NULL or its struct_size does not fit this library, which knows " +
+                                              std::to_string(sizeof(Params)) + " bytes"},
+                    err, errSize);
+    }
+    Result<std::unique_ptr<Handle>> made = make(*read);
+    if (!made.ok()) return report(made.status(), err, errSize);
+    *out = made.value().release();
+    return KV_OK;
+  });
+}
+
+/// The handle whose first member is what was made, or why nothing was.
+template <typename Handle, typename Made>
+Result<std::unique_ptr<Handle>> handleOf(Result<std::unique_ptr<Made>> made) {
+  if (!made.ok()) return made.status();
+  return std::unique_ptr<Handle>(new Handle{std::move(made.value())});
 }
 
 /// Fills as much of the caller's struct as it has.

@@ -107,24 +107,12 @@ int32_t failed(kv_client* client, const Status& status) {
 }  // namespace
 
 int32_t kv_client_create(const kv_client_params* params, kv_client** out, char* err, uint32_t err_size) {
-  return kvpool::abi::guarded(err, err_size, [&]() -> int32_t {
-    using kvpool::abi::report;
-    if (out == nullptr) return report({KV_INVALID_ARGUMENT, "out is NULL"}, err, err_size);
-    *out = nullptr;
-    const auto read = kvpool::abi::readParams(params);
-    if (!read) {
-      return report({KV_INVALID_ARGUMENT, "params is NULL or its struct_size does not fit this library"}, err,
-                    err_size);
-    }
-    auto settings = settingsFrom(*read);
-    if (!settings.ok()) return report(settings.status(), err, err_size);
-    auto client = Client::connect(std::move(settings.value()));
-    if (!client.ok()) return report(client.status(), err, err_size);
-    auto handle = std::make_unique<kv_client>();
-    handle->client = std::move(client.value());
-    *out = handle.release();
-    return KV_OK;
-  });
+  return kvpool::abi::create(params, out, err, err_size,
+                             [](const kv_client_params& read) -> Result<std::unique_ptr<kv_client>> {
+                               auto settings = settingsFrom(read);
+                               if (!settings.ok()) return settings.status();
+                               return kvpool::abi::handleOf<kv_client>(Client::connect(std::move(settings.value())));
+                             });
 }
 
 int32_t kv_client_register(kv_client* client, void* address, uint64_t length) {

@@ -2,13 +2,13 @@
 // The functions of engine.h: arguments checked, structs read, no exception out.
 #include <unistd.h>
 
-#include <array>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "abi/border.h"
+#include "abi/parameters.h"
 #include "base/entropy.h"
 #include "base/utf8.h"
 #include "engine/engine.h"
@@ -16,6 +16,9 @@
 
 using kvpool::Result;
 using kvpool::Status;
+using kvpool::abi::nameOr;
+using kvpool::abi::orDefault;
+using kvpool::abi::textOr;
 using kvpool::engine::Engine;
 using kvpool::engine::EngineSettings;
 using kvpool::engine::Notification;
@@ -30,26 +33,6 @@ struct kv_engine {
 namespace {
 
 constexpr std::string_view kPeerToPeer = "P2PHANDSHAKE";
-
-std::string_view textOr(const char* given, std::string_view standard) {
-  return given == nullptr || *given == '\0' ? standard : std::string_view(given);
-}
-
-uint32_t orDefault(uint32_t given, uint32_t standard) {
-  return given == 0 ? standard : given;
-}
-
-std::string hostName() {
-  std::array<char, kvpool::wire::kNameBytesMax + 1> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "engine";
-  return name.data();
-}
-
-Status judgeText(std::string_view text, const char* what) {
-  if (text.size() <= kvpool::wire::kNameBytesMax && kvpool::isUtf8(text)) return {};
-  return {KV_INVALID_ARGUMENT,
-          std::string(what) + " must be at most " + std::to_string(kvpool::wire::kNameBytesMax) + " bytes of UTF-8"};
-}
 
 Status judgePorts(uint32_t min, uint32_t max) {
   if (min >= 1 && min <= max && max <= UINT16_MAX) return {};
@@ -69,13 +52,13 @@ Result<EngineSettings> settingsFrom(const kv_engine_params& params) {
   const bool standardPorts = params.port_min == 0 && params.port_max == 0;
   const uint32_t min = standardPorts ? KV_ENGINE_PORT_MIN : params.port_min;
   const uint32_t max = standardPorts ? KV_ENGINE_PORT_MAX : params.port_max;
-  const std::string standardName = hostName();
-  const std::string_view name = textOr(params.name, standardName);
-  const std::string_view product = textOr(params.product, KVPOOL_PRODUCT_VERSION);
-  for (Status judged : {judgePorts(min, max), judgeMetadata(textOr(params.metadata, kPeerToPeer)),
-                        judgeText(name, "name"), judgeText(product, "product")}) {
+  for (Status judged : {judgePorts(min, max), judgeMetadata(textOr(params.metadata, kPeerToPeer))}) {
     if (!judged.ok()) return judged;
   }
+  auto name = nameOr(params.name, kvpool::abi::hostNameOr("engine"), "name");
+  if (!name.ok()) return name.status();
+  auto product = nameOr(params.product, KVPOOL_PRODUCT_VERSION, "product");
+  if (!product.ok()) return product.status();
   auto transports = kvpool::engine::install(textOr(params.protocols, "tcp"));
   if (!transports.ok()) return transports.status();
   settings.transports = std::move(transports.value());
@@ -86,8 +69,8 @@ Result<EngineSettings> settingsFrom(const kv_engine_params& params) {
   settings.seed = kvpool::randomNumber();
   settings.config.me.role = kvpool::wire::Role::Engine;
   settings.config.me.incarnation = kvpool::randomNumber();
-  settings.config.me.name = name;
-  settings.config.me.product = product;
+  settings.config.me.name = std::move(name.value());
+  settings.config.me.product = std::move(product.value());
   settings.config.connectTimeoutMs = orDefault(params.connect_timeout_ms, kvpool::engine::kConnectTimeoutMs);
   settings.config.transferTimeoutMs = orDefault(params.transfer_timeout_ms, kvpool::engine::kTransferTimeoutMs);
   settings.config.idleTimeoutMs = orDefault(params.idle_timeout_ms, kvpool::engine::kIdleTimeoutMs);
@@ -166,24 +149,12 @@ Status judgeSubmit(int32_t op, const kv_transfer* table, uint32_t count, const u
 }  // namespace
 
 int32_t kv_engine_create(const kv_engine_params* params, kv_engine** out, char* err, uint32_t err_size) {
-  return kvpool::abi::guarded(err, err_size, [&]() -> int32_t {
-    using kvpool::abi::report;
-    if (out == nullptr) return report({KV_INVALID_ARGUMENT, "out is NULL"}, err, err_size);
-    *out = nullptr;
-    const auto read = kvpool::abi::readParams(params);
-    if (!read) {
-      return report({KV_INVALID_ARGUMENT, "params is NULL or its struct_size does not fit this library"}, err,
-                    err_size);
-    }
-    auto settings = settingsFrom(*read);
-    if (!settings.ok()) return report(settings.status(), err, err_size);
-    auto engine = Engine::start(std::move(settings.value()));
-    if (!engine.ok()) return report(engine.status(), err, err_size);
-    auto handle = std::make_unique<kv_engine>();
-    handle->engine = std::move(engine.value());
-    *out = handle.release();
-    return KV_OK;
-  });
+  return kvpool::abi::create(params, out, err, err_size,
+                             [](const kv_engine_params& read) -> Result<std::unique_ptr<kv_engine>> {
+                               auto settings = settingsFrom(read);
+                               if (!settings.ok()) return settings.status();
+                               return kvpool::abi::handleOf<kv_engine>(Engine::start(std::move(settings.value())));
+                             });
 }
 
 int32_t kv_engine_transports(kv_engine* engine, char* out, uint32_t out_size) {

@@ -14,22 +14,10 @@ struct kv_node {
 
 int32_t kv_node_start(const kv_node_params* params, kv_node** out, char* err, uint32_t err_size) {
   using namespace kvpool;
-  return abi::guarded(err, err_size, [&]() -> int32_t {
-    if (out == nullptr) return abi::report({KV_INVALID_ARGUMENT, "out is NULL"}, err, err_size);
-    *out = nullptr;
-    const std::optional<kv_node_params> known = abi::readParams(params);
-    if (!known) {
-      return abi::report(
-          {KV_INVALID_ARGUMENT, "params is NULL, or its struct_size is not that of this library: at most " +
-                                    std::to_string(sizeof(kv_node_params))},
-          err, err_size);
-    }
-    const Result<node::NodeSettings> settings = node::checkSettings(*known, randomNumber());
-    if (!settings.ok()) return abi::report(settings.status(), err, err_size);
-    Result<std::unique_ptr<node::Node>> started = node::Node::start(settings.value());
-    if (!started.ok()) return abi::report(started.status(), err, err_size);
-    *out = new kv_node{std::move(started.value())};
-    return KV_OK;
+  return abi::create(params, out, err, err_size, [](const kv_node_params& read) -> Result<std::unique_ptr<kv_node>> {
+    const Result<node::NodeSettings> settings = node::checkSettings(read, randomNumber());
+    if (!settings.ok()) return settings.status();
+    return abi::handleOf<kv_node>(node::Node::start(settings.value()));
   });
 }
 

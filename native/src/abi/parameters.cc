@@ -25,14 +25,14 @@ std::string bootId() {
 
 }  // namespace
 
-std::string hostName() {
+std::string hostNameOr(const char* standard) {
   std::array<char, wire::kNameBytesMax + 1> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "client";
+  if (::gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return standard;
   return name.data();
 }
 
-Result<std::string> nameOr(const char* given, const std::string& standard, const char* what) {
-  std::string name = given == nullptr || *given == '\0' ? standard : given;
+Result<std::string> nameOr(const char* given, std::string_view standard, const char* what) {
+  std::string name(textOr(given, standard));
   if (name.size() > wire::kNameBytesMax || !isUtf8(name)) {
     return {KV_INVALID_ARGUMENT,
             std::string(what) + " must be at most " + std::to_string(wire::kNameBytesMax) + " bytes of UTF-8"};
@@ -47,7 +47,7 @@ Result<client::ClientSettings> clientSettings(const PoolParameters& given) {
   if ((given.protocols & ~kProtocols) != 0) {
     return {KV_INVALID_ARGUMENT, "protocols has unknown bits; known are KV_PROTOCOL_TCP and KV_PROTOCOL_SHM"};
   }
-  auto name = nameOr(given.name, hostName(), "name");
+  auto name = nameOr(given.name, hostNameOr("client"), "name");
   if (!name.ok()) return name.status();
   auto product = nameOr(given.product, KVPOOL_PRODUCT_VERSION, "product");
   if (!product.ok()) return product.status();

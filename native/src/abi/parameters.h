@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parameter structs of clients and agents have in common, checked.
+// What the parameter structs have in common, checked.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 #include "client/client.h"
 
 namespace kvpool::abi {
 
-std::string hostName();
+/// The name of this machine; `standard` where it has none that fits.
+std::string hostNameOr(const char* standard);
+
+inline std::string_view textOr(const char* given, std::string_view standard) {
+  return given == nullptr || *given == '\0' ? standard : std::string_view(given);
+}
 
 /// KV_INVALID_ARGUMENT names `what`.
-Result<std::string> nameOr(const char* given, const std::string& standard, const char* what);
+Result<std::string> nameOr(const char* given, std::string_view standard, const char* what);
 
 inline uint32_t orDefault(uint32_t given, uint32_t standard) {
   return given == 0 ? standard : given;

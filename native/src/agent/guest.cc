@@ -116,7 +116,7 @@ void Guest::act() {
     connectionEnded(lastConnection_, "closed");
   }
   for (const client::FinishBatch& finished : actions.finished)
-    finish(finished);
+    pending_.finish(finished);
   changed_.notify_all();
 }
 
@@ -125,43 +125,22 @@ void Guest::act() {
 Result<uint64_t> Guest::submit(client::OpCode op, kv_op* table, uint32_t count, const client::BatchOptions& options) {
   client::Submission submission = client::submissionOf(op, table, count, options, memory_, now());
   const std::lock_guard lock(mutex_);
-  if (count > settings_.queueOpsMax - opsInFlight_) {
-    return client::queueFull(opsInFlight_, count, settings_.queueOpsMax);
-  }
-  opsInFlight_ += count;
-  const uint64_t id = submission.id = ++lastBatch_;
-  pending_[id] = Pending{table, count, false};
+  const Result<client::BatchId> taken = pending_.add(table, count);
+  if (!taken.ok()) return taken;
+  submission.id = taken.value();
   const bool wasIdle = core_.idle();
   core_.submit(now(), std::move(submission));
   act();
   if (wasIdle) loop_.wake();  // the thread keeps deadlines from now on
-  return id;
-}
-
-void Guest::finish(const client::FinishBatch& finished) {
-  const auto found = pending_.find(finished.batch);
-  if (found == pending_.end()) return;
-  Pending& pending = found->second;
-  for (uint32_t i = 0; i < pending.count; ++i) {
-    pending.table[i].status = finished.lines[i].status;
-    pending.table[i].result_length = finished.lines[i].length;
-  }
-  pending.done = true;
+  return taken;
 }
 
 int32_t Guest::wait(uint64_t batch, uint32_t timeoutMs) {
   std::unique_lock lock(mutex_);
-  auto found = pending_.find(batch);
-  if (found == pending_.end()) return KV_INVALID_ARGUMENT;
-  const bool isOver = changed_.wait_until(lock, steady_clock::now() + milliseconds(timeoutMs), [&] {
-    found = pending_.find(batch);  // another thread may have waited for it and taken it out
-    return found == pending_.end() || found->second.done;
-  });
-  if (!isOver) return KV_TIMEOUT;
-  if (found == pending_.end()) return KV_INVALID_ARGUMENT;
-  opsInFlight_ -= found->second.count;
-  pending_.erase(found);
-  return KV_OK;
+  if (!pending_.has(batch)) return KV_INVALID_ARGUMENT;
+  const auto isOver = [&] { return pending_.isOver(batch); };
+  if (!changed_.wait_until(lock, steady_clock::now() + milliseconds(timeoutMs), isOver)) return KV_TIMEOUT;
+  return pending_.forget(batch);
 }
 
 std::string Guest::explanation() const {

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,6 +14,7 @@
 #include "agent/guest_core.h"
 #include "client/connection.h"
 #include "client/frontend.h"
+#include "client/pending_batches.h"
 #include "client/staging_memory.h"
 #include "net/event_loop.h"
 
@@ -41,18 +41,12 @@ class Guest final : public client::Frontend, private client::Connection::Listene
   [[nodiscard]] client::Statistics statistics() const override;
 
  private:
-  struct Pending {
-    kv_op* table = nullptr;  // the caller's
-    uint32_t count = 0;
-    bool done = false;
-  };
-
-  explicit Guest(GuestSettings settings) : settings_(std::move(settings)), core_(settings_.core) {}
+  explicit Guest(GuestSettings settings)
+      : settings_(std::move(settings)), core_(settings_.core), pending_(settings_.queueOpsMax) {}
   Status awaitReadiness();
   void run();
   void dialWhenDue();
   void act();
-  void finish(const client::FinishBatch& finished);
 
   void connectionOpened(client::ConnectionId id) override;
   void connectionEnded(client::ConnectionId id, const std::string& reason) override;
@@ -68,10 +62,8 @@ class Guest final : public client::Frontend, private client::Connection::Listene
   net::EventLoop loop_;
   std::shared_ptr<client::Connection> connection_;
   std::unique_ptr<client::StagingMemory> staging_;
-  std::map<uint64_t, Pending> pending_;
-  uint64_t lastBatch_ = 0;
+  client::PendingBatches pending_;
   uint64_t lastConnection_ = 0;
-  uint64_t opsInFlight_ = 0;
   bool stopping_ = false;
   std::thread thread_;
 };

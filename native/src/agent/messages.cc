@@ -16,21 +16,16 @@ namespace {
 namespace sbe = wire::sbe;
 using client::OpCode;
 using wire::flag;
+using wire::frameOf;
 using wire::groupRoom;
 using wire::Malformed;
 using wire::Reader;
+using wire::text;
 using wire::textRoom;
 
 constexpr auto kLines = [](auto& message) -> auto& {
   return message.lines();
 };
-
-template <typename Message, typename Fill>
-wire::Bytes frameOf(size_t variableRoom, Fill fill) {
-  wire::Bytes out;
-  wire::appendFrame<Message>(out, variableRoom, fill);
-  return out;
-}
 
 /// As much of a sentence as a message takes, whole characters.
 std::string_view shortened(std::string_view text) {
@@ -38,11 +33,6 @@ std::string_view shortened(std::string_view text) {
   while (!isUtf8(text))
     text.remove_suffix(1);
   return text;
-}
-
-std::string text(std::string_view bytes) {
-  if (!isUtf8(bytes)) throw Malformed("text is not UTF-8");
-  return std::string(bytes);
 }
 
 sbe::AgentOp::Value toWire(OpCode op) {

@@ -15,7 +15,8 @@ const Status kDefunct(KV_INTERNAL, "the client ended because of a defect, see th
 
 }  // namespace
 
-Client::Client(ClientSettings settings) : settings_(std::move(settings)), shell_(settings_.config, *this) {}
+Client::Client(ClientSettings settings)
+    : settings_(std::move(settings)), pending_(settings_.queueOpsMax), shell_(settings_.config, *this) {}
 
 Client::~Client() {
   driver_.stop();
@@ -51,12 +52,11 @@ Result<uint64_t> Client::submit(OpCode op, kv_op* table, uint32_t count, const B
   Submission submission = submissionOf(op, table, count, options, memory_, ClientShell::now());
   std::unique_lock lock(driver_.mutex());
   if (!driver_.running()) return kDefunct;
-  if (count > settings_.queueOpsMax - opsInFlight_) return queueFull(opsInFlight_, count, settings_.queueOpsMax);
-  opsInFlight_ += count;
-  const uint64_t id = submission.id = ++lastBatch_;
-  pending_[id] = Pending{table, count, false};
+  const Result<BatchId> taken = pending_.add(table, count);
+  if (!taken.ok()) return taken;
+  submission.id = taken.value();
   driver_.submit(lock, std::move(submission), options.waits);
-  return id;
+  return taken;
 }
 
 void Client::cancel(uint64_t batch) {
@@ -72,14 +72,7 @@ bool Client::running() const {
 void Client::batchFinished(const FinishBatch& finished) {
   const std::lock_guard lock(driver_.mutex());
   driver_.finished();
-  const auto found = pending_.find(finished.batch);
-  if (found == pending_.end()) return;
-  Pending& pending = found->second;
-  for (uint32_t i = 0; i < pending.count; ++i) {
-    pending.table[i].status = finished.lines[i].status;
-    pending.table[i].result_length = finished.lines[i].length;
-  }
-  pending.done = true;
+  if (!pending_.finish(finished)) return;
   if (settings_.somethingHappened) settings_.somethingHappened(finished.batch);
 }
 
@@ -92,17 +85,9 @@ void Client::stateChanged() {
 int32_t Client::wait(uint64_t batch, uint32_t timeoutMs) {
   const auto deadline = steady_clock::now() + milliseconds(timeoutMs);
   std::unique_lock lock(driver_.mutex());
-  auto found = pending_.find(batch);
-  const auto isOver = [&] {
-    found = pending_.find(batch);  // another thread may have waited for it and taken it out
-    return found == pending_.end() || found->second.done;
-  };
-  if (found == pending_.end()) return KV_INVALID_ARGUMENT;
-  if (!driver_.await(lock, deadline, isOver)) return KV_TIMEOUT;
-  if (found == pending_.end()) return KV_INVALID_ARGUMENT;
-  opsInFlight_ -= found->second.count;
-  pending_.erase(found);
-  return KV_OK;
+  if (!pending_.has(batch)) return KV_INVALID_ARGUMENT;
+  if (!driver_.await(lock, deadline, [&] { return pending_.isOver(batch); })) return KV_TIMEOUT;
+  return pending_.forget(batch);
 }
 
 std::string Client::explanation() const {

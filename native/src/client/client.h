@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,6 +12,7 @@
 #include "client/client_shell.h"
 #include "client/driver.h"
 #include "client/frontend.h"
+#include "client/pending_batches.h"
 #include "kvpool/kvpool.h"
 
 namespace kvpool::client {
@@ -47,12 +47,6 @@ class Client final : public Frontend, private ClientShell::Listener {
   [[nodiscard]] bool running() const;
 
  private:
-  struct Pending {
-    kv_op* table = nullptr;  // the caller's
-    uint32_t count = 0;
-    bool done = false;
-  };
-
   explicit Client(ClientSettings settings);
   Status awaitLeader();
   void batchFinished(const FinishBatch& finished) override;
@@ -60,9 +54,7 @@ class Client final : public Frontend, private ClientShell::Listener {
 
   const ClientSettings settings_;
   // Guarded by the driver's mutex.
-  std::map<uint64_t, Pending> pending_;
-  uint64_t lastBatch_ = 0;
-  uint64_t opsInFlight_ = 0;
+  PendingBatches pending_;
   std::string refusal_;       // latest sentence of our own, newer than the core's
   std::string refusalAfter_;  // the core's explanation when it was said
   ClientShell shell_;

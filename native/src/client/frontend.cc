@@ -59,11 +59,6 @@ Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const Bat
   return submission;
 }
 
-Status queueFull(uint64_t inFlight, uint32_t count, uint32_t operationsMax) {
-  return {KV_QUEUE_FULL, std::to_string(inFlight) + " operations are in flight or not waited for, and " +
-                             std::to_string(count) + " more exceed queue_ops_max = " + std::to_string(operationsMax)};
-}
-
 Result<uint64_t> Frontend::removeAll(bool force, uint32_t timeoutMs) {
   constexpr uint32_t kWaitMs = 1000;
   BatchOptions options;

@@ -34,9 +34,6 @@ struct BatchOptions {
 Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const BatchOptions& options,
                         const MemoryRegistry& registered, Time now);
 
-/// Why a batch is not taken: with it more than `operationsMax` would be in flight.
-Status queueFull(uint64_t inFlight, uint32_t count, uint32_t operationsMax);
-
 class Frontend {
  public:
   virtual ~Frontend() = default;

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "base/utf8.h"
 #include "dev_kvpool_wire/ExistsReply.h"
 #include "dev_kvpool_wire/GrantReply.h"
 #include "dev_kvpool_wire/Heartbeat.h"
@@ -23,6 +22,7 @@ namespace {
 namespace sbe = wire::sbe;
 using wire::Malformed;
 using wire::Reader;
+using wire::text;
 
 constexpr auto kNodes = [](auto& message) -> auto& {
   return message.nodes();
@@ -45,11 +45,6 @@ constexpr auto kReplicas = [](auto& entry) -> auto& {
 constexpr auto kSegments = [](auto& message) -> auto& {
   return message.segments();
 };
-
-std::string text(std::string_view bytes) {
-  if (!isUtf8(bytes)) throw Malformed("text is not UTF-8");
-  return std::string(bytes);
-}
 
 template <typename Message>
 std::vector<NodeAddress> readNodes(Reader<Message>& reader) {

@@ -3,7 +3,6 @@
 
 #include <string_view>
 
-#include "base/utf8.h"
 #include "dev_kvpool_wire/EngineDescribe.h"
 #include "dev_kvpool_wire/EngineNotify.h"
 #include "dev_kvpool_wire/EngineRead.h"
@@ -17,9 +16,11 @@ namespace kvpool::engine {
 namespace {
 
 namespace sbe = wire::sbe;
+using wire::frameOf;
 using wire::groupRoom;
 using wire::Malformed;
 using wire::Reader;
+using wire::text;
 using wire::textRoom;
 
 constexpr auto kPieces = [](auto& message) -> auto& {
@@ -28,13 +29,6 @@ constexpr auto kPieces = [](auto& message) -> auto& {
 constexpr auto kRegions = [](auto& message) -> auto& {
   return message.regions();
 };
-
-template <typename Message, typename Fill>
-wire::Bytes frameOf(size_t variableRoom, Fill fill) {
-  wire::Bytes out;
-  wire::appendFrame<Message>(out, variableRoom, fill);
-  return out;
-}
 
 template <typename Message>
 wire::Bytes piecesFrame(uint64_t id, std::span<const RemotePiece> pieces) {
@@ -64,11 +58,6 @@ PiecesRequest readPieces(wire::Body body) {
   if (request.bytes > kRequestBytes)
     throw Malformed("a request of more than " + std::to_string(kRequestBytes) + " bytes");
   return request;
-}
-
-std::string text(std::string_view bytes) {
-  if (!isUtf8(bytes)) throw Malformed("text is not UTF-8");
-  return std::string(bytes);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/crc32c.h"
+#include "base/utf8.h"
 
 static_assert(std::endian::native == std::endian::little, "the wire and the segment file are little endian");
 
@@ -30,6 +31,11 @@ uint16_t templateOf(Body body) {
   const sbe::MessageHeader header(bytes, 0, body.size(), 0);
   if (header.schemaId() != kSchemaId) throw Malformed("message of another schema");
   return header.templateId();
+}
+
+std::string text(std::string_view bytes, const char* what) {
+  if (!isUtf8(bytes)) throw Malformed(std::string(what) + " is not UTF-8");
+  return std::string(bytes);
 }
 
 void sealFrame(Bytes& out, size_t start) {

@@ -40,6 +40,14 @@ void appendFrame(Bytes& out, size_t variableRoom, Fill fill) {
   sealFrame(out, start);
 }
 
+/// The same as a frame of its own.
+template <typename Message, typename Fill>
+Bytes frameOf(size_t variableRoom, Fill fill) {
+  Bytes out;
+  appendFrame<Message>(out, variableRoom, fill);
+  return out;
+}
+
 /// Cuts a stream of bytes into frames. Receive into writable(), tell received(), then take next() until it has nothing.
 /// Memory is bounded by one frame of the largest allowed body plus one receive block.
 class FrameDecoder {

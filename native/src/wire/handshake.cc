@@ -5,7 +5,6 @@
 #include <optional>
 #include <string_view>
 
-#include "base/utf8.h"
 #include "dev_kvpool_wire/Heartbeat.h"
 #include "dev_kvpool_wire/Hello.h"
 #include "dev_kvpool_wire/Refused.h"
@@ -37,11 +36,6 @@ std::string versionsDiffer(const char* what, const Identity& peer, const Version
          "; use a build that knows " + std::to_string(active);
 }
 
-std::string validText(std::string_view text, const char* what) {
-  if (!isUtf8(text)) throw Malformed(std::string(what) + " is not UTF-8");
-  return std::string(text);
-}
-
 template <typename Message>
 Identity readIdentity(Reader<Message>& reader) {
   Identity identity;
@@ -53,8 +47,8 @@ Identity readIdentity(Reader<Message>& reader) {
   identity.wire = toVersionRange(reader->wire());
   identity.layout = toVersionRange(reader->layout());
   identity.abi = toVersionRange(reader->abi());
-  identity.name = validText(reader.bytes(kNameBytesMax), "name");
-  identity.product = validText(reader.bytes(kNameBytesMax), "product");
+  identity.name = text(reader.bytes(kNameBytesMax), "name");
+  identity.product = text(reader.bytes(kNameBytesMax), "product");
   return identity;
 }
 
@@ -140,7 +134,7 @@ Refused readRefused(Body body) {
   if (code < 1 || code > 7) throw Malformed("unknown refusal " + std::to_string(code));
   refused.code = static_cast<Refusal>(code);
   refused.wire = toVersionRange(reader->wire());
-  refused.message = validText(reader.bytes(), "refusal");
+  refused.message = text(reader.bytes(), "refusal");
   return refused;
 }
 

@@ -38,6 +38,9 @@ using Body = std::span<const uint8_t>;
 /// Template id of a frame's body. Throws Malformed when the header is cut off or names another schema.
 uint16_t templateOf(Body body);
 
+/// Variable data as text; Malformed names `what` when it is not UTF-8.
+std::string text(std::string_view bytes, const char* what = "text");
+
 /// A message being read. Fields of the fixed block may be read at any time through `->`; groups and variable data in
 /// the order of the schema, groups through group() and variable data through bytes().
 template <typename Message>
