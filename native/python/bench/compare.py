@@ -10,12 +10,11 @@ and a memcpy, because it may be noisy. engine_worker.py compares the transfer en
 Each pool has one storage process of 4 GiB; all traffic is on 127.0.0.1.
 """
 
-import argparse
 import statistics
 import sys
 
 import raw
-from sides import Ours, Reference
+from sides import Ours, Reference, arguments
 
 TCP, SHM = "kvpool tcp", "kvpool shm"
 
@@ -85,11 +84,7 @@ def report(results, machine):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kvpool", required=True, help="dist/bin/kvpool")
-    parser.add_argument("--ours", required=True, help="python with the kvpool wheels")
-    parser.add_argument("--reference", help="python with the reference's wheel")
-    parser.add_argument("--rounds", type=int, default=6)
+    parser = arguments(__doc__, rounds=6)
     options = parser.parse_args()
     sides = []
     machine = {name: [] for name in ("stream", "memcpy", "round trip p50", "round trip p99")}

@@ -8,7 +8,6 @@ PYTHON are interpreters as for compare.py; this file itself runs in one that has
 falls far behind the one before (a cliff), and draws a chart a sweep into DIRECTORY (default: charts beside this file).
 """
 
-import argparse
 import json
 import statistics
 import subprocess
@@ -18,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import charts
-from sides import WORKER, Ours, Reference
+from sides import WORKER, Ours, Reference, arguments
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 POINT_BYTES = 512 * MIB
@@ -157,11 +156,7 @@ def report(name, axis, in_objects, points, results):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--kvpool", required=True, help="dist/bin/kvpool")
-    parser.add_argument("--ours", required=True, help="python with the kvpool wheels")
-    parser.add_argument("--reference", help="python with the reference's wheel")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = arguments(__doc__, rounds=3)
     parser.add_argument("--sweeps", default=",".join(SWEEPS), help="some of clients,sizes,batches,nodes")
     parser.add_argument("--charts", type=Path, default=Path(__file__).with_name("charts"))
     options = parser.parse_args()

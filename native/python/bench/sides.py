@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pools that are compared: kvpool's and the reference's, each a master and storage processes on 127.0.0.1."""
 
+import argparse
 import json
 import os
 import signal
@@ -18,6 +19,16 @@ ENGINE_WORKER = Path(__file__).with_name("engine_worker.py")
 SEGMENT_BYTES = 4 << 30
 START_SECONDS = 60
 WORKER_SECONDS = 600
+
+
+def arguments(description, rounds):
+    """A parser that knows what every comparison is told: where the sides are, and how often each is measured."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kvpool", required=True, help="dist/bin/kvpool")
+    parser.add_argument("--ours", required=True, help="python with the kvpool wheels")
+    parser.add_argument("--reference", help="python with the reference's wheel")
+    parser.add_argument("--rounds", type=int, default=rounds)
+    return parser
 
 
 def free_port():
