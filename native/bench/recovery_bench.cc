@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a restarted node takes from mapped bytes to being ready: kv_recovery_bench [RECORDS] (default 1000000).
+// How long a restarted node takes from mapped bytes to being ready: kv_recovery_bench [RECORDS [THREADS]]
+// (default 1000000, 1).
 // The segment lies in memory that was just written, as a tmpfs file's pages do after the crash of their node. Half of
 // the objects are freed at random first, so that the free space is as scattered as in a pool that evicts.
 #include <algorithm>
@@ -41,8 +42,9 @@ void fill(test::SegmentInMemory& segment, uint64_t records) {
 
 int main(int argc, char** argv) {
   const uint64_t records = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
-  if (records == 0 || records > 100'000'000) {
-    std::fprintf(stderr, "usage: kv_recovery_bench [1 to 100000000 records]\n");
+  const uint64_t threads = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
+  if (records == 0 || records > 100'000'000 || threads == 0 || threads > 64) {
+    std::fprintf(stderr, "usage: kv_recovery_bench [1 to 100000000 records [1 to 64 threads]]\n");
     return 2;
   }
   test::SegmentInMemory segment((2 * records + store::kSlotsMin) * (store::kBytesPerSlot + 128 + 1) +
@@ -51,7 +53,7 @@ int main(int argc, char** argv) {
 
   const auto recovers = Clock::now();
   const std::clock_t recoversCpu = std::clock();
-  const store::Recovery recovery = segment.open();
+  const store::Recovery recovery = segment.open(static_cast<unsigned>(threads));
   const double recoverySeconds = secondsSince(recovers);
   const double recoveryCpuSeconds = static_cast<double>(std::clock() - recoversCpu) / CLOCKS_PER_SEC;
 

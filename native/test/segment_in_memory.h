@@ -48,12 +48,12 @@ class SegmentInMemory {
     open();
   }
 
-  /// A new life over the same bytes.
-  store::Recovery open() {
+  /// A new life over the same bytes, read by so many threads.
+  store::Recovery open(unsigned threads = 1) {
     directory.reset();
     state.emplace(memory, gate);
     directory.emplace(memory, geometry, *state, gate);
-    return directory->recover();
+    return directory->recover(threads);
   }
 
   /// An object put as the node does it.

@@ -92,7 +92,7 @@ Status Node::open(const NodeSettings& settings) {
   }
   state_.emplace(segment_.mapping.bytes(), gate_);
   directory_.emplace(segment_.mapping.bytes(), segment_.geometry, *state_, gate_);
-  recovery_ = directory_->recover();
+  recovery_ = directory_->recover(store::recoveryThreads(std::thread::hardware_concurrency(), segment_.geometry.slots));
   reportRecovery(settings, recovery_);
   return {};
 }

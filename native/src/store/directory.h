@@ -67,6 +67,9 @@ struct Recovery {
   [[nodiscard]] uint64_t dropped() const { return torn + invalid + overlapping; }
 };
 
+/// In how many threads the records of a segment are read: more than one only where that pays, at most 8.
+unsigned recoveryThreads(unsigned processors, uint32_t slots);
+
 /// The objects of one segment: records in the file, allocation of the data area, pins.
 ///
 /// Order of stores, so that a crash between any two loses at most what was not committed: reserved record with a new
@@ -77,8 +80,9 @@ class Directory {
   /// `file` is a whole segment that checkHeader accepted; it, `state` and `gate` outlive the directory.
   Directory(std::span<uint8_t> file, const Geometry& geometry, StatePages& state, StoreGate& gate);
 
-  /// Reads the records, drops what is not whole and rebuilds the allocator. Once, before anything else.
-  Recovery recover();
+  /// Reads the records, in so many threads, drops what is not whole and rebuilds the allocator. Once, before anything
+  /// else.
+  Recovery recover(unsigned threads = 1);
 
   /// Makes room for an object and stores its key: KV_INVALID_KEY, KV_TOO_LARGE, KV_NO_SPACE, KV_EXISTS (committed here
   /// already), KV_BUSY (being written here already) or KV_STALE_EPOCH (removed or purged already). The payload goes to
@@ -146,7 +150,11 @@ class Directory {
   };
   enum class Finding { Free, Unfinished, Torn, Invalid, Whole };
 
+  struct Survey;
+
   [[nodiscard]] Finding inspect(uint32_t number, Slot* out) const;
+  [[nodiscard]] Survey survey(std::span<Slot> found, uint32_t begin, uint32_t end) const;
+  [[nodiscard]] Survey surveyAll(std::span<Slot> found, unsigned threads) const;
   void dropOverlapping(std::vector<uint32_t>& whole, std::vector<uint32_t>& dropped, Recovery& recovery);
   void restore(const std::vector<uint32_t>& whole, std::vector<uint32_t>& dropped, Recovery& recovery);
   std::optional<uint32_t> restoreTombstone(uint32_t number);

@@ -3,13 +3,21 @@
 // and counted, never guessed.
 #include <algorithm>
 #include <cstring>
+#include <future>
+#include <system_error>
+#include <thread>
 #include <utility>
 
+#include "base/quiet_thread.h"
 #include "base/utf8.h"
 #include "store/directory.h"
 
 namespace kvpool::store {
 namespace {
+
+/// About 30 ms of work: a thread costs less than it saves.
+constexpr uint32_t kSlotsPerThread = 65536;
+constexpr unsigned kThreadsMax = 8;
 
 bool neverUsed(const DirectoryRecord& record) {
   static const DirectoryRecord zero{};
@@ -18,26 +26,75 @@ bool neverUsed(const DirectoryRecord& record) {
 
 }  // namespace
 
-Recovery Directory::recover() {
-  Recovery recovery;
+unsigned recoveryThreads(unsigned processors, uint32_t slots) {
+  return std::clamp(std::min(processors, slots / kSlotsPerThread), 1U, kThreadsMax);
+}
+
+/// What the records of a range of slots were found to be.
+struct Directory::Survey {
   std::vector<uint32_t> whole;
   std::vector<uint32_t> dropped;  // their records in the file are not free yet
-  uint32_t touched = 0;
-  std::vector<Slot> found(geometry_.slots);
-  for (uint32_t number = 0; number < geometry_.slots; ++number) {
+  Recovery counts;
+  uint32_t touched = 0;  // all slots from here on were never used
+};
+
+Directory::Survey Directory::survey(std::span<Slot> found, uint32_t begin, uint32_t end) const {
+  Survey survey;
+  for (uint32_t number = begin; number < end; ++number) {
     Slot& slot = found[number];
     const Finding finding = inspect(number, &slot);
     if (finding == Finding::Whole) {
-      whole.push_back(number);
+      survey.whole.push_back(number);
     } else if (finding != Finding::Free) {
       slot = Slot{};
-      dropped.push_back(number);
-      recovery.unfinished += finding == Finding::Unfinished ? 1 : 0;
-      recovery.torn += finding == Finding::Torn ? 1 : 0;
-      recovery.invalid += finding == Finding::Invalid ? 1 : 0;
+      survey.dropped.push_back(number);
+      survey.counts.unfinished += finding == Finding::Unfinished ? 1 : 0;
+      survey.counts.torn += finding == Finding::Torn ? 1 : 0;
+      survey.counts.invalid += finding == Finding::Invalid ? 1 : 0;
     }
-    if (finding != Finding::Free || slot.generation != 0) touched = number + 1;
+    if (finding != Finding::Free || slot.generation != 0) survey.touched = number + 1;
   }
+  return survey;
+}
+
+/// Threads look at neighbouring ranges; joined in the order of the slots, what they found does not depend on how many
+/// they were.
+Directory::Survey Directory::surveyAll(std::span<Slot> found, unsigned threads) const {
+  const uint32_t share = geometry_.slots / threads + 1;
+  std::vector<std::packaged_task<Survey()>> parts;
+  for (unsigned i = 0; i < threads; ++i) {
+    const uint32_t begin = std::min(geometry_.slots, i * share);
+    const uint32_t end = std::min(geometry_.slots, begin + share);
+    parts.emplace_back([this, found, begin, end] { return survey(found, begin, end); });
+  }
+  std::vector<std::thread> others;
+  others.reserve(threads);
+  for (unsigned i = 1; i < threads; ++i) {
+    try {
+      others.push_back(startQuietThread("kvpool-recovery", [&part = parts[i]] { part(); }));
+    } catch (const std::system_error&) {
+      parts[i]();  // no thread to be had: slower, not worse
+    }
+  }
+  parts[0]();
+  for (std::thread& other : others)
+    other.join();
+  Survey all;
+  for (std::packaged_task<Survey()>& done : parts) {
+    const Survey part = done.get_future().get();
+    all.whole.insert(all.whole.end(), part.whole.begin(), part.whole.end());
+    all.dropped.insert(all.dropped.end(), part.dropped.begin(), part.dropped.end());
+    all.counts.unfinished += part.counts.unfinished;
+    all.counts.torn += part.counts.torn;
+    all.counts.invalid += part.counts.invalid;
+    all.touched = std::max(all.touched, part.touched);
+  }
+  return all;
+}
+
+Recovery Directory::recover(unsigned threads) {
+  std::vector<Slot> found(geometry_.slots);
+  auto [whole, dropped, recovery, touched] = surveyAll(found, std::max(threads, 1U));
   found.resize(touched);
   slots_ = std::move(found);
   slots_.shrink_to_fit();

@@ -130,5 +130,42 @@ TEST_F(RecoveryTest, RandomDamageNeverRestoresWrongBytes) {
   }
 }
 
+/// Damaged in many places, so that each thread has something of everything to report.
+TEST_F(RecoveryTest, HowManyThreadsReadItMakesNoDifference) {
+  const uint64_t seed = test::seed(7);
+  SCOPED_TRACE(test::seedTrace(seed));
+  test::Dice dice(seed);
+  for (uint64_t i = 3; i < 200; ++i)
+    segment.put({1, i + 1}, "key-" + std::to_string(i), "value-" + std::to_string(i));
+  ASSERT_TRUE(segment.directory->reserve({1, 900}, "never committed", 100).ok());
+  for (int i = 0; i < 40; ++i)
+    segment.memory[recordOffset(static_cast<uint32_t>(dice.below(200))) + dice.below(sizeof(DirectoryRecord))] ^= 1;
+  const test::SegmentBytes damaged = segment.memory;
+  const Recovery alone = segment.open();
+  const test::SegmentBytes mended = segment.memory;
+  const uint64_t idsHash = segment.directory->idsHash();
+  EXPECT_GT(alone.restored, 150u);
+  EXPECT_GT(alone.torn, 10u);
+
+  for (const unsigned threads : {0U, 2U, 3U, 64U, 1000U}) {
+    segment.memory = damaged;
+    const Recovery together = segment.open(threads);
+    EXPECT_EQ(together.restored, alone.restored) << threads;
+    EXPECT_EQ(together.torn, alone.torn) << threads;
+    EXPECT_EQ(together.invalid, alone.invalid) << threads;
+    EXPECT_EQ(together.unfinished, alone.unfinished) << threads;
+    EXPECT_EQ(segment.directory->idsHash(), idsHash) << threads;
+    EXPECT_TRUE(segment.memory == mended) << threads;
+  }
+}
+
+TEST(RecoveryThreadsTest, MoreThanOneOnlyWhereThatPays) {
+  EXPECT_EQ(recoveryThreads(0, 1 << 20), 1u);
+  EXPECT_EQ(recoveryThreads(2, 1000), 1u);
+  EXPECT_EQ(recoveryThreads(2, 1 << 20), 2u);
+  EXPECT_EQ(recoveryThreads(64, 1 << 17), 2u);
+  EXPECT_EQ(recoveryThreads(64, 1 << 24), 8u);
+}
+
 }  // namespace
 }  // namespace kvpool::store
