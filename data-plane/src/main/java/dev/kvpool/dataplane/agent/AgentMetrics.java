@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.agent;
 
+import dev.kvpool.dataplane.metrics.SampledMetrics;
 import dev.kvpool.nativelib.AgentStats;
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
-import io.micrometer.core.instrument.binder.system.UptimeMetrics;
-import io.micrometer.prometheusmetrics.PrometheusConfig;
-import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import java.util.Optional;
-import java.util.function.ToDoubleFunction;
 
-/** The agent's numbers for Prometheus; all values of one scrape are of one moment. */
-final class AgentMetrics {
-    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    private volatile Optional<AgentStats> current = Optional.empty();
-
+/** The agent's numbers for Prometheus. */
+final class AgentMetrics extends SampledMetrics<AgentStats> {
     AgentMetrics() {
         gauge("kvpool.agent.up", "1 while the agent serves its socket.", stats -> 1);
         gauge("kvpool.agent.leader.known", "1 while a leader serves it.", stats -> stats.leaderKnown() ? 1 : 0);
@@ -35,29 +25,5 @@ final class AgentMetrics {
         counter("kvpool.agent.retries", "Steps done again.", AgentStats::retries);
         counter("kvpool.agent.checksum.failures", "Payloads with a wrong checksum.", AgentStats::checksumFailures);
         counter("kvpool.agent.leader.changes", "Leaders after the first.", AgentStats::leaderChanges);
-        new JvmMemoryMetrics().bindTo(registry);
-        new UptimeMetrics().bindTo(registry);
-    }
-
-    /** The text for Prometheus; all 0 while the agent is not open. */
-    synchronized String scrape(Optional<AgentStats> stats) {
-        current = stats;
-        return registry.scrape();
-    }
-
-    private void gauge(String name, String help, ToDoubleFunction<AgentStats> value) {
-        Gauge.builder(name, this, metrics -> metrics.read(value))
-                .description(help)
-                .register(registry);
-    }
-
-    private void counter(String name, String help, ToDoubleFunction<AgentStats> value) {
-        FunctionCounter.builder(name, this, metrics -> metrics.read(value))
-                .description(help)
-                .register(registry);
-    }
-
-    private double read(ToDoubleFunction<AgentStats> value) {
-        return current.map(stats -> value.applyAsDouble(stats)).orElse(0.0);
     }
 }

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The numbers of a master for Prometheus. */
+/** What masters, nodes and agents count, for Prometheus. */
 package dev.kvpool.dataplane.metrics;

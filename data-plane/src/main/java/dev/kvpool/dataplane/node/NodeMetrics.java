@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.node;
 
+import dev.kvpool.dataplane.metrics.SampledMetrics;
 import dev.kvpool.nativelib.NodeStats;
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
-import io.micrometer.core.instrument.binder.system.UptimeMetrics;
-import io.micrometer.prometheusmetrics.PrometheusConfig;
-import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
-import java.util.Optional;
-import java.util.function.ToDoubleFunction;
 
-/** The node's numbers for Prometheus; all values of one scrape are of one moment. */
-final class NodeMetrics {
-    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-    private volatile Optional<NodeStats> current = Optional.empty();
-
+/** The node's numbers for Prometheus. */
+final class NodeMetrics extends SampledMetrics<NodeStats> {
     NodeMetrics() {
         gauge("kvpool.node.up", "1 while the segment is open.", stats -> 1);
         gauge("kvpool.node.capacity.bytes", "Bytes objects can use.", NodeStats::capacityBytes);
@@ -45,29 +35,5 @@ final class NodeMetrics {
         counter("kvpool.node.scrubbed.bytes", "Payload bytes the scrub has checked.", NodeStats::scrubbedBytes);
         counter("kvpool.node.copies.in", "Objects copied here from other nodes.", NodeStats::copiesIn);
         counter("kvpool.node.copy.in.bytes", "Payload bytes copied here.", NodeStats::copiesInBytes);
-        new JvmMemoryMetrics().bindTo(registry);
-        new UptimeMetrics().bindTo(registry);
-    }
-
-    /** The text for Prometheus; all 0 while the node is not open. */
-    String scrape(Optional<NodeStats> stats) {
-        current = stats;
-        return registry.scrape();
-    }
-
-    private void gauge(String name, String help, ToDoubleFunction<NodeStats> value) {
-        Gauge.builder(name, this, metrics -> metrics.read(value))
-                .description(help)
-                .register(registry);
-    }
-
-    private void counter(String name, String help, ToDoubleFunction<NodeStats> value) {
-        FunctionCounter.builder(name, this, metrics -> metrics.read(value))
-                .description(help)
-                .register(registry);
-    }
-
-    private double read(ToDoubleFunction<NodeStats> value) {
-        return current.map(stats -> value.applyAsDouble(stats)).orElse(0.0);
     }
 }

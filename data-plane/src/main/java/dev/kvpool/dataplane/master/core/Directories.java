@@ -137,7 +137,7 @@ final class Directories {
             }
         }
         if (!node.replicas.hasUnconfirmed()) {
-            node.replicas.endSearch();
+            node.replicas.becameWhole();
         }
         return lost;
     }

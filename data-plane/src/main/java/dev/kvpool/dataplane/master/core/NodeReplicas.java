@@ -18,6 +18,10 @@ final class NodeReplicas {
     private ByPlace byPlace;
     private int number = NodeNumbers.NONE;
     private int snapshot = UNCONFIRMED;
+
+    /** The first snapshot since the last that became whole, that one included: no replica carries the number of an older one. */
+    private int oldest = UNCONFIRMED + 1;
+
     private long unconfirmed;
 
     /** How far the search for what is not confirmed is; null when nobody searches. */
@@ -151,15 +155,21 @@ final class NodeReplicas {
     /** From now on nothing is confirmed. */
     void beginSnapshot() {
         endSearch();
-        snapshot++;
-        unconfirmed = count();
-        if (snapshot > SNAPSHOT_MAX) {
-            // What some snapshot long ago confirmed, and no whole one has since denied, must not look confirmed again.
+        int next = snapshot == SNAPSHOT_MAX ? UNCONFIRMED + 1 : snapshot + 1;
+        if (next == oldest && snapshot != UNCONFIRMED) {
+            // So many in a row broke off: what one of the first of them confirmed must not look confirmed again.
             for (int replica : copy()) {
                 records.setSnapshot(replica, UNCONFIRMED);
             }
-            snapshot = UNCONFIRMED + 1;
         }
+        snapshot = next;
+        unconfirmed = count();
+    }
+
+    /** All there is was confirmed by this snapshot: numbers of older ones may be given anew. */
+    void becameWhole() {
+        endSearch();
+        oldest = snapshot;
     }
 
     boolean isConfirmed(int replica) {

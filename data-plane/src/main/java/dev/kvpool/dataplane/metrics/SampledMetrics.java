@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.metrics;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.util.Optional;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Numbers for Prometheus that are read from one sample, so that all values of one scrape are of one moment; with those of the
+ * process.
+ *
+ * @param <S> the sample
+ */
+public abstract class SampledMetrics<S> {
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private volatile Optional<S> current = Optional.empty();
+
+    /** With nothing but the numbers of the process. */
+    protected SampledMetrics() {
+        new JvmMemoryMetrics().bindTo(registry);
+        new UptimeMetrics().bindTo(registry);
+    }
+
+    /** The text for Prometheus; all values of the sample are 0 when there is none. */
+    public final synchronized String scrape(Optional<S> sample) {
+        current = sample;
+        return registry.scrape();
+    }
+
+    /** A value that goes up and down; the name is dotted. */
+    protected final void gauge(String name, String help, ToDoubleFunction<S> value) {
+        Gauge.builder(name, this, metrics -> metrics.read(value))
+                .description(help)
+                .register(registry);
+    }
+
+    /** A value that only rises while the process lives; the name is dotted and without "total". */
+    protected final void counter(String name, String help, ToDoubleFunction<S> value) {
+        FunctionCounter.builder(name, this, metrics -> metrics.read(value))
+                .description(help)
+                .register(registry);
+    }
+
+    private double read(ToDoubleFunction<S> value) {
+        return current.map(sample -> value.applyAsDouble(sample)).orElse(0.0);
+    }
+}
