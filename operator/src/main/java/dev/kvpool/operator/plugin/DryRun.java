@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.net.HttpURLConnection;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -21,6 +22,9 @@ final class DryRun {
             .withForce(true)
             .withDryRun(List.of("All"))
             .build();
+
+    /** A Lease is renewed every other second; whoever meets that five times in a row is told. */
+    private static final int TRIES = 5;
 
     private final KubernetesClient client;
     private final PoolObservation seen;
@@ -46,11 +50,28 @@ final class DryRun {
             return Optional.of(new PlanView.Step("create", title, List.of()));
         }
         try {
-            JsonNode after = tree(client.resource(wanted).patch(AS_THE_OPERATOR, wanted));
-            List<String> fields = Differences.between(tree(actual.get()), after);
+            List<String> fields = changedFields(wanted, actual.get());
             return fields.isEmpty() ? Optional.empty() : Optional.of(new PlanView.Step("change", title, fields));
         } catch (KubernetesClientException e) {
             return Optional.of(new PlanView.Step("may change", title, List.of(Sentences.of(e))));
+        }
+    }
+
+    /** Compares with the very version that the change is applied to, so that what others change meanwhile is not taken for it. */
+    private List<String> changedFields(HasMetadata wanted, HasMetadata seenBefore) {
+        HasMetadata before = seenBefore;
+        for (int tried = 1; ; tried++) {
+            HasMetadata asked = client.getKubernetesSerialization().clone(wanted);
+            asked.getMetadata().setResourceVersion(before.getMetadata().getResourceVersion());
+            try {
+                return Differences.between(
+                        tree(before), tree(client.resource(asked).patch(AS_THE_OPERATOR, asked)));
+            } catch (KubernetesClientException e) {
+                if (e.getCode() != HttpURLConnection.HTTP_CONFLICT || tried == TRIES) {
+                    throw e;
+                }
+                before = client.resource(wanted).require();
+            }
         }
     }
 

@@ -13,6 +13,12 @@ import dev.kvpool.operator.apiserver.ClusterActor;
 import dev.kvpool.operator.apiserver.OperatorUnderTest;
 import dev.kvpool.operator.apiserver.ScriptedMasters;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.OperatorSettings;
+import dev.kvpool.operator.pool.PoolObservation;
+import dev.kvpool.operator.pool.PoolPlan;
+import dev.kvpool.operator.pool.PoolPlanner;
+import dev.kvpool.operator.pool.PoolReader;
+import dev.kvpool.operator.pool.PoolValidator;
 import io.fabric8.kubernetes.api.model.apps.DeploymentBuilder;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
@@ -21,6 +27,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.zip.ZipFile;
@@ -71,7 +78,7 @@ class PluginTest {
         say("demo-master-0", ScriptedMasters.leader("demo-master-0", 4, 5L << 20, NODES));
         say("demo-master-1", ScriptedMasters.standby("demo-master-1", 4));
         cluster.takeLease("demo-master", "demo-master-0", 4);
-        renewLease();
+        renewLease("2026-01-01T00:00:00.000000Z");
         await().atMost(LIMIT).until(() -> operator.pool("demo").getStatus().phase() == PoolPhase.READY);
         await().atMost(LIMIT).until(() -> cluster.isLabelledLeader("demo-master-0"));
         operator.stop();
@@ -115,6 +122,17 @@ class PluginTest {
         assertThat(out.toString())
                 .contains("The operator would change nothing.")
                 .contains("Serving", "NoUpgrade", "NoDrain");
+    }
+
+    @Test
+    void aLeaseThatIsRenewedWhileThePlanIsMadeIsNoChangeOfTheOperator() {
+        OperatorSettings settings = new OperatorSettings("kvpool:0.1.0", "0.1.0", "kvpool-system");
+        PoolObservation seen = new PoolReader(operator.client(), operator.masters(), InstantSource.system())
+                .read(operator.pool("demo"));
+        PoolPlan plan = new PoolPlanner(settings).plan(seen, PoolValidator.validate(seen));
+        renewLease("2026-01-01T00:00:01.000000Z");
+
+        assertThat(new DryRun(operator.client(), seen).changes(plan.apply())).isEmpty();
     }
 
     @Test
@@ -272,14 +290,12 @@ class PluginTest {
     }
 
     /** Times are what plain JSON cannot write. */
-    private static void renewLease() {
+    private static void renewLease(String when) {
         operator.client()
                 .leases()
                 .inNamespace(NAMESPACE)
                 .withName("demo-master")
-                .patch(
-                        PatchContext.of(PatchType.JSON_MERGE),
-                        "{\"spec\":{\"renewTime\":\"2026-01-01T00:00:00.000000Z\"}}");
+                .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\":{\"renewTime\":\"%s\"}}".formatted(when));
     }
 
     /** To the operator and to the plugin. */
