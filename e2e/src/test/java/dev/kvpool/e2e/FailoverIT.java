@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.FailoverStatus;
 import dev.kvpool.e2e.cluster.Cluster;
+import dev.kvpool.e2e.cluster.Command;
 import dev.kvpool.e2e.cluster.Limits;
 import dev.kvpool.e2e.cluster.OnCluster;
 import dev.kvpool.e2e.cluster.Wait;
@@ -29,7 +30,7 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Leaders that are killed one after the other, under load. */
+/** Leaders that are killed one after the other, and one that is told to go by the kubectl plugin. */
 @OnCluster
 @Order(4)
 @TestInstance(Lifecycle.PER_CLASS)
@@ -113,5 +114,28 @@ class FailoverIT {
         Matcher gap = GAP.matcher(String.join("\n", lines));
         assertThat(gap.find()).as("%s", lines).isTrue();
         return Double.parseDouble(gap.group(1));
+    }
+
+    @Test
+    @DisplayName("kubectl kvpool shows the pool, plans nothing for it, and has its leader hand over")
+    void thePluginHasTheLeaderHandOver() {
+        pool.awaitReady();
+        Leader before = pool.leaseHolder();
+
+        assertThat(plugin("status", POOL))
+                .contains("Ready", "in epoch " + before.epoch(), POOL + "-default-1", "serving");
+        assertThat(plugin("plan", POOL)).contains("The operator would change nothing.");
+        assertThat(plugin("failover", POOL)).contains("; before, " + before.pod() + " did in epoch " + before.epoch());
+
+        Leader after = pool.awaitLeaderAfter(before.epoch());
+        assertThat(after.pod()).isNotEqualTo(before.pod());
+    }
+
+    /** As kubectl finds it, by its name on the PATH. */
+    private String plugin(String... arguments) {
+        Command.Result result = cluster.kubectl()
+                .plugin(cluster.settings().repository().resolve("dist/bin"), "kvpool", NAMESPACE, arguments);
+        LOG.info("kubectl kvpool {}:\n{}", String.join(" ", arguments), result.output());
+        return result.orThrow();
     }
 }

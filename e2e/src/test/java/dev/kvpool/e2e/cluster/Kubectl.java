@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.e2e.cluster;
 
+import java.io.File;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,6 +34,20 @@ public final class Kubectl {
         List<String> words = new ArrayList<>(List.of(program));
         words.addAll(List.of(arguments));
         return new Command(words, Map.of("KUBECONFIG", kubeconfig.toString()), input, Limits.KUBECTL).run();
+    }
+
+    /**
+     * Runs a plugin of kubectl.
+     *
+     * @param folder where it is
+     * @param name what it is called after {@code kubectl}
+     */
+    public Command.Result plugin(Path folder, String name, String namespace, String... arguments) {
+        List<String> words = new ArrayList<>(List.of(program, name));
+        words.addAll(List.of(arguments));
+        words.addAll(List.of("--namespace", namespace));
+        String path = folder + File.pathSeparator + System.getenv("PATH");
+        return new Command(words, Map.of("KUBECONFIG", kubeconfig.toString(), "PATH", path), "", Limits.KUBECTL).run();
     }
 
     /** The rows of a table that kubectl printed, each as its cells; the first row holds the columns' names. */
