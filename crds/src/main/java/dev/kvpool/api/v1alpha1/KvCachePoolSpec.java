@@ -15,6 +15,12 @@ import java.util.List;
 /** What a user wants of a pool. Missing values are filled with the defaults that the schema states. */
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 @ValidationRule(
+        value = "!self.storage.exists(s, has(s.volume) && has(s.volume.type) && s.volume.type == 'hostPath')"
+                + " || (has(self.deletionPolicy) && self.deletionPolicy == 'Retain')",
+        message =
+                "volume hostPath needs deletionPolicy Retain: nothing removes directories of nodes when a pool is deleted."
+                        + " Remove the set first, and the operator removes its directories")
+@ValidationRule(
         value = "!has(self.replicas) || self.storage.filter(s, !has(s.replicas) && !has(s.perNode)).size() == 1",
         message =
                 "replicas is for the one storage set that names neither replicas nor perNode: leave both out in exactly"

@@ -25,15 +25,20 @@ import io.fabric8.kubernetes.api.model.Quantity;
                 + " || self.volume.type != 'persistentVolumeClaim'",
         message = "volume persistentVolumeClaim needs replicas: pods of perNode have no claims of their own")
 @ValidationRule(
+        value = "has(self.perNode) || !has(self.volume) || !has(self.volume.type) || self.volume.type != 'hostPath'",
+        message =
+                "volume hostPath needs perNode: a pod of a set with replicas may come back on another node, where its bytes are"
+                        + " not; use persistentVolumeClaim with a local storage class")
+@ValidationRule(
         value = "!has(self.volume) || !has(oldSelf.volume) || self.volume == oldSelf.volume",
         message = "the volume of a set cannot be changed: add a set with the other volume and remove this one, which is"
                 + " emptied before it goes")
 @ValidationRule(
-        value = "!has(self.volume) || !has(self.volume.type) || self.volume.type != 'persistentVolumeClaim'"
+        value = "!has(self.volume) || !has(self.volume.type) || self.volume.type == 'emptyDir'"
                 + " || self.capacity == oldSelf.capacity",
         message =
-                "the capacity of a set with claims cannot be changed: add a set with the other capacity and remove this"
-                        + " one, which is emptied before it goes")
+                "the capacity of a set whose volume outlives its pods cannot be changed: add a set with the other capacity"
+                        + " and remove this one, which is emptied before it goes")
 public record StorageSetSpec(
         @JsonPropertyDescription(
                 "Name of the set, unique in the pool. With replicas its storage nodes are named POOL-SET-0, POOL-SET-1,"

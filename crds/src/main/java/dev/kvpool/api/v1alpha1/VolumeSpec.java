@@ -10,18 +10,36 @@ import io.fabric8.generator.annotation.ValidationRule;
 /** Where a segment file lies. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 @ValidationRule(
+        value = "!has(self.path) || (has(self.type) && self.type == 'hostPath')",
+        message = "path is for type hostPath: leave it out, or set that type")
+@ValidationRule(
+        value = "!has(self.type) || self.type != 'hostPath' || has(self.path)",
+        message = "hostPath needs path: a directory of the nodes, best on tmpfs or hugetlbfs, such as /dev/shm/kvpool")
+@ValidationRule(
         value = "!has(self.storageClassName) || (has(self.type) && self.type == 'persistentVolumeClaim')",
         message = "storageClassName is for type persistentVolumeClaim: leave it out, or set that type")
 public record VolumeSpec(
         @JsonPropertyDescription(
                 "emptyDir: memory of the pod. It survives restarts of the container, not replacement of the"
-                        + " pod. persistentVolumeClaim: a volume for each storage node, which also a pod that is made"
+                        + " pod. hostPath: a directory of the node, for sets with perNode, which a pod that is made anew on"
+                        + " its node finds again; only namespaces of pod security level privileged admit it."
+                        + " persistentVolumeClaim: a volume for each storage node, which also a pod that is made"
                         + " anew finds again; best a local one, whose storage class binds to its first consumer.")
         @Default("emptyDir")
         VolumeType type,
 
         @JsonPropertyDescription("Storage class of the claims. Default: the cluster's own.") @Size(min = 1, max = 253)
-        String storageClassName) {
+        String storageClassName,
+
+        @JsonPropertyDescription(
+                "Directory of the nodes for type hostPath. Each storage node has one of its own in it.")
+        @ValidationRule(
+                value = "self.matches('^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$')",
+                message =
+                        "path must begin with '/', and consist of names of letters, digits, '.', '_' and '-' that do not"
+                                + " begin with '.'")
+        @Size(max = 256)
+        String path) {
 
     public VolumeSpec {
         type = type == null ? VolumeType.EMPTY_DIR : type;
@@ -29,11 +47,11 @@ public record VolumeSpec(
 
     /** In memory of the pod. */
     public VolumeSpec() {
-        this(null, null);
+        this(null, null, null);
     }
 
     /** Whether what is on it is still there when the pod has been replaced. */
     public boolean outlivesPods() {
-        return type == VolumeType.PERSISTENT_VOLUME_CLAIM;
+        return type != VolumeType.EMPTY_DIR;
     }
 }

@@ -8,6 +8,9 @@ public enum VolumeType {
     /** Memory of the pod. */
     @JsonProperty("emptyDir")
     EMPTY_DIR,
+    /** A directory of the node that the pod is on, which outlives it. */
+    @JsonProperty("hostPath")
+    HOST_PATH,
     /** A volume of the pod's own, which outlives it. */
     @JsonProperty("persistentVolumeClaim")
     PERSISTENT_VOLUME_CLAIM

@@ -3,10 +3,13 @@ package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.operator.pool.child.SegmentMemory;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -49,12 +52,20 @@ record PerNodeSet(
         return new Decision(set, seen, released).decide();
     }
 
+    /** What its nodes hold is still there when their pods have been replaced. */
+    static boolean outlivesPods(PodTemplateSpec template) {
+        return template.getSpec() != null
+                && template.getSpec().getVolumes().stream()
+                        .anyMatch(volume ->
+                                volume.getName().equals(SegmentMemory.VOLUME) && volume.getHostPath() != null);
+    }
+
     private static final class Decision {
         private final StorageSetSpec set;
-        private final PoolObservation seen;
         private final Set<String> released;
         private final NodeFit fit;
         private final boolean mayLoseBytes;
+        private final Optional<PodTemplateSpec> template;
         private final BytesAtStake stake;
         private final List<ObservedPod> pods;
 
@@ -65,12 +76,15 @@ record PerNodeSet(
 
         Decision(StorageSetSpec set, PoolObservation seen, Set<String> released) {
             this.set = set;
-            this.seen = seen;
             this.released = released;
             this.fit = new NodeFit(
                     set,
                     seen.engine().map(engine -> engine.getSpec().hostNetwork()).orElse(false));
             this.mayLoseBytes = seen.spec().onDataLoss() == DataLossPolicy.REPLACE;
+            this.template = seen.storageWorkloads(DaemonSet.class).stream()
+                    .filter(candidate -> PoolObservation.setName(candidate).equals(set.name()))
+                    .map(candidate -> candidate.getSpec().getTemplate())
+                    .findFirst();
             this.stake = new BytesAtStake(seen.leaderReport());
             this.pods = seen.podsOfSet(set.name(), true);
             this.running = pods.stream()
@@ -102,7 +116,7 @@ record PerNodeSet(
             return new PerNodeSet(
                     expected.stream().map(this::id).toList(),
                     new NodePlacement(mayLoseBytes ? List.of() : present(kept), tooLong),
-                    mayLoseBytes ? outdated().oneAtATime() : outdated().neverRan(),
+                    replace(unwanted),
                     unwanted,
                     heldBack(),
                     waiting(unwanted),
@@ -122,7 +136,7 @@ record PerNodeSet(
 
         private List<String> heldBack() {
             List<ObservedPod> outdated = outdated().running();
-            return mayLoseBytes || outdated.isEmpty() ? List.of() : List.of(stake.earlierSettings(outdated));
+            return mayReplace() || outdated.isEmpty() ? List.of() : List.of(stake.earlierSettings(outdated));
         }
 
         private List<String> waiting(List<ObservedPod> unwanted) {
@@ -138,13 +152,19 @@ record PerNodeSet(
         }
 
         private Outdated outdated() {
-            return Outdated.withTemplate(
-                    pods,
-                    seen.storageWorkloads(DaemonSet.class).stream()
-                            .filter(candidate ->
-                                    PoolObservation.setName(candidate).equals(set.name()))
-                            .map(candidate -> candidate.getSpec().getTemplate())
-                            .findFirst());
+            return Outdated.withTemplate(pods, template);
+        }
+
+        private boolean mayReplace() {
+            return mayLoseBytes || template.filter(PerNodeSet::outlivesPods).isPresent();
+        }
+
+        /** On a node that is not selected no pod would come back. */
+        private List<ObservedPod> replace(List<ObservedPod> unwanted) {
+            List<ObservedPod> staying =
+                    pods.stream().filter(pod -> !unwanted.contains(pod)).toList();
+            Outdated outdated = Outdated.withTemplate(staying, template);
+            return mayReplace() ? outdated.oneAtATime() : outdated.neverRan();
         }
 
         private List<String> present(List<String> names) {

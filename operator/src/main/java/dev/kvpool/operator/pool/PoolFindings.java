@@ -104,6 +104,9 @@ final class PoolFindings {
         if (!plan.leftOut().isEmpty()) {
             return new Finding(Reason.NODE_LEFT_OUT, String.join(" ", plan.leftOut()));
         }
+        if (!plan.cleaning().isEmpty()) {
+            return new Finding(Reason.REMOVES_DIRECTORIES, String.join(" ", plan.cleaning()));
+        }
         return new Finding(Reason.APPLIED, "The pool's objects are as the spec wants them.");
     }
 

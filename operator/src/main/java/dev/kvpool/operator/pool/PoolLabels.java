@@ -15,6 +15,7 @@ public final class PoolLabels {
     public static final String ROLE_MASTER = "master";
     public static final String ROLE_STORAGE = "storage";
     public static final String ROLE_PREFLIGHT = "preflight";
+    public static final String ROLE_CLEANING = "cleaning";
 
     /** Annotation of every child: the pool's identity, which outlives the custom resource under Retain. */
     public static final String POOL_ID = "kvpool.dev/pool-id";
@@ -24,6 +25,9 @@ public final class PoolLabels {
 
     /** Annotation of storage StatefulSets and DaemonSets on the network of nodes: the first of their two ports. */
     public static final String FIRST_PORT = "kvpool.dev/first-port";
+
+    /** Label of a namespace: which pods Kubernetes admits to it. */
+    public static final String POD_SECURITY = "pod-security.kubernetes.io/enforce";
 
     /** Selects all children of all pools. */
     public static final String ALL_CHILDREN = MANAGED_BY + "=" + OPERATOR + "," + POOL;

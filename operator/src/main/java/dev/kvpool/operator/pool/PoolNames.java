@@ -50,6 +50,15 @@ public record PoolNames(String pool, String namespace) {
         return pool + "-client";
     }
 
+    public String directories() {
+        return pool + "-directories";
+    }
+
+    /** A Job that removes a directory of a node, told apart from others by a short text. */
+    public String cleaning(String which) {
+        return pool + "-clean-" + which;
+    }
+
     public String preflight() {
         return pool + "-preflight";
     }

@@ -24,6 +24,8 @@ import java.util.Optional;
  * @param portClaims ports that storage sets of all pools use on the network of nodes
  * @param leadership who holds the Lease
  * @param nodes nodes of the cluster that concern it: all of them when a set has perNode, else those with its pods
+ * @param podSecurity which pod security level its namespace enforces; empty when none is said, and when nothing of the pool
+ *     depends on it
  * @param answers what each master that has an address said, by pod name
  * @param watchedSince since when this operator looks at pools; before, maybe nobody did
  * @param now when it was seen
@@ -36,6 +38,7 @@ public record PoolObservation(
         List<ObservedNode> nodes,
         List<PortClaim> portClaims,
         Optional<Leadership> leadership,
+        Optional<String> podSecurity,
         Map<String, MasterAnswer> answers,
         Instant watchedSince,
         Instant now) {

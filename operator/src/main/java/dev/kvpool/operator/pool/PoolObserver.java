@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.api.v1alpha1.VolumeType;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.MasterClient;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -10,6 +11,7 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import java.time.Instant;
@@ -54,9 +56,10 @@ final class PoolObserver {
                 engine(pool, context),
                 children,
                 pods,
-                nodes(pool, pods, context),
+                nodes(pool, children, pods, context),
                 portClaims(context),
                 Leadership.among(children, pool),
+                podSecurity(pool, context.getClient()),
                 ask(pods),
                 firstLook.get(),
                 now);
@@ -67,12 +70,25 @@ final class PoolObserver {
         return pool.getSpec().storage().stream().anyMatch(set -> set.perNode() != null);
     }
 
+    /** Of the namespace of a pool that wants directories of nodes; asked anew each time, since namespaces are not watched. */
+    static Optional<String> podSecurity(KvCachePool pool, KubernetesClient client) {
+        if (pool.getSpec().storage().stream().noneMatch(set -> set.volume().type() == VolumeType.HOST_PATH)) {
+            return Optional.empty();
+        }
+        return Optional.ofNullable(client.namespaces()
+                        .withName(pool.getMetadata().getNamespace())
+                        .get())
+                .map(namespace -> namespace.getMetadata().getLabels())
+                .map(labels -> labels.get(PoolLabels.POD_SECURITY));
+    }
+
     /** Looked up in the whole cache: a node is no part of a pool. */
-    private static List<ObservedNode> nodes(KvCachePool pool, List<ObservedPod> pods, Context<KvCachePool> context) {
+    private static List<ObservedNode> nodes(
+            KvCachePool pool, List<HasMetadata> children, List<ObservedPod> pods, Context<KvCachePool> context) {
         var nodes = (InformerEventSource<Node, KvCachePool>)
                 context.eventSourceRetriever().getEventSourceFor(Node.class);
         Set<String> withPods = pods.stream().map(ObservedPod::node).collect(Collectors.toSet());
-        boolean all = isSpreadOverNodes(pool);
+        boolean all = isSpreadOverNodes(pool) || HostDirectories.areKnown(pool, children);
         return nodes.list(node -> all || withPods.contains(node.getMetadata().getName()))
                 .map(ObservedNode::of)
                 .sorted(Comparator.comparing(ObservedNode::name))

@@ -20,6 +20,7 @@ import java.util.Optional;
  * @param waiting sentences about parts of the spec that are carried out when storage nodes are empty
  * @param heldBack sentences about parts of the spec that are not carried out, because they would lose bytes
  * @param leftOut sentences about nodes of the cluster that a perNode set selects and that get no storage node
+ * @param cleaning sentences about directories of nodes that are removed
  * @param roll what is done now for an upgrade
  * @param drains what is done now about storage nodes that are to go
  */
@@ -33,6 +34,7 @@ public record PoolPlan(
         List<String> waiting,
         List<String> heldBack,
         List<String> leftOut,
+        List<String> cleaning,
         RollPlan roll,
         DrainPlan drains) {
 
@@ -43,5 +45,6 @@ public record PoolPlan(
         waiting = List.copyOf(waiting);
         heldBack = List.copyOf(heldBack);
         leftOut = List.copyOf(leftOut);
+        cleaning = List.copyOf(cleaning);
     }
 }

@@ -5,7 +5,9 @@ import dev.kvpool.api.v1alpha1.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.operator.pool.child.CleaningJob;
 import dev.kvpool.operator.pool.child.ClientConfigMap;
+import dev.kvpool.operator.pool.child.DirectoriesConfigMap;
 import dev.kvpool.operator.pool.child.LeadershipLease;
 import dev.kvpool.operator.pool.child.MasterRole;
 import dev.kvpool.operator.pool.child.MasterRoleBinding;
@@ -68,6 +70,7 @@ public final class PoolPlanner {
                     List.of(),
                     List.of(),
                     List.of(),
+                    List.of(),
                     Roll.rest(view),
                     Drains.rest(drainView(seen, wish, false)));
         }
@@ -75,14 +78,15 @@ public final class PoolPlanner {
         DrainPlan drains = Drains.plan(drainView(seen, wish, isUnderWay(seen, roll)));
         StoragePlan storage = StoragePlan.of(seen, drains.released());
         PoolBlueprint blueprint = blueprint(seen, storage, roll);
-        List<HasMetadata> apply = children(blueprint, storage);
+        HostDirectories directories = HostDirectories.of(seen, storage, blueprint.poolId());
+        List<HasMetadata> apply = children(blueprint, storage, directories);
         // A Job cannot change: one that is there is left to end, or goes when it is for another image.
         roll.preflightImage()
                 .filter(image -> view.preflight().isEmpty())
                 .ifPresent(image -> apply.add(PreflightJob.of(blueprint, image)));
         return new PoolPlan(
                 apply,
-                delete(seen, apply, storage, roll),
+                delete(seen, apply, storage, directories, roll),
                 replace(seen, storage, roll),
                 leaderPod(seen),
                 DeadLeader.of(seen),
@@ -90,6 +94,9 @@ public final class PoolPlanner {
                 storage.waiting(),
                 storage.heldBack(),
                 storage.leftOut(),
+                directories.cleanings().stream()
+                        .map(HostDirectories.Cleaning::sentence)
+                        .toList(),
                 roll,
                 drains);
     }
@@ -115,8 +122,15 @@ public final class PoolPlanner {
     }
 
     private static List<HasMetadata> delete(
-            PoolObservation seen, List<HasMetadata> apply, StoragePlan storage, RollPlan roll) {
+            PoolObservation seen,
+            List<HasMetadata> apply,
+            StoragePlan storage,
+            HostDirectories directories,
+            RollPlan roll) {
         List<HasMetadata> delete = new ArrayList<>(storage.delete());
+        directories.done().stream()
+                .filter(job -> job.getMetadata().getDeletionTimestamp() == null)
+                .forEach(delete::add);
         Set<String> policies = apply.stream()
                 .filter(NetworkPolicy.class::isInstance)
                 .map(policy -> policy.getMetadata().getName())
@@ -127,6 +141,7 @@ public final class PoolPlanner {
                 .forEach(delete::add);
         seen.children().stream()
                 .filter(child -> child instanceof Job job
+                        && PreflightAnswer.isAsked(job)
                         && job.getMetadata().getDeletionTimestamp() == null
                         && !PreflightAnswer.image(job)
                                 .equals(roll.preflightImage().orElse(null)))
@@ -173,7 +188,7 @@ public final class PoolPlanner {
     }
 
     /** Rights and names first, so that pods find them when they start. */
-    private static List<HasMetadata> children(PoolBlueprint pool, StoragePlan storage) {
+    private static List<HasMetadata> children(PoolBlueprint pool, StoragePlan storage, HostDirectories directories) {
         List<HasMetadata> children = new ArrayList<>(List.of(
                 MasterServiceAccount.of(pool),
                 MasterRole.of(pool),
@@ -188,6 +203,13 @@ public final class PoolPlanner {
                 PoolDisruptionBudget.storage(pool)));
         children.addAll(PoolNetworkPolicy.of(pool));
         children.add(MasterStatefulSet.of(pool));
+        if (directories.matter()) {
+            children.add(DirectoriesConfigMap.of(pool, directories.known()));
+        }
+        directories.cleanings().stream()
+                .filter(cleaning -> !cleaning.begun())
+                .map(cleaning -> CleaningJob.of(pool, cleaning.job(), cleaning.node(), cleaning.path()))
+                .forEach(children::add);
         for (StorageSetSpec set : pool.spec().storage()) {
             children.add(
                     set.perNode() == null

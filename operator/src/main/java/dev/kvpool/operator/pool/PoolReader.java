@@ -52,9 +52,10 @@ public final class PoolReader {
                 engine(pool),
                 children,
                 pods,
-                nodes(pool, pods),
+                nodes(pool, children, pods),
                 portClaims(pool),
                 Leadership.among(children, pool),
+                PoolObserver.podSecurity(pool, client),
                 ask(pods),
                 now,
                 now);
@@ -88,9 +89,9 @@ public final class PoolReader {
                         .get());
     }
 
-    private List<ObservedNode> nodes(KvCachePool pool, List<ObservedPod> pods) {
+    private List<ObservedNode> nodes(KvCachePool pool, List<HasMetadata> children, List<ObservedPod> pods) {
         Set<String> withPods = pods.stream().map(ObservedPod::node).collect(Collectors.toSet());
-        boolean all = PoolObserver.isSpreadOverNodes(pool);
+        boolean all = PoolObserver.isSpreadOverNodes(pool) || HostDirectories.areKnown(pool, children);
         return client.nodes().list().getItems().stream()
                 .filter(node -> all || withPods.contains(node.getMetadata().getName()))
                 .map(ObservedNode::of)

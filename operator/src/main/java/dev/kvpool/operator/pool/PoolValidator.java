@@ -6,6 +6,7 @@ import dev.kvpool.api.v1alpha1.HugePages;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.api.v1alpha1.VolumeType;
 import dev.kvpool.operator.pool.child.SegmentMemory;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
@@ -17,6 +18,9 @@ import java.util.Optional;
 
 /** Finds what the schema cannot: everything that concerns more than one object or needs arithmetic. Pure. */
 public final class PoolValidator {
+    /** The pod security level that admits hostPath volumes. */
+    private static final String ADMITS_ALL = "privileged";
+
     private PoolValidator() {}
 
     /** Problems, the most important one first; empty when the spec can be carried out. */
@@ -26,6 +30,7 @@ public final class PoolValidator {
         missingEngine(seen).ifPresent(problems::add);
         PortPlan.of(seen).problem().ifPresent(problems::add);
         unselectableClients(seen).ifPresent(problems::add);
+        refusedDirectories(seen).ifPresent(problems::add);
         HugePages pages = seen.engine()
                 .map(engine -> engine.getSpec().memory().hugePages())
                 .orElse(HugePages.NONE);
@@ -87,9 +92,31 @@ public final class PoolValidator {
                         .formatted(seen.spec().transferEngine())));
     }
 
+    /** Nobody but Kubernetes would say it otherwise, in an event of a DaemonSet that makes no pods. */
+    private static Optional<Finding> refusedDirectories(PoolObservation seen) {
+        String level = seen.podSecurity().orElse(ADMITS_ALL);
+        List<String> sets = seen.spec().storage().stream()
+                .filter(set -> set.volume().type() == VolumeType.HOST_PATH)
+                .map(StorageSetSpec::name)
+                .toList();
+        if (sets.isEmpty() || level.equals(ADMITS_ALL)) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Reason.NAMESPACE_REFUSES_HOST_PATH,
+                ("Namespace %s has the label %s=%s, which admits no pod with a hostPath volume, and so none of storage set %s."
+                                + " Set the label to %s, move the pool to a namespace that has it so, or use emptyDir.")
+                        .formatted(
+                                seen.names().namespace(),
+                                PoolLabels.POD_SECURITY,
+                                level,
+                                NameList.of(sets),
+                                ADMITS_ALL)));
+    }
+
     private static Optional<Finding> memoryLimit(StorageSetSpec set, HugePages pages) {
         var limit = set.resources().limits().get("memory");
-        boolean inMemory = pages == HugePages.NONE && !set.volume().outlivesPods();
+        boolean inMemory = pages == HugePages.NONE && set.volume().type() != VolumeType.PERSISTENT_VOLUME_CLAIM;
         if (limit == null || !inMemory || ByteAmount.bytes(limit) > ByteAmount.bytes(set.capacity())) {
             return Optional.empty();
         }
@@ -101,7 +128,7 @@ public final class PoolValidator {
     }
 
     private static Optional<Finding> pagesOnDisk(StorageSetSpec set, HugePages pages) {
-        if (pages == HugePages.NONE || !set.volume().outlivesPods()) {
+        if (pages == HugePages.NONE || set.volume().type() != VolumeType.PERSISTENT_VOLUME_CLAIM) {
             return Optional.empty();
         }
         return Optional.of(new Finding(

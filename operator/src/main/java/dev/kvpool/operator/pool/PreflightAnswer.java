@@ -42,6 +42,11 @@ final class PreflightAnswer {
         return new PreflightSeen(image, hasFailed(job) ? State.FAILED : State.RUNNING, "", trouble(pods));
     }
 
+    /** Whether a Job is one that asks. */
+    static boolean isAsked(Job job) {
+        return PoolLabels.ROLE_PREFLIGHT.equals(job.getMetadata().getLabels().get(PoolLabels.ROLE));
+    }
+
     /** The image a Job asks for. */
     static String image(Job job) {
         return job.getSpec().getTemplate().getSpec().getContainers().getFirst().getImage();

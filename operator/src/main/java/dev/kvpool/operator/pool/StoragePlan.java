@@ -64,6 +64,11 @@ final class StoragePlan {
         return perNode.get(set.name()).placement();
     }
 
+    /** Ids of the storage nodes of a perNode set of the spec. */
+    List<String> nodeIds(StorageSetSpec set) {
+        return perNode.get(set.name()).nodeIds();
+    }
+
     /** Ids of all nodes that shall exist now. */
     List<String> expectedNodes() {
         return List.copyOf(expectedNodes);
@@ -114,13 +119,13 @@ final class StoragePlan {
         replace.addAll(decided.replace());
         heldBack.addAll(decided.heldBack());
         waiting.addAll(decided.waiting());
-        depart(decided.unwanted(), false);
+        depart(decided.unwanted(), set.volume().outlivesPods());
         leftOut.addAll(decided.leftOut());
     }
 
     private void removed(HasMetadata workload, List<String> ids) {
         List<ObservedPod> running = running(workload);
-        depart(running, workload instanceof StatefulSet numberedSet && NumberedSet.outlivesPods(numberedSet));
+        depart(running, outlivesPods(workload));
         List<ObservedPod> staying =
                 running.stream().filter(pod -> !released.contains(pod.nodeId())).toList();
         if (staying.isEmpty()) {
@@ -142,6 +147,14 @@ final class StoragePlan {
             boolean holds = (pod.started() && !pod.leaving()) || (outlivesPods && isKnown(pod.nodeId()));
             departures.add(new Departure(pod.nodeId(), holds));
         });
+    }
+
+    private static boolean outlivesPods(HasMetadata workload) {
+        return switch (workload) {
+            case StatefulSet set -> NumberedSet.outlivesPods(set);
+            case DaemonSet set -> PerNodeSet.outlivesPods(set.getSpec().getTemplate());
+            default -> false;
+        };
     }
 
     private boolean isKnown(String nodeId) {

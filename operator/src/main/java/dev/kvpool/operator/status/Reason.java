@@ -77,6 +77,13 @@ public enum Reason {
             "VolumeWithoutHugePages",
             "A storage set has persistent volume claims and its transfer engine asks for huge pages; only memory has those."),
 
+    NAMESPACE_REFUSES_HOST_PATH(
+            SPEC_VALID,
+            FALSE,
+            "NamespaceRefusesHostPath",
+            "A storage set has a hostPath volume, and the namespace enforces a pod security level that admits none; the message"
+                    + " names the label and the way out."),
+
     APPLIED(SPEC_APPLIED, TRUE, "Applied", "The pool's objects are as the spec wants them."),
     PAUSED(SPEC_APPLIED, FALSE, "Paused", "spec.paused is true: no object of the pool is changed."),
     SPEC_INVALID(SPEC_APPLIED, FALSE, "SpecInvalid", "No object was changed, because the spec is not valid."),
@@ -96,6 +103,12 @@ public enum Reason {
             FALSE,
             "NodeLeftOut",
             "A node that perNode selects gets no storage node; the message says why. Everything else is carried out."),
+    REMOVES_DIRECTORIES(
+            SPEC_APPLIED,
+            FALSE,
+            "RemovesDirectories",
+            "Storage nodes of a set with a hostPath volume have gone, and a Job on each of their nodes removes the directory"
+                    + " they had. Everything else is carried out."),
     NAME_TAKEN(
             SPEC_APPLIED,
             FALSE,

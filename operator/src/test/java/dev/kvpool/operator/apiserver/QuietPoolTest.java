@@ -44,10 +44,11 @@ class QuietPoolTest {
         operator.applyEngine("engine", "{}");
         cluster.addNode("quiet-1", Map.of("quiet", "yes", "topology.kubernetes.io/zone", "eu-1"));
         operator.applyPool("calm", """
-                {transferEngine: engine, storage: [
+                {transferEngine: engine, deletionPolicy: Retain, storage: [
                   {name: default, capacity: 1Gi, replicas: 2, volume: {type: persistentVolumeClaim}},
-                  {name: spread, capacity: 1Gi, perNode: {nodeSelector: {quiet: "yes"}}}]}""");
-        await().atMost(LIMIT).until(() -> Children.of(client, NAMESPACE, "calm").size() == 16);
+                  {name: spread, capacity: 1Gi, perNode: {nodeSelector: {quiet: "yes"}},
+                    volume: {type: hostPath, path: /dev/shm/kvpool}}]}""");
+        await().atMost(LIMIT).until(() -> Children.of(client, NAMESPACE, "calm").size() == 17);
         cluster.runPodsOf("calm-master");
         cluster.runPodsOf("calm-default");
         cluster.schedulePodsOf("calm-default", "quiet-1");

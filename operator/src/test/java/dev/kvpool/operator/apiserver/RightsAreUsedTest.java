@@ -53,6 +53,10 @@ class RightsAreUsedTest {
                     "used",
                     "{image: 'kvpool:0.1.0', networkPolicy: {enabled: false}, storage: [{name: a, capacity: 1Gi}]}");
 
+            operator.applyPool("directories", """
+                    {deletionPolicy: Retain, storage: [{name: a, capacity: 1Gi, perNode: {nodeSelector: {used-rights: "none"}},
+                      volume: {type: hostPath, path: /dev/shm/kvpool}}]}""");
+
             Set<String> granted = granted(operator.client());
             granted.removeAll(GIVEN_ON);
             await().atMost(LIMIT)

@@ -23,7 +23,9 @@ class StorageVolumesTest {
             kind: KvCachePool
             metadata: {name: demo, namespace: storage-volumes}
             spec:
+              deletionPolicy: Retain
               storage:
+                - {name: host, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /dev/shm/kvpool}}
                 - {name: memory, capacity: 1Gi}
                 - {name: disk, capacity: 1Gi, volume: {type: persistentVolumeClaim, storageClassName: a}}
             """;
@@ -49,7 +51,9 @@ class StorageVolumesTest {
                 "name: disk, capacity: 1Gi | the volume of a set cannot be changed: add a set with the other volume",
                 "name: disk, capacity: 1Gi, volume: {type: persistentVolumeClaim} | the volume of a set cannot be changed",
                 "name: disk, capacity: 1Gi, volume: {type: persistentVolumeClaim, storageClassName: b} | the volume of a set",
-                "name: disk, capacity: 2Gi, volume: {type: persistentVolumeClaim, storageClassName: a} | the capacity of a set with claims cannot be changed",
+                "name: disk, capacity: 2Gi, volume: {type: persistentVolumeClaim, storageClassName: a} | the capacity of a set whose volume outlives its pods cannot be changed",
+                "name: host, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /dev/shm/other} | the volume of a set cannot be changed",
+                "name: host, capacity: 2Gi, perNode: {}, volume: {type: hostPath, path: /dev/shm/kvpool} | the capacity of a set whose volume outlives its pods",
                 "name: memory, capacity: 1Gi, volume: {type: persistentVolumeClaim} | the volume of a set cannot be changed",
             })
     void aSetKeepsItsVolume(String set, String sentence) {
@@ -60,6 +64,15 @@ class StorageVolumesTest {
     }
 
     @Test
+    void aPoolWithDirectoriesOfNodesIsRetained() {
+        var refusal = catchThrowableOfType(
+                KubernetesClientException.class, () -> patchSpec("{\"spec\": {\"deletionPolicy\": \"Delete\"}}"));
+
+        assertThat(refusal).isNotNull();
+        assertThat(refusal.getMessage()).contains("volume hostPath needs deletionPolicy Retain");
+    }
+
+    @Test
     void anotherSetMayHaveAnotherVolumeAndTheFirstMayGo() {
         patch("name: more, capacity: 2Gi, volume: {type: persistentVolumeClaim, storageClassName: b}");
         patch("name: memory, capacity: 2Gi");
@@ -67,17 +80,19 @@ class StorageVolumesTest {
 
     /** As the API server would take it: nothing is stored. */
     private static void patch(String set) {
+        patchSpec("{\"spec\": {\"storage\": [{%s}]}}".formatted(quoted(set)));
+    }
+
+    private static void patchSpec(String json) {
         client.resources(KvCachePool.class)
                 .inNamespace(NAMESPACE)
                 .withName("demo")
                 .dryRun(true)
-                .patch(
-                        PatchContext.of(PatchType.JSON_MERGE),
-                        "{\"spec\": {\"storage\": [{%s}]}}".formatted(quoted(set)));
+                .patch(PatchContext.of(PatchType.JSON_MERGE), json);
     }
 
     /** JSON of the flow style that the tables are easier to read in. */
     private static String quoted(String flow) {
-        return flow.replaceAll("([A-Za-z0-9]+)(?=: )", "\"$1\"").replaceAll(": ([A-Za-z0-9]+)", ": \"$1\"");
+        return flow.replaceAll("([A-Za-z0-9]+)(?=: )", "\"$1\"").replaceAll(": ([A-Za-z0-9/]+)", ": \"$1\"");
     }
 }

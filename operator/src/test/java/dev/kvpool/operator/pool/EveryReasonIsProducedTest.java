@@ -20,6 +20,7 @@ import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.roll.RollPool;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
+import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -38,6 +39,8 @@ class EveryReasonIsProducedTest {
     private static final String SPEC = "{storage: [{name: a, capacity: 1Gi, replicas: 2}]}";
     private static final String SMALLER = "{replicas: 1, storage: [{name: a, capacity: 1Gi}]}";
     private static final String PER_NODE = "{storage: [{name: a, capacity: 1Gi, perNode: {nodeSelector: {a: b}}}]}";
+    private static final String HOST_PATH =
+            "{deletionPolicy: Retain, storage: [{name: a, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /kv}}]}";
     private static final String TWO_SETS =
             "{transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi}]}";
     private static final Outcome NOTHING_DONE = new Outcome(List.of(), List.of());
@@ -83,6 +86,8 @@ class EveryReasonIsProducedTest {
             case VOLUME_WITHOUT_HUGE_PAGES ->
                 of(new PoolSketch(TWO_SETS.replace("1Gi", "1Gi, volume: {type: persistentVolumeClaim}"))
                         .engine("{memory: {hugePages: 2Mi}}"));
+            case NAMESPACE_REFUSES_HOST_PATH -> of(new PoolSketch(HOST_PATH).podSecurity("baseline"));
+            case REMOVES_DIRECTORIES -> of(whole(ALL_READY).node("n1", Map.of()).child(directory()));
             case MEMORY_LIMIT_TOO_SMALL -> of(new PoolSketch(withResources("{limits: {memory: 1Mi}}")));
             case CAPACITY_NOT_IN_PAGES ->
                 of(new PoolSketch(TWO_SETS.replace("1Gi", "65Mi")).engine("{memory: {hugePages: 2Mi}}"));
@@ -201,7 +206,17 @@ class EveryReasonIsProducedTest {
         return PoolSketch.leader(List.of(PoolSketch.node("demo-a-0", "ready", "", 0, 0), other));
     }
 
-    private static io.fabric8.kubernetes.api.model.ConfigMap ofAnOlderPool() {
+    private static ConfigMap directory() {
+        return new ConfigMapBuilder()
+                .withNewMetadata()
+                .withName("demo-directories")
+                .withLabels(PoolLabels.ofPool("demo"))
+                .endMetadata()
+                .withData(Map.of("a.n1", "/dev/shm/kvpool/uid.a"))
+                .build();
+    }
+
+    private static ConfigMap ofAnOlderPool() {
         return new ConfigMapBuilder()
                 .withNewMetadata()
                 .withName("demo-client")

@@ -72,6 +72,7 @@ class GoldenChildrenTest {
                 nodes(directory.resolve("in-nodes.yaml")),
                 List.of(),
                 Optional.empty(),
+                Optional.empty(),
                 Map.of(),
                 Instant.EPOCH,
                 Instant.EPOCH);

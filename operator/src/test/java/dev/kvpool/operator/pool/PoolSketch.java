@@ -39,6 +39,7 @@ final class PoolSketch {
     private final Map<String, MasterAnswer> answers = new HashMap<>();
     private Optional<TransferEngine> engine = Optional.empty();
     private Optional<Leadership> leadership = Optional.empty();
+    private Optional<String> podSecurity = Optional.empty();
 
     PoolSketch(String spec) {
         pool = resource("KvCachePool", spec, KvCachePool.class);
@@ -168,13 +169,20 @@ final class PoolSketch {
                 started ? Optional.of(NOON.minusSeconds(60)) : Optional.empty());
     }
 
+    /** What the pool's namespace enforces. */
+    PoolSketch podSecurity(String level) {
+        podSecurity = Optional.of(level);
+        return this;
+    }
+
     PoolSketch child(HasMetadata child) {
         children.add(child);
         return this;
     }
 
     PoolObservation observation() {
-        return new PoolObservation(pool, engine, children, pods, nodes, portClaims, leadership, answers, NOON, NOON);
+        return new PoolObservation(
+                pool, engine, children, pods, nodes, portClaims, leadership, podSecurity, answers, NOON, NOON);
     }
 
     PoolPlan plan() {

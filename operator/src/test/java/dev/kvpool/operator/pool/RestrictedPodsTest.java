@@ -99,6 +99,18 @@ class RestrictedPodsTest {
                         .doesNotContain("demo-master", "runAsNonRoot", "allowPrivilegeEscalation"));
     }
 
+    @Test
+    void aDirectoryOfTheNodeIsNotAndAsksForAnOwnerOfIt() {
+        assertThat(
+                        refusals(
+                                new PoolSketch(
+                                        "{deletionPolicy: Retain, storage: [{name: a, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /kv}}]}")))
+                .singleElement()
+                .asString()
+                .contains("restricted volume types", "hostPath", "runAsUser=0", "container \"directory\"")
+                .doesNotContain("container \"node\"", "allowPrivilegeEscalation", "seccompProfile");
+    }
+
     private static List<String> refusals(PoolSketch sketch) {
         return pods(sketch).stream()
                 .map(pod -> catchThrowableOfType(

@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -16,6 +18,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 class VolumesTest {
     private static final String CLAIMS =
             "{%sstorage: [{name: a, capacity: 1Gi, replicas: %d, volume: {type: persistentVolumeClaim}}]}";
+    private static final String DIRECTORIES =
+            "{deletionPolicy: Retain, storage: [{name: a, capacity: 1Gi, perNode: {nodeSelector: {disk: fast}},"
+                    + " volume: {type: hostPath, path: /dev/shm/kvpool}}]}";
 
     @Test
     void podsWithEarlierSettingsAreReplacedOneAtATimeWithoutAsking() {
@@ -70,6 +75,24 @@ class VolumesTest {
                 .containsExactly("demo-a-1");
     }
 
+    @Test
+    void podsOfDirectoriesAreReplacedOneAtATimeButNotWhereNoneWouldComeBack() {
+        PoolSketch sketch = new PoolSketch(DIRECTORIES)
+                .child(daemonSet(new PoolSketch(DIRECTORIES).plan()))
+                .node("n1", Map.of("disk", "slow"))
+                .node("n2", Map.of("disk", "fast"))
+                .node("n3", Map.of("disk", "fast"))
+                .masters(2, 1, PoolSketch.leader(List.of(holding("a.n1"), holding("a.n2"), holding("a.n3"))));
+        for (String node : List.of("n1", "n2", "n3")) {
+            sketch.pod(PoolSketch.perNodePod("a", node, true, "earlier"));
+        }
+
+        PoolPlan plan = sketch.plan();
+
+        assertThat(plan.heldBack()).isEmpty();
+        assertThat(plan.replacePods()).extracting(ObservedPod::node).containsExactly("n2");
+    }
+
     private static PoolSketch running(String spec, String settings) {
         return new PoolSketch(spec)
                 .child(set(new PoolSketch(spec).plan()))
@@ -85,6 +108,13 @@ class VolumesTest {
     private static PoolReport.Node holding(String id) {
         return Reports.node(
                 id, "ready", "", false, 1 << 20, 5, "0.1.0", List.of(), "a1", null, null, null, null, List.of());
+    }
+
+    private static HasMetadata daemonSet(PoolPlan plan) {
+        return plan.apply().stream()
+                .filter(DaemonSet.class::isInstance)
+                .findFirst()
+                .orElseThrow();
     }
 
     private static StatefulSet set(PoolPlan plan) {

@@ -9,7 +9,7 @@ import io.fabric8.kubernetes.api.model.SecurityContextBuilder;
 /** What Kubernetes calls the restricted Pod Security Standard. */
 final class PodSecurity {
     /** The user of the image; it has no name and no home. */
-    private static final long USER = 65532;
+    static final long USER = 65532;
 
     private PodSecurity() {}
 
@@ -22,6 +22,17 @@ final class PodSecurity {
                 .withNewSeccompProfile()
                 .withType("RuntimeDefault")
                 .endSeccompProfile()
+                .build();
+    }
+
+    /** A container that does one thing to a directory of its node, with the capabilities which that takes. */
+    static SecurityContext root(String... capabilities) {
+        return new SecurityContextBuilder(container())
+                .withRunAsNonRoot(false)
+                .withRunAsUser(0L)
+                .editCapabilities()
+                .withAdd(capabilities)
+                .endCapabilities()
                 .build();
     }
 

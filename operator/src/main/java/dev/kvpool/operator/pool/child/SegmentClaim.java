@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.VolumeType;
 import dev.kvpool.operator.pool.ByteAmount;
 import dev.kvpool.operator.pool.PoolBlueprint;
 import dev.kvpool.operator.pool.PoolLabels;
@@ -26,7 +27,7 @@ final class SegmentClaim {
 
     /** Cannot be changed in a StatefulSet that is there, so nothing in it may follow a field that can be. */
     static List<PersistentVolumeClaim> templates(PoolBlueprint pool, StorageSetSpec set) {
-        if (!set.volume().outlivesPods()) {
+        if (set.volume().type() != VolumeType.PERSISTENT_VOLUME_CLAIM) {
             return List.of();
         }
         long segment = ByteAmount.bytes(set.capacity());
@@ -48,7 +49,7 @@ final class SegmentClaim {
 
     /** A node that goes was emptied before, or may lose what it has; the pool as a whole goes as its spec says. */
     static StatefulSetPersistentVolumeClaimRetentionPolicy retention(PoolBlueprint pool, StorageSetSpec set) {
-        return set.volume().outlivesPods()
+        return set.volume().type() == VolumeType.PERSISTENT_VOLUME_CLAIM
                 ? new StatefulSetPersistentVolumeClaimRetentionPolicyBuilder()
                         .withWhenScaled(DELETE)
                         .withWhenDeleted(pool.spec().deletionPolicy() == DeletionPolicy.DELETE ? DELETE : RETAIN)

@@ -9,7 +9,8 @@ import io.fabric8.kubernetes.api.model.VolumeBuilder;
 
 /** Memory of a storage node: what the segment takes, from where, and what the process needs besides. */
 public final class SegmentMemory {
-    static final String VOLUME = "segments";
+    /** Name of the volume that the segment file is on. */
+    public static final String VOLUME = "segments";
 
     /** For the process, its heap and its buffers. */
     private static final long PROCESS_BYTES = 512L << 20;

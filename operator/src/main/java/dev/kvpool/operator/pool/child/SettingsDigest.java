@@ -2,13 +2,17 @@
 package dev.kvpool.operator.pool.child;
 
 import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** A short text that differs when the settings of a pod differ, other than its image, which changes in the running pod. */
+/**
+ * A short text that differs when the settings of a pod differ, other than its image, which changes in the running pod. What runs
+ * before it has run when the image changes.
+ */
 final class SettingsDigest {
     private static final int BYTES = 8;
     private static final KubernetesSerialization YAML = new KubernetesSerialization();
@@ -16,14 +20,14 @@ final class SettingsDigest {
     private SettingsDigest() {}
 
     static String of(PodSpec pod) {
-        PodSpec settings = pod.toBuilder()
-                .editFirstContainer()
-                .withImage(null)
-                .endContainer()
-                .build();
+        PodSpecBuilder settings =
+                pod.toBuilder().editFirstContainer().withImage(null).endContainer();
+        if (settings.hasInitContainers()) {
+            settings.editFirstInitContainer().withImage(null).endInitContainer();
+        }
         try {
             byte[] digest = MessageDigest.getInstance("SHA-256")
-                    .digest(YAML.asYaml(settings).getBytes(StandardCharsets.UTF_8));
+                    .digest(YAML.asYaml(settings.build()).getBytes(StandardCharsets.UTF_8));
             return HexFormat.of().formatHex(digest, 0, BYTES);
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java platform has SHA-256", e);

@@ -53,8 +53,16 @@ final class StoragePod {
                 .withTerminationGracePeriodSeconds(TERMINATION_GRACE_S)
                 .withContainers(container(nodeId, List.of(more)))
                 .addToVolumes(ScratchVolume.volume());
-        if (!set.volume().outlivesPods()) {
-            pod.addToVolumes(0, SegmentMemory.volume(set, pool.engine().memory().hugePages()));
+        switch (set.volume().type()) {
+            case EMPTY_DIR ->
+                pod.addToVolumes(
+                        0, SegmentMemory.volume(set, pool.engine().memory().hugePages()));
+            case HOST_PATH ->
+                pod.addToVolumes(0, HostDirectory.volume(pool, set))
+                        .addToInitContainers(HostDirectory.owner(pool, DATA_DIR));
+            case PERSISTENT_VOLUME_CLAIM -> {
+                // Its StatefulSet brings the volume.
+            }
         }
         if (pool.engine().hostNetwork()) {
             // Without the policy a pod on the host's network asks the host's DNS, which does not know the masters.

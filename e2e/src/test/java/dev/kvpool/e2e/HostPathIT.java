@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.api.v1alpha1.Condition;
+import dev.kvpool.e2e.cluster.Cluster;
+import dev.kvpool.e2e.cluster.Limits;
+import dev.kvpool.e2e.cluster.OnCluster;
+import dev.kvpool.e2e.cluster.Wait;
+import dev.kvpool.e2e.install.Operator;
+import dev.kvpool.e2e.pool.NodeFiles;
+import dev.kvpool.e2e.pool.Pool;
+import dev.kvpool.e2e.pool.Scene;
+import io.fabric8.kubernetes.api.model.Pod;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.MethodOrderer.OrderAnnotation;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.junit.jupiter.api.TestMethodOrder;
+
+/** A storage node whose memory is a directory on its node's tmpfs. */
+@OnCluster
+@Order(3)
+@TestInstance(Lifecycle.PER_CLASS)
+@TestMethodOrder(OrderAnnotation.class)
+class HostPathIT {
+    private static final String NAMESPACE = "kvpool-e2e-host-path";
+    private static final String POOL = "host-path";
+    private static final int OBJECTS = 200;
+
+    /** On the one tmpfs that nodes which are containers have and that is larger than Docker's 64 MB. */
+    private static final String DIRECTORY = "/run/kvpool-e2e";
+
+    private Cluster cluster;
+    private Scene scene;
+    private Pool pool;
+    private NodeFiles files;
+
+    @BeforeAll
+    void makeNamespace(Cluster cluster, Operator operator) {
+        this.cluster = cluster;
+        scene = new Scene(cluster, NAMESPACE, POOL, OBJECTS);
+        pool = scene.pool();
+        files = new NodeFiles(cluster, NAMESPACE);
+    }
+
+    @AfterAll
+    void removeNamespace() {
+        if (scene != null) {
+            scene.close();
+        }
+    }
+
+    @Test
+    @Order(1)
+    @DisplayName("where the namespace admits no directories of nodes, the condition names the label and the way out")
+    void aRestrictedNamespaceRefusesIt() {
+        apply(spread());
+
+        awaitReason("NamespaceRefusesHostPath");
+        assertThat(message("SpecValid"))
+                .contains(
+                        "Namespace " + NAMESPACE + " has the label pod-security.kubernetes.io/enforce=restricted",
+                        "Set the label to privileged");
+        cluster.kubectl()
+                .run("label", "namespace", NAMESPACE, "--overwrite", "pod-security.kubernetes.io/enforce=privileged");
+        pool.awaitReady();
+    }
+
+    @Test
+    @Order(2)
+    @DisplayName("a storage pod that is deleted comes back with every object, within the same memory limit")
+    void aReplacedPodFindsItsSegment() {
+        scene.assertPut("before");
+        Pod before = pool.storagePods().getFirst();
+
+        cluster.client().resource(before).delete();
+        Wait.until(
+                "another pod runs on node " + before.getSpec().getNodeName(),
+                Limits.POOL_READY,
+                () -> assertThat(pool.storagePods()).singleElement().satisfies(pod -> {
+                    assertThat(pod.getMetadata().getUid())
+                            .isNotEqualTo(before.getMetadata().getUid());
+                    assertThat(pod.getSpec().getNodeName())
+                            .isEqualTo(before.getSpec().getNodeName());
+                }));
+        pool.awaitReady();
+
+        scene.assertReadBack("before");
+        assertThat(pool.storagePods().getFirst().getStatus().getContainerStatuses())
+                .allSatisfy(container -> assertThat(container.getRestartCount()).isZero());
+    }
+
+    @Test
+    @Order(3)
+    @DisplayName("when the set is removed its directory is removed from the node, by a Job")
+    void aRemovedSetLeavesNothingOnTheNode() {
+        String node = pool.storagePods().getFirst().getSpec().getNodeName();
+        assertThat(directories()).contains("host." + node, DIRECTORY);
+        assertThat(files.in(node, DIRECTORY)).singleElement().asString().endsWith(".host");
+
+        apply("{name: memory, capacity: 128Mi}");
+        Wait.until(
+                "no directory is written down any more",
+                Limits.POOL_READY,
+                () -> assertThat(directories()).doesNotContain(DIRECTORY));
+        pool.awaitReady();
+
+        assertThat(files.in(node, DIRECTORY)).isEmpty();
+        scene.assertReadBack("before");
+    }
+
+    private static String spread() {
+        return "{name: host, capacity: 128Mi, perNode: {}, volume: {type: hostPath, path: %s}}".formatted(DIRECTORY);
+    }
+
+    private void apply(String set) {
+        cluster.kubectl().apply(NAMESPACE, """
+                apiVersion: kvpool.dev/v1alpha1
+                kind: KvCachePool
+                metadata: {name: %s}
+                spec:
+                  deletionPolicy: Retain
+                  storage: [%s]
+                """.formatted(POOL, set));
+    }
+
+    private String directories() {
+        return cluster.kubectl()
+                .run("get", "configmap", POOL + "-directories", "--namespace", NAMESPACE, "-o", "jsonpath={.data}");
+    }
+
+    private void awaitReason(String reason) {
+        Wait.until(
+                "the pool says " + reason,
+                Limits.STATUS,
+                () -> assertThat(pool.resource().getStatus().conditions())
+                        .extracting(Condition::reason)
+                        .contains(reason));
+    }
+
+    private String message(String type) {
+        return pool.resource().getStatus().conditions().stream()
+                .filter(condition -> condition.type().equals(type))
+                .findFirst()
+                .orElseThrow()
+                .message();
+    }
+}
