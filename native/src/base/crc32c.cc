@@ -67,15 +67,44 @@ uint32_t portableCopy(void* destination, const void* source, size_t length, uint
 
 }  // namespace crc
 
+namespace {
+
+enum class Way { Portable, Hardware, Folding };
+
+/// Folding pays from here on.
+constexpr size_t kFoldedBytes = 512;
+
+Way wayFor(size_t length) {
+  static const bool hardware = crc::hasHardware();
+  static const bool folding = crc::hasFolding();
+  if (folding && length >= kFoldedBytes) return Way::Folding;
+  return hardware ? Way::Hardware : Way::Portable;
+}
+
+}  // namespace
+
 uint32_t crc32c(const void* data, size_t length, uint32_t before) {
-  static const bool fast = crc::hasHardware();
-  return fast ? crc::hardware(data, length, before) : crc::portable(data, length, before);
+  switch (wayFor(length)) {
+    case Way::Folding:
+      return crc::folding(data, length, before);
+    case Way::Hardware:
+      return crc::hardware(data, length, before);
+    case Way::Portable:
+      break;
+  }
+  return crc::portable(data, length, before);
 }
 
 uint32_t crc32cCopy(void* destination, const void* source, size_t length, uint32_t before) {
-  static const bool fast = crc::hasHardware();
-  return fast ? crc::hardwareCopy(destination, source, length, before)
-              : crc::portableCopy(destination, source, length, before);
+  switch (wayFor(length)) {
+    case Way::Folding:
+      return crc::foldingCopy(destination, source, length, before);
+    case Way::Hardware:
+      return crc::hardwareCopy(destination, source, length, before);
+    case Way::Portable:
+      break;
+  }
+  return crc::portableCopy(destination, source, length, before);
 }
 
 }  // namespace kvpool

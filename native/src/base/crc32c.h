@@ -27,6 +27,10 @@ uint32_t portableCopy(void* destination, const void* source, size_t length, uint
 bool hasHardware();
 uint32_t hardware(const void* data, size_t length, uint32_t before);
 uint32_t hardwareCopy(void* destination, const void* source, size_t length, uint32_t before);
+/// Whether it multiplies vectors as well, which is faster for long inputs; the functions below need that.
+bool hasFolding();
+uint32_t folding(const void* data, size_t length, uint32_t before);
+uint32_t foldingCopy(void* destination, const void* source, size_t length, uint32_t before);
 }  // namespace crc
 
 }  // namespace kvpool

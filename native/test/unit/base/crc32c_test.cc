@@ -50,6 +50,11 @@ TEST(Crc32c, EveryWayAgreesAtEveryLengthAndAlignment) {
       std::fill(copy.begin(), copy.end(), uint8_t{0xEE});
       EXPECT_EQ(crc::hardwareCopy(copy.data() + 1, source.data() + shift, length, before), expected);
     }
+    if (crc::hasFolding()) {
+      EXPECT_EQ(crc::folding(source.data() + shift, length, before), expected);
+      std::fill(copy.begin(), copy.end(), uint8_t{0xEE});
+      EXPECT_EQ(crc::foldingCopy(copy.data() + 1, source.data() + shift, length, before), expected);
+    }
     EXPECT_TRUE(std::equal(source.begin() + static_cast<long>(shift), source.end(), copy.begin() + 1));
     EXPECT_EQ(copy.front(), 0xEE) << "wrote in front of the destination";
     EXPECT_EQ(copy[length + 1], 0xEE) << "wrote behind the destination";
@@ -57,8 +62,7 @@ TEST(Crc32c, EveryWayAgreesAtEveryLengthAndAlignment) {
 }
 
 /// Long copies go past the cache in whole cache lines, with a head and a tail around them.
-TEST(Crc32c, LongCopiesAreExactAtEveryAlignment) {
-  if (!crc::hasHardware()) return;
+void copyAtEveryAlignment(uint32_t (*copyAs)(void*, const void*, size_t, uint32_t)) {
   const uint64_t seed = test::seed(3);
   SCOPED_TRACE(test::seedTrace(seed));
   test::Dice dice(seed);
@@ -69,13 +73,18 @@ TEST(Crc32c, LongCopiesAreExactAtEveryAlignment) {
     const size_t to = 1 + round % 64;
     const auto before = static_cast<uint32_t>(dice.next());
     std::vector<uint8_t> copy(length + 66, 0xEE);
-    EXPECT_EQ(crc::hardwareCopy(copy.data() + to, source.data() + from, length, before),
+    EXPECT_EQ(copyAs(copy.data() + to, source.data() + from, length, before),
               crc::portable(source.data() + from, length, before));
     EXPECT_TRUE(std::equal(copy.begin() + static_cast<long>(to), copy.begin() + static_cast<long>(to + length),
                            source.begin() + static_cast<long>(from)));
     EXPECT_EQ(copy[to - 1], 0xEE) << "wrote in front of the destination";
     EXPECT_EQ(copy[to + length], 0xEE) << "wrote behind the destination";
   }
+}
+
+TEST(Crc32c, LongCopiesAreExactAtEveryAlignment) {
+  if (crc::hasHardware()) copyAtEveryAlignment(crc::hardwareCopy);
+  if (crc::hasFolding()) copyAtEveryAlignment(crc::foldingCopy);
 }
 
 TEST(Crc32c, ChunksGiveTheSameAsTheWhole) {
