@@ -201,7 +201,12 @@ typedef struct kv_client_params {
   uint32_t ready_timeout_ms;    /* how long create waits for a serving leader; default 10000 */
   uint32_t queue_ops_max;       /* bound of operations in flight; default KV_BATCH_MAX */
   const char *product;
+  uint32_t busy_wait_us; /* a thread that waits for its batch looks for answers for at most this long before it sleeps,
+                          * and only where they come sooner on average; default 100, KV_BUSY_WAIT_NEVER to sleep at once */
+  uint32_t reserved;
 } kv_client_params;
+
+#define KV_BUSY_WAIT_NEVER 0xFFFFFFFFU /* kv_client_params.busy_wait_us */
 
 /* Connects to the pool. Fails with a sentence that names each master tried and why it did not do. */
 KV_API int32_t kv_client_create(const kv_client_params *params, kv_client **out, char *err, uint32_t err_size);

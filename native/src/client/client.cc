@@ -16,7 +16,9 @@ const Status kDefunct(KV_INTERNAL, "the client ended because of a defect, see th
 }  // namespace
 
 Client::Client(ClientSettings settings)
-    : settings_(std::move(settings)), pending_(settings_.queueOpsMax), shell_(settings_.config, *this) {}
+    : settings_(std::move(settings)),
+      pending_(settings_.queueOpsMax),
+      shell_(settings_.config, settings_.busyWait, *this) {}
 
 Client::~Client() {
   driver_.stop();

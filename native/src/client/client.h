@@ -2,6 +2,7 @@
 // A client of its own: the core in its shell, driven by the threads that wait or by its own.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,6 +22,7 @@ struct ClientSettings {
   Config config;
   int64_t readyTimeoutMs = kReadyTimeoutMs;
   uint32_t queueOpsMax = KV_BATCH_MAX;
+  std::chrono::microseconds busyWait{kBusyWaitUs};
   /// Told which batch is done, or 0 when a leader was found or lost. Locks are held: it only may note it and wake.
   std::function<void(uint64_t batch)> somethingHappened;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 #include <utility>
 
 namespace kvpool::client {
@@ -13,8 +14,12 @@ constexpr uint64_t kCopyBytesPerRound = 1 << 20;
 
 }  // namespace
 
-ClientShell::ClientShell(Config config, Listener& listener)
-    : listener_(listener), core_(std::move(config)), resolver_(loop_), copier_(*this) {}
+ClientShell::ClientShell(Config config, std::chrono::microseconds busyWait, Listener& listener)
+    : listener_(listener),
+      core_(std::move(config)),
+      resolver_(loop_),
+      copier_(*this),
+      busy_(std::thread::hardware_concurrency() > 1 ? busyWait : std::chrono::microseconds{0}) {}
 
 Time ClientShell::now() {
   using namespace std::chrono;
@@ -53,7 +58,7 @@ void ClientShell::round(int64_t waitMs) {
   }
   settle();
   publishSnapshot();
-  loop_.runOnce(copier_.idle() ? static_cast<int>(std::min(core_.tickMs(), waitMs)) : 0);
+  loop_.runOnce(copier_.idle() ? static_cast<int>(std::min(core_.tickMs(), waitMs)) : 0, &busy_);
   copier_.run(kCopyBytesPerRound);
   settle();
 }

@@ -3,6 +3,7 @@
 // a time runs it; which one, the driver decides.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,7 +37,8 @@ class ClientShell : private Connection::Listener, private Copier::Listener {
     bool hopeless = false;
   };
 
-  ClientShell(Config config, Listener& listener);
+  /// `busyWait`: the longest that round() looks for something before it sleeps.
+  ClientShell(Config config, std::chrono::microseconds busyWait, Listener& listener);
 
   // In the thread whose turn it is.
   /// Takes in a batch and does what can be done at once.
@@ -94,6 +96,7 @@ class ClientShell : private Connection::Listener, private Copier::Listener {
   net::EventLoop loop_;
   net::Resolver resolver_;
   Copier copier_;
+  net::BusyWait busy_;
   std::unordered_map<ConnectionId, std::shared_ptr<Connection>> connections_;
   std::vector<std::shared_ptr<Connection>> buried_;  // may still be on the call stack
   std::vector<ConnectionId> toFlush_;

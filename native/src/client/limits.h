@@ -33,6 +33,9 @@ inline constexpr uint32_t kGrantsAhead = 2048;
 // Descriptors of objects kept for reading them again: about 16 MiB with short keys.
 inline constexpr size_t kDescriptorsMax = 65536;
 
+// A caller that waits looks for answers this long before it sleeps, as long as they come sooner on average.
+inline constexpr uint32_t kBusyWaitUs = 100;
+
 // Storage nodes.
 inline constexpr size_t kNodeLinksMax = 256;
 inline constexpr size_t kTransfersInFlight = 64;

@@ -54,9 +54,10 @@ void EventLoop::remove(int fd) {
   control(EPOLL_CTL_DEL, fd, 0, 0);
 }
 
-void EventLoop::runOnce(int timeoutMs) {
+void EventLoop::runOnce(int timeoutMs, BusyWait* busy) {
   std::array<epoll_event, kEventsPerRound> events{};
-  const int count = ::epoll_wait(epoll_.get(), events.data(), kEventsPerRound, timeoutMs);
+  const auto look = [&](int ms) { return ::epoll_wait(epoll_.get(), events.data(), kEventsPerRound, ms); };
+  const int count = busy != nullptr && timeoutMs != 0 ? busy->await(timeoutMs, look) : look(timeoutMs);
   check(count >= 0 || errno == EINTR, "epoll_wait");
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<size_t>(i)];

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "net/busy_wait.h"
 
 namespace kvpool::net {
 
@@ -31,8 +32,9 @@ class EventLoop {
   /// After this no handler of `fd` runs any more, also not for events that were already fetched.
   void remove(int fd);
 
-  /// Waits until something happens, at most `timeoutMs` (-1: for ever), and runs what is due.
-  void runOnce(int timeoutMs);
+  /// Waits until something happens, at most `timeoutMs` (-1: for ever), and runs what is due. With `busy` it may look
+  /// for a while before it sleeps.
+  void runOnce(int timeoutMs, BusyWait* busy = nullptr);
   /// Waits until runOnce() would find something, at most `timeoutMs`, and does nothing about it.
   void await(int timeoutMs) const;
 

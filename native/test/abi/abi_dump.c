@@ -154,6 +154,8 @@ static void dump_client_params(void) {
   FIELD(kv_client_params, ready_timeout_ms);
   FIELD(kv_client_params, queue_ops_max);
   FIELD(kv_client_params, product);
+  FIELD(kv_client_params, busy_wait_us);
+  FIELD(kv_client_params, reserved);
 }
 
 static void dump_batches(void) {

@@ -38,10 +38,13 @@ PyObject* clientNew(PyTypeObject* type, PyObject* arguments, PyObject*) {
   if (PyTuple_Size(arguments) == 4) return clientThroughAgent(type, arguments);
   kv_client_params params{};
   params.struct_size = sizeof(params);
-  if (PyArg_ParseTuple(arguments, "szIIII:Client", &params.masters, &params.name, &params.protocols,
-                       &params.connect_timeout_ms, &params.transfer_timeout_ms, &params.ready_timeout_ms) == 0) {
+  int busyWait = 1;
+  if (PyArg_ParseTuple(arguments, "szIIIIp:Client", &params.masters, &params.name, &params.protocols,
+                       &params.connect_timeout_ms, &params.transfer_timeout_ms, &params.ready_timeout_ms,
+                       &busyWait) == 0) {
     return nullptr;
   }
+  if (busyWait == 0) params.busy_wait_us = KV_BUSY_WAIT_NEVER;
   return makeHandle<ClientKind>(
       type, [&](kv_client** out, char* error, uint32_t size) { return kv_client_create(&params, out, error, size); });
 }

@@ -39,6 +39,8 @@ class Client:
         connect_timeout: seconds to connect to one peer.
         transfer_timeout: seconds after which a transfer that makes no progress fails.
         ready_timeout: seconds to wait, here, for a serving leader.
+        busy_wait: a waiting thread looks for its answer for up to 0.1 ms before it sleeps, where answers come sooner
+            on average; False lets it sleep at once, which takes longer and may save processor time.
 
     Raises:
         KvpoolError: no leader serves (PeerError, LeadershipError), or this client and the pool do not fit.
@@ -56,6 +58,7 @@ class Client:
         connect_timeout: float = 3.0,
         transfer_timeout: float = 30.0,
         ready_timeout: float = 10.0,
+        busy_wait: bool = True,
     ) -> None:
         self._timeout_ms = milliseconds(timeout, "timeout")
         self._raw = _kvpool.Client(
@@ -65,6 +68,7 @@ class Client:
             milliseconds(connect_timeout, "connect_timeout"),
             milliseconds(transfer_timeout, "transfer_timeout"),
             milliseconds(ready_timeout, "ready_timeout"),
+            busy_wait,
         )
         close_at_exit(self)
 

@@ -23,6 +23,7 @@ class ClientOptions:
     connect_timeout: float = 3.0
     transfer_timeout: float = 30.0
     reuse: bool = False  # see kvpool.Client.get_into_memory
+    busy_wait: bool = True
 
 
 def parse_time(text: str) -> float:
@@ -52,6 +53,7 @@ _VARIABLES = {
     "KVPOOL_CONNECT_TIMEOUT": ("connect_timeout", parse_time),
     "KVPOOL_TRANSFER_TIMEOUT": ("transfer_timeout", parse_time),
     "KVPOOL_REUSE": ("reuse", parse_switch),
+    "KVPOOL_BUSY_WAIT": ("busy_wait", parse_switch),
 }
 
 

@@ -90,7 +90,9 @@ final class Layouts {
             u32("transfer_timeout_ms"),
             u32("ready_timeout_ms"),
             u32("queue_ops_max"),
-            pointer("product"));
+            pointer("product"),
+            u32("busy_wait_us"),
+            u32("reserved"));
 
     static final StructLayout PIECE = struct("kv_piece", pointer("data"), u64("length"));
 
