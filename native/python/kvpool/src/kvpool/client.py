@@ -204,7 +204,7 @@ class Client:
         """put() for many keys, with the group of each. Returns the status of each, in order."""
         options = put_options(replicas, preferred_node, upsert, keep, groups)
         statuses = self._raw.put(keys, values, options, self._ms(timeout))
-        return [status_of(status) for status in statuses]
+        return _statuses(statuses)
 
     @raising_kvpool_errors
     def get_batch(self, keys: Sequence[str | bytes], *, timeout: float | None = None) -> list[bytes | Status]:
@@ -229,7 +229,7 @@ class Client:
         self, keys: Sequence[str | bytes], *, force: bool = False, timeout: float | None = None
     ) -> list[Status]:
         """remove() for many keys. Returns the status of each, in order."""
-        return [status_of(status) for status in self._raw.remove(keys, None, remove_options(force), self._ms(timeout))]
+        return _statuses(self._raw.remove(keys, None, remove_options(force), self._ms(timeout)))
 
     @raising_kvpool_errors
     def remove_all(self, *, force: bool = False, timeout: float | None = None) -> int:
@@ -271,7 +271,7 @@ class Client:
         """put_batch() from registered memory; Status.NOT_REGISTERED for what lies outside of it."""
         options = put_options(replicas, preferred_node, upsert, keep, groups)
         statuses = self._raw.put_from(keys, (addresses, lengths), options, self._ms(timeout))
-        return [status_of(status) for status in statuses]
+        return _statuses(statuses)
 
     @raising_kvpool_errors
     def get_into_memory(
@@ -310,7 +310,7 @@ class Client:
         key are one value and travel as one; Status.INVALID_ARGUMENT for a key with more than 65536."""
         options = put_options(replicas, preferred_node, upsert, keep, groups)
         statuses = self._raw.put_from_pieces(keys, (addresses, lengths), options, self._ms(timeout))
-        return [status_of(status) for status in statuses]
+        return _statuses(statuses)
 
     @raising_kvpool_errors
     def get_into_pieces(
@@ -354,6 +354,12 @@ class Client:
 
     def _error(self, status: int) -> Exception:
         return error_of(status, self.explain())
+
+
+def _statuses(numbers: list[int]) -> list[Status]:
+    if not any(numbers):  # nearly always, and much faster
+        return [Status.OK] * len(numbers)
+    return [status_of(number) for number in numbers]
 
 
 def _lengths(numbers: list[int]) -> list[int]:

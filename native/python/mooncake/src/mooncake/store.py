@@ -34,6 +34,7 @@ _ABSENT = frozenset((int(ErrorCode.OBJECT_NOT_FOUND), int(ErrorCode.REPLICA_IS_N
 
 _INVALID_PARAMS = int(ErrorCode.INVALID_PARAMS)
 _DEFAULT_CONFIG = ReplicateConfig()
+_DEFAULT_HOW = _DEFAULT_CONFIG.how(0)  # without groups the count says nothing
 _REQUIRED: Any = object()
 
 
@@ -365,7 +366,7 @@ class MooncakeDistributedStore:
     ) -> list[int]:
         config = config or _DEFAULT_CONFIG
         try:
-            how = config.how(len(keys))
+            how = _DEFAULT_HOW if config is _DEFAULT_CONFIG else config.how(len(keys))
         except ValueError as problem:
             _logger.error("%s: %s", method, problem)
             return [_INVALID_PARAMS] * len(keys)
