@@ -175,7 +175,13 @@ class Agent:
         self._reader.join()
 
     def pause(self) -> None:
+        """Returns when no thread of it runs any more: the signal alone lets one that is answering finish."""
         self._process.send_signal(signal.SIGSTOP)
+        eventually(self._stands_still, "the agent stands still")
+
+    def _stands_still(self) -> bool:
+        threads = Path(f"/proc/{self._process.pid}/task").glob("*/stat")
+        return all(thread.read_text().rpartition(")")[2].split()[0] == "T" for thread in threads)
 
     def resume(self) -> None:
         self._process.send_signal(signal.SIGCONT)
