@@ -4,6 +4,7 @@ package dev.kvpool.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.Condition;
+import dev.kvpool.api.v1alpha1.VersionStatus;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Limits;
 import dev.kvpool.e2e.cluster.OnCluster;
@@ -14,6 +15,7 @@ import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Scene;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,7 +29,10 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A pool with the default volume, in the memory of its pods, goes over to another version and back from a bad one. */
+/**
+ * A pool with the default volume, in the memory of its pods, goes over to other versions and back from a bad one. The versions
+ * are builds with ranges of their own: 0.1.0 knows wire version and segment layout 1, 0.2.0 both 1 and 2, 0.4.0 only 2.
+ */
 @OnCluster
 @Order(4)
 @TestInstance(Lifecycle.PER_CLASS)
@@ -45,6 +50,7 @@ class UpgradeIT {
     private Operator operator;
     private Scene scene;
     private Pool pool;
+    private Clients.Guest oldClient;
 
     @BeforeAll
     void makePool(Cluster cluster, Operator operator) {
@@ -55,6 +61,7 @@ class UpgradeIT {
         apply("0.1.0");
         pool.awaitReady();
         scene.assertPut("before");
+        oldClient = scene.clients().startGuest("old-client");
     }
 
     @AfterAll
@@ -66,6 +73,14 @@ class UpgradeIT {
 
     @Test
     @Order(1)
+    @DisplayName("a version that has no wire version in common with the pool is refused, and nothing is restarted")
+    void versionWithoutCommonWireIsRefused() {
+        assertRefused("0.4.0", "kvpool 0.4.0 speaks wire version 2, but ", " speaks 1", "go by way of a version");
+        backTo("0.1.0");
+    }
+
+    @Test
+    @Order(2)
     @DisplayName("an upgrade under load, its operator killed in the middle, loses no object and no pod")
     void upgradeUnderLoad() {
         Set<String> pods = scene.podUids();
@@ -87,7 +102,39 @@ class UpgradeIT {
     }
 
     @Test
-    @Order(2)
+    @Order(3)
+    @DisplayName(
+            "a client that knows only wire version 1 keeps the pool from going over to 2, by name, and from a version without 1")
+    void oldClientKeepsThePoolBack() {
+        awaitActive(1, 2);
+        Wait.until(
+                "the condition says for whom the pool waits",
+                Limits.STATUS,
+                () -> assertThat(condition().message())
+                        .contains("It would go over to wire version 2, but clients of kvpool 0.1.0 know only 1"));
+
+        assertRefused("0.4.0", "kvpool 0.4.0 speaks wire version 2, but client ", "upgrade these clients first");
+        backTo("0.2.0");
+    }
+
+    @Test
+    @Order(4)
+    @DisplayName("when that client has gone the pool goes over, for good, and everything is still there")
+    void poolGoesOver() {
+        oldClient.leave();
+
+        awaitActive(2, 2);
+        Wait.until(
+                "nobody keeps the pool back any more",
+                Limits.STATUS,
+                () -> assertThat(condition().message()).doesNotContain("It would go over"));
+        scene.assertReadBack(newClients(), "before");
+        assertRefused("0.1.0", "kvpool 0.1.0 speaks wire version 1, but the pool speaks 2");
+        backTo("0.2.0");
+    }
+
+    @Test
+    @Order(5)
     @DisplayName("an upgrade to an image that does not start goes back, and everything is still there")
     void badUpgradeGoesBack() {
         Set<String> pods = scene.podUids();
@@ -97,10 +144,58 @@ class UpgradeIT {
 
         Condition why = condition();
         assertThat(why.message()).contains("kvpool:0.2.0", "kvpool:0.3.0", "did not get ready within 30s");
-        scene.assertReadBack("before");
+        scene.assertReadBack(newClients(), "before");
         assertThat(scene.podUids()).as("pods, by uid").isEqualTo(pods);
-        apply("0.2.0");
-        pool.awaitReady();
+        backTo("0.2.0");
+    }
+
+    @Test
+    @Order(6)
+    @DisplayName("now the version that knows only 2 is taken, and reads what was written in layout 1 and 2")
+    void versionOfTheNewWireIsTaken() {
+        Set<String> pods = scene.podUids();
+        assertThat(newClients().put("between", OBJECTS)).contains("put %d of %d objects".formatted(OBJECTS, OBJECTS));
+
+        apply("0.4.0");
+        awaitVersion("0.4.0", "NoUpgrade");
+
+        awaitActive(2, 2);
+        scene.assertReadBack(newClients(), "before");
+        scene.assertReadBack(newClients(), "between");
+        assertThat(scene.podUids()).as("pods, by uid").isEqualTo(pods);
+    }
+
+    /** They know both wire versions; those that the scene has know 1 alone. */
+    private Clients newClients() {
+        return scene.clients().ofVersion("0.2.0");
+    }
+
+    private void assertRefused(String version, String... sentences) {
+        Map<String, Integer> restarts = scene.restarts().byUid(pool.members());
+        apply(version);
+        Wait.until(
+                "version " + version + " is refused",
+                Limits.RESTART,
+                () -> assertThat(condition().reason()).isEqualTo("VersionRefused"));
+        assertThat(condition().message()).contains(sentences);
+        assertThat(scene.restarts().byUid(pool.members()))
+                .as("restarts, by uid")
+                .isEqualTo(restarts);
+    }
+
+    /** Asks for what runs anyway. */
+    private void backTo(String version) {
+        apply(version);
+        awaitVersion(version, "NoUpgrade");
+    }
+
+    private void awaitActive(int wire, int layout) {
+        Wait.until(
+                "the pool speaks wire version %d and writes layout %d".formatted(wire, layout), Limits.STATUS, () -> {
+                    VersionStatus version = pool.resource().getStatus().version();
+                    assertThat(version.activeWire()).isEqualTo(wire);
+                    assertThat(version.activeLayout()).isEqualTo(layout);
+                });
     }
 
     private void apply(String version) {
@@ -120,7 +215,7 @@ class UpgradeIT {
         Wait.until("the pool runs " + version + " and says " + reason, Limits.POOL_READY, () -> {
             assertThat(condition().reason()).as(condition().message()).isEqualTo(reason);
             assertThat(pool.resource().getStatus().version().running()).isEqualTo(version);
-            assertThat(pool.pods())
+            assertThat(pool.members())
                     .allSatisfy(pod -> assertThat(
                                     pod.getSpec().getContainers().getFirst().getImage())
                             .endsWith("kvpool:" + version));

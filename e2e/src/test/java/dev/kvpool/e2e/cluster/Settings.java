@@ -45,7 +45,9 @@ public record Settings(
                         "kvpool-operator:0.1.0",
                         "kvpool-client:0.1.0",
                         "kvpool:0.2.0",
-                        "kvpool:0.3.0"));
+                        "kvpool:0.3.0",
+                        "kvpool:0.4.0",
+                        "kvpool-client:0.2.0"));
     }
 
     /** The command to run for a tool: from the folder of tools, else its bare name. */

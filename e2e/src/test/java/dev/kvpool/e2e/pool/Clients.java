@@ -15,15 +15,31 @@ import java.util.List;
  */
 public final class Clients {
 
-    private static final String IMAGE = "kvpool-client:0.1.0";
+    private static final String IMAGE = "kvpool-client:";
+    private static final String VERSION = "0.1.0";
+
+    /** Far longer than any scenario: who stays is told to go. */
+    private static final Duration STAY = Duration.ofHours(1);
+
     private static final long NOBODY = 65532L;
 
     private final Cluster cluster;
     private final Pool pool;
+    private final String image;
 
     public Clients(Cluster cluster, Pool pool) {
+        this(cluster, pool, IMAGE + VERSION);
+    }
+
+    private Clients(Cluster cluster, Pool pool, String image) {
         this.cluster = cluster;
         this.pool = pool;
+        this.image = image;
+    }
+
+    /** The same with another build of the client. */
+    public Clients ofVersion(String version) {
+        return new Clients(cluster, pool, IMAGE + version);
     }
 
     /** Puts objects whose keys begin with the prefix; returns the lines that the client printed. */
@@ -42,6 +58,15 @@ public final class Clients {
      */
     public Load startLoad(String prefix, Duration duration) {
         // So few and small that nothing is evicted on the fastest machine: then whatever is not there was lost.
+        return new Load(startWork(prefix, duration, "0.004"), duration);
+    }
+
+    /** Starts a client that uses the pool now and then, and so stays connected until it is told to go. */
+    public Guest startGuest(String prefix) {
+        return new Guest(startWork(prefix, STAY, "0.5"));
+    }
+
+    private PodRun startWork(String prefix, Duration duration, String pauseSeconds) {
         String[] words = {
             "load",
             "--prefix",
@@ -51,9 +76,24 @@ public final class Clients {
             "--size",
             "4096",
             "--pause",
-            "0.004"
+            pauseSeconds
         };
-        return new Load(start(words).awaitStarted(Limits.CLIENT_POD), duration);
+        return start(words).awaitStarted(Limits.CLIENT_POD);
+    }
+
+    /** A client that stays. */
+    public static final class Guest {
+
+        private final PodRun run;
+
+        private Guest(PodRun run) {
+            this.run = run;
+        }
+
+        /** Ends it at once, as when its machine is lost. */
+        public void leave() {
+            run.stop();
+        }
     }
 
     /** A client at work. */
@@ -101,7 +141,7 @@ public final class Clients {
                 .endSecurityContext()
                 .addNewContainer()
                 .withName("client")
-                .withImage(IMAGE)
+                .withImage(image)
                 .withCommand(command)
                 .addNewEnvFrom()
                 .withNewConfigMapRef()

@@ -55,6 +55,11 @@ final class PodRun {
         }
     }
 
+    /** Ends it, whatever it does. */
+    void stop() {
+        pod.withGracePeriod(0).delete();
+    }
+
     private String phase() {
         return pod.require().getStatus().getPhase();
     }

@@ -13,12 +13,14 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 
 /** A pool in a cluster, seen from outside: its custom resource, its pods, its Lease. */
 public final class Pool {
 
     private static final String POOL_LABEL = "kvpool.dev/pool";
     private static final String ROLE_LABEL = "kvpool.dev/role";
+    private static final Set<String> MEMBERS = Set.of("master", "storage");
     private static final String LEADER_LABEL = "kvpool.dev/leader";
 
     private final Cluster cluster;
@@ -67,6 +69,13 @@ public final class Pool {
     /** All its pods, by name. */
     public List<Pod> pods() {
         return pods(POOL_LABEL, name);
+    }
+
+    /** Its masters and storage nodes, by name; Jobs come and go. */
+    public List<Pod> members() {
+        return pods().stream()
+                .filter(pod -> MEMBERS.contains(pod.getMetadata().getLabels().get(ROLE_LABEL)))
+                .toList();
     }
 
     public List<Pod> storagePods() {

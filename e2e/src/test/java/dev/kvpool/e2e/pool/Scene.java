@@ -47,9 +47,9 @@ public final class Scene implements AutoCloseable {
         return restarts;
     }
 
-    /** UIDs of the pool's pods: equal sets mean that none was replaced, none came and none went. */
+    /** UIDs of the pool's masters and storage nodes: equal sets mean that none was replaced, none came and none went. */
     public Set<String> podUids() {
-        return pool.pods().stream().map(pod -> pod.getMetadata().getUid()).collect(Collectors.toSet());
+        return pool.members().stream().map(pod -> pod.getMetadata().getUid()).collect(Collectors.toSet());
     }
 
     public void assertPut(String prefix) {
@@ -57,7 +57,11 @@ public final class Scene implements AutoCloseable {
     }
 
     public void assertReadBack(String prefix) {
-        assertThat(clients.get(prefix, objects)).contains("read back %d of %d objects".formatted(objects, objects));
+        assertReadBack(clients, prefix);
+    }
+
+    public void assertReadBack(Clients by, String prefix) {
+        assertThat(by.get(prefix, objects)).contains("read back %d of %d objects".formatted(objects, objects));
     }
 
     /** Removes the namespace and all that is in it. */
