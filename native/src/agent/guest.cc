@@ -125,7 +125,7 @@ void Guest::act() {
 Result<uint64_t> Guest::submit(client::OpCode op, kv_op* table, uint32_t count, const client::BatchOptions& options) {
   client::Submission submission = client::submissionOf(op, table, count, options, memory_, now());
   const std::lock_guard lock(mutex_);
-  const Result<client::BatchId> taken = pending_.add(table, count);
+  Result<client::BatchId> taken = pending_.add(table, count);
   if (!taken.ok()) return taken;
   submission.id = taken.value();
   const bool wasIdle = core_.idle();

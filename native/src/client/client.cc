@@ -54,7 +54,7 @@ Result<uint64_t> Client::submit(OpCode op, kv_op* table, uint32_t count, const B
   Submission submission = submissionOf(op, table, count, options, memory_, ClientShell::now());
   std::unique_lock lock(driver_.mutex());
   if (!driver_.running()) return kDefunct;
-  const Result<BatchId> taken = pending_.add(table, count);
+  Result<BatchId> taken = pending_.add(table, count);
   if (!taken.ok()) return taken;
   submission.id = taken.value();
   driver_.submit(lock, std::move(submission), options.waits);

@@ -131,6 +131,9 @@ final class CommandLineParser {
         if (setting.isOnOff()) {
             return "";
         }
-        return setting.defaultText().map(text -> " Default: " + text + ".").orElse("");
+        return setting.defaultText()
+                .filter(text -> !text.isEmpty())
+                .map(text -> " Default: " + text + ".")
+                .orElse("");
     }
 }
