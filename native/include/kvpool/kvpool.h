@@ -83,6 +83,7 @@ enum kv_status {
 /* Transports, as bits. */
 #define KV_PROTOCOL_TCP 1
 #define KV_PROTOCOL_SHM 2
+#define KV_PROTOCOL_UCX 4 /* between machines, before tcp, by which its requests go; needs libucp.so.0 on both sides */
 
 /* ---- library ------------------------------------------------------------------------------------------------ */
 
@@ -133,7 +134,7 @@ typedef struct kv_node_params {
   const char *data_dir;       /* existing directory on tmpfs or hugetlbfs; holds segment-0.kvs and shm.sock */
   uint64_t segment_bytes;     /* size of the segment file; 16 MiB at least */
   uint32_t listen_port;       /* 0: any free port */
-  uint32_t protocols;         /* KV_PROTOCOL_* bits; 0: tcp and, with a data_dir, shm */
+  uint32_t protocols;         /* KV_PROTOCOL_* bits; 0: tcp and, with a data_dir, shm. Without UCX the node goes on without it */
   uint32_t connect_timeout_ms;  /* default 3000 */
   uint32_t transfer_timeout_ms; /* a connection that makes no progress for this long ends; default 30000 */
   const char *product;          /* product version told to peers; default that of the library */
@@ -181,8 +182,16 @@ typedef struct kv_node_stats {
   uint64_t prefault_bytes;     /* of the segment, to be made present by prefaulting; 0: it is off */
   uint64_t prefaulted_bytes;   /* of these, so far */
   uint64_t page_bytes;         /* size of the segment's pages */
+  uint32_t protocols;          /* KV_PROTOCOL_* bits it serves; kv_node_explain says why one is missing */
+  uint32_t ucx_clients;        /* of clients_connected, those whose memory UCX reaches */
+  uint64_t ucx_refusals;       /* clients that wanted UCX and got tcp */
+  uint64_t ucx_write_bytes;
+  uint64_t ucx_read_bytes;
 } kv_node_stats;
 KV_API int32_t kv_node_get_stats(kv_node *node, kv_node_stats *out);
+
+/* The sentence why a protocol that was asked for is not served. Empty when all are. */
+KV_API int32_t kv_node_explain(kv_node *node, char *out, uint32_t out_size);
 
 /* Stops threads, closes connections; a segment file stays as it is. */
 KV_API void kv_node_destroy(kv_node *node);
@@ -193,7 +202,7 @@ typedef struct kv_client kv_client;
 
 typedef struct kv_client_params {
   uint32_t struct_size;
-  uint32_t protocols;           /* KV_PROTOCOL_* bits; 0: all, shared memory preferred */
+  uint32_t protocols;           /* KV_PROTOCOL_* bits; 0: shm and tcp. Preferred: shm on one machine, ucx, tcp */
   const char *masters;          /* HOST:PORT[,HOST:PORT...] in any order; the leader is found */
   const char *name;             /* shown in logs of masters and nodes; default: host name */
   uint32_t connect_timeout_ms;  /* default 3000 */
@@ -302,6 +311,9 @@ typedef struct kv_client_stats {
   uint64_t retries;
   uint64_t checksum_failures;
   uint64_t leader_changes;
+  uint64_t ucx_bytes;      /* of put_bytes and get_bytes, moved by UCX */
+  uint64_t ucx_lanes;      /* connections to nodes on which UCX was put to use */
+  uint64_t ucx_refusals;   /* nodes to which it was wanted and tcp is used; kv_client_explain and the log say why */
 } kv_client_stats;
 KV_API int32_t kv_client_get_stats(kv_client *client, kv_client_stats *out);
 

@@ -205,6 +205,9 @@ int32_t kv_client_get_stats(kv_client* client, kv_client_stats* out) {
     stats.retries = seen.retries;
     stats.checksum_failures = seen.checksumFailures;
     stats.leader_changes = seen.leaderChanges;
+    stats.ucx_bytes = seen.ucxBytes;
+    stats.ucx_lanes = seen.ucxLanes;
+    stats.ucx_refusals = seen.ucxRefusals;
     return kvpool::abi::writeOut(out, stats);
   });
 }

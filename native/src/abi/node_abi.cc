@@ -30,6 +30,15 @@ int32_t kv_node_get_stats(kv_node* node, kv_node_stats* out) {
   });
 }
 
+int32_t kv_node_explain(kv_node* node, char* out, uint32_t out_size) {
+  using namespace kvpool;
+  return abi::guarded(nullptr, 0, [&]() -> int32_t {
+    if (node == nullptr || out == nullptr || out_size == 0) return KV_INVALID_ARGUMENT;
+    abi::writeText(node->node->explanation(), out, out_size);
+    return KV_OK;
+  });
+}
+
 void kv_node_destroy(kv_node* node) {
   delete node;
 }

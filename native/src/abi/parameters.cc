@@ -14,7 +14,8 @@
 namespace kvpool::abi {
 namespace {
 
-constexpr uint32_t kProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM;
+constexpr uint32_t kUsualProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM;
+constexpr uint32_t kProtocols = kUsualProtocols | KV_PROTOCOL_UCX;
 
 std::string bootId() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
@@ -45,14 +46,17 @@ Result<client::ClientSettings> clientSettings(const PoolParameters& given) {
   const auto masters = net::parseHostPorts(given.masters, client::kMastersMax);
   if (!masters.ok()) return masters.status();
   if ((given.protocols & ~kProtocols) != 0) {
-    return {KV_INVALID_ARGUMENT, "protocols has unknown bits; known are KV_PROTOCOL_TCP and KV_PROTOCOL_SHM"};
+    return {KV_INVALID_ARGUMENT, "protocols has unknown bits; known are KV_PROTOCOL_TCP, KV_PROTOCOL_SHM and KV_PROTOCOL_UCX"};
   }
   auto name = nameOr(given.name, hostNameOr("client"), "name");
   if (!name.ok()) return name.status();
   auto product = nameOr(given.product, KVPOOL_PRODUCT_VERSION, "product");
   if (!product.ok()) return product.status();
 
-  const uint32_t protocols = orDefault(given.protocols, kProtocols);
+  const uint32_t protocols = orDefault(given.protocols, kUsualProtocols);
+  if ((protocols & (KV_PROTOCOL_UCX | KV_PROTOCOL_TCP)) == KV_PROTOCOL_UCX) {
+    return {KV_INVALID_ARGUMENT, "protocols has ucx without tcp, by which its requests go"};
+  }
   client::ClientSettings settings;
   for (const auto& master : masters.value())
     settings.config.masters.push_back(net::toString(master));
@@ -62,6 +66,7 @@ Result<client::ClientSettings> clientSettings(const PoolParameters& given) {
   settings.config.me.product = std::move(product.value());
   settings.config.tcp = (protocols & KV_PROTOCOL_TCP) != 0;
   settings.config.shm = (protocols & KV_PROTOCOL_SHM) != 0;
+  settings.config.ucx = (protocols & KV_PROTOCOL_UCX) != 0;
   settings.config.bootId = bootId();
   settings.config.seed = randomNumber();
   settings.config.connectTimeoutMs = orDefault(given.connectTimeoutMs, client::kConnectTimeoutMs);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the client core asks its shell to do. The core names connections and transfers with numbers of its own.
 //
-// Memory rule: the shell touches the caller's memory only for SendPayload, ReceivePayload, CopyToStaging and
-// CopyFromSegment, and stops at once on the Close or CancelCopy that takes one of them back. The core takes all of
+// Memory rule: the shell touches the caller's memory only for SendPayload, ReceivePayload, CopyToStaging,
+// CopyFromSegment and CopyFromStaging, and stops at once on the Close or CancelCopy that takes one of them back. The core takes all of
 // them back before it lets a batch end.
 #pragma once
 
@@ -69,6 +69,13 @@ struct MapSegments {
   std::vector<AttachedSegment> segments;
 };
 
+/// Exposes new memory of so many bytes to UCX, which CopyToStaging and CopyFromStaging then use. Answered by
+/// stagingOffered().
+struct OfferStaging {
+  ConnectionId connection = 0;
+  uint64_t bytes = 0;
+};
+
 /// Answered by copiedToStaging().
 struct CopyToStaging {
   ConnectionId connection = 0;
@@ -90,7 +97,16 @@ struct CopyFromSegment {
   Memory destination;
 };
 
-/// Takes back a CopyToStaging or CopyFromSegment that has not been answered; it will not be.
+/// Copies out of the staging memory what the node put there. Answered by copiedFromSegment() with KV_OK.
+struct CopyFromStaging {
+  ConnectionId connection = 0;
+  TransferId transfer = 0;
+  uint64_t stagingOffset = 0;
+  uint64_t length = 0;
+  Memory destination;
+};
+
+/// Takes back a CopyToStaging, CopyFromStaging or CopyFromSegment that has not been answered; it will not be.
 struct CancelCopy {
   ConnectionId connection = 0;
   TransferId transfer = 0;
@@ -99,6 +115,11 @@ struct CancelCopy {
 /// Closes, with everything queued on it; nothing more is heard of it.
 struct Close {
   ConnectionId connection = 0;
+};
+
+/// Tell people.
+struct Note {
+  std::string text;
 };
 
 struct LineResult {
@@ -111,7 +132,7 @@ struct FinishBatch {
   std::vector<LineResult> lines;
 };
 
-using Action = std::variant<Dial, SendFrame, SendPayload, ReceivePayload, SendStaging, MapSegments, CopyToStaging,
-                            CopyFromSegment, CancelCopy, Close, FinishBatch>;
+using Action = std::variant<Dial, SendFrame, SendPayload, ReceivePayload, SendStaging, OfferStaging, MapSegments,
+                            CopyToStaging, CopyFromSegment, CopyFromStaging, CancelCopy, Close, Note, FinishBatch>;
 
 }  // namespace kvpool::client

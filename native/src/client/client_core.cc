@@ -101,6 +101,12 @@ void ClientCore::segmentsMapped(Time now, ConnectionId connection, const Status&
   settle();
 }
 
+void ClientCore::stagingOffered(Time now, ConnectionId connection, const Result<StagingOffer>& offer) {
+  context_.now = now;
+  if (Lane* lane = links_.lane(connection)) lane->stagingOffered(offer);
+  settle();
+}
+
 void ClientCore::copiedToStaging(Time now, ConnectionId connection, TransferId transfer, uint32_t crc) {
   context_.now = now;
   if (Lane* lane = links_.lane(connection)) lane->copiedToStaging(transfer, crc);

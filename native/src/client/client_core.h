@@ -33,6 +33,7 @@ class ClientCore {
   void progressed(Time now, ConnectionId connection);
   void payloadSent(Time now, ConnectionId connection, TransferId transfer);
   void payloadReceived(Time now, ConnectionId connection, TransferId transfer, uint32_t computedCrc, uint32_t sentCrc);
+  void stagingOffered(Time now, ConnectionId connection, const Result<StagingOffer>& offer);
   void segmentsMapped(Time now, ConnectionId connection, const Status& status);
   void copiedToStaging(Time now, ConnectionId connection, TransferId transfer, uint32_t crc);
   /// `status` KV_OK: the directory named the object before and after the copy; KV_NOT_FOUND: it did not.

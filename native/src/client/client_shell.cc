@@ -6,6 +6,9 @@
 #include <thread>
 #include <utility>
 
+#include "base/log.h"
+#include "ucx/library.h"
+
 namespace kvpool::client {
 namespace {
 
@@ -58,14 +61,18 @@ void ClientShell::round(int64_t waitMs) {
   }
   settle();
   publishSnapshot();
-  loop_.runOnce(copier_.idle() ? static_cast<int>(std::min(core_.tickMs(), waitMs)) : 0, &busy_);
+  settleUcx();
+  const bool mayWait = copier_.idle() && !ucxBusy_;
+  loop_.runOnce(mayWait ? static_cast<int>(std::min(core_.tickMs(), waitMs)) : 0, &busy_);
   copier_.run(kCopyBytesPerRound);
   settle();
+  settleUcx();
 }
 
 void ClientShell::shutDown() {
   core_.shutDown(now());
   performAll();
+  if (ucx_) loop_.remove(ucx_->descriptor());
   publishSnapshot();
 }
 
@@ -163,6 +170,31 @@ void ClientShell::perform(const SendStaging& send) {
   toFlush_.push_back(send.connection);
 }
 
+void ClientShell::perform(const OfferStaging& offer) {
+  if (find(offer.connection) != nullptr) core_.stagingOffered(now(), offer.connection, offerStaging(offer));
+}
+
+Result<StagingOffer> ClientShell::offerStaging(const OfferStaging& offer) {
+  if (!ucx_) {
+    const Result<const ucx::Api*> api = ucx::load();
+    if (!api.ok()) return api.status();
+    auto worker = ucx::Worker::create(*api.value());
+    if (!worker.ok()) return worker.status();
+    ucx_ = std::move(worker.value());
+    loop_.add(ucx_->descriptor(), EPOLLIN, [this](uint32_t) { settleUcx(); });
+  }
+  auto exposed = ucx::ExposedMemory::create(*ucx_, offer.bytes);
+  if (!exposed.ok()) return exposed.status();
+  Attachment& attachment = copier_.attachment(offer.connection);
+  attachment.exposed = std::move(exposed.value());
+  return attachment.exposed->offer();
+}
+
+/// UCX answers nodes on our behalf, where no device does.
+void ClientShell::settleUcx() {
+  ucxBusy_ = ucx_ && !ucx_->settle();
+}
+
 void ClientShell::perform(const MapSegments& map) {
   Connection* connection = find(map.connection);
   if (connection == nullptr) return;
@@ -180,6 +212,10 @@ void ClientShell::perform(const MapSegments& map) {
     attachment.segments[map.segments[i].segment] = std::move(view.value());
   }
   core_.segmentsMapped(now(), map.connection, Status());
+}
+
+void ClientShell::perform(const Note& note) {
+  log(LogLevel::Warning, note.text);
 }
 
 void ClientShell::perform(const FinishBatch& finished) {

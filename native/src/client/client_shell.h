@@ -46,7 +46,7 @@ class ClientShell : private Connection::Listener, private Copier::Listener {
   /// Waits for something to happen, at most `waitMs`, and does what follows from it.
   void round(int64_t waitMs);
   /// How long nothing needs to be done when no socket says so.
-  [[nodiscard]] int64_t tickMs() const { return core_.tickMs(); }
+  [[nodiscard]] int64_t tickMs() const { return ucxBusy_ ? 0 : core_.tickMs(); }
   /// Ends every batch with KV_CLOSED. Nothing may be called but snapshot() afterwards.
   void shutDown();
 
@@ -68,6 +68,8 @@ class ClientShell : private Connection::Listener, private Copier::Listener {
   void performAll();
   void publishSnapshot();
   Connection* find(ConnectionId id);
+  Result<StagingOffer> offerStaging(const OfferStaging& offer);
+  void settleUcx();
   void bury(ConnectionId id);
 
   void perform(const Dial& dial);
@@ -75,11 +77,14 @@ class ClientShell : private Connection::Listener, private Copier::Listener {
   void perform(const SendPayload& send);
   void perform(const ReceivePayload& receive);
   void perform(const SendStaging& send);
+  void perform(const OfferStaging& offer);
   void perform(const MapSegments& map);
   void perform(const CopyToStaging& copy) { copier_.add(copy); }
   void perform(const CopyFromSegment& copy) { copier_.add(copy); }
+  void perform(const CopyFromStaging& copy) { copier_.add(copy); }
   void perform(const CancelCopy& cancel) { copier_.cancel(cancel.connection, cancel.transfer); }
   void perform(const Close& close) { bury(close.connection); }
+  void perform(const Note& note);
   void perform(const FinishBatch& finished);
 
   void connectionOpened(ConnectionId id) override;
@@ -95,11 +100,13 @@ class ClientShell : private Connection::Listener, private Copier::Listener {
   ClientCore core_;
   net::EventLoop loop_;
   net::Resolver resolver_;
+  std::unique_ptr<ucx::Worker> ucx_;  // once a node was to be reached with it; outlives what the copier has of it
   Copier copier_;
   net::BusyWait busy_;
   std::unordered_map<ConnectionId, std::shared_ptr<Connection>> connections_;
   std::vector<std::shared_ptr<Connection>> buried_;  // may still be on the call stack
   std::vector<ConnectionId> toFlush_;
+  bool ucxBusy_ = false;  // it has more to do than one round may
   Time lastTick_ = 0;
 
   mutable std::mutex mutex_;

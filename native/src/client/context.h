@@ -21,6 +21,7 @@ struct Config {
   wire::Identity me;                 ///< role client, any pool
   bool tcp = true;
   bool shm = true;
+  bool ucx = false;    ///< between machines, before tcp
   std::string bootId;  ///< of this machine; a node with the same one can share memory with us
   int64_t connectTimeoutMs = kConnectTimeoutMs;
   int64_t transferTimeoutMs = kTransferTimeoutMs;
@@ -37,6 +38,9 @@ struct Statistics {
   uint64_t putBytes = 0;
   uint64_t getBytes = 0;
   uint64_t shmBytes = 0;
+  uint64_t ucxBytes = 0;
+  uint64_t ucxLanes = 0;     ///< nodes that UCX moved to or from since it was attached, all in all
+  uint64_t ucxRefusals = 0;  ///< nodes to which it was wanted and could not be had
   uint64_t retries = 0;
   uint64_t checksumFailures = 0;
   uint64_t leaderChanges = 0;

@@ -22,20 +22,25 @@ void Copier::run(uint64_t bytes) {
   while (!jobs_.empty() && bytes > 0) {
     Job& job = jobs_.front();
     bytes -= std::min(bytes, kJobCost);
-    // Both variants of a step tell the result and drop the job themselves when it is complete.
-    const bool more = std::holds_alternative<CopyToStaging>(job.copy)
-                          ? stepIn(job, std::get<CopyToStaging>(job.copy), bytes)
-                          : stepOut(job, std::get<CopyFromSegment>(job.copy), bytes);
+    // Each step tells the result and drops the job itself when it is complete.
+    bool more = false;
+    if (const auto* in = std::get_if<CopyToStaging>(&job.copy)) {
+      more = stepIn(job, *in, bytes);
+    } else if (const auto* out = std::get_if<CopyFromSegment>(&job.copy)) {
+      more = stepOut(job, *out, bytes);
+    } else {
+      more = stepOut(job, std::get<CopyFromStaging>(job.copy), bytes);
+    }
     if (more) return;
   }
 }
 
 bool Copier::stepIn(Job& job, const CopyToStaging& copy, uint64_t& budget) {
   const uint64_t part = std::min(copy.length - job.done, budget);
-  const StagingMemory& staging = *attachments_.at(job.connection).staging;
+  const Attachment& attachment = attachments_.at(job.connection);
   for (uint64_t left = part; left > 0;) {
     const std::span<const uint8_t> run = job.at.run(left);
-    job.crc = crc32cCopy(staging.at(copy.stagingOffset + job.done), run.data(), run.size(), job.crc);
+    job.crc = crc32cCopy(attachment.stagingAt(copy.stagingOffset + job.done), run.data(), run.size(), job.crc);
     job.at.advance(run.size());
     job.done += run.size();
     left -= run.size();
@@ -55,11 +60,10 @@ const uint8_t* Copier::find(const CopyFromSegment& copy) {
   return segment->second->find(copy.extent, copy.object, copy.offset, copy.length);
 }
 
-bool Copier::stepOut(Job& job, const CopyFromSegment& copy, uint64_t& budget) {
-  // Looking before every piece is cheap and stops a large copy soon after its extent was given to another object.
-  const uint8_t* from = find(copy);
-  const uint64_t part = std::min(copy.length - job.done, budget);
-  for (uint64_t left = from != nullptr ? part : 0; left > 0;) {
+/// A part of the value at `from` into the caller's memory.
+void Copier::copyOut(Job& job, const uint8_t* from, uint64_t length, uint64_t& budget) {
+  const uint64_t part = std::min(length - job.done, budget);
+  for (uint64_t left = part; left > 0;) {
     const std::span<uint8_t> run = job.at.run(left);
     job.crc = crc32cCopy(run.data(), from + job.done, run.size(), job.crc);
     job.at.advance(run.size());
@@ -67,6 +71,21 @@ bool Copier::stepOut(Job& job, const CopyFromSegment& copy, uint64_t& budget) {
     left -= run.size();
   }
   budget -= part;
+}
+
+bool Copier::stepOut(Job& job, const CopyFromStaging& copy, uint64_t& budget) {
+  copyOut(job, attachments_.at(job.connection).stagingAt(copy.stagingOffset), copy.length, budget);
+  if (job.done < copy.length) return true;
+  const Job done = job;
+  jobs_.pop_front();
+  listener_.copiedFromSegment(done.connection, done.transfer, KV_OK, done.crc);
+  return false;
+}
+
+bool Copier::stepOut(Job& job, const CopyFromSegment& copy, uint64_t& budget) {
+  // Looking before every piece is cheap and stops a large copy soon after its extent was given to another object.
+  const uint8_t* from = find(copy);
+  if (from != nullptr) copyOut(job, from, copy.length, budget);
   if (from != nullptr && job.done < copy.length) return true;
   const int32_t status = from != nullptr && find(copy) != nullptr ? KV_OK : KV_NOT_FOUND;
   const Job done = job;

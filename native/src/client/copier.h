@@ -11,12 +11,17 @@
 #include "client/actions.h"
 #include "client/segment_view.h"
 #include "client/staging_memory.h"
+#include "ucx/exposed_memory.h"
 
 namespace kvpool::client {
 
 /// The memory shared with one node, named by its connection.
 struct Attachment {
-  std::unique_ptr<StagingMemory> staging;
+  std::unique_ptr<StagingMemory> staging;        // through shared memory
+  std::unique_ptr<ucx::ExposedMemory> exposed;  // or through UCX
+  [[nodiscard]] uint8_t* stagingAt(uint64_t offset) const {
+    return staging ? staging->at(offset) : exposed->at(offset);
+  }
   std::map<uint16_t, std::unique_ptr<SegmentView>> segments;
 };
 
@@ -38,6 +43,9 @@ class Copier {
   void add(const CopyFromSegment& copy) {
     jobs_.push_back({copy.connection, copy.transfer, copy, MemoryCursor(copy.destination), 0, 0});
   }
+  void add(const CopyFromStaging& copy) {
+    jobs_.push_back({copy.connection, copy.transfer, copy, MemoryCursor(copy.destination), 0, 0});
+  }
   void cancel(ConnectionId connection, TransferId transfer);
   /// Forgets the connection's jobs and unmaps its memory.
   void detach(ConnectionId connection);
@@ -50,7 +58,7 @@ class Copier {
   struct Job {
     ConnectionId connection = 0;
     TransferId transfer = 0;
-    std::variant<CopyToStaging, CopyFromSegment> copy;
+    std::variant<CopyToStaging, CopyFromSegment, CopyFromStaging> copy;
     MemoryCursor at;  // in the caller's memory
     uint64_t done = 0;
     uint32_t crc = 0;
@@ -58,6 +66,8 @@ class Copier {
 
   bool stepIn(Job& job, const CopyToStaging& copy, uint64_t& budget);
   bool stepOut(Job& job, const CopyFromSegment& copy, uint64_t& budget);
+  bool stepOut(Job& job, const CopyFromStaging& copy, uint64_t& budget);
+  static void copyOut(Job& job, const uint8_t* from, uint64_t length, uint64_t& budget);
   const uint8_t* find(const CopyFromSegment& copy);
 
   Listener& listener_;

@@ -35,61 +35,6 @@ void Lane::enqueue(Transfer transfer, const PoolId& pool) {
   if (stage_ == Stage::Ready) begin();
 }
 
-// ---- connecting ----
-
-void Lane::dial(const PoolId& pool) {
-  hello_ = wire::Hello{};
-  hello_.self = context_.config.me;
-  hello_.self.poolId = pool;
-  hello_.expectedPeer = incarnation_;
-  connection_ = context_.newConnection();
-  stage_ = Stage::Dialing;
-  since_ = context_.now;
-  context_.act(Dial{connection_, transport_, address_});
-}
-
-void Lane::opened() {
-  if (stage_ != Stage::Dialing) return;
-  stage_ = Stage::Greeting;
-  wire::Bytes frame;
-  wire::appendHello(frame, hello_);
-  context_.act(SendFrame{connection_, std::move(frame)});
-}
-
-void Lane::greeted(const Reply& reply) {
-  if (const auto* refused = std::get_if<wire::Refused>(&reply)) {
-    return fail(wire::refusalStatus(*refused, "node " + node_));
-  }
-  const auto* welcome = std::get_if<wire::Welcome>(&reply);
-  if (welcome == nullptr) return fail(Status(KV_PROTOCOL, "the greeting was answered with something else"));
-  Status fits = wire::judgeWelcome(*welcome, wire::Role::Node, hello_);
-  if (!fits.ok()) return fail(fits);
-  if (transport_ == Transport::Unix) {
-    stage_ = Stage::Attaching;
-    context_.act(SendStaging{connection_, shmAttach(context_.newRequest(), kStagingBytes), kStagingBytes});
-    return;
-  }
-  stage_ = Stage::Ready;
-  begin();
-}
-
-void Lane::attached(const Reply& reply) {
-  const auto* attached = std::get_if<ShmAttached>(&reply);
-  if (attached == nullptr) return fail(Status(KV_PROTOCOL, "the attachment was answered with something else"));
-  if (attached->status != KV_OK) {
-    return fail(Status(attached->status, std::string("no shared memory: ") + statusText(attached->status)));
-  }
-  stage_ = Stage::Mapping;
-  context_.act(MapSegments{connection_, attached->segments});
-}
-
-void Lane::segmentsMapped(const Status& status) {
-  if (stage_ != Stage::Mapping) return;
-  if (!status.ok()) return fail(status);
-  stage_ = Stage::Ready;
-  begin();
-}
-
 // ---- moving ----
 
 void Lane::begin() {
@@ -102,7 +47,14 @@ void Lane::begin() {
   }
 }
 
+bool Lane::goesByUcx(const Transfer& transfer) const {
+  return ucx_ && transfer.length > kUcxInlineBytes && transfer.length <= kStagingObjectBytes;
+}
+
 bool Lane::beginOne(const Transfer& transfer) {
+  if (goesByUcx(transfer)) {
+    return transfer.direction == Direction::Write ? beginStagedWrite(transfer) : beginStagedRead(transfer);
+  }
   Moving& moving = moving_[transfer.id];
   moving.transfer = transfer;
   if (transfer.direction == Direction::Write) {
@@ -123,8 +75,22 @@ bool Lane::beginShared(const Transfer& transfer) {
                                  transfer.length, transfer.memory});
     return true;
   }
+  return beginStagedWrite(transfer);
+}
+
+/// The node puts the bytes into our staging memory.
+bool Lane::beginStagedRead(const Transfer& transfer) {
   const std::optional<uint64_t> block = ring_.take(transfer.length);
-  if (!block) return false;  // begun again when an answered write gives its block back
+  if (!block) return false;  // begun again when an earlier transfer gives its block back
+  moving_[transfer.id] = Moving{transfer, Step::AwaitingReply, false, {}, block};
+  context_.act(SendFrame{
+      connection_, stagedRead(transfer.id, transfer.extent, transfer.object, transfer.length, *block)});
+  return true;
+}
+
+bool Lane::beginStagedWrite(const Transfer& transfer) {
+  const std::optional<uint64_t> block = ring_.take(transfer.length);
+  if (!block) return false;  // likewise
   moving_[transfer.id] = Moving{transfer, Step::CopyingIn, false, {}, block};
   context_.act(CopyToStaging{connection_, transfer.id, transfer.memory, transfer.length, *block});
   return true;
@@ -170,6 +136,13 @@ void Lane::readable(const ReadReply& reply) {
     return fail(Status(KV_PROTOCOL, "announced " + std::to_string(reply.payloadLength) + " bytes for an object of " +
                                         std::to_string(moving->transfer.length)));
   }
+  if (moving->staging) {
+    if (moving->orphan) return finish(reply.request, KV_OK);
+    moving->step = Step::CopyingOut;
+    context_.act(CopyFromStaging{connection_, reply.request, *moving->staging, moving->transfer.length,
+                                 moving->transfer.memory});
+    return;
+  }
   moving->step = Step::ReceivingPayload;
   ReceivePayload receive{connection_, reply.request, std::nullopt, moving->transfer.length};
   if (!moving->orphan) receive.destination = moving->transfer.memory;
@@ -208,6 +181,7 @@ void Lane::finish(TransferId id, int32_t status) {
     const bool shared = transport_ == Transport::Unix;
     if (status == KV_CHECKSUM) ++context_.statistics.checksumFailures;
     if (status == KV_OK && shared) context_.statistics.shmBytes += moving.transfer.length;
+    if (status == KV_OK && !shared && moving.staging) context_.statistics.ucxBytes += moving.transfer.length;
     if (status != KV_OK) context_.explain("node " + node_ + ": " + statusText(status));
     results_.push_back({id, moving.transfer.batch, moving.transfer.line, incarnation_, status, shared});
   }
@@ -252,7 +226,9 @@ void Lane::fail(const Status& why) {
 
 void Lane::end(const Status& why) {
   const bool wasReady = stage_ == Stage::Ready;
+  const bool attaching = stage_ == Stage::Offering || stage_ == Stage::Attaching;
   stage_ = Stage::Down;
+  loseUcx(attaching, why);
   why_ = Status(why.code(), "node " + node_ + " at " + address_ + ": " + why.text());
   if (!wasReady) {
     // Without shared memory everything still works through tcp, so it is not tried again in this life of the node.

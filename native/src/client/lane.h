@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One connection to one life of a storage node, and the transfers on it: dials when there is work, greets, attaches the
-// shared memory when it is a unix socket, then keeps up to kTransfersInFlight transfers on the way.
+// shared memory when it is a unix socket, or memory for UCX to use when that is wanted, then keeps up to
+// kTransfersInFlight transfers on the way.
 #pragma once
 
 #include <deque>
@@ -39,6 +40,7 @@ class Lane {
   void payloadSent(TransferId id);
   void payloadReceived(TransferId id, uint32_t computedCrc, uint32_t sentCrc);
   void progressed() { lastProgress_ = context_.now; }
+  void stagingOffered(const Result<StagingOffer>& offer);
   void segmentsMapped(const Status& status);
   void copiedToStaging(TransferId id, uint32_t crc);
   void copiedFromSegment(TransferId id, int32_t status, uint32_t crc);
@@ -50,7 +52,7 @@ class Lane {
   void fail(const Status& why);
 
  private:
-  enum class Stage { Down, Dialing, Greeting, Attaching, Mapping, Ready };
+  enum class Stage { Down, Dialing, Greeting, Offering, Attaching, Mapping, Ready };
   enum class Step { SendingPayload, CopyingIn, AwaitingReply, ReceivingPayload, CopyingOut };
 
   struct Moving {
@@ -64,9 +66,15 @@ class Lane {
   void dial(const PoolId& pool);
   void greeted(const Reply& reply);
   void attached(const Reply& reply);
+  void attachedUcx(const Reply& reply);
+  void goWithoutUcx(const std::string& why);
+  void loseUcx(bool attaching, const Status& why);
   void begin();
   bool beginOne(const Transfer& transfer);
   bool beginShared(const Transfer& transfer);
+  bool beginStagedRead(const Transfer& transfer);
+  bool beginStagedWrite(const Transfer& transfer);
+  [[nodiscard]] bool goesByUcx(const Transfer& transfer) const;
   Moving* find(TransferId id);
   void written(const WriteReply& reply);
   void readable(const ReadReply& reply);
@@ -89,6 +97,9 @@ class Lane {
   Time lastProgress_ = 0;
   Time restUntil_ = 0;
   bool failedForGood_ = false;
+  bool ucx_ = false;           // attached on this connection
+  bool ucxGivenUp_ = false;    // in this life of the node
+  uint32_t ucxLosses_ = 0;     // connections that ended with it
   Status why_;  // of the last failure
   StagingRing ring_{kStagingBytes};
   std::deque<Transfer> waiting_;

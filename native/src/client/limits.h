@@ -43,6 +43,10 @@ inline constexpr int64_t kLaneRestMs = 500;
 // A node that makes no progress for this long loses its reads to other nodes with a copy.
 inline constexpr int64_t kFallOverMs = 1000;
 inline constexpr uint64_t kStagingBytes = 64ull << 20;
+// With UCX, values up to this length travel with their request: the node would need a round trip of its own for them.
+inline constexpr uint64_t kUcxInlineBytes = 4096;
+// Connections of one life of a node that may end while UCX is in use, before it is given up there.
+inline constexpr uint32_t kUcxLossesMax = 2;
 inline constexpr uint64_t kStagingAlignment = 64;
 inline constexpr uint64_t kStagingObjectBytes = kStagingBytes / 4;
 

@@ -13,6 +13,7 @@
 #include "dev_kvpool_wire/RemoveAllReply.h"
 #include "dev_kvpool_wire/RemoveReply.h"
 #include "dev_kvpool_wire/ShmAttached.h"
+#include "dev_kvpool_wire/UcxAttached.h"
 #include "dev_kvpool_wire/Welcome.h"
 #include "dev_kvpool_wire/WriteReply.h"
 
@@ -171,6 +172,10 @@ Reply decodeReply(wire::Body body) {
     }
     case sbe::ShmAttached::sbeTemplateId():
       return readShmAttached(body);
+    case sbe::UcxAttached::sbeTemplateId(): {
+      Reader<sbe::UcxAttached> reader(body);
+      return UcxAttached{reader->requestId(), reader->status(), text(reader.bytes())};
+    }
     default:
       throw Malformed("message " + std::to_string(id) + " is not for a client");
   }

@@ -101,8 +101,14 @@ struct ShmAttached {
   std::vector<AttachedSegment> segments;
 };
 
+struct UcxAttached {
+  uint64_t request = 0;
+  int32_t status = 0;
+  std::string reason;  ///< why not
+};
+
 using Reply = std::variant<Heartbeat, wire::Welcome, wire::Refused, GrantReply, LookupReply, KeysReply, RemoveAllReply,
-                           WriteReply, ReadReply, ShmAttached>;
+                           WriteReply, ReadReply, ShmAttached, UcxAttached>;
 
 /// Decodes the body of one frame. Throws std::runtime_error (see wire/sbe.h) for anything a client does not expect.
 Reply decodeReply(wire::Body body);

@@ -9,6 +9,8 @@
 #include "dev_kvpool_wire/RemoveAllRequest.h"
 #include "dev_kvpool_wire/RemoveRequest.h"
 #include "dev_kvpool_wire/ShmAttach.h"
+#include "dev_kvpool_wire/StagedRead.h"
+#include "dev_kvpool_wire/UcxAttach.h"
 #include "dev_kvpool_wire/WriteRequest.h"
 #include "wire/frame.h"
 
@@ -135,6 +137,24 @@ wire::Bytes readRequest(uint64_t request, const ExtentRef& extent, const ObjectI
     message.requestId(request).payloadLength(payloadLength);
     put(message.extent(), extent);
     put(message.objectId(), object);
+  });
+}
+
+wire::Bytes stagedRead(uint64_t request, const ExtentRef& extent, const ObjectId& object, uint64_t payloadLength,
+                       uint64_t stagingOffset) {
+  return frameOf<sbe::StagedRead>(0, [&](sbe::StagedRead& message) {
+    message.requestId(request).payloadLength(payloadLength).stagingOffset(stagingOffset);
+    put(message.extent(), extent);
+    put(message.objectId(), object);
+  });
+}
+
+wire::Bytes ucxAttach(uint64_t request, const StagingOffer& offer) {
+  const size_t room = textRoom(offer.worker.size()) + textRoom(offer.key.size());
+  return frameOf<sbe::UcxAttach>(room, [&](sbe::UcxAttach& message) {
+    message.requestId(request).stagingBytes(offer.bytes).stagingAddress(offer.address);
+    message.putWorker(offer.worker.data(), static_cast<uint32_t>(offer.worker.size()));
+    message.putKey(offer.key.data(), static_cast<uint32_t>(offer.key.size()));
   });
 }
 

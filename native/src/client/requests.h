@@ -10,6 +10,7 @@
 #include "base/ids.h"
 #include "base/retention.h"
 #include "wire/sbe.h"
+#include "wire/staging_offer.h"
 
 namespace kvpool::client {
 
@@ -59,7 +60,11 @@ wire::Bytes removeAllRequest(uint64_t request, bool force);
 wire::Bytes inlineWrite(uint64_t request, const WriteLine& line);
 wire::Bytes stagedWrite(uint64_t request, const WriteLine& line, const Staged& staged);
 wire::Bytes readRequest(uint64_t request, const ExtentRef& extent, const ObjectId& object, uint64_t payloadLength);
+/// The same, into the staging memory; no payload follows the answer.
+wire::Bytes stagedRead(uint64_t request, const ExtentRef& extent, const ObjectId& object, uint64_t payloadLength,
+                       uint64_t stagingOffset);
 wire::Bytes shmAttach(uint64_t request, uint64_t stagingBytes);
+wire::Bytes ucxAttach(uint64_t request, const StagingOffer& offer);
 
 /// Bytes a key adds to a request, with everything that stands next to it: what the request's bound counts.
 constexpr size_t requestBytes(std::string_view key) {

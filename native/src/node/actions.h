@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "wire/sbe.h"
+#include "wire/staging_offer.h"
 
 namespace kvpool::node {
 
@@ -68,6 +69,32 @@ struct MapStaging {
   uint64_t bytes;
 };
 
+/// Reach the client's memory through UCX. Answered by ucxConnected(connection, status), unless the connection closes.
+struct ConnectUcx {
+  ConnectionId connection;
+  StagingOffer offer;
+};
+
+/// Copy from the client's memory into the segment through UCX. Answered by pulled(transfer, good, computed), also when
+/// the connection closes; until then the bytes may still change.
+struct PullPayload {
+  ConnectionId connection;
+  uint64_t transfer;
+  uint64_t stagingOffset;
+  uint64_t offset;
+  uint64_t length;
+};
+
+/// Copy from the segment into the client's memory through UCX. Answered by pushed(transfer, good), also when the
+/// connection closes.
+struct PushPayload {
+  ConnectionId connection;
+  uint64_t transfer;
+  uint64_t stagingOffset;
+  uint64_t offset;
+  uint64_t length;
+};
+
 /// Send what is queued, then close. Answered by closed(connection).
 struct Close {
   ConnectionId connection;
@@ -94,6 +121,6 @@ struct Note {
 };
 
 using Action = std::variant<SendFrames, SendSegments, SendPayload, ReceivePayload, DiscardPayload, CopyStaging,
-                            MapStaging, Close, Dial, DialSource, Note>;
+                            MapStaging, ConnectUcx, PullPayload, PushPayload, Close, Dial, DialSource, Note>;
 
 }  // namespace kvpool::node

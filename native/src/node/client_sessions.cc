@@ -11,6 +11,8 @@
 #include "dev_kvpool_wire/Hello.h"
 #include "dev_kvpool_wire/ReadRequest.h"
 #include "dev_kvpool_wire/ShmAttach.h"
+#include "dev_kvpool_wire/StagedRead.h"
+#include "dev_kvpool_wire/UcxAttach.h"
 #include "dev_kvpool_wire/WriteRequest.h"
 
 namespace kvpool::node {
@@ -44,9 +46,13 @@ void ClientSessions::frame(ConnectionId id, wire::Body body) {
     case sbe::WriteRequest::SBE_TEMPLATE_ID:
       return write(id, session, readWriteRequest(body));
     case sbe::ReadRequest::SBE_TEMPLATE_ID:
-      return read(id, session, readReadRequest(body));
+      return read(id, session, {readReadRequest(body), {}});
     case sbe::ShmAttach::SBE_TEMPLATE_ID:
       return attach(id, session, readShmAttach(body));
+    case sbe::UcxAttach::SBE_TEMPLATE_ID:
+      return attachUcx(id, session, readUcxAttach(body));
+    case sbe::StagedRead::SBE_TEMPLATE_ID:
+      return readStaged(id, session, readStagedRead(body));
     case sbe::Heartbeat::SBE_TEMPLATE_ID:
       return;
     default:
@@ -112,6 +118,7 @@ void ClientSessions::write(ConnectionId id, Session& session, const WriteRequest
       context_.directory.reserve(request.objectId, request.key, request.payloadLength, request.retention);
   if (!reserved.ok()) return refuseWrite(id, session, request, reserved.status());
 
+  if (request.staging && session.ucx) return pull(id, session, request, reserved.value());
   session.write = Write{reserved.value(), request.requestId, request.authority};
   const uint64_t offset = context_.directory.slot(reserved.value()).payloadOffset();
   if (request.staging) {
@@ -138,7 +145,13 @@ void ClientSessions::payloadReceived(ConnectionId id, uint32_t computed, uint32_
   if (!session.write) throw std::logic_error("payload without a write");
   const Write write = *session.write;
   session.write.reset();
-  int32_t status = context_.obedience.judge(write.authority);
+  finishWrite(id, write, KV_OK, computed, sent);
+}
+
+/// `status` says whether the payload came at all.
+void ClientSessions::finishWrite(ConnectionId id, const Write& write, int32_t status, uint32_t computed,
+                                 uint32_t sent) {
+  if (status == KV_OK) status = context_.obedience.judge(write.authority);
   if (status == KV_OK && context_.directory.removed(write.slot)) status = KV_STALE_EPOCH;
   if (status == KV_OK && computed != sent) status = KV_CHECKSUM;
   if (status != KV_OK) {
@@ -156,11 +169,11 @@ void ClientSessions::payloadReceived(ConnectionId id, uint32_t computed, uint32_
   replyWrite(id, write.requestId, KV_OK, {0, write.slot, slot.generation});
 }
 
-void ClientSessions::read(ConnectionId id, Session& session, const ReadRequest& request) {
+void ClientSessions::read(ConnectionId id, Session& session, const QueuedRead& read) {
   if (session.sending.size() + session.reads.size() >= kReadsQueuedMax) {
     return close(id, session, std::to_string(kReadsQueuedMax) + " reads wait, the most of one connection");
   }
-  session.reads.push_back(request);
+  session.reads.push_back(read);
   if (session.reads.size() == 1) continueReads(id, session);
 }
 
@@ -171,7 +184,8 @@ void ClientSessions::continueReads(ConnectionId id, Session& session) {
   }
 }
 
-bool ClientSessions::serve(ConnectionId id, Session& session, const ReadRequest& request) {
+bool ClientSessions::serve(ConnectionId id, Session& session, const QueuedRead& read) {
+  const ReadRequest& request = read.request;
   const store::Slot* slot = context_.directory.find(request.extent, request.objectId);
   if (slot == nullptr || slot->payloadLength != request.payloadLength) {
     ++context_.stats.readMisses;
@@ -185,6 +199,10 @@ bool ClientSessions::serve(ConnectionId id, Session& session, const ReadRequest&
   }
   ++context_.stats.reads;
   context_.stats.readBytes += slot->payloadLength;
+  if (read.stagingOffset) {
+    push(id, session, read, *slot);
+    return true;
+  }
   wire::Bytes out;
   appendReadReply(out, request.requestId, KV_OK, slot->payloadLength);
   context_.directory.pin(slot->generation);
@@ -208,7 +226,7 @@ void ClientSessions::continueChecks() {
     if (outcome == PayloadCheck::Outcome::Damaged) {
       ++context_.stats.checksumFailures;
       dropDamaged(context_, slot, "its first reader");
-      refuseRead(id, session.reads.front().requestId, KV_CHECKSUM);
+      refuseRead(id, session.reads.front().request.requestId, KV_CHECKSUM);
       session.reads.pop_front();
     }
     continueReads(id, session);
@@ -261,6 +279,7 @@ void ClientSessions::closed(ConnectionId id) {
   }
   for (const uint64_t generation : session.sending)
     context_.directory.unpin(generation);
+  if (session.ucx) --context_.stats.ucxClients;
   std::erase(checking_, id);
   sessions_.erase(id);
 }

@@ -17,6 +17,8 @@ namespace kvpool::node {
 /// The connections of clients: admission, writes, reads, shared memory.
 class ClientSessions {
  public:
+  /// Transfers of one connection through UCX that may be under way; a client of ours asks for fewer.
+  static constexpr uint32_t kUcxTransfersMax = 256;
   /// Reads a client may have waiting for the wire; the shell stops listening to it long before.
   static constexpr size_t kReadsQueuedMax = 1024;
 
@@ -34,6 +36,9 @@ class ClientSessions {
   void payloadReceived(ConnectionId id, uint32_t computed, uint32_t sent);
   void payloadSent(ConnectionId id);
   void stagingMapped(ConnectionId id, const Status& outcome);
+  void ucxConnected(ConnectionId id, const Status& outcome);
+  void pulled(uint64_t transfer, bool good, uint32_t computed);
+  void pushed(uint64_t transfer, bool good);
   void closed(ConnectionId id);
   void tick(uint64_t nowMs);
 
@@ -48,6 +53,19 @@ class ClientSessions {
     uint64_t requestId = 0;
     Authority authority;
   };
+  /// Of a payload that UCX moves. Outlives its connection: the bytes are touched until UCX says that they are not.
+  struct UcxTransfer {
+    ConnectionId connection = 0;
+    uint64_t requestId = 0;
+    uint64_t length = 0;
+    std::optional<Write> write;  // with the checksum it must have; else a read
+    uint32_t crc = 0;
+    uint64_t generation = 0;  // of a read: pinned
+  };
+  struct QueuedRead {
+    ReadRequest request;
+    std::optional<uint64_t> stagingOffset;  // through UCX
+  };
   struct Attach {
     uint64_t requestId = 0;
     uint64_t bytes = 0;
@@ -61,10 +79,13 @@ class ClientSessions {
     wire::VersionRange wire;    // what it understands
     wire::VersionRange layout;  // likewise; matters when local
     uint64_t stagingBytes = 0;
+    bool ucx = false;            // reaches the staging memory
+    uint32_t ucxTransfers = 0;   // under way
     std::optional<Write> write;
     std::optional<Attach> attach;
+    std::optional<Attach> ucxAttach;
     std::deque<uint64_t> sending;       // generations pinned, in the order they are sent
-    std::deque<ReadRequest> reads;      // the first one is being checked, the others wait behind it
+    std::deque<QueuedRead> reads;      // the first one is being checked, the others wait behind it
     std::optional<PayloadCheck> check;  // of the first one
   };
 
@@ -73,18 +94,27 @@ class ClientSessions {
   void write(ConnectionId id, Session& session, const WriteRequest& request);
   [[nodiscard]] Status admitWrite(const Session& session, const WriteRequest& request) const;
   void refuseWrite(ConnectionId id, Session& session, const WriteRequest& request, const Status& why);
-  void read(ConnectionId id, Session& session, const ReadRequest& request);
+  void finishWrite(ConnectionId id, const Write& write, int32_t status, uint32_t computed, uint32_t sent);
+  void read(ConnectionId id, Session& session, const QueuedRead& read);
   void continueReads(ConnectionId id, Session& session);
   /// False when the payload must be checked first.
-  bool serve(ConnectionId id, Session& session, const ReadRequest& request);
+  bool serve(ConnectionId id, Session& session, const QueuedRead& read);
   void refuseRead(ConnectionId id, uint64_t requestId, int32_t status);
   void attach(ConnectionId id, Session& session, const ShmAttach& request);
+  void attachUcx(ConnectionId id, Session& session, const UcxAttach& request);
+  void readStaged(ConnectionId id, Session& session, const StagedRead& request);
+  void pull(ConnectionId id, Session& session, const WriteRequest& request, uint32_t slot);
+  void push(ConnectionId id, Session& session, const QueuedRead& read, const store::Slot& slot);
+  uint64_t beginUcx(Session& session, const UcxTransfer& transfer);
+  std::optional<UcxTransfer> endUcx(uint64_t transfer);
   void replyWrite(ConnectionId id, uint64_t requestId, int32_t status, const ExtentRef& extent);
   void close(ConnectionId id, Session& session, const std::string& reason);
 
   CoreContext& context_;
   std::unordered_map<ConnectionId, Session> sessions_;
   std::vector<ConnectionId> checking_;  // sessions with a check
+  std::unordered_map<uint64_t, UcxTransfer> ucxTransfers_;
+  uint64_t lastUcxTransfer_ = 0;
 };
 
 }  // namespace kvpool::node

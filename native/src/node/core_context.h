@@ -22,6 +22,8 @@ struct CoreConfig {
   std::vector<std::string> masterAddresses;  // HOST:PORT of each, as told to other masters
   std::string tcp;                           // HOST:PORT clients are told
   std::string shm;                           // BOOTID:PATH clients are told; empty when shm is off
+  bool ucx = false;                          // clients may offer memory through UCX
+  std::string ucxProblem;                    // why they may not
   std::string zone;                          // failure domain; empty: unknown
   size_t clientConnectionsMax = 4096;
   uint64_t randomSeed = 0;  // for the jitter of redials
@@ -43,6 +45,10 @@ struct CoreStats {
   uint64_t scrubbedBytes = 0;
   uint64_t copiesIn = 0;
   uint64_t copiesInBytes = 0;
+  uint64_t ucxClients = 0;  // connected now, with memory that UCX reaches
+  uint64_t ucxReadBytes = 0;
+  uint64_t ucxWriteBytes = 0;
+  uint64_t ucxRefusals = 0;  // clients whose memory it could not reach
 };
 
 /// Actions in the order they were asked for.

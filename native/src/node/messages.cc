@@ -11,6 +11,9 @@
 #include "dev_kvpool_wire/ShmAttached.h"
 #include "dev_kvpool_wire/SnapshotBegin.h"
 #include "dev_kvpool_wire/SnapshotEnd.h"
+#include "dev_kvpool_wire/StagedRead.h"
+#include "dev_kvpool_wire/UcxAttach.h"
+#include "dev_kvpool_wire/UcxAttached.h"
 #include "dev_kvpool_wire/WriteReply.h"
 #include "dev_kvpool_wire/WriteRequest.h"
 #include "kvpool/kvpool.h"
@@ -120,6 +123,13 @@ void appendReadRequest(wire::Bytes& out, const ReadRequest& request) {
   });
 }
 
+StagedRead readStagedRead(wire::Body body) {
+  wire::Reader<sbe::StagedRead> reader(body);
+  return {{reader->requestId(), wire::toExtentRef(reader->extent()), wire::toObjectId(reader->objectId()),
+           reader->payloadLength()},
+          reader->stagingOffset()};
+}
+
 ReadReply readReadReply(wire::Body body) {
   wire::Reader<sbe::ReadReply> reader(body);
   return {reader->requestId(), reader->status(), reader->payloadLength()};
@@ -128,6 +138,22 @@ ReadReply readReadReply(wire::Body body) {
 void appendReadReply(wire::Bytes& out, uint64_t requestId, int32_t status, uint64_t payloadLength) {
   appendFrame<sbe::ReadReply>(
       out, 0, [&](sbe::ReadReply& m) { m.requestId(requestId).status(status).payloadLength(payloadLength); });
+}
+
+UcxAttach readUcxAttach(wire::Body body) {
+  wire::Reader<sbe::UcxAttach> reader(body);
+  UcxAttach attach{reader->requestId(), {reader->stagingBytes(), reader->stagingAddress(), {}, {}}};
+  attach.offer.worker = reader.bytes(wire::kUcxBytesMax);
+  attach.offer.key = reader.bytes(wire::kUcxBytesMax);
+  return attach;
+}
+
+void appendUcxAttached(wire::Bytes& out, uint64_t requestId, const Status& status) {
+  const std::string_view reason = std::string_view(status.text()).substr(0, wire::kTextBytesMax);
+  appendFrame<sbe::UcxAttached>(out, textRoom(reason.size()), [&](sbe::UcxAttached& m) {
+    m.requestId(requestId).status(status.code());
+    m.putReason(reason);
+  });
 }
 
 ShmAttach readShmAttach(wire::Body body) {

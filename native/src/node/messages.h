@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/status.h"
 #include "wire/sbe.h"
+#include "wire/staging_offer.h"
 
 namespace kvpool::node {
 
@@ -89,6 +91,13 @@ struct ReadRequest {
 ReadRequest readReadRequest(wire::Body body);
 void appendReadRequest(wire::Bytes& out, const ReadRequest& request);
 
+/// A ReadRequest whose payload goes to staging memory that UCX reaches.
+struct StagedRead {
+  ReadRequest read;
+  uint64_t stagingOffset = 0;
+};
+StagedRead readStagedRead(wire::Body body);
+
 struct ReadReply {
   uint64_t requestId = 0;
   int32_t status = 0;
@@ -104,5 +113,13 @@ struct ShmAttach {
 ShmAttach readShmAttach(wire::Body body);
 /// `fileBytes` of the one segment; none is listed unless `status` is KV_OK.
 void appendShmAttached(wire::Bytes& out, uint64_t requestId, int32_t status, uint64_t fileBytes);
+
+struct UcxAttach {
+  uint64_t requestId = 0;
+  StagingOffer offer;
+};
+UcxAttach readUcxAttach(wire::Body body);
+/// `status` OK or why not.
+void appendUcxAttached(wire::Bytes& out, uint64_t requestId, const Status& status);
 
 }  // namespace kvpool::node

@@ -50,8 +50,10 @@ Result<std::unique_ptr<Node>> Node::start(const NodeSettings& settings) {
   Shell::Listeners listeners;
   if (Status listening = node->listen(settings, &listeners); !listening.ok()) return listening;
   node->mastersTotal_ = static_cast<uint32_t>(settings.masters.size());
+  std::optional<UcxSource> ucx = node->openUcx(settings);
   node->core_.emplace(node->coreConfig(settings), *node->directory_, *node->state_);
-  node->shell_.emplace(node->loop_, *node->core_, settings, node->segment_, std::move(listeners));
+  node->shell_.emplace(node->loop_, *node->core_, settings, node->segment_, std::move(listeners),
+                       std::move(ucx));
   node->publishStats();
 
   // Beside the serving: a large segment takes long, and a restart with objects in it must not wait.
@@ -111,6 +113,21 @@ Status Node::listen(const NodeSettings& settings, Shell::Listeners* listeners) {
   return {};
 }
 
+/// Without UCX the node serves by what else it may: clients of its pool must find their objects.
+std::optional<UcxSource> Node::openUcx(const NodeSettings& settings) {
+  if (settings.shm) protocols_ |= KV_PROTOCOL_SHM;
+  if (!settings.ucx) return std::nullopt;
+  Result<UcxSource> opened = node::openUcx(segment_.mapping.bytes());
+  if (opened.ok()) {
+    protocols_ |= KV_PROTOCOL_UCX;
+    log(LogLevel::Info, "node " + settings.nodeId + " serves ucx");
+    return std::move(opened.value());
+  }
+  ucxProblem_ = opened.status().text();
+  log(LogLevel::Warning, "node " + settings.nodeId + " does not serve ucx, and goes on without: " + ucxProblem_);
+  return std::nullopt;
+}
+
 CoreConfig Node::coreConfig(const NodeSettings& settings) const {
   CoreConfig config;
   config.self = {wire::Role::Node,      settings.poolId,    incarnation_,    wire::kWireVersions,
@@ -121,6 +138,8 @@ CoreConfig Node::coreConfig(const NodeSettings& settings) const {
     config.masterAddresses.push_back(net::toString(master));
   config.tcp = net::toString(net::HostPort{settings.advertiseHost, port_});
   config.shm = socketPath_.empty() ? "" : bootId() + ":" + socketPath_;
+  config.ucx = (protocols_ & KV_PROTOCOL_UCX) != 0;
+  config.ucxProblem = settings.ucx ? ucxProblem_ : "it was not asked to";
   config.zone = settings.zone;
   config.randomSeed = incarnation_;
   config.scrubBytesPerSecond = settings.scrubBytesPerSecond;
@@ -191,6 +210,11 @@ kv_node_stats Node::stats() const {
     out.prefaulted_bytes = prefault_->doneBytes();
   }
   out.page_bytes = segment_.memory.pageBytes;
+  out.protocols = protocols_;
+  out.ucx_clients = static_cast<uint32_t>(now.counters.ucxClients);
+  out.ucx_refusals = now.counters.ucxRefusals;
+  out.ucx_write_bytes = now.counters.ucxWriteBytes;
+  out.ucx_read_bytes = now.counters.ucxReadBytes;
   return out;
 }
 

@@ -33,6 +33,8 @@ class Node {
 
   /// A copy at most one turn of the loop old; struct_size is left alone.
   kv_node_stats stats() const;
+  /// Why a protocol that was asked for is not served; empty when all are.
+  [[nodiscard]] const std::string& explanation() const { return ucxProblem_; }
   /// False when the thread ended because of a defect.
   [[nodiscard]] bool running() const { return running_.load(std::memory_order_relaxed); }
 
@@ -42,12 +44,15 @@ class Node {
   Status listen(const NodeSettings& settings, Shell::Listeners* listeners);
   CoreConfig coreConfig(const NodeSettings& settings) const;
   void run();
+  std::optional<UcxSource> openUcx(const NodeSettings& settings);
   void publishStats();
 
   uint64_t incarnation_ = 0;
   uint32_t mastersTotal_ = 0;
   uint16_t port_ = 0;
   std::string socketPath_;
+  uint32_t protocols_ = KV_PROTOCOL_TCP;
+  std::string ucxProblem_;
   store::Recovery recovery_;
   store::StoreGate gate_;
   store::SegmentFile segment_;

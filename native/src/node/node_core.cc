@@ -82,6 +82,18 @@ void NodeCore::stagingMapped(ConnectionId id, const Status& outcome) {
   clients_.stagingMapped(id, outcome);
 }
 
+void NodeCore::ucxConnected(ConnectionId id, const Status& outcome) {
+  clients_.ucxConnected(id, outcome);
+}
+
+void NodeCore::pulled(uint64_t transfer, bool good, uint32_t computed) {
+  clients_.pulled(transfer, good, computed);
+}
+
+void NodeCore::pushed(uint64_t transfer, bool good) {
+  clients_.pushed(transfer, good);
+}
+
 void NodeCore::sent(ConnectionId id, uint64_t bytes) {
   if (masters_.owns(id)) masters_.sent(id, bytes);
 }

@@ -52,6 +52,11 @@ class NodeCore {
   void payloadReceived(ConnectionId id, uint32_t computed, uint32_t sent);
   void payloadSent(ConnectionId id);
   void stagingMapped(ConnectionId id, const Status& outcome);
+  void ucxConnected(ConnectionId id, const Status& outcome);
+  /// A PullPayload is over: nothing writes to the segment for it any more. `computed` is the checksum of what is there.
+  void pulled(uint64_t transfer, bool good, uint32_t computed);
+  /// A PushPayload is over. `good`: the bytes are in the client's memory.
+  void pushed(uint64_t transfer, bool good);
   /// `bytes` of frames have left.
   void sent(ConnectionId id, uint64_t bytes);
   /// The connection is gone, on our wish or not. Nothing is written to its extents any more.

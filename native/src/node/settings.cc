@@ -12,7 +12,7 @@ namespace {
 
 /// More than memory gives; a tick's share must not overflow.
 constexpr uint64_t kScrubBytesPerSecondMax = uint64_t{1} << 40;
-constexpr uint32_t kAllProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM;
+constexpr uint32_t kAllProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM | KV_PROTOCOL_UCX;
 constexpr uint32_t kAllFlags = KV_NODE_TRANSIENT | KV_NODE_NO_PREFAULT | KV_NODE_LOCK_MEMORY;
 
 std::string_view textOf(const char* text) {
@@ -76,10 +76,12 @@ void checkStorage(const kv_node_params& params, NodeSettings& settings, Problems
   problems.unless(store::planGeometry(params.segment_bytes).has_value(),
                   "segment_bytes " + std::to_string(params.segment_bytes) + " is not between 16 MiB and 64 TiB");
   problems.unless((params.protocols & ~kAllProtocols) == 0, "protocols has unknown bits");
-  const uint32_t usual = transient ? uint32_t{KV_PROTOCOL_TCP} : kAllProtocols;
+  const uint32_t usual = transient ? uint32_t{KV_PROTOCOL_TCP} : uint32_t{KV_PROTOCOL_TCP | KV_PROTOCOL_SHM};
   const uint32_t protocols = params.protocols == 0 ? usual : params.protocols;
   settings.tcp = (protocols & KV_PROTOCOL_TCP) != 0;
   settings.shm = (protocols & KV_PROTOCOL_SHM) != 0;
+  settings.ucx = (protocols & KV_PROTOCOL_UCX) != 0;
+  problems.unless(!settings.ucx || settings.tcp, "ucx needs tcp beside it, by which its requests go");
   problems.unless(!(settings.shm && transient), "shm needs a data_dir for its socket");
   settings.lockMemory = (params.flags & KV_NODE_LOCK_MEMORY) != 0;
   settings.prefault = (params.flags & KV_NODE_NO_PREFAULT) == 0;

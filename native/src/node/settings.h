@@ -27,6 +27,7 @@ struct NodeSettings {
   uint16_t listenPort = 0;
   bool tcp = true;
   bool shm = false;
+  bool ucx = false;
   uint64_t connectTimeoutMs = 3000;
   uint64_t transferTimeoutMs = 30000;
   std::string product = KVPOOL_PRODUCT_VERSION;

@@ -8,7 +8,6 @@
 #include <exception>
 
 #include "net/socket.h"
-#include "node/staging.h"
 
 namespace kvpool::node {
 namespace {
@@ -27,7 +26,7 @@ uint64_t monotonicMs() {
 }  // namespace
 
 Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings, const store::SegmentFile& segment,
-             Listeners listeners)
+             Listeners listeners, std::optional<UcxSource> ucx)
     : loop_(loop),
       core_(core),
       segment_(segment),
@@ -54,9 +53,13 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
       nowMs_(monotonicMs()) {
   listen(listeners_.tcp.get(), false);
   if (listeners_.local.valid()) listen(listeners_.local.get(), true);
+  if (!ucx) return;
+  ucx_.emplace(std::move(*ucx), segment_.mapping.bytes(), static_cast<UcxEvents&>(*this), settings.connectTimeoutMs);
+  loop_.add(ucx_->descriptor(), EPOLLIN, [this](uint32_t) { ucx_->work(nowMs_); });
 }
 
 Shell::~Shell() {
+  if (ucx_) loop_.remove(ucx_->descriptor());
   for (auto& [id, connection] : connections_)
     loop_.remove(connection->fd());
   if (listeners_.local.valid()) loop_.remove(listeners_.local.get());
@@ -69,7 +72,8 @@ void Shell::listen(int listener, bool local) {
 
 void Shell::turn() {
   nowMs_ = monotonicMs();
-  const bool waits = ready_.empty() && touched_.empty() && !core_.busy() && nowMs_ < nextTickMs_;
+  const bool waits = ready_.empty() && touched_.empty() && !core_.busy() && nowMs_ < nextTickMs_ &&
+                     (!ucx_ || ucx_->settled());
   loop_.runOnce(waits ? static_cast<int>(nextTickMs_ - nowMs_) : 0);
   nowMs_ = monotonicMs();
   const std::unordered_set<ConnectionId> ready = std::exchange(ready_, {});
@@ -79,6 +83,7 @@ void Shell::turn() {
   if (nowMs_ >= nextTickMs_) tick();
   core_.endTurn();
   act();
+  if (ucx_ && !ucx_->idle()) ucx_->work(nowMs_);
   finishTurn();
 }
 
@@ -200,6 +205,7 @@ void Shell::remove(ConnectionId id) {
   connections_.erase(found);
   watched_.erase(id);
   ready_.erase(id);
+  if (ucx_) ucx_->disconnect(id);
   core_.closed(nowMs_, id);
 }
 
@@ -229,73 +235,30 @@ void Shell::onFramesSent(Connection& connection, uint64_t bytes) {
   core_.sent(connection.id(), bytes);
 }
 
+void Shell::onUcxConnected(ConnectionId connection, const Status& outcome) {
+  core_.ucxConnected(connection, outcome);
+  act();
+}
+
+void Shell::onPulled(uint64_t transfer, bool good, uint32_t computed) {
+  core_.pulled(transfer, good, computed);
+  act();
+}
+
+void Shell::onPushed(uint64_t transfer, bool good) {
+  core_.pushed(transfer, good);
+  act();
+}
+
+void Shell::onUcxLost(ConnectionId connection, const std::string& why) {
+  Connection* lost = find(connection);
+  if (lost == nullptr) return;
+  lost->abandon("UCX lost it: " + why);
+  touched_.insert(connection);
+}
+
 void Shell::onPayloadSent(Connection& connection) {
   core_.payloadSent(connection.id());
-}
-
-void Shell::perform(const SendFrames& action) {
-  Connection* connection = find(action.connection);
-  if (connection == nullptr) return;
-  connection->queueFrames(action.frames);
-  touched_.insert(action.connection);
-}
-
-void Shell::perform(const SendSegments& action) {
-  Connection* connection = find(action.connection);
-  if (connection == nullptr) return;
-  connection->queueSegments(action.frames, segment_.readOnly.get());
-  touched_.insert(action.connection);
-}
-
-void Shell::perform(const SendPayload& action) {
-  Connection* connection = find(action.connection);
-  if (connection == nullptr) return;
-  connection->queuePayload(action.offset, action.length, action.crc);
-  touched_.insert(action.connection);
-}
-
-void Shell::perform(const ReceivePayload& action) {
-  if (Connection* connection = find(action.connection)) connection->receivePayload(action.offset, action.length);
-}
-
-void Shell::perform(const DiscardPayload& action) {
-  if (Connection* connection = find(action.connection)) connection->discard(action.length);
-}
-
-void Shell::perform(const CopyStaging& action) {
-  if (Connection* connection = find(action.connection)) {
-    connection->copyStaging(action.stagingOffset, action.offset, action.length, action.crc);
-  }
-}
-
-void Shell::perform(const MapStaging& action) {
-  Connection* connection = find(action.connection);
-  if (connection == nullptr) return;
-  Result<store::Mapping> mapped = mapStaging(connection->takeDescriptor(), action.bytes);
-  if (mapped.ok()) connection->setStaging(std::move(mapped.value()));
-  core_.stagingMapped(action.connection, mapped.status());
-}
-
-void Shell::perform(const Close& action) {
-  log(action.level, "closing: " + action.reason);
-  Connection* connection = find(action.connection);
-  if (connection == nullptr) return;
-  connection->closeAfterOutput();
-  touched_.insert(action.connection);
-}
-
-void Shell::perform(const Dial& action) {
-  masterDialer_.dial(action.master, masters_.at(action.master), nowMs_);
-}
-
-void Shell::perform(const DialSource& action) {
-  const Result<net::HostPort> address = net::parseHostPort(action.address);
-  if (!address.ok()) return core_.sourceDialFailed(action.source, address.status().text());
-  sourceDialer_.dial(action.source, address.value(), nowMs_);
-}
-
-void Shell::perform(const Note& action) {
-  log(action.level, action.text);
 }
 
 }  // namespace kvpool::node

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -14,6 +15,7 @@
 #include "node/dialer.h"
 #include "node/node_core.h"
 #include "node/settings.h"
+#include "node/ucx_links.h"
 #include "store/segment_file.h"
 #include "store/segment_guard.h"
 
@@ -26,15 +28,16 @@ class SegmentLost : public std::runtime_error {
 };
 
 /// What the core acts through: listeners, connections, dials. All of it in one thread, the one that calls turn().
-class Shell final : private ConnectionEvents {
+class Shell final : private ConnectionEvents, private UcxEvents {
  public:
   struct Listeners {
     Fd tcp;
     Fd local;  // invalid when shm is off
   };
 
+  /// `ucx` may be null: then no client may offer memory.
   Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings, const store::SegmentFile& segment,
-        Listeners listeners);
+        Listeners listeners, std::optional<UcxSource> ucx);
   ~Shell() override;
 
   /// Waits for something to happen, at most until the next tick, and does what follows from it. Throws SegmentLost
@@ -47,6 +50,11 @@ class Shell final : private ConnectionEvents {
   void onPayload(Connection& connection, uint32_t computed, uint32_t sent) override;
   void onFramesSent(Connection& connection, uint64_t bytes) override;
   void onPayloadSent(Connection& connection) override;
+
+  void onUcxConnected(ConnectionId connection, const Status& outcome) override;
+  void onPulled(uint64_t transfer, bool good, uint32_t computed) override;
+  void onPushed(uint64_t transfer, bool good) override;
+  void onUcxLost(ConnectionId connection, const std::string& why) override;
 
   void listen(int listener, bool local);
   void acceptAll(int listener, bool local);
@@ -68,6 +76,9 @@ class Shell final : private ConnectionEvents {
   void perform(const DiscardPayload& action);
   void perform(const CopyStaging& action);
   void perform(const MapStaging& action);
+  void perform(const ConnectUcx& action) { ucx_->connect(action, nowMs_); }
+  void perform(const PullPayload& action) { ucx_->pull(action); }
+  void perform(const PushPayload& action) { ucx_->push(action); }
   void perform(const Close& action);
   void perform(const Dial& action);
   void perform(const DialSource& action);
@@ -91,6 +102,7 @@ class Shell final : private ConnectionEvents {
   std::unordered_map<ConnectionId, uint32_t> watched_;  // what the loop waits for
   std::unordered_set<ConnectionId> ready_;              // have work without the socket saying so
   std::unordered_set<ConnectionId> touched_;            // may have output, or be gone
+  std::optional<UcxLinks> ucx_;
 };
 
 }  // namespace kvpool::node

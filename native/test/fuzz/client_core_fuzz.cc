@@ -348,6 +348,14 @@ class World {
     inBatch(copy.destination, copy.length, OpCode::Get);
     copies_[copy.transfer] = {copy.connection, false};
   }
+  void judge(const OfferStaging& offer) { peers_.at(offer.connection).stagingBytes = offer.bytes; }
+  void judge(const CopyFromStaging& copy) {
+    inBatch(copy.destination, copy.length, OpCode::Get);
+    const uint64_t room = peers_.at(copy.connection).stagingBytes;
+    require(copy.length <= room && copy.stagingOffset <= room - copy.length);
+    copies_[copy.transfer] = {copy.connection, false};
+  }
+  void judge(const Note&) {}
   void judge(const CancelCopy& cancelled) { require(copies_.erase(cancelled.transfer) == 1); }
   void judge(const Close& close) { forget(close.connection); }
   void judge(const FinishBatch& finished) {

@@ -134,6 +134,9 @@ struct kv_sim_client {
     out.object_epoch = copy.object.epoch;
     out.object_counter = copy.object.counter;
   }
+  void describe(const OfferStaging&, kv_sim_client_action&) { throw std::logic_error("UCX is not simulated"); }
+  void describe(const CopyFromStaging&, kv_sim_client_action&) { throw std::logic_error("UCX is not simulated"); }
+  void describe(const Note&, kv_sim_client_action&) { throw std::logic_error("UCX is not simulated"); }
   void describe(const CancelCopy& cancel, kv_sim_client_action& out) {
     out.kind = KV_SIM_CLIENT_CANCEL_COPY;
     out.connection = cancel.connection;

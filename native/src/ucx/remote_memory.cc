@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ucx/remote_memory.h"
+
+#include <utility>
+
+namespace kvpool::ucx {
+
+Result<std::unique_ptr<RemoteMemory>> RemoteMemory::open(Worker& worker, const StagingOffer& offer) {
+  std::unique_ptr<RemoteMemory> remote(new RemoteMemory(worker, offer));
+  EndpointParams params;
+  params.fieldMask = kEndpointAddress | kEndpointErrorMode | kEndpointErrorHandler;
+  params.address = reinterpret_cast<const AddressBytes*>(offer.worker.data());
+  // Transports that cannot tell that a peer died are left out: what was begun with it would never end.
+  params.errorMode = kErrorsOfPeer;
+  params.errorHandler = &onError;
+  params.errorArgument = remote.get();
+  StatusCode code = worker.api().ep_create(worker.handle(), &params, &remote->endpoint_);
+  if (code != kOk) return worker.problem("UCX has no transport to the peer that notices its end", code);
+  code = worker.api().ep_rkey_unpack(remote->endpoint_, offer.key.data(), &remote->key_);
+  if (code == kOk) return remote;
+  remote->close();
+  return worker.problem("UCX cannot use the key of the peer's memory", code);
+}
+
+RemoteMemory::~RemoteMemory() {
+  if (key_ != nullptr) worker_.api().rkey_destroy(key_);
+}
+
+RemoteMemory::Operation& RemoteMemory::begin(Kind kind, uint64_t number, RequestParams& params) {
+  operations_.push_front({this, kind, number, {}});
+  Operation& operation = operations_.front();
+  operation.self = operations_.begin();
+  params.fieldMask = kRequestCallback | kRequestUserData;
+  params.done = &onDone;
+  params.userData = &operation;
+  return operation;
+}
+
+void RemoteMemory::read(uint64_t operation, uint64_t offset, std::span<uint8_t> into) {
+  if (closing_) return completions_.push_back({operation, false});
+  RequestParams params;
+  Operation& begun = begin(Kind::Read, operation, params);
+  posted(begun, worker_.api().get_nbx(endpoint_, into.data(), into.size(), base_ + offset, key_, &params));
+}
+
+void RemoteMemory::write(uint64_t operation, uint64_t offset, std::span<const uint8_t> from) {
+  if (closing_) return completions_.push_back({operation, false});
+  RequestParams params;
+  Operation& begun = begin(Kind::Write, operation, params);
+  posted(begun, worker_.api().put_nbx(endpoint_, from.data(), from.size(), base_ + offset, key_, &params));
+}
+
+/// A request that goes on is told by onDone; all else is over already.
+void RemoteMemory::posted(Operation& operation, StatusPointer answer) {
+  if (answer != nullptr && !isError(answer)) return;
+  ended(operation, answer == nullptr);
+}
+
+void RemoteMemory::onDone(void* request, StatusCode status, void* operation) {
+  auto& done = *static_cast<Operation*>(operation);
+  done.owner->worker_.api().request_free(request);
+  done.owner->ended(done, status == kOk);
+}
+
+void RemoteMemory::onError(void* self, EndpointHandle*, StatusCode status) {
+  auto& remote = *static_cast<RemoteMemory*>(self);
+  if (remote.failure_.empty()) remote.failure_ = remote.worker_.api().status_string(status);
+}
+
+void RemoteMemory::ended(Operation& operation, bool good) {
+  const Kind kind = operation.kind;
+  const uint64_t number = operation.number;
+  operations_.erase(operation.self);
+  if (kind == Kind::Flush) {
+    flushing_ = false;
+    for (const uint64_t write : std::exchange(inFlush_, {}))
+      completions_.push_back({write, good});
+  } else if (kind == Kind::Write && good) {
+    written_.push_back(number);
+  } else {
+    completions_.push_back({number, good});
+  }
+}
+
+void RemoteMemory::flush() {
+  flushing_ = true;
+  inFlush_ = std::exchange(written_, {});
+  RequestParams params;
+  Operation& begun = begin(Kind::Flush, 0, params);
+  posted(begun, worker_.api().ep_flush_nbx(endpoint_, &params));
+}
+
+bool RemoteMemory::advance() {
+  const bool flushes = !written_.empty() && !flushing_ && !closing_;
+  if (flushes) flush();
+  if (closing_) {
+    for (const uint64_t write : std::exchange(written_, {}))
+      completions_.push_back({write, false});
+  }
+  if (closeRequest_ != nullptr && worker_.api().request_check_status(closeRequest_) != kInProgress) {
+    worker_.api().request_free(std::exchange(closeRequest_, nullptr));
+  }
+  return flushes;
+}
+
+void RemoteMemory::close() {
+  if (closing_) return;
+  closing_ = true;
+  RequestParams params;
+  params.fieldMask = kRequestFlags;
+  params.flags = kCloseByForce;
+  const StatusPointer answer = worker_.api().ep_close_nbx(endpoint_, &params);
+  if (answer != nullptr && !isError(answer)) closeRequest_ = answer;
+}
+
+}  // namespace kvpool::ucx
