@@ -46,7 +46,8 @@ Result<client::ClientSettings> clientSettings(const PoolParameters& given) {
   const auto masters = net::parseHostPorts(given.masters, client::kMastersMax);
   if (!masters.ok()) return masters.status();
   if ((given.protocols & ~kProtocols) != 0) {
-    return {KV_INVALID_ARGUMENT, "protocols has unknown bits; known are KV_PROTOCOL_TCP, KV_PROTOCOL_SHM and KV_PROTOCOL_UCX"};
+    return {KV_INVALID_ARGUMENT,
+            "protocols has unknown bits; known are KV_PROTOCOL_TCP, KV_PROTOCOL_SHM and KV_PROTOCOL_UCX"};
   }
   auto name = nameOr(given.name, hostNameOr("client"), "name");
   if (!name.ok()) return name.status();

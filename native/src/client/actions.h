@@ -2,8 +2,8 @@
 // What the client core asks its shell to do. The core names connections and transfers with numbers of its own.
 //
 // Memory rule: the shell touches the caller's memory only for SendPayload, ReceivePayload, CopyToStaging,
-// CopyFromSegment and CopyFromStaging, and stops at once on the Close or CancelCopy that takes one of them back. The core takes all of
-// them back before it lets a batch end.
+// CopyFromSegment and CopyFromStaging, and stops at once on the Close or CancelCopy that takes one of them back. The
+// core takes all of them back before it lets a batch end.
 #pragma once
 
 #include <cstdint>

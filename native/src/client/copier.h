@@ -17,7 +17,7 @@ namespace kvpool::client {
 
 /// The memory shared with one node, named by its connection.
 struct Attachment {
-  std::unique_ptr<StagingMemory> staging;        // through shared memory
+  std::unique_ptr<StagingMemory> staging;       // through shared memory
   std::unique_ptr<ucx::ExposedMemory> exposed;  // or through UCX
   [[nodiscard]] uint8_t* stagingAt(uint64_t offset) const {
     return staging ? staging->at(offset) : exposed->at(offset);

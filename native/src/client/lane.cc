@@ -83,8 +83,8 @@ bool Lane::beginStagedRead(const Transfer& transfer) {
   const std::optional<uint64_t> block = ring_.take(transfer.length);
   if (!block) return false;  // begun again when an earlier transfer gives its block back
   moving_[transfer.id] = Moving{transfer, Step::AwaitingReply, false, {}, block};
-  context_.act(SendFrame{
-      connection_, stagedRead(transfer.id, transfer.extent, transfer.object, transfer.length, *block)});
+  context_.act(
+      SendFrame{connection_, stagedRead(transfer.id, transfer.extent, transfer.object, transfer.length, *block)});
   return true;
 }
 

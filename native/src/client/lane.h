@@ -97,10 +97,10 @@ class Lane {
   Time lastProgress_ = 0;
   Time restUntil_ = 0;
   bool failedForGood_ = false;
-  bool ucx_ = false;           // attached on this connection
-  bool ucxGivenUp_ = false;    // in this life of the node
-  uint32_t ucxLosses_ = 0;     // connections that ended with it
-  Status why_;  // of the last failure
+  bool ucx_ = false;         // attached on this connection
+  bool ucxGivenUp_ = false;  // in this life of the node
+  uint32_t ucxLosses_ = 0;   // connections that ended with it
+  Status why_;               // of the last failure
   StagingRing ring_{kStagingBytes};
   std::deque<Transfer> waiting_;
   std::deque<Transfer> stranded_;

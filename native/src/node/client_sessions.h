@@ -79,13 +79,13 @@ class ClientSessions {
     wire::VersionRange wire;    // what it understands
     wire::VersionRange layout;  // likewise; matters when local
     uint64_t stagingBytes = 0;
-    bool ucx = false;            // reaches the staging memory
-    uint32_t ucxTransfers = 0;   // under way
+    bool ucx = false;           // reaches the staging memory
+    uint32_t ucxTransfers = 0;  // under way
     std::optional<Write> write;
     std::optional<Attach> attach;
     std::optional<Attach> ucxAttach;
     std::deque<uint64_t> sending;       // generations pinned, in the order they are sent
-    std::deque<QueuedRead> reads;      // the first one is being checked, the others wait behind it
+    std::deque<QueuedRead> reads;       // the first one is being checked, the others wait behind it
     std::optional<PayloadCheck> check;  // of the first one
   };
 

@@ -17,8 +17,8 @@ void ClientSessions::attachUcx(ConnectionId id, Session& session, const UcxAttac
   }
   session.ucxAttach = Attach{request.requestId, request.offer.bytes};
   if (!context_.config.ucx) {
-    return ucxConnected(id, {KV_CONNECT_FAILED, "node " + context_.config.self.name + " does not offer ucx: " +
-                                                    context_.config.ucxProblem});
+    return ucxConnected(id, {KV_CONNECT_FAILED, "node " + context_.config.self.name +
+                                                    " does not offer ucx: " + context_.config.ucxProblem});
   }
   context_.outbox.add(ConnectUcx{id, request.offer});
 }
@@ -91,11 +91,9 @@ void ClientSessions::pulled(uint64_t transfer, bool good, uint32_t computed) {
 }
 
 void ClientSessions::push(ConnectionId id, Session& session, const QueuedRead& read, const store::Slot& slot) {
-  const uint64_t number =
-      beginUcx(session, {id, read.request.requestId, slot.payloadLength, {}, 0, slot.generation});
+  const uint64_t number = beginUcx(session, {id, read.request.requestId, slot.payloadLength, {}, 0, slot.generation});
   context_.directory.pin(slot.generation);
-  context_.outbox.add(
-      PushPayload{id, number, *read.stagingOffset, slot.payloadOffset(), slot.payloadLength});
+  context_.outbox.add(PushPayload{id, number, *read.stagingOffset, slot.payloadOffset(), slot.payloadLength});
 }
 
 void ClientSessions::pushed(uint64_t transfer, bool good) {

@@ -52,8 +52,7 @@ Result<std::unique_ptr<Node>> Node::start(const NodeSettings& settings) {
   node->mastersTotal_ = static_cast<uint32_t>(settings.masters.size());
   std::optional<UcxSource> ucx = node->openUcx(settings);
   node->core_.emplace(node->coreConfig(settings), *node->directory_, *node->state_);
-  node->shell_.emplace(node->loop_, *node->core_, settings, node->segment_, std::move(listeners),
-                       std::move(ucx));
+  node->shell_.emplace(node->loop_, *node->core_, settings, node->segment_, std::move(listeners), std::move(ucx));
   node->publishStats();
 
   // Beside the serving: a large segment takes long, and a restart with objects in it must not wait.

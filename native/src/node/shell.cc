@@ -72,8 +72,8 @@ void Shell::listen(int listener, bool local) {
 
 void Shell::turn() {
   nowMs_ = monotonicMs();
-  const bool waits = ready_.empty() && touched_.empty() && !core_.busy() && nowMs_ < nextTickMs_ &&
-                     (!ucx_ || ucx_->settled());
+  const bool waits =
+      ready_.empty() && touched_.empty() && !core_.busy() && nowMs_ < nextTickMs_ && (!ucx_ || ucx_->settled());
   loop_.runOnce(waits ? static_cast<int>(nextTickMs_ - nowMs_) : 0);
   nowMs_ = monotonicMs();
   const std::unordered_set<ConnectionId> ready = std::exchange(ready_, {});

@@ -94,8 +94,8 @@ class UcxLinks {
   bool settled_ = true;
   std::unordered_map<ConnectionId, Link> links_;
   std::vector<Link> closing_;
-  std::unordered_map<uint64_t, Pull> pulls_;  // by transfer
-  std::deque<uint64_t> toSum_;                // of these, those that are here
+  std::unordered_map<uint64_t, Pull> pulls_;          // by transfer
+  std::deque<uint64_t> toSum_;                        // of these, those that are here
   std::vector<ucx::RemoteMemory::Completion> ended_;  // without UCX
   std::unordered_map<ConnectionId, Status> refused_;  // not told yet
 };

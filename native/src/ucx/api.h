@@ -17,7 +17,7 @@ struct MemoryHandle;
 struct KeyHandle;
 struct AddressBytes;
 
-using StatusCode = int8_t;   // ucs_status_t, packed into one byte
+using StatusCode = int8_t;    // ucs_status_t, packed into one byte
 using StatusPointer = void*;  // null: done at once; near the end of the address space: a status; else a request
 
 inline constexpr StatusCode kOk = 0;

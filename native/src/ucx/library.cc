@@ -60,8 +60,9 @@ std::string takeAll(void* library, Api& api) {
 }
 
 Status absent(const std::string& file, const std::string& why) {
-  return {KV_IO, file + " cannot be used: " + why + "; install UCX 1.10 or newer (Debian: apt-get install libucx0), or " +
-                     kLibraryVariable + " names the file"};
+  return {KV_IO, file + " cannot be used: " + why +
+                     "; install UCX 1.10 or newer (Debian: apt-get install libucx0), or " + kLibraryVariable +
+                     " names the file"};
 }
 
 }  // namespace

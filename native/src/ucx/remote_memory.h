@@ -35,8 +35,8 @@ class RemoteMemory {
   /// Complete when the bytes are in the peer's memory.
   void write(uint64_t operation, uint64_t offset, std::span<const uint8_t> from);
 
-  /// To be called after the worker has settled: makes sure of writes, many at a time, and looks whether closing is over.
-  /// True when the worker has something new to do.
+  /// To be called after the worker has settled: makes sure of writes, many at a time, and looks whether closing is
+  /// over. True when the worker has something new to do.
   bool advance();
   [[nodiscard]] std::vector<Completion> takeCompletions() { return std::exchange(completions_, {}); }
   /// Why the peer is lost; empty while it is not.
@@ -73,8 +73,8 @@ class RemoteMemory {
   void* closeRequest_ = nullptr;
   std::string failure_;
   std::list<Operation> operations_;
-  std::vector<uint64_t> written_;   // left this machine, may not have arrived
-  std::vector<uint64_t> inFlush_;   // of these, what the flush under way is about
+  std::vector<uint64_t> written_;  // left this machine, may not have arrived
+  std::vector<uint64_t> inFlush_;  // of these, what the flush under way is about
   std::vector<Completion> completions_;
 };
 

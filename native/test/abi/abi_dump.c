@@ -54,6 +54,7 @@ static void dump_constants(void) {
   VALUE(KV_BATCH_MAX);
   VALUE(KV_PROTOCOL_TCP);
   VALUE(KV_PROTOCOL_SHM);
+  VALUE(KV_PROTOCOL_UCX);
   VALUE(KV_NODE_TRANSIENT);
   VALUE(KV_NODE_NO_PREFAULT);
   VALUE(KV_NODE_LOCK_MEMORY);
@@ -141,6 +142,11 @@ static void dump_node_stats(void) {
   FIELD(kv_node_stats, prefault_bytes);
   FIELD(kv_node_stats, prefaulted_bytes);
   FIELD(kv_node_stats, page_bytes);
+  FIELD(kv_node_stats, protocols);
+  FIELD(kv_node_stats, ucx_clients);
+  FIELD(kv_node_stats, ucx_refusals);
+  FIELD(kv_node_stats, ucx_write_bytes);
+  FIELD(kv_node_stats, ucx_read_bytes);
 }
 
 static void dump_client_params(void) {
@@ -195,6 +201,9 @@ static void dump_client_stats(void) {
   FIELD(kv_client_stats, retries);
   FIELD(kv_client_stats, checksum_failures);
   FIELD(kv_client_stats, leader_changes);
+  FIELD(kv_client_stats, ucx_bytes);
+  FIELD(kv_client_stats, ucx_lanes);
+  FIELD(kv_client_stats, ucx_refusals);
 }
 
 static void dump_engine(void) {

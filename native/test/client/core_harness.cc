@@ -11,7 +11,7 @@
 namespace kvpool::test {
 namespace {
 
-client::Config configFor(std::vector<std::string> masters, bool shm) {
+client::Config configFor(std::vector<std::string> masters, bool shm, bool ucx) {
   client::Config config;
   config.masters = std::move(masters);
   config.me.role = wire::Role::Client;
@@ -19,6 +19,7 @@ client::Config configFor(std::vector<std::string> masters, bool shm) {
   config.me.name = "client";
   config.me.product = "0.1.0";
   config.shm = shm;
+  config.ucx = ucx;
   config.bootId = kBootId;
   return config;
 }
@@ -38,7 +39,8 @@ client::NodeAddress nodeAddress(uint64_t number, bool local) {
   return {number, "node-" + text, "node-" + text + ":1", local ? std::string(kBootId) + ":/node-" + text : ""};
 }
 
-CoreHarness::CoreHarness(std::vector<std::string> masters, bool shm) : core(configFor(std::move(masters), shm)) {
+CoreHarness::CoreHarness(std::vector<std::string> masters, bool shm, bool ucx)
+    : core(configFor(std::move(masters), shm, ucx)) {
   core.tick(now);
 }
 

@@ -32,7 +32,7 @@ inline client::Operation operation(std::string_view key, void* data, uint64_t le
 
 class CoreHarness {
  public:
-  explicit CoreHarness(std::vector<std::string> masters = {"master-0:1"}, bool shm = false);
+  explicit CoreHarness(std::vector<std::string> masters = {"master-0:1"}, bool shm = false, bool ucx = false);
 
   client::ClientCore core;
   client::Time now = 1000;

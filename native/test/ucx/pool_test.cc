@@ -184,8 +184,7 @@ TEST_F(UcxPool, ANodeWithoutUcxIsUsedByTcpAndBothSaySo) {
     EXPECT_EQ(roundTrip("k", 100000), 0u);
   }
   EXPECT_EQ(statsOf(client_.get()).ucx_refusals, 1u);
-  EXPECT_NE(explain(client_.get()).find("node node-0 does not offer ucx"), std::string::npos)
-      << explain(client_.get());
+  EXPECT_NE(explain(client_.get()).find("node node-0 does not offer ucx"), std::string::npos) << explain(client_.get());
   EXPECT_NE(explain(client_.get()).find(kNoLibrary), std::string::npos) << explain(client_.get());
   EXPECT_EQ(statsOf(node_.get()).ucx_refusals, 1u);
 }

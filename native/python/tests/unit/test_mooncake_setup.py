@@ -78,7 +78,7 @@ def test_all_problems_are_told_at_once() -> None:
         assert part in text
     assert "master_server_addr is empty" in text
     assert "KVPOOL_RETRY_DEADLINE is 'soon', but must be a whole number with a unit" in text
-    assert "KVPOOL_PROTOCOLS is 'tcp,rdma', but must name shm, tcp or both" in text
+    assert "KVPOOL_PROTOCOLS is 'tcp,rdma', but must name one or more of shm, ucx and tcp" in text
 
 
 def test_seven_positional_arguments(store: MooncakeDistributedStore, fake: Fake) -> None:

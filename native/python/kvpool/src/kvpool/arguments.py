@@ -11,7 +11,11 @@ from kvpool.status import error_of
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-_PROTOCOLS = {"tcp": _kvpool.KV_PROTOCOL_TCP, "shm": _kvpool.KV_PROTOCOL_SHM}
+_PROTOCOLS = {
+    "tcp": _kvpool.KV_PROTOCOL_TCP,
+    "shm": _kvpool.KV_PROTOCOL_SHM,
+    "ucx": _kvpool.KV_PROTOCOL_UCX,
+}
 _MAX_MS = 2**32 - 1
 
 

@@ -34,7 +34,8 @@ class Client:
     Args:
         masters: "HOST:PORT[,HOST:PORT...]" or a list of such addresses, in any order; the leader is found.
         name: shown in the logs of masters and nodes. Default: the host's name.
-        protocols: of "shm" and "tcp". With both, shared memory is used where a storage node is on this machine.
+        protocols: of "shm", "ucx" and "tcp". Shared memory is used where a storage node is on this machine, then ucx
+            where both sides have it, which needs tcp beside it; what is not used where it was wanted says explain().
         timeout: seconds a call may take, unless the call names its own.
         connect_timeout: seconds to connect to one peer.
         transfer_timeout: seconds after which a transfer that makes no progress fails.
@@ -335,7 +336,7 @@ class Client:
     @raising_kvpool_errors
     def stats(self) -> dict[str, int]:
         """Counters since the client was made: puts, gets, hits, misses, put_bytes, get_bytes, shm_bytes, retries,
-        checksum_failures, leader_changes; and leader_known and epoch of this moment."""
+        checksum_failures, leader_changes, ucx_bytes, ucx_lanes, ucx_refusals; and leader_known and epoch of this moment."""
         return self._raw.stats()
 
     def _ms(self, timeout: float | None) -> int:

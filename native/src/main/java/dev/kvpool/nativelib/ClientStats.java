@@ -16,6 +16,9 @@ package dev.kvpool.nativelib;
  * @param retries operations tried again
  * @param checksumFailures payloads that did not match their checksum
  * @param leaderChanges times another leader was found
+ * @param ucxBytes of the bytes put and read, those that UCX moved
+ * @param ucxLanes connections to nodes on which UCX was put to use
+ * @param ucxRefusals nodes to which UCX was wanted and tcp is used
  */
 public record ClientStats(
         boolean leaderKnown,
@@ -29,7 +32,10 @@ public record ClientStats(
         long shmBytes,
         long retries,
         long checksumFailures,
-        long leaderChanges) {
+        long leaderChanges,
+        long ucxBytes,
+        long ucxLanes,
+        long ucxRefusals) {
 
     static ClientStats of(Struct stats) {
         return new ClientStats(
@@ -44,6 +50,9 @@ public record ClientStats(
                 stats.u64("shm_bytes"),
                 stats.u64("retries"),
                 stats.u64("checksum_failures"),
-                stats.u64("leader_changes"));
+                stats.u64("leader_changes"),
+                stats.u64("ucx_bytes"),
+                stats.u64("ucx_lanes"),
+                stats.u64("ucx_refusals"));
     }
 }

@@ -26,6 +26,8 @@ public interface KvLibrary {
 
     int nodeGetStats(long node, long out);
 
+    int nodeExplain(long node, long out, int outSize);
+
     void nodeDestroy(long node);
 
     int clientCreate(long params, long out, long error, int errorSize);

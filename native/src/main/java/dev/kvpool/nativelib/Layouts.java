@@ -78,7 +78,12 @@ final class Layouts {
             u64("restored_ids_hash"),
             u64("prefault_bytes"),
             u64("prefaulted_bytes"),
-            u64("page_bytes"));
+            u64("page_bytes"),
+            u32("protocols"),
+            u32("ucx_clients"),
+            u64("ucx_refusals"),
+            u64("ucx_write_bytes"),
+            u64("ucx_read_bytes"));
 
     static final StructLayout CLIENT_PARAMS = struct(
             "kv_client_params",
@@ -130,7 +135,10 @@ final class Layouts {
             u64("shm_bytes"),
             u64("retries"),
             u64("checksum_failures"),
-            u64("leader_changes"));
+            u64("leader_changes"),
+            u64("ucx_bytes"),
+            u64("ucx_lanes"),
+            u64("ucx_refusals"));
 
     static final StructLayout ENGINE_PARAMS = struct(
             "kv_engine_params",

@@ -11,6 +11,8 @@ import java.lang.foreign.MemorySegment;
  * is closed. Safe for use by many threads; every method but {@link #close} throws KV_CLOSED after closing.
  */
 public final class NativeNode implements AutoCloseable {
+    private static final int EXPLANATION_BYTES = 1024;
+
     private final KvLibrary library;
     private final NativeHandle handle;
     private final String nodeId;
@@ -56,6 +58,17 @@ public final class NativeNode implements AutoCloseable {
                     throw ErrorText.failure("cannot read the statistics of storage node " + nodeId, status);
                 }
                 return NodeStats.of(stats);
+            }
+        });
+    }
+
+    /** Why a protocol that was asked for is not served. Empty when all are. */
+    public String explain() {
+        return handle.call(node -> {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment text = arena.allocate(EXPLANATION_BYTES);
+                int status = library.nodeExplain(node, text.address(), EXPLANATION_BYTES);
+                return status == Status.OK.code() ? text.getString(0) : "";
             }
         });
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.nativelib;
 
+import java.util.Set;
+
 /**
  * Counts and gauges of a storage node. Counters start at 0 with each life of the process.
  *
@@ -36,6 +38,11 @@ package dev.kvpool.nativelib;
  * @param prefaultBytes bytes of the segment that prefaulting is to make present; 0 when it is off
  * @param prefaultedBytes those of them that it has
  * @param pageBytes size of the segment's pages
+ * @param protocols what it serves; {@link NativeNode#explain} says why one is missing
+ * @param ucxClients connected clients whose memory UCX reaches
+ * @param ucxRefusals clients that wanted UCX and got tcp
+ * @param ucxWriteBytes payload bytes written through UCX
+ * @param ucxReadBytes payload bytes read through UCX
  */
 public record NodeStats(
         int listenPort,
@@ -69,7 +76,16 @@ public record NodeStats(
         long restoredIdsHash,
         long prefaultBytes,
         long prefaultedBytes,
-        long pageBytes) {
+        long pageBytes,
+        Set<Protocol> protocols,
+        int ucxClients,
+        long ucxRefusals,
+        long ucxWriteBytes,
+        long ucxReadBytes) {
+
+    public NodeStats {
+        protocols = Set.copyOf(protocols);
+    }
 
     static NodeStats of(Struct stats) {
         return new NodeStats(
@@ -104,6 +120,11 @@ public record NodeStats(
                 stats.u64("restored_ids_hash"),
                 stats.u64("prefault_bytes"),
                 stats.u64("prefaulted_bytes"),
-                stats.u64("page_bytes"));
+                stats.u64("page_bytes"),
+                Protocol.of(stats.u32("protocols")),
+                stats.u32("ucx_clients"),
+                stats.u64("ucx_refusals"),
+                stats.u64("ucx_write_bytes"),
+                stats.u64("ucx_read_bytes"));
     }
 }

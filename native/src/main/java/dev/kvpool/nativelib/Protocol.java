@@ -2,11 +2,15 @@
 package dev.kvpool.nativelib;
 
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** A way to move bytes between a client and a storage node. */
 public enum Protocol {
     TCP(1),
-    SHM(2);
+    SHM(2),
+    /** By UCX between machines, beside tcp, which carries the requests. */
+    UCX(4);
 
     private final int bit;
 
@@ -16,6 +20,13 @@ public enum Protocol {
 
     int bit() {
         return bit;
+    }
+
+    /** Those whose bits are set. */
+    static Set<Protocol> of(int bits) {
+        return Stream.of(values())
+                .filter(protocol -> (bits & protocol.bit) != 0)
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     static int bits(Set<Protocol> protocols) {

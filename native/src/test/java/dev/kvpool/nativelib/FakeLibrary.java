@@ -63,6 +63,13 @@ final class FakeLibrary implements KvLibrary {
     }
 
     @Override
+    public int nodeExplain(long node, long out, int outSize) {
+        requireAlive(node);
+        memory(out, outSize).setString(0, "libucp.so.0 is not here");
+        return Status.OK.code();
+    }
+
+    @Override
     public void nodeDestroy(long node) {
         destroy(node);
     }

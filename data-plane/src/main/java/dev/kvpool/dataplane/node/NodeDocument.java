@@ -4,6 +4,9 @@ package dev.kvpool.dataplane.node;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kvpool.nativelib.NodeStats;
+import dev.kvpool.nativelib.Protocol;
+import java.util.Locale;
+import java.util.stream.Stream;
 
 /**
  * The JSON of {@code /api/v1/node}. What a node holds before it stops and what it restored after the start are comparable:
@@ -14,7 +17,10 @@ final class NodeDocument {
 
     private NodeDocument() {}
 
-    static String of(String nodeId, NodeStats stats) {
+    /**
+     * @param problem why a protocol that was asked for is not served; empty when all are
+     */
+    static String of(String nodeId, NodeStats stats, String problem) {
         ObjectNode root = JSON.createObjectNode();
         root.put("id", nodeId);
         root.put("incarnation", hex16(stats.incarnation()));
@@ -34,6 +40,17 @@ final class NodeDocument {
                 .put("damagedObjects", stats.damagedObjects());
         root.put("pageBytes", stats.pageBytes());
         root.putObject("prefault").put("bytes", stats.prefaultBytes()).put("doneBytes", stats.prefaultedBytes());
+        ObjectNode protocols = root.putObject("protocols");
+        Stream.of(Protocol.values())
+                .filter(stats.protocols()::contains)
+                .map(protocol -> protocol.name().toLowerCase(Locale.ROOT))
+                .forEach(protocols.putArray("served")::add);
+        protocols.put("problem", problem);
+        root.putObject("ucx")
+                .put("clients", stats.ucxClients())
+                .put("refusals", stats.ucxRefusals())
+                .put("writeBytes", stats.ucxWriteBytes())
+                .put("readBytes", stats.ucxReadBytes());
         root.putObject("copiesIn").put("objects", stats.copiesIn()).put("bytes", stats.copiesInBytes());
         return root.toString();
     }

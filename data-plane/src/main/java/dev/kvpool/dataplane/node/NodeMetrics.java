@@ -3,6 +3,8 @@ package dev.kvpool.dataplane.node;
 
 import dev.kvpool.dataplane.metrics.SampledMetrics;
 import dev.kvpool.nativelib.NodeStats;
+import dev.kvpool.nativelib.Protocol;
+import java.util.Locale;
 
 /** The node's numbers for Prometheus. */
 final class NodeMetrics extends SampledMetrics<NodeStats> {
@@ -22,6 +24,16 @@ final class NodeMetrics extends SampledMetrics<NodeStats> {
         gauge("kvpool.node.scrub.rounds", "Times the scrub has been through the segment.", NodeStats::scrubRounds);
         gauge("kvpool.node.prefault.bytes", "Bytes of the segment to be prefaulted.", NodeStats::prefaultBytes);
         gauge("kvpool.node.prefaulted.bytes", "Bytes of these that are.", NodeStats::prefaultedBytes);
+        for (Protocol protocol : Protocol.values()) {
+            gauge(
+                    "kvpool.node.serves." + protocol.name().toLowerCase(Locale.ROOT),
+                    "1 when clients may use this protocol.",
+                    stats -> stats.protocols().contains(protocol) ? 1 : 0);
+        }
+        gauge("kvpool.node.ucx.clients", "Clients whose memory UCX reaches.", NodeStats::ucxClients);
+        counter("kvpool.node.ucx.refusals", "Clients that wanted UCX and got tcp.", NodeStats::ucxRefusals);
+        counter("kvpool.node.ucx.write.bytes", "Payload bytes written through UCX.", NodeStats::ucxWriteBytes);
+        counter("kvpool.node.ucx.read.bytes", "Payload bytes read through UCX.", NodeStats::ucxReadBytes);
         counter("kvpool.node.writes", "Objects written.", NodeStats::writes);
         counter("kvpool.node.write.bytes", "Payload bytes written.", NodeStats::writeBytes);
         counter("kvpool.node.write.failures", "Writes refused or broken off.", NodeStats::writeFailures);

@@ -32,7 +32,7 @@ final class NodeRoutes {
 
     private static Response node(NodeView view) {
         return view.stats()
-                .map(stats -> Response.json(200, NodeDocument.of(view.nodeId(), stats)))
+                .map(stats -> Response.json(200, NodeDocument.of(view.nodeId(), stats, view.explanation())))
                 .orElseGet(() -> readyz(view.readiness()));
     }
 

@@ -63,7 +63,7 @@ public final class NodeSettings {
             "protocols",
             Formats.wordsOf("PROTOCOL", Protocol.class),
             "shm,tcp",
-            "Ways to move bytes that are offered.");
+            "Ways to move bytes that are offered: shm, tcp, and ucx, which needs libucp.so.0 and tcp beside it.");
 
     public static final Setting<Duration> CONNECT_TIMEOUT =
             Setting.withDefault("connect-timeout", TIMEOUTS, "3s", "Bound of one attempt to reach a master.");

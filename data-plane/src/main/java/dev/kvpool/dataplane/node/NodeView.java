@@ -50,6 +50,15 @@ final class NodeView {
         }
     }
 
+    /** Why a protocol that was asked for is not served; empty when all are. */
+    String explanation() {
+        try {
+            return phase == Phase.OPEN ? node.explain() : "";
+        } catch (KvException e) {
+            return ""; // closed since the line above
+        }
+    }
+
     /** Whether it was open and its own thread has ended since; the log says why. */
     boolean failed() {
         if (phase != Phase.OPEN) {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class NodeDocumentTest {
     @Test
     void saysWhatTheNodeHoldsAndWhatItRestored() {
-        String json = NodeDocument.of("node-7", SomeStats.withMasters(1, 2));
+        String json = NodeDocument.of("node-7", SomeStats.withMasters(1, 2), "ucx is not here");
 
         assertThat(json)
                 .isEqualTo("{\"id\":\"node-7\",\"incarnation\":\"0000000000000abc\",\"epoch\":7,"
@@ -18,6 +18,8 @@ class NodeDocumentTest {
                         + "\"restored\":{\"objects\":2,\"idsHash\":\"fffffffffffffffe\",\"droppedRecords\":1},"
                         + "\"scrub\":{\"rounds\":21,\"bytes\":22,\"damagedObjects\":20},"
                         + "\"pageBytes\":4096,\"prefault\":{\"bytes\":26,\"doneBytes\":27},"
+                        + "\"protocols\":{\"served\":[\"tcp\",\"shm\"],\"problem\":\"ucx is not here\"},"
+                        + "\"ucx\":{\"clients\":28,\"refusals\":29,\"writeBytes\":30,\"readBytes\":31},"
                         + "\"copiesIn\":{\"objects\":23,\"bytes\":24}}");
     }
 }

@@ -4,6 +4,8 @@ package dev.kvpool.dataplane.node;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.nativelib.NodeStats;
+import dev.kvpool.nativelib.Protocol;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class ReadinessTest {
@@ -41,8 +43,43 @@ class ReadinessTest {
 
         static NodeStats withMasters(int connected, int total) {
             return new NodeStats(
-                    50061, 0xabcL, 1000, 250, 3, 7, connected, total, 5, true, 2, 1, 11, 12, 13, 14, 15, 16, 17, 18, 19,
-                    20, 21, 22, 23, 24, 25, 0xfeedL, -2L, 26, 27, 4096);
+                    50061,
+                    0xabcL,
+                    1000,
+                    250,
+                    3,
+                    7,
+                    connected,
+                    total,
+                    5,
+                    true,
+                    2,
+                    1,
+                    11,
+                    12,
+                    13,
+                    14,
+                    15,
+                    16,
+                    17,
+                    18,
+                    19,
+                    20,
+                    21,
+                    22,
+                    23,
+                    24,
+                    25,
+                    0xfeedL,
+                    -2L,
+                    26,
+                    27,
+                    4096,
+                    Set.of(Protocol.SHM, Protocol.TCP),
+                    28,
+                    29,
+                    30,
+                    31);
         }
     }
 }

@@ -73,6 +73,11 @@ public final class JnaKvLibrary implements KvLibrary {
     }
 
     @Override
+    public int nodeExplain(long node, long out, int outSize) {
+        return KvFunctions.kv_node_explain(node, out, outSize);
+    }
+
+    @Override
     public void nodeDestroy(long node) {
         KvFunctions.kv_node_destroy(node);
     }

@@ -25,6 +25,8 @@ final class KvFunctions {
 
     static native int kv_node_get_stats(long node, long out);
 
+    static native int kv_node_explain(long node, long out, int outSize);
+
     static native void kv_node_destroy(long node);
 
     static native int kv_client_create(long params, long out, long err, int errSize);
