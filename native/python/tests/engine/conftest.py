@@ -2,13 +2,13 @@
 """Transfer engines in two real processes, over the real library."""
 
 import ctypes
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from waiting import freeze
 
 import kvpool
 
@@ -47,7 +47,7 @@ class Peer:
         return self.process.stdout.readline().strip()
 
     def freeze(self) -> None:
-        self.process.send_signal(signal.SIGSTOP)
+        freeze(self.process)
 
     def kill(self) -> None:
         self.process.kill()

@@ -10,26 +10,19 @@ import socket
 import subprocess
 import tempfile
 import threading
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 import pytest
+from waiting import eventually, freeze
 
 from mooncake.store import MooncakeDistributedStore
 
 START_SECONDS = 60
 SEGMENT_BYTES = 128 << 20
 OBJECT_LEASE_SECONDS = 1
-
-
-def eventually(condition: Callable[[], object], what: str, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f"did not happen within {seconds} s: {what}"
-        time.sleep(0.05)
 
 
 def free_ports(count: int) -> int:
@@ -175,13 +168,7 @@ class Agent:
         self._reader.join()
 
     def pause(self) -> None:
-        """Returns when no thread of it runs any more: the signal alone lets one that is answering finish."""
-        self._process.send_signal(signal.SIGSTOP)
-        eventually(self._stands_still, "the agent stands still")
-
-    def _stands_still(self) -> bool:
-        threads = Path(f"/proc/{self._process.pid}/task").glob("*/stat")
-        return all(thread.read_text().rpartition(")")[2].split()[0] == "T" for thread in threads)
+        freeze(self._process)
 
     def resume(self) -> None:
         self._process.send_signal(signal.SIGCONT)

@@ -3,7 +3,8 @@
 
 import random
 
-from conftest import LocalPool, eventually, open_store
+from conftest import LocalPool, open_store
+from waiting import eventually
 
 COUNT = 200
 

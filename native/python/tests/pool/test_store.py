@@ -10,7 +10,8 @@ import sys
 import threading
 
 import pytest
-from conftest import OBJECT_LEASE_SECONDS, ROOT, SEGMENT_BYTES, LocalPool, eventually, free_ports, open_store
+from conftest import OBJECT_LEASE_SECONDS, ROOT, SEGMENT_BYTES, LocalPool, free_ports, open_store
+from waiting import eventually
 
 import kvpool
 from kvpool import Status

@@ -3,8 +3,7 @@
 
 import ctypes
 import gc
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -54,14 +53,6 @@ class Fake:
     @property
     def last_call(self) -> list[str]:
         return self.state.last_call.decode().split("|")
-
-
-def eventually(condition: Callable[[], bool], what: str) -> None:
-    """Waits for another thread; a minute is for ever."""
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end, f"never happened: {what}"
-        time.sleep(0.002)
 
 
 _fake = Fake()

@@ -13,7 +13,8 @@ import tracemalloc
 from collections.abc import Callable
 
 import pytest
-from conftest import Fake, eventually
+from conftest import Fake
+from waiting import eventually
 
 import kvpool
 from kvpool import Client, Status
