@@ -173,11 +173,12 @@ class UpgradeIT {
     private void assertRefused(String version, String... sentences) {
         Map<String, Integer> restarts = scene.restarts().byUid(pool.members());
         apply(version);
-        Wait.until(
-                "version " + version + " is refused",
-                Limits.RESTART,
-                () -> assertThat(condition().reason()).isEqualTo("VersionRefused"));
-        assertThat(condition().message()).contains(sentences);
+        Wait.until("version " + version + " is refused", Limits.RESTART, () -> {
+            // Of one moment: who connects or leaves meanwhile has it checked once more.
+            Condition seen = condition();
+            assertThat(seen.reason()).isEqualTo("VersionRefused");
+            assertThat(seen.message()).contains(sentences);
+        });
         assertThat(scene.restarts().byUid(pool.members()))
                 .as("restarts, by uid")
                 .isEqualTo(restarts);

@@ -20,7 +20,6 @@ import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /** Brings pools to what their specs want: observe, validate, plan, execute, status. */
@@ -76,18 +75,21 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
             return UpdateControl.noUpdate();
         }
         // A step of an upgrade or a drain is decided from the status before it. Were that older than the stored one, a
-        // step might be begun beside another one, so the API server must refuse it then; the next round sees what is
-        // stored.
-        boolean sameSteps =
-                Objects.equals(next.roll(), old.roll()) && next.drains().equals(old.drains());
+        // step might be begun beside another one, or one that has ended be written down as still under way, so the API
+        // server must refuse it then; the next round sees what is stored.
+        boolean hasSteps = hasSteps(old) || hasSteps(next);
         // A fresh object: a copy of the cached one would make this field manager the owner of the user's spec.
         KvCachePool patch = new KvCachePool();
         patch.setMetadata(new ObjectMetaBuilder()
                 .withName(pool.getMetadata().getName())
                 .withNamespace(pool.getMetadata().getNamespace())
-                .withResourceVersion(sameSteps ? null : pool.getMetadata().getResourceVersion())
+                .withResourceVersion(hasSteps ? pool.getMetadata().getResourceVersion() : null)
                 .build());
         patch.setStatus(next);
         return UpdateControl.patchStatus(patch);
+    }
+
+    private static boolean hasSteps(KvCachePoolStatus status) {
+        return status.roll() != null || !status.drains().isEmpty();
     }
 }
