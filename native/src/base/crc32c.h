@@ -21,6 +21,9 @@ uint32_t crc32cCopy(void* destination, const void* source, size_t length, uint32
 
 /// The ways to compute it. Tests compare them; everyone else calls the functions above, which pick the fastest.
 namespace crc {
+/// From here on a copy is too large to be found in the cache by whoever reads it next: it may go past it.
+inline constexpr size_t kStreamBytes = size_t{256} << 10;
+
 uint32_t portable(const void* data, size_t length, uint32_t before);
 uint32_t portableCopy(void* destination, const void* source, size_t length, uint32_t before);
 /// Whether this processor has CRC-32C instructions; the functions below need them.

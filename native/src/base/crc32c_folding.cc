@@ -88,9 +88,6 @@ KVPOOL_FOLD_TARGET uint32_t fold(uint8_t* to, const uint8_t* from, size_t length
   return ~static_cast<uint32_t>(crc);
 }
 
-/// From here on a copy is too large to be found in the cache by whoever reads it next.
-constexpr size_t kStreamBytes = size_t{256} << 10;
-
 }  // namespace
 
 bool hasFolding() {

@@ -123,8 +123,6 @@ KVPOOL_CRC_TARGET uint32_t run(uint8_t* to, const uint8_t* from, size_t length, 
 }
 
 #if defined(__x86_64__)
-/// From here on a copy is too large to be found in the cache by whoever reads it next.
-constexpr size_t kStreamBytes = size_t{256} << 10;
 constexpr size_t kBounceBytes = 2 * kRoundBytes;
 
 /// Stores whole cache lines past the cache, which spares reading what they replace.
