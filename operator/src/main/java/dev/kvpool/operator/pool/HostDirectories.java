@@ -65,17 +65,19 @@ record HostDirectories(SortedMap<String, String> known, List<Cleaning> cleanings
         Set<String> nodes = seen.nodes().stream().map(ObservedNode::name).collect(Collectors.toSet());
         List<Cleaning> cleanings = new ArrayList<>();
         List<Job> done = new ArrayList<>();
-        for (Map.Entry<String, String> entry : Map.copyOf(known).entrySet()) {
+        for (Map.Entry<String, String> entry : new TreeMap<>(known).entrySet()) {
             String id = entry.getKey();
             Optional<Job> job = Optional.ofNullable(jobs.get(jobName(seen, id)));
-            boolean finished = job.filter(it -> has(it, "Complete")).isPresent();
+            boolean finished =
+                    job.filter(it -> ObservedJob.is(it, ObservedJob.COMPLETE)).isPresent();
             if (isWanted(seen, sets, id) || hasPod(seen, id)) {
                 job.ifPresent(done::add);
             } else if (finished || !nodes.contains(node(id))) {
                 job.ifPresent(done::add);
                 known.remove(id);
             } else {
-                boolean failed = job.filter(it -> has(it, "Failed")).isPresent();
+                boolean failed =
+                        job.filter(it -> ObservedJob.is(it, ObservedJob.FAILED)).isPresent();
                 cleanings.add(new Cleaning(id, node(id), entry.getValue(), jobName(seen, id), job.isPresent(), failed));
             }
         }
@@ -124,17 +126,10 @@ record HostDirectories(SortedMap<String, String> known, List<Cleaning> cleanings
 
     private static Map<String, Job> jobs(PoolObservation seen) {
         return seen.children().stream()
-                .filter(child -> child instanceof Job
-                        && PoolLabels.ROLE_CLEANING.equals(
-                                child.getMetadata().getLabels().get(PoolLabels.ROLE)))
+                .filter(Job.class::isInstance)
                 .map(Job.class::cast)
+                .filter(job -> ObservedJob.hasRole(job, PoolLabels.ROLE_CLEANING))
                 .collect(Collectors.toMap(job -> job.getMetadata().getName(), job -> job));
-    }
-
-    private static boolean has(Job job, String condition) {
-        return job.getStatus() != null
-                && job.getStatus().getConditions().stream()
-                        .anyMatch(it -> condition.equals(it.getType()) && "True".equals(it.getStatus()));
     }
 
     /** Node names are longer than a Job's may be. */

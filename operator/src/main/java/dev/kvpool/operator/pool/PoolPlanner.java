@@ -141,7 +141,7 @@ public final class PoolPlanner {
                 .forEach(delete::add);
         seen.children().stream()
                 .filter(child -> child instanceof Job job
-                        && PreflightAnswer.isAsked(job)
+                        && ObservedJob.hasRole(job, PoolLabels.ROLE_PREFLIGHT)
                         && job.getMetadata().getDeletionTimestamp() == null
                         && !PreflightAnswer.image(job)
                                 .equals(roll.preflightImage().orElse(null)))

@@ -42,11 +42,6 @@ final class PreflightAnswer {
         return new PreflightSeen(image, hasFailed(job) ? State.FAILED : State.RUNNING, "", trouble(pods));
     }
 
-    /** Whether a Job is one that asks. */
-    static boolean isAsked(Job job) {
-        return PoolLabels.ROLE_PREFLIGHT.equals(job.getMetadata().getLabels().get(PoolLabels.ROLE));
-    }
-
     /** The image a Job asks for. */
     static String image(Job job) {
         return job.getSpec().getTemplate().getSpec().getContainers().getFirst().getImage();
@@ -67,11 +62,7 @@ final class PreflightAnswer {
     }
 
     private static boolean hasFailed(Job job) {
-        return job.getStatus() != null
-                && job.getStatus().getConditions().stream()
-                        .anyMatch(condition ->
-                                ("Failed".equals(condition.getType()) || "Complete".equals(condition.getType()))
-                                        && "True".equals(condition.getStatus()));
+        return ObservedJob.is(job, ObservedJob.FAILED) || ObservedJob.is(job, ObservedJob.COMPLETE);
     }
 
     private static String trouble(List<ObservedPod> pods) {

@@ -5,10 +5,11 @@ import dev.kvpool.operator.pool.PoolBlueprint;
 import dev.kvpool.operator.pool.PoolLabels;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
+import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.Volume;
+import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
-import io.fabric8.kubernetes.api.model.batch.v1.JobBuilder;
-import java.util.Map;
 
 /** Removes a directory of a node, on that node. */
 public final class CleaningJob {
@@ -30,40 +31,21 @@ public final class CleaningJob {
      * @param path absolute path of the directory, at least two levels deep
      */
     public static Job of(PoolBlueprint pool, String name, String node, String path) {
-        Map<String, String> labels = PoolLabels.ofRole(pool.names().pool(), PoolLabels.ROLE_CLEANING);
         int last = path.lastIndexOf('/');
-        return new JobBuilder()
-                .withMetadata(pool.metadata(name, labels))
-                .withNewSpec()
-                .withBackoffLimit(TRIES_MORE)
-                .withTtlSecondsAfterFinished(KEPT_S)
-                .withNewTemplate()
-                .withNewMetadata()
-                .withLabels(labels)
-                .endMetadata()
-                .withNewSpec()
-                // Past the scheduler: the node may be cordoned, tainted or full.
-                .withNodeName(node)
-                .addNewToleration()
-                .withOperator("Exists")
-                .endToleration()
-                .withRestartPolicy("Never")
-                .withAutomountServiceAccountToken(false)
-                .withEnableServiceLinks(false)
-                .withImagePullSecrets(MasterStatefulSet.pullSecrets(pool))
-                .withSecurityContext(PodSecurity.pod())
-                .withContainers(container(pool, MOUNT + path.substring(last)))
-                .addNewVolume()
+        Volume parent = new VolumeBuilder()
                 .withName(VOLUME)
                 .withNewHostPath()
                 .withPath(path.substring(0, last))
                 .withType("DirectoryOrCreate")
                 .endHostPath()
-                .endVolume()
-                .endSpec()
-                .endTemplate()
-                .endSpec()
                 .build();
+        // Past the scheduler: the node may be cordoned, tainted or full.
+        PodSpecBuilder pod = OneTimeJob.pod(pool, container(pool, MOUNT + path.substring(last)), parent)
+                .withNodeName(node)
+                .addNewToleration()
+                .withOperator("Exists")
+                .endToleration();
+        return OneTimeJob.of(pool, name, PoolLabels.ROLE_CLEANING, TRIES_MORE, KEPT_S, pod);
     }
 
     private static Container container(PoolBlueprint pool, String mounted) {

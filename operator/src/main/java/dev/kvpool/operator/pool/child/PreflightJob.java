@@ -7,10 +7,8 @@ import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
-import io.fabric8.kubernetes.api.model.batch.v1.JobBuilder;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
 /** Asks, with the image the pool is to go over to, whether it can. The answer is the pod's termination message. */
 public final class PreflightJob {
@@ -26,28 +24,13 @@ public final class PreflightJob {
      * @param image the image it asks for
      */
     public static Job of(PoolBlueprint pool, String image) {
-        Map<String, String> labels = PoolLabels.ofRole(pool.names().pool(), PoolLabels.ROLE_PREFLIGHT);
-        return new JobBuilder()
-                .withMetadata(pool.metadata(pool.names().preflight(), labels))
-                .withNewSpec()
-                .withBackoffLimit(TRIES_MORE)
-                .withTtlSecondsAfterFinished(KEPT_S)
-                .withNewTemplate()
-                .withNewMetadata()
-                .withLabels(labels)
-                .endMetadata()
-                .withNewSpec()
-                .withRestartPolicy("Never")
-                .withAutomountServiceAccountToken(false)
-                .withEnableServiceLinks(false)
-                .withImagePullSecrets(MasterStatefulSet.pullSecrets(pool))
-                .withSecurityContext(PodSecurity.pod())
-                .withContainers(container(pool, image))
-                .withVolumes(ScratchVolume.volume())
-                .endSpec()
-                .endTemplate()
-                .endSpec()
-                .build();
+        return OneTimeJob.of(
+                pool,
+                pool.names().preflight(),
+                PoolLabels.ROLE_PREFLIGHT,
+                TRIES_MORE,
+                KEPT_S,
+                OneTimeJob.pod(pool, container(pool, image), ScratchVolume.volume()));
     }
 
     private static Container container(PoolBlueprint pool, String image) {

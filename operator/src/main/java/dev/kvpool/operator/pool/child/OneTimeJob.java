@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.child;
+
+import dev.kvpool.operator.pool.PoolBlueprint;
+import dev.kvpool.operator.pool.PoolLabels;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.PodSpecBuilder;
+import io.fabric8.kubernetes.api.model.Volume;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
+import io.fabric8.kubernetes.api.model.batch.v1.JobBuilder;
+import java.util.Map;
+
+/** What Jobs of a pool have in common: one container that does one thing and knows nothing of the API server. */
+final class OneTimeJob {
+    private OneTimeJob() {}
+
+    /** The pod of such a Job. */
+    static PodSpecBuilder pod(PoolBlueprint pool, Container container, Volume volume) {
+        return new PodSpecBuilder()
+                .withRestartPolicy("Never")
+                .withAutomountServiceAccountToken(false)
+                .withEnableServiceLinks(false)
+                .withImagePullSecrets(MasterStatefulSet.pullSecrets(pool))
+                .withSecurityContext(PodSecurity.pod())
+                .withContainers(container)
+                .withVolumes(volume);
+    }
+
+    /**
+     * The Job.
+     *
+     * @param triesMore after the first that failed
+     * @param keptSeconds after its end, whatever that was
+     */
+    static Job of(PoolBlueprint pool, String name, String role, int triesMore, int keptSeconds, PodSpecBuilder pod) {
+        Map<String, String> labels = PoolLabels.ofRole(pool.names().pool(), role);
+        return new JobBuilder()
+                .withMetadata(pool.metadata(name, labels))
+                .withNewSpec()
+                .withBackoffLimit(triesMore)
+                .withTtlSecondsAfterFinished(keptSeconds)
+                .withNewTemplate()
+                .withNewMetadata()
+                .withLabels(labels)
+                .endMetadata()
+                .withSpec(pod.build())
+                .endTemplate()
+                .endSpec()
+                .build();
+    }
+}
