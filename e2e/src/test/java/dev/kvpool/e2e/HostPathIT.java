@@ -3,7 +3,6 @@ package dev.kvpool.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Limits;
 import dev.kvpool.e2e.cluster.OnCluster;
@@ -62,7 +61,7 @@ class HostPathIT {
     void aRestrictedNamespaceRefusesIt() {
         apply(spread());
 
-        awaitReason("NamespaceRefusesHostPath");
+        pool.awaitReason("NamespaceRefusesHostPath");
         assertThat(message("SpecValid"))
                 .contains(
                         "Namespace " + NAMESPACE + " has the label pod-security.kubernetes.io/enforce=restricted",
@@ -133,15 +132,6 @@ class HostPathIT {
     private String directories() {
         return cluster.kubectl()
                 .run("get", "configmap", POOL + "-directories", "--namespace", NAMESPACE, "-o", "jsonpath={.data}");
-    }
-
-    private void awaitReason(String reason) {
-        Wait.until(
-                "the pool says " + reason,
-                Limits.STATUS,
-                () -> assertThat(pool.resource().getStatus().conditions())
-                        .extracting(Condition::reason)
-                        .contains(reason));
     }
 
     private String message(String type) {

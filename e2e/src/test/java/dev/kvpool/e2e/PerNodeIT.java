@@ -3,12 +3,9 @@ package dev.kvpool.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.PoolPhase;
 import dev.kvpool.e2e.cluster.Cluster;
-import dev.kvpool.e2e.cluster.Limits;
 import dev.kvpool.e2e.cluster.OnCluster;
-import dev.kvpool.e2e.cluster.Wait;
 import dev.kvpool.e2e.install.Operator;
 import dev.kvpool.e2e.pool.Clients;
 import dev.kvpool.e2e.pool.Pool;
@@ -64,7 +61,7 @@ class PerNodeIT {
                         NAMESPACE,
                         "-f",
                         new Samples(cluster).file("per-node").toString());
-        awaitReason("NoNodeSelected");
+        pool.awaitReason("NoNodeSelected");
 
         List<String> nodes = nodes();
         nodes.forEach(node -> cluster.kubectl().run("label", "node", node, LABEL + "=yes"));
@@ -78,7 +75,7 @@ class PerNodeIT {
         clients.put("per-node", OBJECTS);
         Map<String, Integer> before = new Restarts(cluster).byUid(pool.storagePods());
         unlabel(nodes.getFirst());
-        awaitReason("WaitsForDrain");
+        pool.awaitReason("WaitsForDrain");
         assertThat(pool.resource().getStatus().phase()).isEqualTo(PoolPhase.WAITING);
         assertThat(pool.resource().getStatus().message()).contains("keeps its storage on " + nodes.getFirst());
         assertThat(clients.get("per-node", OBJECTS)).contains("read back %d of %d objects".formatted(OBJECTS, OBJECTS));
@@ -100,14 +97,5 @@ class PerNodeIT {
 
     private void unlabel(String node) {
         cluster.kubectl().run("label", "node", node, LABEL + "-");
-    }
-
-    private void awaitReason(String reason) {
-        Wait.until(
-                "the pool says " + reason,
-                Limits.STATUS,
-                () -> assertThat(pool.resource().getStatus().conditions())
-                        .extracting(Condition::reason)
-                        .contains(reason));
     }
 }

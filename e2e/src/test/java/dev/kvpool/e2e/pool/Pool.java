@@ -3,6 +3,7 @@ package dev.kvpool.e2e.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.PoolPhase;
@@ -64,6 +65,16 @@ public final class Pool {
                     .isEqualTo(resource.getMetadata().getGeneration());
             assertThat(status.phase()).as(status.message()).isEqualTo(PoolPhase.READY);
         });
+    }
+
+    /** Until one of its conditions has this reason. */
+    public void awaitReason(String reason) {
+        Wait.until(
+                "pool " + name + " says " + reason,
+                Limits.STATUS,
+                () -> assertThat(resource().getStatus().conditions())
+                        .extracting(Condition::reason)
+                        .contains(reason));
     }
 
     /** All its pods, by name. */
