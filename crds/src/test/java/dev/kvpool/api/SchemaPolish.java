@@ -19,7 +19,12 @@ final class SchemaPolish {
     /** A rule would say it better, but one for each entry of maps in lists exceeds the API server's cost limit. */
     private static final String QUANTITY = "^[0-9]+([.][0-9]*)?([KMGTPE]i|[munkMGTPE]|[eE][0-9]+)?$";
 
-    private static final long MAP_VALUE_LENGTH_MAX = 253;
+    private static final long TEXT_LENGTH_MAX = 253;
+
+    /** All maps of texts in the API are labels; what is none, Kubernetes would refuse in an object of the pool, much later. */
+    private static final String LABEL_VALUE = "^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$";
+
+    private static final long LABEL_VALUE_LENGTH_MAX = 63;
 
     /** Lists that are maps: name of the property to its key. */
     private static final Map<String, String> LIST_MAP_KEYS = Map.of(
@@ -71,7 +76,7 @@ final class SchemaPolish {
         if (schema.getAdditionalProperties() != null
                 && schema.getAdditionalProperties().getSchema() != null) {
             schema.setMaxProperties(MAP_ENTRIES_MAX);
-            boundText(schema.getAdditionalProperties().getSchema());
+            boundLabel(schema.getAdditionalProperties().getSchema());
             boundQuantity(schema.getAdditionalProperties().getSchema());
             walk("", schema.getAdditionalProperties().getSchema());
         }
@@ -89,12 +94,21 @@ final class SchemaPolish {
     private static void boundQuantity(JSONSchemaProps schema) {
         if (Boolean.TRUE.equals(schema.getXKubernetesIntOrString())) {
             schema.setPattern(QUANTITY);
+            // The pattern is for texts; a quantity may be a number too.
+            schema.setMinimum(0.0);
         }
     }
 
     private static void boundText(JSONSchemaProps schema) {
         if ("string".equals(schema.getType()) && schema.getEnum().isEmpty() && schema.getMaxLength() == null) {
-            schema.setMaxLength(MAP_VALUE_LENGTH_MAX);
+            schema.setMaxLength(TEXT_LENGTH_MAX);
+        }
+    }
+
+    private static void boundLabel(JSONSchemaProps schema) {
+        if ("string".equals(schema.getType())) {
+            schema.setMaxLength(LABEL_VALUE_LENGTH_MAX);
+            schema.setPattern(LABEL_VALUE);
         }
     }
 

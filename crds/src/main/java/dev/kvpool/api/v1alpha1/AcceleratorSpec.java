@@ -60,7 +60,9 @@ public record AcceleratorSpec(
 
         @JsonPropertyDescription("Groups that own the device files on the host, for example 1000 (HwHiAiUser).")
         @Size(max = 16)
-        @ValidationRule(value = "self.all(g, g > 0)", message = "supplementalGroups: group ids must be above 0")
+        @ValidationRule(
+                value = "self.all(g, g > 0 && g <= 2147483647)",
+                message = "supplementalGroups: group ids must be above 0 and at most 2147483647")
         List<Long> supplementalGroups,
 
         @JsonPropertyDescription("Environment of the storage nodes, for example ASCEND_BUFFER_POOL.") @Size(max = 32)

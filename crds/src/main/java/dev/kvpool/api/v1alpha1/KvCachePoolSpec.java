@@ -40,6 +40,9 @@ public record KvCachePoolSpec(
         @JsonPropertyDescription(
                 "Container image of masters and storage nodes. Default: the image the operator was installed"
                         + " with, tagged with `version` when that is set; without both, what the pool runs.")
+        @ValidationRule(
+                value = "self.matches('^[[A-Za-z0-9][][A-Za-z0-9._:/@-]*$')",
+                message = "image must be the reference of an image, for example registry.example/kvpool:0.1.0")
         @Size(min = 1, max = 512)
         String image,
 

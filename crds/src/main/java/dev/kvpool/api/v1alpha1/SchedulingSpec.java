@@ -29,7 +29,11 @@ public record SchedulingSpec(
                         "priorityClassName must be the name of a PriorityClass: lower case letters, digits, '-' and '.'")
         String priorityClassName,
 
-        @JsonPropertyDescription("Name of the scheduler, for example volcano.") @Size(max = 253)
+        @JsonPropertyDescription("Name of the scheduler, for example volcano.")
+        @Size(max = 253)
+        @ValidationRule(
+                value = "self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",
+                message = "schedulerName must be the name of a scheduler: lower case letters, digits, '-' and '.'")
         String schedulerName) {
 
     public static final SchedulingSpec EMPTY = new SchedulingSpec(null, null, null, null, null);

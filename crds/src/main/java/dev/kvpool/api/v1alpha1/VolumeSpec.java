@@ -28,7 +28,12 @@ public record VolumeSpec(
         @Default("emptyDir")
         VolumeType type,
 
-        @JsonPropertyDescription("Storage class of the claims. Default: the cluster's own.") @Size(min = 1, max = 253)
+        @JsonPropertyDescription("Storage class of the claims. Default: the cluster's own.")
+        @Size(min = 1, max = 253)
+        @ValidationRule(
+                value = "self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",
+                message =
+                        "storageClassName must be the name of a StorageClass: lower case letters, digits, '-' and '.'")
         String storageClassName,
 
         @JsonPropertyDescription(

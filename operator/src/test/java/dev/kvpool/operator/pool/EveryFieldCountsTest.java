@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.kvpool.api.v1alpha1.DrainPhase;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
@@ -11,32 +12,36 @@ import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.operator.pool.roll.RollPlan;
 import dev.kvpool.operator.pool.roll.RollPool;
+import dev.kvpool.operator.schema.FieldChange;
+import dev.kvpool.operator.schema.FieldChange.Kind;
 import dev.kvpool.operator.schema.SchemaFields;
+import dev.kvpool.operator.schema.SpecDocument;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.JSONSchemaProps;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
-import org.junit.jupiter.api.Test;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvFileSource;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** No field is decoration: changing any one changes an object of the pool or what its status says, or is refused. */
 class EveryFieldCountsTest {
-    private static final Path TABLES = Path.of("src/test/resources/field-changes");
-
     /** Fields that can have one value only so far: the API server refuses every other. */
     private static final Set<String> ONE_VALUE = Set.of("spec.storage.medium");
 
-    private static final String ONE_SET = "storage: [{name: a, capacity: 1Gi}]";
+    /** Enums whose values need other fields beside them; GoldenChildrenTest has a pool with each. */
+    private static final Set<String> NOT_ALONE = Set.of("spec.storage.volume.type");
+
     private static final String TWO_SETS =
             "{transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi}]}";
 
@@ -48,43 +53,84 @@ class EveryFieldCountsTest {
             List<RollPlan> upgrades,
             List<DrainStatus> drains) {}
 
-    @ParameterizedTest(name = "{0}")
-    @CsvFileSource(resources = "/field-changes/pool.csv", delimiter = '|')
-    void aChangedPoolHasAnEffect(String field, String before, String after) {
-        assertThat(poolEffect(after)).isNotEqualTo(poolEffect(before));
+    static Stream<Arguments> changes() {
+        return Stream.of(Kind.values())
+                .flatMap(kind -> kind.changes().stream().map(change -> Arguments.of(kind, change)));
     }
 
-    @ParameterizedTest(name = "{0}")
-    @CsvFileSource(resources = "/field-changes/engine.csv", delimiter = '|')
-    void aChangedTransferEngineHasAnEffect(String field, String before, String after) {
-        assertThat(effect(new PoolSketch(TWO_SETS).engine(after)))
-                .isNotEqualTo(effect(new PoolSketch(TWO_SETS).engine(before)));
+    static Stream<Arguments> enums() {
+        return Stream.of(Kind.values())
+                .flatMap(kind -> kind.changes().stream()
+                        .filter(change -> values(kind, change.field()).size() > 1)
+                        .filter(change -> !NOT_ALONE.contains(change.field()))
+                        .map(change -> Arguments.of(kind, change)));
     }
 
-    @Test
-    void theSameSpecHasTheSameEffect() {
-        assertThat(poolEffect("{}")).isEqualTo(poolEffect("{}"));
+    /** The values of an enum, or of the entries of a list of them. */
+    private static List<JsonNode> values(Kind kind, String field) {
+        JSONSchemaProps schema = SchemaFields.schemas(kind.crd()).get(field);
+        JSONSchemaProps inner =
+                schema.getItems() == null ? schema : schema.getItems().getSchema();
+        return inner.getEnum();
+    }
+
+    @ParameterizedTest(name = "{0} {1}")
+    @MethodSource("changes")
+    void aChangeHasAnEffect(Kind kind, FieldChange change) {
+        assertThat(effect(kind, change.after())).isNotEqualTo(effect(kind, change.before()));
+    }
+
+    /** Otherwise the effect might be another field's. */
+    @ParameterizedTest(name = "{0} {1}")
+    @MethodSource("changes")
+    void aRowChangesItsFieldAlone(Kind kind, FieldChange change) {
+        Set<String> fields = SchemaFields.of(kind.crd());
+        Map<String, List<Object>> before = change.before().valuesOf(fields);
+        Map<String, List<Object>> after = change.after().valuesOf(fields);
+        Set<String> changed = new TreeSet<>(before.keySet());
+        changed.addAll(after.keySet());
+        changed.removeIf(field -> Objects.equals(before.get(field), after.get(field)));
+
+        assertThat(changed).containsExactly(change.field());
+    }
+
+    @ParameterizedTest(name = "{0} {1}")
+    @MethodSource("enums")
+    void eachValueOfAnEnumHasAnEffectOfItsOwn(Kind kind, FieldChange change) {
+        boolean isList = SchemaFields.schemas(kind.crd()).get(change.field()).getItems() != null;
+        Map<Effect, String> effects = new HashMap<>();
+        for (JsonNode value : values(kind, change.field())) {
+            Object set = isList ? List.of(value.asText()) : value.asText();
+            String same = effects.put(effect(kind, change.after().with(change.field(), set)), value.asText());
+            assertThat(same).as("value of the same effect as " + value).isNull();
+        }
     }
 
     @ParameterizedTest
-    @CsvSource({"kvcachepools.kvpool.dev.yaml, pool.csv", "transferengines.kvpool.dev.yaml, engine.csv"})
-    void noFieldIsForgotten(String crd, String table) throws IOException {
-        Set<String> tried = new TreeSet<>();
-        for (String row : Files.readAllLines(TABLES.resolve(table))) {
-            tried.add(row.substring(0, row.indexOf(" | ")));
-        }
-        Set<String> fields = new TreeSet<>(SchemaFields.of(crd));
-        fields.removeAll(ONE_VALUE);
+    @EnumSource(Kind.class)
+    void theSameSpecHasTheSameEffect(Kind kind) {
+        FieldChange change = kind.changes().getFirst();
 
-        assertThat(tried).isEqualTo(fields);
+        assertThat(effect(kind, change.before())).isEqualTo(effect(kind, change.before()));
     }
 
-    private static Effect poolEffect(String spec) {
-        String inner = spec.strip().substring(1, spec.strip().length() - 1);
-        boolean hasStorage = inner.contains("storage:");
-        String whole = "{" + inner + (inner.isEmpty() || hasStorage ? "" : ", ") + (hasStorage ? "" : ONE_SET) + "}";
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void noFieldIsForgotten(Kind kind) {
+        Set<String> fields = new TreeSet<>(SchemaFields.of(kind.crd()));
+        fields.removeAll(ONE_VALUE);
+
+        assertThat(kind.changes()).extracting(FieldChange::field).containsExactlyInAnyOrderElementsOf(fields);
+    }
+
+    private static Effect effect(Kind kind, SpecDocument spec) {
+        return kind == Kind.POOL ? poolEffect(spec) : effect(new PoolSketch(TWO_SETS).engine(spec.text()));
+    }
+
+    private static Effect poolEffect(SpecDocument spec) {
+        String whole = spec.text();
         PoolSketch sketch = new PoolSketch(whole).node("n1", Map.of());
-        Effect now = effect(inner.contains("transferEngine: demo") ? sketch.engine("{}") : sketch);
+        Effect now = effect("demo".equals(spec.get("transferEngine")) ? sketch.engine("{}") : sketch);
         List<HasMetadata> children = new ArrayList<>(now.children());
         children.addAll(sketch.status(asking())
                 .masters(2, 1, PoolSketch.leader(List.of()))

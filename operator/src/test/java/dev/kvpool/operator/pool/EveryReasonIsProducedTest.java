@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.ApiGroup;
+import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.DrainPhase;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
@@ -12,7 +13,9 @@ import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.RollStepKind;
 import dev.kvpool.api.v1alpha1.RollStepStatus;
+import dev.kvpool.api.v1alpha1.TransferEngineStatus;
 import dev.kvpool.api.v1alpha1.UpgradeSpec;
+import dev.kvpool.operator.engine.EngineSketch;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
 import dev.kvpool.operator.master.PoolReport;
@@ -28,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -113,8 +117,10 @@ class EveryReasonIsProducedTest {
             case LEFTOVERS -> of(smaller().status(PoolSketch.statusWith(List.of(drain(DrainPhase.EMPTYING, 20)))));
             case DRAIN_CANCELLED ->
                 of(whole(ALL_READY).status(PoolSketch.statusWith(List.of(drain(DrainPhase.EMPTYING, 1)))));
-            // EngineStatusTest has one for each.
-            case ENGINE_READY, NOT_USED, NODES_MISSING, PROTOCOLS_MISSING -> Set.of(reason);
+            case NOT_USED -> of(EngineSketch.status());
+            case ENGINE_READY -> of(EngineSketch.status(EngineSketch.pool(1, 1, "shm", "tcp")));
+            case NODES_MISSING -> of(EngineSketch.status(EngineSketch.pool(0, 1, "shm", "tcp")));
+            case PROTOCOLS_MISSING -> of(EngineSketch.status(EngineSketch.pool(1, 1, "tcp")));
         };
     }
 
@@ -286,6 +292,13 @@ class EveryReasonIsProducedTest {
         List<Finding> problems = PoolValidator.validate(sketch.observation());
         return new PoolFindings(sketch.observation(), sketch.plan(), PoolSketch.SETTINGS)
                 .all(problems, outcome).stream().map(Finding::reason).collect(Collectors.toSet());
+    }
+
+    private static Set<Reason> of(TransferEngineStatus status) {
+        Set<String> texts = status.conditions().stream().map(Condition::reason).collect(Collectors.toSet());
+        return Stream.of(Reason.values())
+                .filter(reason -> texts.contains(reason.text()))
+                .collect(Collectors.toSet());
     }
 
     private static Set<Reason> of(RollPool pool) {

@@ -2,13 +2,15 @@
 package dev.kvpool.operator.pool;
 
 import dev.kvpool.operator.GeneratedDocument;
+import dev.kvpool.operator.schema.FieldChange;
+import dev.kvpool.operator.schema.FieldChange.Kind;
 import dev.kvpool.operator.schema.SchemaFields;
+import dev.kvpool.operator.schema.SpecDocument;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +18,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -25,12 +26,10 @@ import org.junit.jupiter.api.Test;
  */
 class FieldsAreDocumentedTest {
     private static final Path DOCUMENT = Path.of("docs/fields.md");
-    private static final Path TABLES = Path.of("src/test/resources/field-changes");
     /** Refused by rules that compare with what is there; {@code StorageVolumesTest} tries them. */
     private static final Set<String> UNCHANGEABLE =
             Set.of("spec.storage.volume.type", "spec.storage.volume.storageClassName", "spec.storage.volume.path");
 
-    private static final String ONE_SET = "storage: [{name: a, capacity: 1Gi}]";
     private static final String TWO_SETS =
             "{transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi}]}";
     private static final String MASTERS = "demo-master";
@@ -40,7 +39,7 @@ class FieldsAreDocumentedTest {
         GeneratedDocument.assertCurrent(DOCUMENT, document());
     }
 
-    private static String document() throws IOException {
+    private static String document() {
         StringBuilder text = new StringBuilder("""
                 # What a change of a field costs
 
@@ -49,19 +48,16 @@ class FieldsAreDocumentedTest {
                 anew*: held back while nodes hold bytes, until `onDataLoss` is `Replace` or their pods are deleted. *Emptied*: storage
                 nodes that go with the change, or with its opposite, are emptied before. *Refused*: by the API server.
                 """);
-        append(text, "KvCachePool", "kvcachepools.kvpool.dev.yaml", "pool.csv");
-        append(text, "TransferEngine", "transferengines.kvpool.dev.yaml", "engine.csv");
+        append(text, Kind.POOL);
+        append(text, Kind.ENGINE);
         return text.toString();
     }
 
-    private static void append(StringBuilder text, String kind, String crd, String table) throws IOException {
+    private static void append(StringBuilder text, Kind kind) {
         Map<String, String> costs = new TreeMap<>();
-        for (String row : Files.readAllLines(TABLES.resolve(table))) {
-            String[] cells = row.split(" [|] ", -1);
-            costs.put(cells[0], String.join(", ", costs(kind, cells[1].strip(), cells[2].strip())));
-        }
-        text.append("\n## ").append(kind).append("\n\n| field | a change is |\n|---|---|\n");
-        for (String field : new TreeSet<>(SchemaFields.of(crd))) {
+        kind.changes().forEach(change -> costs.put(change.field(), String.join(", ", costs(kind, change))));
+        text.append("\n## ").append(kind.title()).append("\n\n| field | a change is |\n|---|---|\n");
+        for (String field : SchemaFields.of(kind.crd())) {
             String cost = UNCHANGEABLE.contains(field)
                     ? "refused: add another set"
                     : costs.getOrDefault(field, "refused: one value so far");
@@ -69,9 +65,9 @@ class FieldsAreDocumentedTest {
         }
     }
 
-    private static List<String> costs(String kind, String before, String after) {
-        PoolSketch old = sketch(kind, before);
-        PoolSketch now = sketch(kind, after);
+    private static List<String> costs(Kind kind, FieldChange change) {
+        PoolSketch old = sketch(kind, change.before());
+        PoolSketch now = sketch(kind, change.after());
         List<String> costs = new ArrayList<>();
         if (!PoolImage.reference(old.observation().spec(), PoolSketch.SETTINGS, Optional.empty())
                 .equals(PoolImage.reference(now.observation().spec(), PoolSketch.SETTINGS, Optional.empty()))) {
@@ -93,17 +89,15 @@ class FieldsAreDocumentedTest {
         return costs.isEmpty() ? List.of("live") : costs;
     }
 
-    private static PoolSketch sketch(String kind, String spec) {
-        if (kind.equals("TransferEngine")) {
-            return new PoolSketch(TWO_SETS).node("n1", Map.of("a", "b")).engine(spec);
+    private static PoolSketch sketch(Kind kind, SpecDocument spec) {
+        if (kind == Kind.ENGINE) {
+            return new PoolSketch(TWO_SETS).node("n1", Map.of("a", "b")).engine(spec.text());
         }
-        String inner = spec.substring(1, spec.length() - 1);
-        String whole = inner.contains("storage:") ? spec : "{" + inner + (inner.isEmpty() ? "" : ", ") + ONE_SET + "}";
-        PoolSketch sketch = new PoolSketch(whole).node("n1", Map.of()).node("n2", Map.of("a", "b"));
-        if (inner.contains("transferEngine: other")) {
+        PoolSketch sketch = new PoolSketch(spec.text()).node("n1", Map.of()).node("n2", Map.of("a", "b"));
+        if ("other".equals(spec.get("transferEngine"))) {
             return sketch.engine("{protocols: [tcp]}");
         }
-        return inner.contains("transferEngine:") ? sketch.engine("{}") : sketch;
+        return spec.get("transferEngine") == null ? sketch : sketch.engine("{}");
     }
 
     /** What the pods of each set are made with, by the set's name. */

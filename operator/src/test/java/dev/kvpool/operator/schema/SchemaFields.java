@@ -4,8 +4,10 @@ package dev.kvpool.operator.schema;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.JSONSchemaProps;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.util.Collections;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /** The fields of a custom resource's spec, as paths such as {@code spec.storage.perNode.nodeSelector}. */
 public final class SchemaFields {
@@ -20,13 +22,18 @@ public final class SchemaFields {
      * @param file for example kvcachepools.kvpool.dev.yaml
      */
     public static Set<String> of(String file) {
+        return Collections.unmodifiableSet(schemas(file).keySet());
+    }
+
+    /** The same fields, with what the schema says of each. */
+    public static SortedMap<String, JSONSchemaProps> schemas(String file) {
         var crd = new KubernetesSerialization()
                 .unmarshal(
                         SchemaFields.class.getResourceAsStream("/META-INF/kvpool/crds/" + file),
                         CustomResourceDefinition.class);
         JSONSchemaProps root =
                 crd.getSpec().getVersions().getFirst().getSchema().getOpenAPIV3Schema();
-        Set<String> fields = new TreeSet<>();
+        SortedMap<String, JSONSchemaProps> fields = new TreeMap<>();
         walk("spec", root.getProperties().get("spec"), fields);
         return fields;
     }
@@ -36,12 +43,12 @@ public final class SchemaFields {
         return path.replaceAll("\\[[^]]*]", "");
     }
 
-    private static void walk(String path, JSONSchemaProps schema, Set<String> fields) {
+    private static void walk(String path, JSONSchemaProps schema, SortedMap<String, JSONSchemaProps> fields) {
         JSONSchemaProps inner =
                 schema.getItems() == null ? schema : schema.getItems().getSchema();
         boolean foreign = FOREIGN.contains(path.substring(path.lastIndexOf('.') + 1));
         if (foreign || inner.getProperties() == null || inner.getProperties().isEmpty()) {
-            fields.add(path);
+            fields.put(path, schema);
             return;
         }
         inner.getProperties().forEach((name, property) -> walk(path + "." + name, property, fields));

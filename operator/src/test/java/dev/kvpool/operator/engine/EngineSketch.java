@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.engine;
+
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.ReadyCount;
+import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.api.v1alpha1.TransferEngineStatus;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+
+/** Draws a transfer engine and the pools that name it in a few words. */
+public final class EngineSketch {
+    private static final InstantSource NOON = InstantSource.fixed(Instant.parse("2026-01-01T12:00:00Z"));
+
+    private EngineSketch() {}
+
+    /** The status of an engine with default settings. */
+    public static TransferEngineStatus status(KvCachePool... pools) {
+        TransferEngine engine = new KubernetesSerialization()
+                .unmarshal(
+                        "--- {apiVersion: kvpool.dev/v1alpha1, kind: TransferEngine, spec: {}}", TransferEngine.class);
+        return EngineStatus.next(engine, List.of(pools), NOON);
+    }
+
+    /** A pool whose ready storage nodes offer the named protocols. */
+    public static KvCachePool pool(int ready, int desired, String... protocols) {
+        KvCachePool pool = new KvCachePool();
+        pool.setMetadata(new ObjectMetaBuilder().withName("demo").build());
+        pool.setStatus(new KvCachePoolStatus(
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                ReadyCount.of(ready, desired),
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null,
+                List.of(protocols)));
+        return pool;
+    }
+}
