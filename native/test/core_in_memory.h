@@ -11,9 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "device_in_memory.h"
 #include "node/node_core.h"
 #include "peer_messages.h"
 #include "segment_in_memory.h"
+#include "ssd/tier_file.h"
+#include "ssd/workers.h"
 
 namespace kvpool::test {
 
@@ -43,8 +46,41 @@ class CoreInMemory {
     core.reset();
     inboxes_.clear();
     const store::Recovery recovery = segment.open();
-    core = std::make_unique<node::NodeCore>(config, *segment.directory, *segment.state);
+    ssd::Table* tier = nullptr;
+    if (disk) {
+      tierPayloads.clear();
+      table.emplace(*ssd::planTier(disk->bytes.size()), kTierNumber);
+      tierFound = ssd::loadTable(*disk, *table, [&](const ObjectId& id, std::string_view key) {
+                    return segment.directory->removed(id, key);
+                  }).value();
+      tier = &*table;
+    }
+    core = std::make_unique<node::NodeCore>(config, *segment.directory, *segment.state, tier);
     return recovery;
+  }
+
+  /// Gives the node an SSD, in a new life.
+  void addTier(uint64_t bytes = ssd::kTierBytesMin) {
+    disk.emplace(bytes);
+    restart();
+  }
+  /// Does what the disk has to do, unless it is held up; true when there was something.
+  bool workTier() {
+    const std::vector<node::Action> jobs = std::exchange(tierJobs, {});
+    for (const node::Action& job : jobs) {
+      if (const auto* write = std::get_if<node::TierWrite>(&job)) {
+        const std::span<const uint8_t> from = std::span(segment.memory).subspan(write->offset, write->length);
+        core->tierWritten(write->op, perform(*disk, ssd::WritePayload{write->op, from, write->to, write->crc}).status);
+      } else if (const auto* store = std::get_if<node::TierStore>(&job)) {
+        core->tierStored(perform(*disk, ssd::StoreBlocks{store->batch}).status);
+      } else if (const auto* read = std::get_if<node::TierRead>(&job)) {
+        ssd::Done done = perform(*disk, ssd::ReadPayload{read->op, read->from, read->length, read->crc});
+        if (done.status.ok()) tierPayloads[read->op] = std::move(done.payload);
+        core->tierRead(read->op, done.status);
+      }
+      act();
+    }
+    return !jobs.empty();
   }
 
   /// Takes all actions; frames are cut into bodies by connection, the rest is kept in order.
@@ -68,6 +104,11 @@ class CoreInMemory {
           dials.push_back(dial->master);
         } else if (const auto* source = std::get_if<node::DialSource>(&action)) {
           sources.push_back(*source);
+        } else if (std::holds_alternative<node::TierWrite>(action) || std::holds_alternative<node::TierStore>(action) ||
+                   std::holds_alternative<node::TierRead>(action)) {
+          tierJobs.push_back(std::move(action));
+        } else if (const auto* drop = std::get_if<node::DropTierPayload>(&action)) {
+          tierPayloads.erase(drop->op);
         } else if (!std::holds_alternative<node::Note>(action)) {
           others.push_back(std::move(action));
         }
@@ -167,6 +208,12 @@ class CoreInMemory {
   std::map<node::ConnectionId, std::string> closeReasons;
   std::vector<size_t> dials;
   std::vector<node::DialSource> sources;
+  static constexpr uint32_t kTierNumber = 99;
+  std::optional<DeviceInMemory> disk;
+  std::optional<ssd::Table> table;
+  ssd::TierRecovery tierFound;
+  std::vector<node::Action> tierJobs;  // not done yet
+  std::map<uint64_t, ssd::BlockBuffer> tierPayloads;
 
  private:
   template <typename Handle>

@@ -105,7 +105,8 @@ inline void appendCopy(wire::Bytes& out, const node::Copy& copy) {
     m.requestId(copy.requestId)
         .payloadLength(copy.payloadLength)
         .payloadCrc(copy.payloadCrc)
-        .sourceIncarnation(copy.sourceIncarnation);
+        .sourceIncarnation(copy.sourceIncarnation)
+        .medium(copy.toTier ? sbe::Medium::SSD : sbe::Medium::DRAM);
     wire::put(m.authority(), copy.authority);
     wire::put(m.objectId(), copy.objectId);
     wire::put(m.sourceExtent(), copy.sourceExtent);
@@ -227,7 +228,9 @@ inline node::NodeStatsMessage readNodeStats(wire::Body body) {
           reader->largestFreeBytes(), reader->slotsUsed(),
           reader->objects(),          reader->draining(),
           reader->idsHash(),          reader->damaged(),
-          reader->scrubRounds(),      {reader->activeWire(), reader->activeLayout()}};
+          reader->scrubRounds(),      {reader->activeWire(), reader->activeLayout()},
+          reader->ssdUsedBytes(),     reader->ssdObjects(),
+          std::string(reader.bytes())};
 }
 
 struct Record {

@@ -142,6 +142,8 @@ typedef struct kv_node_params {
   uint64_t scrub_bytes_per_second; /* how fast stored payloads are compared with their checksums; default 64 MiB */
   const char *numa; /* where a new segment's memory lies: "local", "interleave" or the number of a NUMA node;
                      * NULL or "": as the process has it */
+  const char *ssd_path; /* existing directory, or block device, of the SSD tier that evicted objects go to; NULL or "": none */
+  uint64_t ssd_bytes;   /* what the tier may take there; 16 MiB at least */
 } kv_node_params;
 
 /* Opens or creates the segment, verifies its records, listens and dials the masters (and goes on dialling for ever).
@@ -187,6 +189,13 @@ typedef struct kv_node_stats {
   uint64_t ucx_refusals;       /* clients that wanted UCX and got tcp */
   uint64_t ucx_write_bytes;
   uint64_t ucx_read_bytes;
+  uint64_t ssd_capacity_bytes; /* of the SSD tier, for payloads; 0: there is none */
+  uint64_t ssd_used_bytes;
+  uint64_t ssd_objects;        /* readable there */
+  uint64_t ssd_writes;         /* objects that became readable there in this life */
+  uint64_t ssd_write_bytes;
+  uint64_t ssd_reads;
+  uint64_t ssd_off;            /* 1: a tier was asked for and does not work; the node has memory only; the log says why */
 } kv_node_stats;
 KV_API int32_t kv_node_get_stats(kv_node *node, kv_node_stats *out);
 

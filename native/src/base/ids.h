@@ -47,6 +47,11 @@ struct Authority {
 };
 std::string toString(const Authority& authority);
 
+/// Segments of a node: its memory, which clients on the machine may map, and the SSD tier, which is read through the
+/// node.
+inline constexpr uint16_t kMemorySegment = 0;
+inline constexpr uint16_t kTierSegment = 1;
+
 /// Names an extent on a node. The generation makes it unique for the life of the segment file.
 struct ExtentRef {
   uint16_t segment = 0;

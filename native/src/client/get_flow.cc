@@ -66,6 +66,8 @@ void GetFlow::beginRead(Batch& batch, uint32_t line, const Descriptor& descripto
   std::stable_partition(get.copies.begin(), get.copies.end(),
                         [&](const Descriptor::Copy& copy) { return !links_.isLocal(copy.node); });
   std::stable_partition(get.copies.begin(), get.copies.end(),
+                        [](const Descriptor::Copy& copy) { return copy.extent.segment != kMemorySegment; });
+  std::stable_partition(get.copies.begin(), get.copies.end(),
                         [&](const Descriptor::Copy& copy) { return links_.isStalled(copy.node); });
   batch.lines[line].result.length = descriptor.length;
   readNextCopy(batch, line, pool);

@@ -48,7 +48,8 @@ void Lane::begin() {
 }
 
 bool Lane::goesByUcx(const Transfer& transfer) const {
-  return ucx_ && transfer.length > kUcxInlineBytes && transfer.length <= kStagingObjectBytes;
+  const bool inMemory = transfer.direction == Direction::Write || transfer.extent.segment == kMemorySegment;
+  return ucx_ && inMemory && transfer.length > kUcxInlineBytes && transfer.length <= kStagingObjectBytes;
 }
 
 bool Lane::beginOne(const Transfer& transfer) {

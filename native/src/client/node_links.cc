@@ -83,7 +83,9 @@ bool NodeLinks::isStalled(uint64_t incarnation) const {
 
 bool NodeLinks::prefersShm(const Link& link, const Transfer& transfer) const {
   if (!link.shm || !link.shm->whyNot().ok()) return false;
-  return transfer.direction == Direction::Read || transfer.length <= kStagingObjectBytes;
+  // What lies on the SSD is nowhere to be mapped.
+  if (transfer.direction == Direction::Read) return transfer.extent.segment == kMemorySegment;
+  return transfer.length <= kStagingObjectBytes;
 }
 
 void NodeLinks::refuse(const Transfer& transfer, int32_t status, const std::string& sentence) {

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "base/log.h"
+#include "ssd/table.h"
 #include "wire/sbe.h"
 #include "wire/staging_offer.h"
 
@@ -37,6 +38,41 @@ struct SendPayload {
   uint64_t offset;
   uint64_t length;
   uint32_t crc;
+};
+
+/// Copy a payload from the segment to the SSD. Answered by tierWritten(op, status).
+struct TierWrite {
+  uint64_t op;
+  uint64_t offset;  ///< in the segment
+  uint64_t length;
+  uint64_t to;  ///< on the device
+  uint32_t crc;
+};
+
+/// Write blocks of the tier's table. Answered by tierStored(status); there is never a second one before.
+struct TierStore {
+  std::shared_ptr<const ssd::Table::Batch> batch;
+};
+
+/// Read a payload from the SSD and keep it under the number. Answered by tierRead(op, status).
+struct TierRead {
+  uint64_t op;
+  uint64_t from;  ///< on the device
+  uint64_t length;
+  uint32_t crc;
+};
+
+/// Send the payload that was read under the number, then `crc`. Answered by payloadSent(connection).
+struct SendTierPayload {
+  ConnectionId connection;
+  uint64_t op;
+  uint64_t length;
+  uint32_t crc;
+};
+
+/// Forget the payload that was read under the number.
+struct DropTierPayload {
+  uint64_t op;
 };
 
 /// The next `length` bytes of the connection go to the segment at `offset`, the four behind them are their checksum.
@@ -121,6 +157,7 @@ struct Note {
 };
 
 using Action = std::variant<SendFrames, SendSegments, SendPayload, ReceivePayload, DiscardPayload, CopyStaging,
-                            MapStaging, ConnectUcx, PullPayload, PushPayload, Close, Dial, DialSource, Note>;
+                            MapStaging, ConnectUcx, PullPayload, PushPayload, Close, Dial, DialSource, Note, TierWrite,
+                            TierStore, TierRead, SendTierPayload, DropTierPayload>;
 
 }  // namespace kvpool::node

@@ -46,7 +46,7 @@ void ClientSessions::frame(ConnectionId id, wire::Body body) {
     case sbe::WriteRequest::SBE_TEMPLATE_ID:
       return write(id, session, readWriteRequest(body));
     case sbe::ReadRequest::SBE_TEMPLATE_ID:
-      return read(id, session, {readReadRequest(body), {}});
+      return read(id, session, Read{readReadRequest(body)});
     case sbe::ShmAttach::SBE_TEMPLATE_ID:
       return attach(id, session, readShmAttach(body));
     case sbe::UcxAttach::SBE_TEMPLATE_ID:
@@ -169,23 +169,26 @@ void ClientSessions::finishWrite(ConnectionId id, const Write& write, int32_t st
   replyWrite(id, write.requestId, KV_OK, {0, write.slot, slot.generation});
 }
 
-void ClientSessions::read(ConnectionId id, Session& session, const QueuedRead& read) {
+void ClientSessions::read(ConnectionId id, Session& session, const Read& read) {
   if (session.sending.size() + session.reads.size() >= kReadsQueuedMax) {
     return close(id, session, std::to_string(kReadsQueuedMax) + " reads wait, the most of one connection");
   }
   session.reads.push_back(read);
   if (session.reads.size() == 1) continueReads(id, session);
+  readAhead(id, session);
 }
 
 /// In the order of the requests, as far as no payload has to be checked first.
 void ClientSessions::continueReads(ConnectionId id, Session& session) {
   while (!session.reads.empty() && !session.check) {
-    if (serve(id, session, session.reads.front())) session.reads.pop_front();
+    if (!serve(id, session, session.reads.front())) return;
+    session.reads.pop_front();
   }
 }
 
-bool ClientSessions::serve(ConnectionId id, Session& session, const QueuedRead& read) {
+bool ClientSessions::serve(ConnectionId id, Session& session, Read& read) {
   const ReadRequest& request = read.request;
+  if (request.extent.segment == kTierSegment) return serveTier(id, session, read);
   const store::Slot* slot = context_.directory.find(request.extent, request.objectId);
   if (slot == nullptr || slot->payloadLength != request.payloadLength) {
     ++context_.stats.readMisses;
@@ -206,7 +209,7 @@ bool ClientSessions::serve(ConnectionId id, Session& session, const QueuedRead& 
   wire::Bytes out;
   appendReadReply(out, request.requestId, KV_OK, slot->payloadLength);
   context_.directory.pin(slot->generation);
-  session.sending.push_back(slot->generation);
+  session.sending.push_back({slot->generation, 0, false});
   context_.outbox.frames(id, std::move(out));
   context_.outbox.add(SendPayload{id, slot->payloadOffset(), slot->payloadLength, slot->payloadCrc});
   return true;
@@ -242,8 +245,11 @@ void ClientSessions::refuseRead(ConnectionId id, uint64_t requestId, int32_t sta
 void ClientSessions::payloadSent(ConnectionId id) {
   Session& session = sessions_.at(id);
   if (session.sending.empty()) throw std::logic_error("payload sent that was not asked for");
-  context_.directory.unpin(session.sending.front());
+  const Sending sent = session.sending.front();
   session.sending.pop_front();
+  if (!sent.isTier) return context_.directory.unpin(sent.generation);
+  tier_.releaseRead(sent.tierBytes);
+  feedStarved();
 }
 
 void ClientSessions::attach(ConnectionId id, Session& session, const ShmAttach& request) {
@@ -277,11 +283,25 @@ void ClientSessions::closed(ConnectionId id) {
     ++context_.stats.writeFailures;
     context_.directory.abort(session.write->slot);
   }
-  for (const uint64_t generation : session.sending)
-    context_.directory.unpin(generation);
   if (session.ucx) --context_.stats.ucxClients;
+  for (const Sending& sending : session.sending) {
+    if (sending.isTier) {
+      tier_.releaseRead(sending.tierBytes);
+    } else {
+      context_.directory.unpin(sending.generation);
+    }
+  }
+  for (const Read& read : session.reads) {
+    // One that is under way is dropped when it arrives.
+    if (read.tierOp == 0 || (read.arrived && read.status != KV_OK)) continue;
+    tier_.releaseRead(read.request.payloadLength);
+    if (read.arrived) context_.outbox.add(DropTierPayload{read.tierOp});
+    tierReads_.erase(read.tierOp);
+  }
   std::erase(checking_, id);
+  std::erase(starved_, id);
   sessions_.erase(id);
+  feedStarved();
 }
 
 void ClientSessions::tick(uint64_t nowMs) {

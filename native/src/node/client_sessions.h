@@ -11,6 +11,7 @@
 #include "node/core_context.h"
 #include "node/messages.h"
 #include "node/payload_check.h"
+#include "node/tier.h"
 
 namespace kvpool::node {
 
@@ -22,7 +23,10 @@ class ClientSessions {
   /// Reads a client may have waiting for the wire; the shell stops listening to it long before.
   static constexpr size_t kReadsQueuedMax = 1024;
 
-  explicit ClientSessions(CoreContext& context) : context_(context) {}
+  /// Of those, what is read from the SSD before its turn to be sent has come.
+  static constexpr size_t kReadsAheadMax = 8;
+
+  ClientSessions(CoreContext& context, Tier& tier) : context_(context), tier_(tier) {}
 
   /// `local`: came through the unix socket, so it shares memory with us.
   void accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer);
@@ -39,6 +43,8 @@ class ClientSessions {
   void ucxConnected(ConnectionId id, const Status& outcome);
   void pulled(uint64_t transfer, bool good, uint32_t computed);
   void pushed(uint64_t transfer, bool good);
+  /// The tier has read a payload, or could not.
+  void tierRead(uint64_t op, int32_t status);
   void closed(ConnectionId id);
   void tick(uint64_t nowMs);
 
@@ -62,13 +68,23 @@ class ClientSessions {
     uint32_t crc = 0;
     uint64_t generation = 0;  // of a read: pinned
   };
-  struct QueuedRead {
-    ReadRequest request;
-    std::optional<uint64_t> stagingOffset;  // through UCX
-  };
   struct Attach {
     uint64_t requestId = 0;
     uint64_t bytes = 0;
+  };
+  struct Read {
+    ReadRequest request;
+    std::optional<uint64_t> stagingOffset;  // through UCX
+
+    uint64_t tierOp = 0;   // 0: not begun, or not of the tier
+    bool arrived = false;  // from the tier
+    int32_t status = 0;    // of what arrived
+    uint32_t crc = 0;
+  };
+  struct Sending {
+    uint64_t generation = 0;  // pinned
+    uint64_t tierBytes = 0;   // read from the tier; then nothing is pinned
+    bool isTier = false;
   };
   struct Session {
     bool local = false;
@@ -84,8 +100,8 @@ class ClientSessions {
     std::optional<Write> write;
     std::optional<Attach> attach;
     std::optional<Attach> ucxAttach;
-    std::deque<uint64_t> sending;       // generations pinned, in the order they are sent
-    std::deque<QueuedRead> reads;       // the first one is being checked, the others wait behind it
+    std::deque<Sending> sending;        // in the order in which they are sent
+    std::deque<Read> reads;             // the first one is being checked or read, the others wait behind it
     std::optional<PayloadCheck> check;  // of the first one
   };
 
@@ -95,26 +111,35 @@ class ClientSessions {
   [[nodiscard]] Status admitWrite(const Session& session, const WriteRequest& request) const;
   void refuseWrite(ConnectionId id, Session& session, const WriteRequest& request, const Status& why);
   void finishWrite(ConnectionId id, const Write& write, int32_t status, uint32_t computed, uint32_t sent);
-  void read(ConnectionId id, Session& session, const QueuedRead& read);
+  void read(ConnectionId id, Session& session, const Read& read);
   void continueReads(ConnectionId id, Session& session);
-  /// False when the payload must be checked first.
-  bool serve(ConnectionId id, Session& session, const QueuedRead& read);
+  /// False when the payload must be checked, or read, first.
+  bool serve(ConnectionId id, Session& session, Read& read);
+  bool serveTier(ConnectionId id, Session& session, Read& read);
+  /// Has the tier read it, if it may begin now; KV_NOT_FOUND, KV_QUEUE_FULL.
+  int32_t beginTierRead(ConnectionId id, Read& read);
+  void readAhead(ConnectionId id, Session& session);
+  void feedStarved();
   void refuseRead(ConnectionId id, uint64_t requestId, int32_t status);
   void attach(ConnectionId id, Session& session, const ShmAttach& request);
   void attachUcx(ConnectionId id, Session& session, const UcxAttach& request);
   void readStaged(ConnectionId id, Session& session, const StagedRead& request);
   void pull(ConnectionId id, Session& session, const WriteRequest& request, uint32_t slot);
-  void push(ConnectionId id, Session& session, const QueuedRead& read, const store::Slot& slot);
+  void push(ConnectionId id, Session& session, const Read& read, const store::Slot& slot);
   uint64_t beginUcx(Session& session, const UcxTransfer& transfer);
   std::optional<UcxTransfer> endUcx(uint64_t transfer);
   void replyWrite(ConnectionId id, uint64_t requestId, int32_t status, const ExtentRef& extent);
   void close(ConnectionId id, Session& session, const std::string& reason);
 
   CoreContext& context_;
+  Tier& tier_;
   std::unordered_map<ConnectionId, Session> sessions_;
   std::vector<ConnectionId> checking_;  // sessions with a check
   std::unordered_map<uint64_t, UcxTransfer> ucxTransfers_;
   uint64_t lastUcxTransfer_ = 0;
+  std::unordered_map<uint64_t, ConnectionId> tierReads_;  // by op
+  std::vector<ConnectionId> starved_;                     // sessions whose first read waits for room in the tier
+  std::vector<ConnectionId> checking_;                    // sessions with a check
 };
 
 }  // namespace kvpool::node

@@ -43,10 +43,11 @@ void ClientSessions::ucxConnected(ConnectionId id, const Status& outcome) {
 }
 
 void ClientSessions::readStaged(ConnectionId id, Session& session, const StagedRead& request) {
-  const bool inside =
-      rangeInside(request.stagingOffset, request.read.payloadLength, 0, session.stagingBytes) && session.ucx;
+  // What lies on the SSD is sent as it comes from there, by tcp.
+  const bool inside = session.ucx && request.read.extent.segment == kMemorySegment &&
+                      rangeInside(request.stagingOffset, request.read.payloadLength, 0, session.stagingBytes);
   if (!inside) return refuseRead(id, request.read.requestId, KV_INVALID_ARGUMENT);
-  read(id, session, {request.read, request.stagingOffset});
+  read(id, session, Read{request.read, request.stagingOffset});
 }
 
 uint64_t ClientSessions::beginUcx(Session& session, const UcxTransfer& transfer) {
@@ -90,7 +91,7 @@ void ClientSessions::pulled(uint64_t transfer, bool good, uint32_t computed) {
   finishWrite(ended->connection, *ended->write, good ? KV_OK : KV_TRANSFER_FAILED, computed, ended->crc);
 }
 
-void ClientSessions::push(ConnectionId id, Session& session, const QueuedRead& read, const store::Slot& slot) {
+void ClientSessions::push(ConnectionId id, Session& session, const Read& read, const store::Slot& slot) {
   const uint64_t number = beginUcx(session, {id, read.request.requestId, slot.payloadLength, {}, 0, slot.generation});
   context_.directory.pin(slot.generation);
   context_.outbox.add(PushPayload{id, number, *read.stagingOffset, slot.payloadOffset(), slot.payloadLength});

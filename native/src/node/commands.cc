@@ -82,6 +82,7 @@ Copy readCopy(wire::Body body) {
   copy.retention = wire::toRetention(*reader);
   copy.sourceIncarnation = reader->sourceIncarnation();
   copy.sourceExtent = wire::toExtentRef(reader->sourceExtent());
+  copy.toTier = reader->medium() == sbe::Medium::SSD;
   copy.key = reader.bytes(wire::kKeyBytesOnWireMax);
   copy.sourceTcp = reader.bytes();
   return copy;

@@ -66,6 +66,7 @@ struct Copy {
   Retention retention;
   uint64_t sourceIncarnation = 0;
   ExtentRef sourceExtent;
+  bool toTier = false;  // of this node, from its own memory
   std::string_view key;
   std::string_view sourceTcp;  // HOST:PORT
 };

@@ -10,6 +10,7 @@
 
 #include "base/fd.h"
 #include "node/actions.h"
+#include "ssd/device.h"
 #include "store/segment_file.h"
 #include "wire/frame.h"
 
@@ -61,11 +62,13 @@ class Connection {
   [[nodiscard]] const std::string& peer() const { return peer_; }
 
   // Orders of the shell.
-  void queueFrames(Frames frames) { output_.push_back({std::move(frames), {}, 0, -1, false}); }
+  void queueFrames(Frames frames) { output_.push_back({std::move(frames), {}, 0, -1, false, {}}); }
   void queueSegments(Frames frames, int descriptor) {
-    output_.push_back({std::move(frames), {}, 0, descriptor, false});
+    output_.push_back({std::move(frames), {}, 0, descriptor, false, {}});
   }
   void queuePayload(uint64_t offset, uint64_t length, uint32_t crc);
+  /// The first `length` bytes of a buffer, which is freed when they are sent.
+  void queueBuffer(ssd::BlockBuffer buffer, uint64_t length, uint32_t crc);
   void receivePayload(uint64_t offset, uint64_t length);
   void discard(uint64_t length);
   void copyStaging(uint64_t from, uint64_t to, uint64_t length, uint32_t crc);
@@ -102,6 +105,7 @@ class Connection {
     uint32_t crc;
     int descriptor;  // sent along; the shell's
     bool isPayload;
+    ssd::BlockBuffer buffer;  // holds the payload when the segment does not
   };
 
   void queue(Output output);

@@ -24,7 +24,12 @@ void Connection::queue(Output output) {
 }
 
 void Connection::queuePayload(uint64_t offset, uint64_t length, uint32_t crc) {
-  queue({nullptr, segment_.subspan(offset, length), crc, -1, true});
+  queue({nullptr, segment_.subspan(offset, length), crc, -1, true, {}});
+}
+
+void Connection::queueBuffer(ssd::BlockBuffer buffer, uint64_t length, uint32_t crc) {
+  const std::span<const uint8_t> payload = buffer.bytes().first(length);
+  queue({nullptr, payload, crc, -1, true, std::move(buffer)});
 }
 
 void Connection::flush(ConnectionEvents& events, uint64_t nowMs) {

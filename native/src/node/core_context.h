@@ -10,6 +10,7 @@
 #include "node/actions.h"
 #include "node/obedience.h"
 #include "node/record_stream.h"
+#include "ssd/table.h"
 #include "store/directory.h"
 #include "wire/handshake.h"
 
@@ -28,6 +29,7 @@ struct CoreConfig {
   size_t clientConnectionsMax = 4096;
   uint64_t randomSeed = 0;  // for the jitter of redials
   uint64_t scrubBytesPerSecond = uint64_t{64} << 20;
+  std::string tierProblem;  // why the SSD tier that was asked for is off from the start
 };
 
 struct CoreStats {
@@ -49,6 +51,9 @@ struct CoreStats {
   uint64_t ucxReadBytes = 0;
   uint64_t ucxWriteBytes = 0;
   uint64_t ucxRefusals = 0;  // clients whose memory it could not reach
+  uint64_t demotions = 0;  // objects that became readable on the SSD
+  uint64_t demotedBytes = 0;
+  uint64_t tierReads = 0;
 };
 
 /// Actions in the order they were asked for.
@@ -78,14 +83,22 @@ struct CoreContext {
   CoreConfig config;
   store::Directory& directory;
   store::StatePages& state;
+  ssd::Table* table;        // of the SSD tier; null without one
+  std::string tierProblem;  // why the tier is off; empty while it works, or where none was asked for
   Obedience obedience;
   RecordStream stream;
   CoreStats stats;
   Outbox outbox;
   std::vector<Answer> answers;
 
-  CoreContext(CoreConfig configuration, store::Directory& objects, store::StatePages& pages)
-      : config(std::move(configuration)), directory(objects), state(pages), obedience(pages), stream(objects) {}
+  CoreContext(CoreConfig configuration, store::Directory& objects, store::StatePages& pages, ssd::Table* tier)
+      : config(std::move(configuration)),
+        directory(objects),
+        state(pages),
+        table(tier),
+        tierProblem(config.tierProblem),
+        obedience(pages),
+        stream(objects, tier) {}
 };
 
 }  // namespace kvpool::node

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/master_commands.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -58,9 +59,14 @@ void MasterCommands::fence(ConnectionId master, const Fence& request) {
 void MasterCommands::free(ConnectionId master, const FreeRequest& request) {
   if (!admit(master, request.requestId, request.authority)) return;
   for (const FreeRequest::Entry& entry : request.entries) {
-    if (context_.directory.free(entry.extent, entry.objectId)) context_.stream.freed(entry.extent, entry.objectId);
+    if (entry.extent.segment == kTierSegment) {
+      tier_.free(entry.extent, entry.objectId);
+    } else if (context_.directory.free(entry.extent, entry.objectId)) {
+      context_.stream.freed(entry.extent, entry.objectId);
+      tier_.memoryFreed(entry.objectId);
+    }
   }
-  answer(master, request.requestId, true, KV_OK);
+  tier_.answerFree(master, request.requestId);
 }
 
 void MasterCommands::purge(ConnectionId master, const Purge& request) {
@@ -100,7 +106,9 @@ void MasterCommands::activate(ConnectionId master, const Activate& request) {
 }
 
 void MasterCommands::copy(uint64_t nowMs, ConnectionId master, const Copy& request) {
-  if (admit(master, request.requestId, request.authority)) copies_.begin(nowMs, master, request);
+  if (!admit(master, request.requestId, request.authority)) return;
+  if (request.toTier) return tier_.demote(master, request);
+  copies_.begin(nowMs, master, request);
 }
 
 bool MasterCommands::admit(ConnectionId master, uint64_t requestId, const Authority& authority) {
@@ -112,11 +120,22 @@ bool MasterCommands::admit(ConnectionId master, uint64_t requestId, const Author
 }
 
 void MasterCommands::sweepIfRaised(const ObjectId& before) {
-  if (context_.obedience.purged() > before) sweep_.begin();
+  if (context_.obedience.purged() <= before) return;
+  sweep_.begin();
+  tier_.purge();
+}
+
+bool MasterCommands::isReady(const Waiting& waiting) const {
+  return !sweep_.running() && (!waiting.isFence || !tier_.isClearing());
+}
+
+bool MasterCommands::busy() const {
+  return sweep_.running() ||
+         std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) { return isReady(waiting); });
 }
 
 void MasterCommands::wait(const Waiting& waiting) {
-  if (!sweep_.running()) return finish(waiting);
+  if (isReady(waiting)) return finish(waiting);
   if (waiting_.size() >= kWaitingMax) {
     throw wire::Malformed(std::to_string(kWaitingMax) + " fences and purges wait, the most a node takes");
   }
@@ -124,10 +143,14 @@ void MasterCommands::wait(const Waiting& waiting) {
 }
 
 void MasterCommands::continueWork() {
-  sweep_.slice();
-  if (sweep_.running()) return;
-  for (const Waiting& waiting : std::exchange(waiting_, {}))
-    finish(waiting);
+  if (sweep_.running()) sweep_.slice();
+  for (const Waiting& waiting : std::exchange(waiting_, {})) {
+    if (isReady(waiting)) {
+      finish(waiting);
+    } else {
+      waiting_.push_back(waiting);
+    }
+  }
 }
 
 /// A fence is answered for now: another leader may have come while it waited. A purge stays done.

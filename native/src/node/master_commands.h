@@ -8,6 +8,7 @@
 #include "node/copies.h"
 #include "node/core_context.h"
 #include "node/purge_sweep.h"
+#include "node/tier.h"
 
 namespace kvpool::node {
 
@@ -17,18 +18,19 @@ class MasterCommands {
   /// Fences and purges that may wait for a sweep.
   static constexpr size_t kWaitingMax = 256;
 
-  MasterCommands(CoreContext& context, Copies& copies) : context_(context), copies_(copies), sweep_(context) {}
+  MasterCommands(CoreContext& context, Copies& copies, Tier& tier)
+      : context_(context), copies_(copies), tier_(tier), sweep_(context) {}
 
   /// False when a message of this type is no command. Throws std::runtime_error for what is not the protocol.
   bool frame(uint64_t nowMs, ConnectionId master, uint16_t type, wire::Body body);
   void masterClosed(ConnectionId master);
 
   /// Whether continueWork() has something to do.
-  [[nodiscard]] bool busy() const { return sweep_.running(); }
+  [[nodiscard]] bool busy() const;
   void continueWork();
 
  private:
-  /// Answered when everything below the purge id is freed.
+  /// Answered when everything below the purge id is freed, a fence also behind what the SSD has to clear.
   struct Waiting {
     ConnectionId master;
     uint64_t requestId;
@@ -47,12 +49,14 @@ class MasterCommands {
   bool admit(ConnectionId master, uint64_t requestId, const Authority& authority);
   void sweepIfRaised(const ObjectId& before);
   void wait(const Waiting& waiting);
+  [[nodiscard]] bool isReady(const Waiting& waiting) const;
   void finish(const Waiting& waiting);
   void answerFence(ConnectionId master, uint64_t requestId, bool accepted);
   void answer(ConnectionId master, uint64_t requestId, bool accepted, int32_t status);
 
   CoreContext& context_;
   Copies& copies_;
+  Tier& tier_;
   PurgeSweep sweep_;
   std::deque<Waiting> waiting_;
 };

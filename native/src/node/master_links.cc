@@ -117,6 +117,11 @@ void MasterLinks::beginStream(Link& link) {
   info.restoredHash = recovery.restoredHash;
   info.dropped = recovery.dropped();
   info.active = context_.state.active();
+  if (const ssd::Table* tier = context_.table; tier != nullptr && context_.tierProblem.empty()) {
+    info.highestObject = std::max(info.highestObject, tier->highestObject());
+    info.tierBytes = tier->geometry().dataBytes;
+    info.tierSlots = tier->geometry().slots;
+  }
   info.tcp = context_.config.tcp;
   info.shm = context_.config.shm;
   info.zone = context_.config.zone;
@@ -212,6 +217,11 @@ void MasterLinks::sendStats(Link& link) {
   stats.damaged = context_.stats.damaged;
   stats.scrubRounds = context_.stats.scrubRounds;
   stats.active = context_.state.active();
+  if (context_.table != nullptr && context_.tierProblem.empty()) {
+    stats.tierUsedBytes = context_.table->usedBytes();
+    stats.tierObjects = context_.table->objects();
+  }
+  stats.tierProblem = context_.tierProblem;
   wire::Bytes out;
   appendNodeStats(out, stats);
   send(link, std::move(out));

@@ -29,7 +29,8 @@ using wire::textRoom;
 namespace sbe = wire::sbe;
 
 void appendNodeInfo(wire::Bytes& out, const NodeInfo& info) {
-  const size_t room = groupRoom(1, sbe::NodeInfo::Segments::sbeBlockLength()) + textRoom(info.tcp.size()) +
+  const bool tier = info.tierBytes > 0;
+  const size_t room = groupRoom(2, sbe::NodeInfo::Segments::sbeBlockLength()) + textRoom(info.tcp.size()) +
                       textRoom(info.shm.size()) + textRoom(info.zone.size());
   appendFrame<sbe::NodeInfo>(out, room, [&](sbe::NodeInfo& m) {
     m.objectLeaseMaxMs(info.objectLeaseMaxMs)
@@ -42,7 +43,19 @@ void appendNodeInfo(wire::Bytes& out, const NodeInfo& info) {
     put(m.seen(), info.seen);
     put(m.purgeId(), info.purgeId);
     put(m.highestObject(), info.highestObject);
-    m.segmentsCount(1).next().segment(0).medium(sbe::Medium::DRAM).capacityBytes(info.capacityBytes).slots(info.slots);
+    auto& segments = m.segmentsCount(tier ? 2 : 1);
+    segments.next()
+        .segment(kMemorySegment)
+        .medium(sbe::Medium::DRAM)
+        .capacityBytes(info.capacityBytes)
+        .slots(info.slots);
+    if (tier) {
+      segments.next()
+          .segment(kTierSegment)
+          .medium(sbe::Medium::SSD)
+          .capacityBytes(info.tierBytes)
+          .slots(info.tierSlots);
+    }
     m.putTcp(info.tcp).putShm(info.shm).putZone(info.zone);
   });
 }
@@ -56,7 +69,7 @@ void appendSnapshotEnd(wire::Bytes& out, uint64_t count, uint64_t sequence) {
 }
 
 void appendNodeStats(wire::Bytes& out, const NodeStatsMessage& stats) {
-  appendFrame<sbe::NodeStats>(out, 0, [&](sbe::NodeStats& m) {
+  appendFrame<sbe::NodeStats>(out, textRoom(stats.tierProblem.size()), [&](sbe::NodeStats& m) {
     m.sequence(stats.sequence)
         .usedBytes(stats.usedBytes)
         .largestFreeBytes(stats.largestFreeBytes)
@@ -67,7 +80,10 @@ void appendNodeStats(wire::Bytes& out, const NodeStatsMessage& stats) {
         .damaged(stats.damaged)
         .scrubRounds(stats.scrubRounds)
         .activeWire(stats.active.wire)
-        .activeLayout(stats.active.layout);
+        .activeLayout(stats.active.layout)
+        .ssdUsedBytes(stats.tierUsedBytes)
+        .ssdObjects(stats.tierObjects);
+    m.putSsdProblem(stats.tierProblem);
   });
 }
 

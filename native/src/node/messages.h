@@ -23,6 +23,8 @@ struct NodeInfo {
   bool isTransient = false;
   uint64_t capacityBytes = 0;
   uint32_t slots = 0;
+  uint64_t tierBytes = 0;  // 0: no SSD tier
+  uint32_t tierSlots = 0;
   uint64_t restored = 0;      // objects found when this life began
   uint64_t restoredHash = 0;  // of their ids
   uint64_t dropped = 0;       // damaged records found then
@@ -47,6 +49,9 @@ struct NodeStatsMessage {
   uint64_t damaged = 0;
   uint64_t scrubRounds = 0;
   wire::ActiveVersions active;
+  uint64_t tierUsedBytes = 0;
+  uint64_t tierObjects = 0;
+  std::string tierProblem;  // empty: it works, or there is none
 };
 void appendNodeStats(wire::Bytes& out, const NodeStatsMessage& stats);
 

@@ -8,6 +8,7 @@
 #include "base/entropy.h"
 #include "base/quiet_thread.h"
 #include "net/socket.h"
+#include "node/tier_start.h"
 #include "store/memory_lock.h"
 
 namespace kvpool::node {
@@ -51,8 +52,11 @@ Result<std::unique_ptr<Node>> Node::start(const NodeSettings& settings) {
   if (Status listening = node->listen(settings, &listeners); !listening.ok()) return listening;
   node->mastersTotal_ = static_cast<uint32_t>(settings.masters.size());
   std::optional<UcxSource> ucx = node->openUcx(settings);
-  node->core_.emplace(node->coreConfig(settings), *node->directory_, *node->state_);
-  node->shell_.emplace(node->loop_, *node->core_, settings, node->segment_, std::move(listeners), std::move(ucx));
+  ssd::Table* table = node->table_ ? &*node->table_ : nullptr;
+  node->core_.emplace(node->coreConfig(settings), *node->directory_, *node->state_, table);
+  ssd::Device* device = node->tier_ ? node->tier_->device.get() : nullptr;
+  node->shell_.emplace(node->loop_, *node->core_, settings, node->segment_, device, std::move(listeners),
+                       std::move(ucx));
   node->publishStats();
 
   // Beside the serving: a large segment takes long, and a restart with objects in it must not wait.
@@ -95,6 +99,39 @@ Status Node::open(const NodeSettings& settings) {
   directory_.emplace(segment_.mapping.bytes(), segment_.geometry, *state_, gate_);
   recovery_ = directory_->recover(store::recoveryThreads(std::thread::hardware_concurrency(), segment_.geometry.slots));
   reportRecovery(settings, recovery_);
+  if (settings.ssdPath.empty()) return {};
+  if (Status tier = openTier(settings); !tier.ok()) {
+    // Memory is worth more than what an SSD adds to it.
+    tier_.reset();
+    table_.reset();
+    tierProblem_ = tier.text();
+    log(LogLevel::Error, "node " + settings.nodeId + " goes on without its SSD tier: " + tierProblem_);
+  }
+  return {};
+}
+
+Status Node::openTier(const NodeSettings& settings) {
+  const store::SegmentIdentity identity{settings.poolId, settings.nodeId, 0};
+  const auto fresh = static_cast<uint32_t>(randomNumber() | 1U);
+  Result<ssd::TierFile> opened = ssd::openTier(settings.ssdPath, settings.ssdBytes, identity, utcTimestamp(), fresh);
+  if (!opened.ok()) return opened.status();
+  tier_ = std::move(opened.value());
+  for (const std::string& warning : tier_->warnings)
+    log(LogLevel::Warning, warning);
+  const OpenTier open{*tier_->device, tier_->geometry, tier_->number, tier_->created};
+  Result<TierStart> start = startTier(open, fresh, identity, state_->get(), *directory_);
+  if (!start.ok()) return start.status();
+  if (start.value().emptied) {
+    log(LogLevel::Warning, tier_->shown + " was emptied: node " + settings.nodeId +
+                               " ran without it since, and what was removed then would come back");
+  }
+  const ssd::TierRecovery recovery = start.value().recovery;
+  table_.emplace(std::move(start.value().table));
+  log(recovery.dropped() == 0 ? LogLevel::Info : LogLevel::Warning,
+      "SSD tier of node " + settings.nodeId + " in " + tier_->shown + ": " + std::to_string(tier_->geometry.dataBytes) +
+          " bytes, " + std::to_string(recovery.restored) + " objects restored, " + std::to_string(recovery.dead) +
+          " removed since, dropped " + std::to_string(recovery.torn) + " torn, " + std::to_string(recovery.invalid) +
+          " invalid and " + std::to_string(recovery.overlapping) + " overlapping records");
   return {};
 }
 
@@ -142,6 +179,7 @@ CoreConfig Node::coreConfig(const NodeSettings& settings) const {
   config.zone = settings.zone;
   config.randomSeed = incarnation_;
   config.scrubBytesPerSecond = settings.scrubBytesPerSecond;
+  config.tierProblem = tierProblem_;
   return config;
 }
 
@@ -214,6 +252,13 @@ kv_node_stats Node::stats() const {
   out.ucx_refusals = now.counters.ucxRefusals;
   out.ucx_write_bytes = now.counters.ucxWriteBytes;
   out.ucx_read_bytes = now.counters.ucxReadBytes;
+  out.ssd_capacity_bytes = now.tierBytes;
+  out.ssd_used_bytes = now.tierUsedBytes;
+  out.ssd_objects = now.tierObjects;
+  out.ssd_writes = now.counters.demotions;
+  out.ssd_write_bytes = now.counters.demotedBytes;
+  out.ssd_reads = now.counters.tierReads;
+  out.ssd_off = now.tierProblem.empty() ? 0 : 1;
   return out;
 }
 

@@ -15,6 +15,7 @@
 #include "node/node_core.h"
 #include "node/settings.h"
 #include "node/shell.h"
+#include "ssd/tier_file.h"
 #include "store/directory.h"
 #include "store/prefault.h"
 #include "store/segment_file.h"
@@ -41,6 +42,7 @@ class Node {
  private:
   Node() = default;
   Status open(const NodeSettings& settings);
+  Status openTier(const NodeSettings& settings);
   Status listen(const NodeSettings& settings, Shell::Listeners* listeners);
   CoreConfig coreConfig(const NodeSettings& settings) const;
   void run();
@@ -58,6 +60,9 @@ class Node {
   store::SegmentFile segment_;
   std::optional<store::StatePages> state_;
   std::optional<store::Directory> directory_;
+  std::optional<ssd::TierFile> tier_;
+  std::optional<ssd::Table> table_;
+  std::string tierProblem_;
   std::optional<NodeCore> core_;
   net::EventLoop loop_;
   std::optional<Shell> shell_;

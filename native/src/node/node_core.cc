@@ -12,14 +12,18 @@ constexpr uint64_t kSliceUnsentBytes = uint64_t{4} << 20;
 
 }  // namespace
 
-NodeCore::NodeCore(CoreConfig config, store::Directory& directory, store::StatePages& state)
-    : context_(std::move(config), directory, state),
+NodeCore::NodeCore(CoreConfig config, store::Directory& directory, store::StatePages& state, ssd::Table* tier)
+    : context_(std::move(config), directory, state, tier),
       copies_(context_),
-      commands_(context_, copies_),
+      tier_(context_),
+      commands_(context_, copies_, tier_),
       masters_(context_, commands_),
-      clients_(context_),
+      clients_(context_, tier_),
       scrub_(context_) {
-  state.update([&](store::SegmentState& pages) { pages.incarnation = context_.config.self.incarnation; });
+  state.update([&](store::SegmentState& pages) {
+    pages.incarnation = context_.config.self.incarnation;
+    pages.tier = tier_.on() ? tier->number() : 0;
+  });
 }
 
 void NodeCore::accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer) {
@@ -94,6 +98,18 @@ void NodeCore::pushed(uint64_t transfer, bool good) {
   clients_.pushed(transfer, good);
 }
 
+void NodeCore::tierWritten(uint64_t op, const Status& outcome) {
+  tier_.payloadWritten(op, outcome);
+}
+
+void NodeCore::tierStored(const Status& outcome) {
+  tier_.stored(outcome);
+}
+
+void NodeCore::tierRead(uint64_t op, const Status& outcome) {
+  clients_.tierRead(op, tier_.payloadRead(op, outcome));
+}
+
 void NodeCore::sent(ConnectionId id, uint64_t bytes) {
   if (masters_.owns(id)) masters_.sent(id, bytes);
 }
@@ -113,6 +129,7 @@ void NodeCore::tick(uint64_t nowMs) {
   masters_.tick(nowMs);
   copies_.tick(nowMs);
   scrub_.tick(nowMs);
+  tier_.tick(nowMs);
 }
 
 void NodeCore::endTurn() {
@@ -120,10 +137,11 @@ void NodeCore::endTurn() {
   if (clients_.checking()) clients_.continueChecks();
   masters_.sendChanges();
   masters_.continueSnapshots();
+  if (tierMayGoOn()) tier_.continueWork();
 }
 
 bool NodeCore::busy() const {
-  return sweepMayGoOn() || clients_.checking();
+  return sweepMayGoOn() || tierMayGoOn() || clients_.checking();
 }
 
 /// Slices make records, so they wait for masters that have not taken the earlier ones. One that never does is closed by
@@ -132,7 +150,12 @@ bool NodeCore::sweepMayGoOn() const {
   return commands_.busy() && masters_.mostUnsentBytes() < kSliceUnsentBytes;
 }
 
+bool NodeCore::tierMayGoOn() const {
+  return tier_.busy() && masters_.mostUnsentBytes() < kSliceUnsentBytes;
+}
+
 CoreSnapshot NodeCore::snapshot() const {
+  const ssd::Table* table = context_.table;
   return {context_.stats,
           context_.directory.usedBytes(),
           context_.directory.objects(),
@@ -142,7 +165,11 @@ CoreSnapshot NodeCore::snapshot() const {
           context_.obedience.fenced(),
           masters_.connected(),
           static_cast<uint32_t>(clients_.count()),
-          static_cast<uint32_t>(copies_.running())};
+          static_cast<uint32_t>(copies_.running()),
+          table == nullptr ? 0 : table->geometry().dataBytes,
+          tier_.on() ? table->usedBytes() : 0,
+          tier_.on() ? table->objects() : 0,
+          context_.tierProblem};
 }
 
 }  // namespace kvpool::node

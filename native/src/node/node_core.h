@@ -11,6 +11,7 @@
 #include "node/master_commands.h"
 #include "node/master_links.h"
 #include "node/scrub.h"
+#include "node/tier.h"
 
 namespace kvpool::node {
 
@@ -25,6 +26,10 @@ struct CoreSnapshot {
   uint32_t mastersConnected = 0;
   uint32_t clientsConnected = 0;
   uint32_t copiesRunning = 0;
+  uint64_t tierBytes = 0;  // 0: no SSD tier
+  uint64_t tierUsedBytes = 0;
+  uint64_t tierObjects = 0;
+  std::string tierProblem;
 };
 
 /// A storage node without sockets, clock and threads: what happened goes in, actions come out. The same core runs under
@@ -37,8 +42,8 @@ class NodeCore {
  public:
   static constexpr uint64_t kTickMs = 50;
 
-  /// `directory` has recovered; it and `state` outlive the core.
-  NodeCore(CoreConfig config, store::Directory& directory, store::StatePages& state);
+  /// `directory` and `tier` have recovered; they and `state` outlive the core. Without an SSD tier `tier` is null.
+  NodeCore(CoreConfig config, store::Directory& directory, store::StatePages& state, ssd::Table* tier = nullptr);
 
   void accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer);
   void dialled(uint64_t nowMs, ConnectionId id, size_t master, const std::string& peer);
@@ -57,6 +62,9 @@ class NodeCore {
   void pulled(uint64_t transfer, bool good, uint32_t computed);
   /// A PushPayload is over. `good`: the bytes are in the client's memory.
   void pushed(uint64_t transfer, bool good);
+  void tierWritten(uint64_t op, const Status& outcome);
+  void tierStored(const Status& outcome);
+  void tierRead(uint64_t op, const Status& outcome);
   /// `bytes` of frames have left.
   void sent(ConnectionId id, uint64_t bytes);
   /// The connection is gone, on our wish or not. Nothing is written to its extents any more.
@@ -73,9 +81,11 @@ class NodeCore {
 
  private:
   [[nodiscard]] bool sweepMayGoOn() const;
+  [[nodiscard]] bool tierMayGoOn() const;
 
   CoreContext context_;
   Copies copies_;
+  Tier tier_;
   MasterCommands commands_;
   MasterLinks masters_;
   ClientSessions clients_;

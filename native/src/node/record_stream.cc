@@ -29,7 +29,7 @@ wire::sbe::RecordState::Value stateOf(store::SlotState state) {
 RecordStream::Record RecordStream::describe(uint32_t number) const {
   const store::Slot& slot = directory_.slot(number);
   return {slot.state,
-          {0, number, slot.generation},
+          {kMemorySegment, number, slot.generation},
           slot.objectId,
           slot.payloadOffset(),
           slot.extent.length,
@@ -39,8 +39,26 @@ RecordStream::Record RecordStream::describe(uint32_t number) const {
           std::string(directory_.key(slot))};
 }
 
+RecordStream::Record RecordStream::describeTier(uint32_t number) const {
+  const ssd::Described& object = tier_->slot(number).object;
+  return {store::SlotState::Committed,
+          {kTierSegment, number, object.generation},
+          object.objectId,
+          object.extent.offset,
+          object.extent.length,
+          object.payloadLength,
+          object.payloadCrc,
+          object.retention,
+          object.key};
+}
+
 void RecordStream::committed(uint32_t slot) {
   changes_.push_back(describe(slot));
+  ++sequence_;
+}
+
+void RecordStream::tierCommitted(uint32_t slot) {
+  changes_.push_back(describeTier(slot));
   ++sequence_;
 }
 
@@ -71,19 +89,26 @@ Frames RecordStream::takeChanges() {
 
 Frames RecordStream::nextPiece(Cursor& cursor) const {
   const uint32_t slots = directory_.slotsTouched();
+  const uint32_t tierSlots = tier_ == nullptr ? 0 : tier_->slotsTouched();
   std::vector<Record> records;
   size_t bytes = 0;
   uint32_t seen = 0;
-  while (cursor.slot < slots && seen < kPieceSlots && records.size() < kPieceRecords && bytes < kPieceBytes) {
+  const auto hasRoom = [&] { return seen < kPieceSlots && records.size() < kPieceRecords && bytes < kPieceBytes; };
+  for (; cursor.slot < slots && hasRoom(); ++seen) {
     const uint32_t number = cursor.slot++;
-    ++seen;
     const store::SlotState state = directory_.slot(number).state;
     if (state != store::SlotState::Committed && state != store::SlotState::Tombstone) continue;
     records.push_back(describe(number));
     bytes += room(records.back());
   }
+  for (; cursor.slot >= slots && cursor.tierSlot < tierSlots && hasRoom(); ++seen) {
+    const uint32_t number = cursor.tierSlot++;
+    if (tier_->slot(number).state != ssd::Table::State::Readable) continue;
+    records.push_back(describeTier(number));
+    bytes += room(records.back());
+  }
   cursor.count += records.size();
-  cursor.done = cursor.slot >= slots;
+  cursor.done = cursor.slot >= slots && cursor.tierSlot >= tierSlots;
   if (records.empty()) return nullptr;
   wire::Bytes out;
   append(out, true, 0, records.data(), records.size());

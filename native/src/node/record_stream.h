@@ -7,6 +7,7 @@
 
 #include "base/ids.h"
 #include "node/actions.h"
+#include "ssd/table.h"
 #include "store/directory.h"
 
 namespace kvpool::node {
@@ -18,11 +19,17 @@ namespace kvpool::node {
 /// right.
 class RecordStream {
  public:
-  explicit RecordStream(const store::Directory& directory) : directory_(directory) {}
+  /// `tier` may be null.
+  explicit RecordStream(const store::Directory& directory, const ssd::Table* tier = nullptr)
+      : directory_(directory), tier_(tier) {}
 
   /// The slot holds an object or a tombstone from now on.
   void committed(uint32_t slot);
+  /// The slot of the SSD tier holds an object from now on.
+  void tierCommitted(uint32_t slot);
   void freed(const ExtentRef& extent, const ObjectId& id);
+  /// The tier is off: snapshots name nothing of it any more.
+  void forgetTier() { tier_ = nullptr; }
 
   /// Number of the latest change, whether taken or not; 0 before the first.
   [[nodiscard]] uint64_t sequence() const { return sequence_; }
@@ -33,6 +40,7 @@ class RecordStream {
   /// How far one master's snapshot is.
   struct Cursor {
     uint32_t slot = 0;
+    uint32_t tierSlot = 0;  // of the SSD tier, which comes behind the directory
     uint64_t count = 0;
     bool done = false;
   };
@@ -52,10 +60,12 @@ class RecordStream {
     std::string key;
   };
   [[nodiscard]] Record describe(uint32_t slot) const;
+  [[nodiscard]] Record describeTier(uint32_t slot) const;
   static size_t room(const Record& record);
   static void append(wire::Bytes& out, bool snapshot, uint64_t sequence, const Record* records, size_t count);
 
   const store::Directory& directory_;
+  const ssd::Table* tier_;
   uint64_t sequence_ = 0;
   std::vector<Record> changes_;
 };

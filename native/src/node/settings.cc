@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/utf8.h"
+#include "ssd/layout.h"
 #include "store/layout.h"
 #include "wire/protocol.h"
 
@@ -85,6 +86,13 @@ void checkStorage(const kv_node_params& params, NodeSettings& settings, Problems
   problems.unless(!(settings.shm && transient), "shm needs a data_dir for its socket");
   settings.lockMemory = (params.flags & KV_NODE_LOCK_MEMORY) != 0;
   settings.prefault = (params.flags & KV_NODE_NO_PREFAULT) == 0;
+  settings.ssdPath = textOf(params.ssd_path);
+  settings.ssdBytes = params.ssd_bytes;
+  const bool ssd = !settings.ssdPath.empty();
+  problems.unless(ssd || settings.ssdBytes == 0, "ssd_bytes without an ssd_path");
+  problems.unless(!ssd || !transient, "a transient node has no SSD tier: its objects go with the process");
+  problems.unless(!ssd || ssd::planTier(settings.ssdBytes).has_value(),
+                  "ssd_bytes " + std::to_string(settings.ssdBytes) + " is not between 16 MiB and 32 TiB");
   const Result<store::NumaPlacement> numa = store::parseNumaPlacement(textOf(params.numa));
   problems.unless(numa.ok(), numa.status().text());
   if (numa.ok()) settings.numa = numa.value();

@@ -36,6 +36,8 @@ struct NodeSettings {
   store::NumaPlacement numa;
   bool prefault = true;
   bool lockMemory = false;
+  std::string ssdPath;  // empty: no SSD tier
+  uint64_t ssdBytes = 0;
   [[nodiscard]] bool isTransient() const { return dataDir.empty(); }
 };
 

@@ -26,7 +26,7 @@ uint64_t monotonicMs() {
 }  // namespace
 
 Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings, const store::SegmentFile& segment,
-             Listeners listeners, std::optional<UcxSource> ucx)
+             ssd::Device* device, Listeners listeners, std::optional<UcxSource> ucx)
     : loop_(loop),
       core_(core),
       segment_(segment),
@@ -53,6 +53,7 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
       nowMs_(monotonicMs()) {
   listen(listeners_.tcp.get(), false);
   if (listeners_.local.valid()) listen(listeners_.local.get(), true);
+  if (device != nullptr) workers_.emplace(*device, [this] { loop_.wake(); });
   if (!ucx) return;
   ucx_.emplace(std::move(*ucx), segment_.mapping.bytes(), static_cast<UcxEvents&>(*this), settings.connectTimeoutMs);
   loop_.add(ucx_->descriptor(), EPOLLIN, [this](uint32_t) { ucx_->work(nowMs_); });
@@ -76,6 +77,7 @@ void Shell::turn() {
       ready_.empty() && touched_.empty() && !core_.busy() && nowMs_ < nextTickMs_ && (!ucx_ || ucx_->settled());
   loop_.runOnce(waits ? static_cast<int>(nextTickMs_ - nowMs_) : 0);
   nowMs_ = monotonicMs();
+  takeTierDone();
   const std::unordered_set<ConnectionId> ready = std::exchange(ready_, {});
   for (const ConnectionId id : ready) {
     if (Connection* connection = find(id)) work(*connection);

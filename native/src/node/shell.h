@@ -16,6 +16,7 @@
 #include "node/node_core.h"
 #include "node/settings.h"
 #include "node/ucx_links.h"
+#include "ssd/workers.h"
 #include "store/segment_file.h"
 #include "store/segment_guard.h"
 
@@ -35,9 +36,9 @@ class Shell final : private ConnectionEvents, private UcxEvents {
     Fd local;  // invalid when shm is off
   };
 
-  /// `ucx` may be null: then no client may offer memory.
+  /// `device` is the SSD tier's, null without one; `ucx` may be null: then no client may offer memory.
   Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings, const store::SegmentFile& segment,
-        Listeners listeners, std::optional<UcxSource> ucx);
+        ssd::Device* device, Listeners listeners, std::optional<UcxSource> ucx);
   ~Shell() override;
 
   /// Waits for something to happen, at most until the next tick, and does what follows from it. Throws SegmentLost
@@ -68,6 +69,7 @@ class Shell final : private ConnectionEvents, private UcxEvents {
   void tick();
   void checkSegment() const;
   Connection* find(ConnectionId id);
+  void takeTierDone();
 
   void perform(const SendFrames& action);
   void perform(const SendSegments& action);
@@ -83,6 +85,11 @@ class Shell final : private ConnectionEvents, private UcxEvents {
   void perform(const Dial& action);
   void perform(const DialSource& action);
   void perform(const Note& action);
+  void perform(const TierWrite& action);
+  void perform(const TierStore& action);
+  void perform(const TierRead& action);
+  void perform(const SendTierPayload& action);
+  void perform(const DropTierPayload& action);
 
   net::EventLoop& loop_;
   NodeCore& core_;
@@ -103,6 +110,8 @@ class Shell final : private ConnectionEvents, private UcxEvents {
   std::unordered_set<ConnectionId> ready_;              // have work without the socket saying so
   std::unordered_set<ConnectionId> touched_;            // may have output, or be gone
   std::optional<UcxLinks> ucx_;
+  std::unordered_map<uint64_t, ssd::BlockBuffer> tierPayloads_;
+  std::optional<ssd::Workers> workers_;  // last: their threads end before what they notify
 };
 
 }  // namespace kvpool::node

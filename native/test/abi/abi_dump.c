@@ -105,6 +105,8 @@ static void dump_node_params(void) {
   FIELD(kv_node_params, zone);
   FIELD(kv_node_params, scrub_bytes_per_second);
   FIELD(kv_node_params, numa);
+  FIELD(kv_node_params, ssd_path);
+  FIELD(kv_node_params, ssd_bytes);
 }
 
 static void dump_node_stats(void) {
@@ -147,6 +149,13 @@ static void dump_node_stats(void) {
   FIELD(kv_node_stats, ucx_refusals);
   FIELD(kv_node_stats, ucx_write_bytes);
   FIELD(kv_node_stats, ucx_read_bytes);
+  FIELD(kv_node_stats, ssd_capacity_bytes);
+  FIELD(kv_node_stats, ssd_used_bytes);
+  FIELD(kv_node_stats, ssd_objects);
+  FIELD(kv_node_stats, ssd_writes);
+  FIELD(kv_node_stats, ssd_write_bytes);
+  FIELD(kv_node_stats, ssd_reads);
+  FIELD(kv_node_stats, ssd_off);
 }
 
 static void dump_client_params(void) {

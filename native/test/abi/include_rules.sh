@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# include_rules.sh SRC: which part may include which: abi -> node, client, engine -> store, net, ucx -> wire -> base,
+# include_rules.sh SRC: which part may include which: abi -> node, client, engine -> ssd, net, ucx -> store -> wire -> base,
 # engine -> client for its queue of output, and agent -> client, whose work it does, and node, for its end of a socket.
 # The public header includes <stdint.h> only; files and functions keep to their size.
 set -euo pipefail
@@ -11,11 +11,12 @@ declare -A may=(
     [net]="base wire net kvpool"
     [store]="base wire store kvpool"
     [ucx]="base wire ucx kvpool"
-    [node]="base wire net store ucx node kvpool dev_kvpool_wire"
     [client]="base wire net store ucx client kvpool dev_kvpool_wire"
+    [ssd]="base store ssd kvpool"
+    [node]="base wire net store ssd ucx node kvpool dev_kvpool_wire"
     [engine]="base wire net client engine kvpool dev_kvpool_wire"
-    [agent]="base wire net store node client agent kvpool dev_kvpool_wire"
-    [abi]="base wire net store node client engine agent abi kvpool"
+    [agent]="base wire net store ssd node client agent kvpool dev_kvpool_wire"
+    [abi]="base wire net store ssd node client engine agent abi kvpool"
 )
 failed=0
 for dir in "$src"/*/; do

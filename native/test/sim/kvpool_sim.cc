@@ -9,6 +9,7 @@
 #include <string>
 
 #include "node/node_core.h"
+#include "sim/sim_tier.h"
 #include "store/directory.h"
 #include "store/segment_header.h"
 
@@ -70,6 +71,7 @@ struct kv_sim_node {
   std::span<uint8_t> memory;
   std::optional<store::StatePages> state;
   std::optional<store::Directory> directory;
+  std::optional<sim::SimTier> tier;
   std::optional<node::NodeCore> core;
   store::Recovery recovery;
   std::deque<node::Action> actions;
@@ -103,6 +105,7 @@ int32_t live(kv_sim_node* node, BodyFunction body) noexcept {
 
 /// Fills the flat struct from whichever action it is.
 struct Flatten {
+  kv_sim_node* node;
   kv_sim_action* out;
 
   void frames(int32_t kind, node::ConnectionId connection, const node::Frames& frames) const {
@@ -127,6 +130,7 @@ struct Flatten {
   void operator()(const node::SendPayload& a) const {
     range(KV_SIM_SEND_PAYLOAD, a.connection, a.offset, a.length);
     out->crc = a.crc;
+    if (node->tier) node->tier->sendsOther(a.connection);
   }
   void operator()(const node::ReceivePayload& a) const {
     range(KV_SIM_RECEIVE_PAYLOAD, a.connection, a.offset, a.length);
@@ -154,6 +158,18 @@ struct Flatten {
     out->connection = a.source;
   }
   void operator()(const node::Note& a) const { text(KV_SIM_NOTE, a.text); }
+  void operator()(const node::TierWrite& a) const {
+    range(KV_SIM_TIER_WRITE, node->tier->submit(a), a.offset, a.length);
+  }
+  void operator()(const node::TierStore& a) const { range(KV_SIM_TIER_STORE, node->tier->submit(a), 0, 0); }
+  void operator()(const node::TierRead& a) const { range(KV_SIM_TIER_READ, node->tier->submit(a), 0, 0); }
+  void operator()(const node::SendTierPayload& a) const {
+    const auto address = reinterpret_cast<uintptr_t>(node->tier->send(a).data());
+    range(KV_SIM_SEND_TIER_PAYLOAD, a.connection, address, a.length);
+    out->crc = a.crc;
+  }
+  /// Nothing for the caller to do.
+  void operator()(const node::DropTierPayload& a) const { node->tier->drop(a); }
 };
 
 }  // namespace
@@ -179,7 +195,13 @@ int32_t kv_sim_node_create(const kv_sim_params* params, void* memory, uint64_t b
     node->state.emplace(node->memory, node->gate);
     node->directory.emplace(node->memory, check.geometry, *node->state, node->gate);
     node->recovery = node->directory->recover();
-    node->core.emplace(configOf(*params), *node->directory, *node->state);
+    ssd::Table* table = nullptr;
+    if (params->tier != nullptr) {
+      node->tier.emplace(std::span(static_cast<uint8_t*>(params->tier), params->tier_bytes), node->memory);
+      table = node->tier->open(params->tier_number, identityOf(*params), node->state->get(), *node->directory);
+      if (table == nullptr) throw std::logic_error("the SSD cannot be opened");
+    }
+    node->core.emplace(configOf(*params), *node->directory, *node->state, table);
   });
   if (status == KV_OK) *out = node.release();
   return status;
@@ -196,6 +218,10 @@ int32_t kv_sim_node_cut(kv_sim_node* node, uint64_t stores, uint32_t bytes) {
 
 uint64_t kv_sim_node_stores(const kv_sim_node* node) {
   return node->gate.done();
+}
+
+void kv_sim_node_tier_tear(kv_sim_node* node, uint64_t random) {
+  if (node->tier) node->tier->tear(random);
 }
 
 const char* kv_sim_node_problem(const kv_sim_node* node) {
@@ -243,7 +269,10 @@ int32_t kv_sim_node_payload_received(kv_sim_node* node, uint64_t connection, uin
 }
 
 int32_t kv_sim_node_payload_sent(kv_sim_node* node, uint64_t connection) {
-  return live(node, [&] { node->core->payloadSent(connection); });
+  return live(node, [&] {
+    if (node->tier) node->tier->sent(connection);
+    node->core->payloadSent(connection);
+  });
 }
 
 int32_t kv_sim_node_staging_mapped(kv_sim_node* node, uint64_t connection, int32_t status) {
@@ -256,7 +285,24 @@ int32_t kv_sim_node_sent(kv_sim_node* node, uint64_t connection, uint64_t bytes)
 }
 
 int32_t kv_sim_node_closed(kv_sim_node* node, uint64_t now_ms, uint64_t connection) {
-  return live(node, [&] { node->core->closed(now_ms, connection); });
+  return live(node, [&] {
+    if (node->tier) node->tier->closed(connection);
+    node->core->closed(now_ms, connection);
+  });
+}
+
+int32_t kv_sim_node_tier_work(kv_sim_node* node, uint64_t job, uint32_t fails) {
+  return live(node, [&] {
+    const std::optional<sim::SimTier::Worked> worked = node->tier->work(job, fails != 0);
+    if (!worked) return;
+    if (const auto* write = std::get_if<ssd::WritePayload>(&worked->job)) {
+      node->core->tierWritten(write->op, worked->status);
+    } else if (const auto* read = std::get_if<ssd::ReadPayload>(&worked->job)) {
+      node->core->tierRead(read->op, worked->status);
+    } else {
+      node->core->tierStored(worked->status);
+    }
+  });
 }
 
 int32_t kv_sim_node_tick(kv_sim_node* node, uint64_t now_ms) {
@@ -266,16 +312,18 @@ int32_t kv_sim_node_tick(kv_sim_node* node, uint64_t now_ms) {
 int32_t kv_sim_node_next(kv_sim_node* node, kv_sim_action* out) {
   *out = kv_sim_action{};
   return live(node, [&] {
-    if (node->actions.empty()) node->take();
-    if (node->actions.empty()) {
-      do {
-        node->core->endTurn();
-        node->take();
-      } while (node->actions.empty() && node->core->busy());
+    while (out->kind == KV_SIM_NONE) {
+      if (node->actions.empty()) node->take();
+      if (node->actions.empty()) {
+        do {
+          node->core->endTurn();
+          node->take();
+        } while (node->actions.empty() && node->core->busy());
+      }
+      if (node->actions.empty()) return;
+      node->current = std::move(node->actions.front());
+      node->actions.pop_front();
+      std::visit(Flatten{node, out}, node->current);
     }
-    if (node->actions.empty()) return;
-    node->current = std::move(node->actions.front());
-    node->actions.pop_front();
-    std::visit(Flatten{out}, node->current);
   });
 }

@@ -36,6 +36,10 @@ typedef struct kv_sim_params {
   uint64_t random_seed;
   uint32_t masters;                /* LeaderGone names number N as "master-N:0" */
   uint32_t client_connections_max; /* 0: the default */
+  void* tier;                      /* bytes of an SSD, the caller's; NULL without one. Zeros become a tier */
+  uint64_t tier_bytes;
+  uint32_t tier_number; /* of a tier that is made or emptied; not 0 */
+  uint32_t reserved;
 } kv_sim_params;
 
 /* Makes `bytes` (16 MiB at least) of zeros a segment of this pool and node. */
@@ -52,6 +56,8 @@ KV_SIM_API void kv_sim_node_destroy(kv_sim_node* node);
 KV_SIM_API int32_t kv_sim_node_cut(kv_sim_node* node, uint64_t stores, uint32_t bytes);
 /* Stores done in this life. */
 KV_SIM_API uint64_t kv_sim_node_stores(const kv_sim_node* node);
+/* For the death of a node with an SSD, before it is destroyed: of what is being written there only some sectors are. */
+KV_SIM_API void kv_sim_node_tier_tear(kv_sim_node* node, uint64_t random);
 KV_SIM_API const char* kv_sim_node_problem(const kv_sim_node* node);
 
 typedef struct kv_sim_recovery {
@@ -84,23 +90,30 @@ KV_SIM_API int32_t kv_sim_node_staging_mapped(kv_sim_node* node, uint64_t connec
 KV_SIM_API int32_t kv_sim_node_sent(kv_sim_node* node, uint64_t connection, uint64_t bytes);
 KV_SIM_API int32_t kv_sim_node_closed(kv_sim_node* node, uint64_t now_ms, uint64_t connection);
 KV_SIM_API int32_t kv_sim_node_tick(kv_sim_node* node, uint64_t now_ms);
+/* Does a job of the SSD, or fails it. Jobs may be done in any order. */
+KV_SIM_API int32_t kv_sim_node_tier_work(kv_sim_node* node, uint64_t job, uint32_t fails);
 
 /* ---- what to do ---------------------------------------------------------------------------------------------- */
 
 enum kv_sim_action_kind {
   KV_SIM_NONE = 0,
-  KV_SIM_SEND_FRAMES = 1,     /* data: whole frames; answer with sent */
-  KV_SIM_SEND_SEGMENTS = 2,   /* the same, with a read-only view of the segment */
-  KV_SIM_SEND_PAYLOAD = 3,    /* offset, length in the segment, crc; answer with payload_sent */
-  KV_SIM_RECEIVE_PAYLOAD = 4, /* the bytes behind the frame go to offset, length; answer with payload_received */
-  KV_SIM_DISCARD_PAYLOAD = 5, /* the next length bytes behind the frame (checksum included) are dropped */
-  KV_SIM_COPY_STAGING = 6,    /* staging_offset to offset, length, crc; answer with payload_received */
-  KV_SIM_MAP_STAGING = 7,     /* length; answer with staging_mapped */
-  KV_SIM_CLOSE = 8,           /* data: the reason; answer with closed */
-  KV_SIM_DIAL = 9,            /* master; answer with dialled or dial_failed */
-  KV_SIM_NOTE = 10,           /* data: a sentence for people */
-  KV_SIM_DIAL_SOURCE = 11     /* connection: number of the source; data: HOST:PORT; answer with source_dialled or
-                                 source_dial_failed */
+  KV_SIM_SEND_FRAMES = 1,       /* data: whole frames; answer with sent */
+  KV_SIM_SEND_SEGMENTS = 2,     /* the same, with a read-only view of the segment */
+  KV_SIM_SEND_PAYLOAD = 3,      /* offset, length in the segment, crc; answer with payload_sent */
+  KV_SIM_RECEIVE_PAYLOAD = 4,   /* the bytes behind the frame go to offset, length; answer with payload_received */
+  KV_SIM_DISCARD_PAYLOAD = 5,   /* the next length bytes behind the frame (checksum included) are dropped */
+  KV_SIM_COPY_STAGING = 6,      /* staging_offset to offset, length, crc; answer with payload_received */
+  KV_SIM_MAP_STAGING = 7,       /* length; answer with staging_mapped */
+  KV_SIM_CLOSE = 8,             /* data: the reason; answer with closed */
+  KV_SIM_DIAL = 9,              /* master; answer with dialled or dial_failed */
+  KV_SIM_NOTE = 10,             /* data: a sentence for people */
+  KV_SIM_DIAL_SOURCE = 11,      /* connection: number of the source; data: HOST:PORT; answer with source_dialled or
+                                   source_dial_failed */
+  KV_SIM_TIER_WRITE = 12,       /* connection: number of a job, to be done by tier_work; it reads offset, length of the
+                                   segment until then */
+  KV_SIM_TIER_STORE = 13,       /* connection: number of a job */
+  KV_SIM_TIER_READ = 14,        /* connection: number of a job */
+  KV_SIM_SEND_TIER_PAYLOAD = 15 /* like SEND_PAYLOAD; offset is an address, good until payload_sent or closed */
 };
 
 typedef struct kv_sim_action {

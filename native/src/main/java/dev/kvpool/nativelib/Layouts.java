@@ -42,7 +42,9 @@ final class Layouts {
             pointer("product"),
             pointer("zone"),
             u64("scrub_bytes_per_second"),
-            pointer("numa"));
+            pointer("numa"),
+            pointer("ssd_path"),
+            u64("ssd_bytes"));
 
     static final StructLayout NODE_STATS = struct(
             "kv_node_stats",
@@ -83,7 +85,14 @@ final class Layouts {
             u32("ucx_clients"),
             u64("ucx_refusals"),
             u64("ucx_write_bytes"),
-            u64("ucx_read_bytes"));
+            u64("ucx_read_bytes"),
+            u64("ssd_capacity_bytes"),
+            u64("ssd_used_bytes"),
+            u64("ssd_objects"),
+            u64("ssd_writes"),
+            u64("ssd_write_bytes"),
+            u64("ssd_reads"),
+            u64("ssd_off"));
 
     static final StructLayout CLIENT_PARAMS = struct(
             "kv_client_params",

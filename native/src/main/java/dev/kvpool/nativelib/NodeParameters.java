@@ -29,6 +29,8 @@ import java.util.UUID;
  *     for as the process has it
  * @param prefault whether the segment's pages are made present while the node already serves
  * @param lockMemory whether they are locked, so that they are never swapped
+ * @param ssdPath existing directory, or block device, of the SSD tier; empty for none
+ * @param ssdBytes what the tier may take there; 0 for none
  */
 public record NodeParameters(
         UUID poolId,
@@ -47,7 +49,9 @@ public record NodeParameters(
         long scrubBytesPerSecond,
         String numa,
         boolean prefault,
-        boolean lockMemory) {
+        boolean lockMemory,
+        String ssdPath,
+        long ssdBytes) {
 
     /** KV_NODE_NO_PREFAULT of kvpool.h. */
     static final int NO_PREFAULT = 2;
@@ -63,6 +67,7 @@ public record NodeParameters(
         Objects.requireNonNull(dataDir, "dataDir");
         Objects.requireNonNull(zone, "zone");
         Objects.requireNonNull(numa, "numa");
+        Objects.requireNonNull(ssdPath, "ssdPath");
         protocols = Set.copyOf(protocols);
     }
 
@@ -82,6 +87,8 @@ public record NodeParameters(
                 .text("product", Arguments.text("product version", product))
                 .text("zone", Arguments.text("zone", zone.isEmpty() ? null : zone))
                 .u64("scrub_bytes_per_second", Arguments.bytes("scrub rate", scrubBytesPerSecond))
-                .text("numa", Arguments.text("NUMA placement", numa.isEmpty() ? null : numa));
+                .text("numa", Arguments.text("NUMA placement", numa.isEmpty() ? null : numa))
+                .text("ssd_path", Arguments.text("path of the SSD tier", ssdPath.isEmpty() ? null : ssdPath))
+                .u64("ssd_bytes", Arguments.bytes("size of the SSD tier", ssdBytes));
     }
 }

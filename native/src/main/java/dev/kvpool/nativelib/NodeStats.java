@@ -43,6 +43,7 @@ import java.util.Set;
  * @param ucxRefusals clients that wanted UCX and got tcp
  * @param ucxWriteBytes payload bytes written through UCX
  * @param ucxReadBytes payload bytes read through UCX
+ * @param ssd the SSD tier
  */
 public record NodeStats(
         int listenPort,
@@ -81,10 +82,35 @@ public record NodeStats(
         int ucxClients,
         long ucxRefusals,
         long ucxWriteBytes,
-        long ucxReadBytes) {
+        long ucxReadBytes,
+        Ssd ssd) {
 
     public NodeStats {
         protocols = Set.copyOf(protocols);
+    }
+
+    /**
+     * The SSD tier of a node.
+     *
+     * @param capacityBytes room for payloads; 0 when there is no tier
+     * @param objects readable there
+     * @param writes objects that became readable there in this life, with {@code writeBytes} of payload
+     * @param off a tier was asked for and does not work; the log says why
+     */
+    public record Ssd(
+            long capacityBytes, long usedBytes, long objects, long writes, long writeBytes, long reads, boolean off) {
+        public static final Ssd NONE = new Ssd(0, 0, 0, 0, 0, 0, false);
+
+        private static Ssd of(Struct stats) {
+            return new Ssd(
+                    stats.u64("ssd_capacity_bytes"),
+                    stats.u64("ssd_used_bytes"),
+                    stats.u64("ssd_objects"),
+                    stats.u64("ssd_writes"),
+                    stats.u64("ssd_write_bytes"),
+                    stats.u64("ssd_reads"),
+                    stats.u64("ssd_off") != 0);
+        }
     }
 
     static NodeStats of(Struct stats) {
@@ -125,6 +151,7 @@ public record NodeStats(
                 stats.u32("ucx_clients"),
                 stats.u64("ucx_refusals"),
                 stats.u64("ucx_write_bytes"),
-                stats.u64("ucx_read_bytes"));
+                stats.u64("ucx_read_bytes"),
+                Ssd.of(stats));
     }
 }

@@ -215,7 +215,9 @@ class NativeApiTest {
                     1 << 20,
                     "interleave",
                     false,
-                    true);
+                    true,
+                    "/mnt/ssd",
+                    1L << 30);
         }
     }
 }

@@ -145,6 +145,8 @@ class NativeNodeTest {
                 0,
                 "",
                 true,
-                false);
+                false,
+                "",
+                0);
     }
 }

@@ -79,7 +79,8 @@ class ReadinessTest {
                     28,
                     29,
                     30,
-                    31);
+                    31,
+                    NodeStats.Ssd.NONE);
         }
     }
 }

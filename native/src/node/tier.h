@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "node/commands.h"
+#include "node/core_context.h"
+
+namespace kvpool::node {
+
+/// The SSD tier of this node as a state machine: objects go there when the leader says so, are read from there, and are
+/// freed there. What the device has to do goes out as actions, what it did comes in. When it fails, the node goes on
+/// with what is in memory: the tier is off for the rest of this life, and its objects are gone from the stream.
+class Tier {
+ public:
+  /// Objects on their way to the device; beyond, KV_QUEUE_FULL.
+  static constexpr size_t kDemotionsMax = 256;
+  /// Payloads read ahead of what clients have taken; one of any size may be.
+  static constexpr uint64_t kReadBytesMax = uint64_t{256} << 20;
+  /// Blocks of the table written at a time.
+  static constexpr size_t kStoreBlocksMax = 256;
+  /// A write of the table that takes longer ends the tier: leaders and removals wait for such writes.
+  static constexpr uint64_t kStoreMsMax = 10'000;
+  /// What one tick adds to that at most.
+  static constexpr uint64_t kTickMsMax = 500;
+  /// Slots looked at in one turn when much goes at once.
+  static constexpr uint32_t kLooksPerSlice = 4096;
+
+  explicit Tier(CoreContext& context);
+
+  /// Whether there is one and it works.
+  [[nodiscard]] bool on() const { return context_.table != nullptr && context_.tierProblem.empty(); }
+
+  /// A Copy into the tier that was admitted; answered in context.answers when it is readable there, or why not.
+  void demote(ConnectionId master, const Copy& command);
+
+  /// Frees an object of the tier if the extent still holds it; one Free command is answered by answerFree() behind all
+  /// of its extents.
+  void free(const ExtentRef& extent, const ObjectId& id);
+  /// The same object's extent in memory was freed by a master: what is on its way from there must not outlive it.
+  void memoryFreed(const ObjectId& id);
+  /// Answers the Free whose extents were just handed in: now, or when the device says that they are free.
+  void answerFree(ConnectionId master, uint64_t requestId);
+  /// The purge id was raised.
+  void purge();
+
+  struct Begun {
+    uint64_t op = 0;
+    uint32_t crc = 0;
+  };
+  /// Begins to read an object; payloadRead() comes with its number. KV_NOT_FOUND; KV_QUEUE_FULL when as much as may be
+  /// is read already, and roomForReads() says when to ask again.
+  Result<Begun> beginRead(const ExtentRef& extent, const ObjectId& id, uint64_t payloadLength);
+  [[nodiscard]] bool roomForReads() const { return readBytes_ < kReadBytesMax; }
+  /// A payload that was read is sent, or of no use to anybody.
+  void releaseRead(uint64_t payloadLength) { readBytes_ -= payloadLength; }
+
+  void payloadWritten(uint64_t op, const Status& outcome);
+  void stored(const Status& outcome);
+  /// The status for the reader. What does not match its checksum is dropped.
+  int32_t payloadRead(uint64_t op, const Status& outcome);
+
+  /// Whether something that was freed here would be there again after a crash. Whoever leads next must not hear of what
+  /// it has until that is over, or it would take for stored what is about to go, and for gone what may return.
+  [[nodiscard]] bool isClearing() const { return on() && context_.table->isClearing(); }
+
+  void tick(uint64_t nowMs);
+
+  /// Whether continueWork() has something to do. It must come behind the changes of the turn before.
+  [[nodiscard]] bool busy() const { return purging_ || dropping_; }
+  void continueWork();
+
+ private:
+  struct Demotion {
+    ConnectionId master = 0;
+    uint64_t requestId = 0;
+    Authority authority;
+    ExtentRef memory;
+    ObjectId objectId;
+    uint32_t slot = 0;
+  };
+  struct Reading {
+    ExtentRef extent;
+    ObjectId objectId;
+  };
+  struct PendingFree {
+    ConnectionId master = 0;
+    uint64_t requestId = 0;
+    size_t open = 0;
+  };
+
+  [[nodiscard]] ExtentRef extentOf(uint32_t slot) const;
+  [[nodiscard]] Status admit(const Copy& command) const;
+  void flush();
+  void settle(const ssd::Table::Changes& changes);
+  void settleDemotions();
+  void cleared(uint32_t slot);
+  void fail(const std::string& why);
+  void answer(ConnectionId master, uint64_t requestId, bool accepted, int32_t status);
+  void purgeSlice();
+  void dropSlice();
+
+  CoreContext& context_;
+  uint64_t lastOp_ = 0;
+  std::map<uint64_t, Demotion> writing_;  // by op
+  std::map<uint32_t, Demotion> storing_;  // by slot
+  std::map<uint64_t, Reading> reading_;   // by op
+  uint64_t readBytes_ = 0;
+  std::shared_ptr<const ssd::Table::Batch> batch_;    // being stored
+  std::shared_ptr<const ssd::Table::Batch> watched_;  // the one that the latest tick saw
+  uint64_t waitedMs_ = 0;                             // for it
+  uint64_t lastTickMs_ = 0;
+  PendingFree collecting_;
+  std::vector<uint32_t> collected_;  // slots that collecting_ waits for
+  uint64_t lastFree_ = 0;
+  std::map<uint64_t, PendingFree> frees_;
+  std::unordered_multimap<uint32_t, uint64_t> freesBySlot_;
+  bool purging_ = false;
+  bool dropping_ = false;
+  uint32_t next_ = 0;  // slot of the purge or drop
+};
+
+}  // namespace kvpool::node

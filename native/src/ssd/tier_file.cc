@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ssd/tier_file.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace kvpool::ssd {
+namespace {
+
+constexpr const char* kFileName = "/ssd-0.kvt";
+/// Of the table at a time when a tier is opened.
+constexpr uint64_t kLoadBytes = uint64_t{4} << 20;
+
+struct Opened {
+  Fd file;
+  bool direct = false;
+};
+
+/// With O_DIRECT where the file system knows it; tmpfs, for one, does not.
+Result<Opened> openFile(const std::string& path, int flags) {
+  const int all = flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+  Fd direct(::open(path.c_str(), all | O_DIRECT, 0640));
+  if (direct.valid()) return Opened{std::move(direct), true};
+  if (errno != EINVAL) return systemError("cannot open " + path, errno);
+  Fd buffered(::open(path.c_str(), all, 0640));
+  if (!buffered.valid()) return systemError("cannot open " + path, errno);
+  return Opened{std::move(buffered), false};
+}
+
+Status lockFile(int file, const std::string& path) {
+  if (::flock(file, LOCK_EX | LOCK_NB) == 0) return {};
+  if (errno != EWOULDBLOCK) return systemError("cannot lock " + path, errno);
+  return {KV_SEGMENT_IN_USE, path + " is in use by another process"};
+}
+
+Result<uint64_t> sizeOf(int file, const std::string& path) {
+  struct stat info {};
+  if (::fstat(file, &info) != 0) return systemError("cannot look at " + path, errno);
+  if (!S_ISBLK(info.st_mode)) return static_cast<uint64_t>(info.st_size);
+  uint64_t bytes = 0;
+  if (::ioctl(file, BLKGETSIZE64, &bytes) != 0) return systemError("cannot ask for the size of " + path, errno);
+  return bytes;
+}
+
+Result<TierCheck> checkFile(Device& device, uint64_t bytes, const store::SegmentIdentity& identity) {
+  if (bytes < kTierBytesMin) {
+    TierCheck check;
+    check.why = "a file of " + std::to_string(bytes) + " bytes is no SSD tier";
+    return check;
+  }
+  const BlockBuffer block(kBlockBytes);
+  const Piece piece{0, block.bytes()};
+  if (Status read = device.read({&piece, 1}); !read.ok()) return read;
+  return checkTier(block.bytes(), bytes, identity);
+}
+
+Result<TierGeometry> plan(uint64_t bytes) {
+  const std::optional<TierGeometry> geometry = planTier(bytes);
+  if (geometry) return *geometry;
+  return Status(KV_INVALID_ARGUMENT,
+                "an SSD tier of " + std::to_string(bytes) + " bytes is not possible; it must have 16 MiB to 32 TiB");
+}
+
+/// Asked before anything is allocated: to find out by allocating fills the disk for everybody meanwhile.
+Status checkRoom(int file, uint64_t bytes, const std::string& path) {
+  struct statvfs system {};
+  if (::fstatvfs(file, &system) != 0) return systemError("cannot ask how much room there is for " + path, errno);
+  const uint64_t free = static_cast<uint64_t>(system.f_bavail) * system.f_frsize;
+  if (free >= bytes) return {};
+  return {KV_IO, path + " cannot have " + std::to_string(bytes) + " bytes: its file system has " +
+                     std::to_string(free) + " left; ask for a smaller tier or make room"};
+}
+
+/// Every block now: what a later write finds missing would cost the whole tier.
+Status allocateAll(int file, uint64_t bytes, const std::string& path, std::vector<std::string>& warnings) {
+  if (Status room = checkRoom(file, bytes, path); !room.ok()) return room;
+  if (::fallocate(file, 0, 0, static_cast<off_t>(bytes)) == 0) return {};
+  const int error = errno;
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+    return {KV_IO, path + " cannot have " + std::to_string(bytes) +
+                       " bytes: the file system, or a limit on it, has less; ask for a smaller tier or make room"};
+  }
+  if (error != EOPNOTSUPP) return systemError("cannot allocate " + path, error);
+  if (::ftruncate(file, static_cast<off_t>(bytes)) != 0) return systemError("cannot make " + path, errno);
+  warnings.push_back(path + " lies on a file system that cannot allocate ahead: the tier ends when that is full");
+  return {};
+}
+
+/// Under another name until the header is in it, so that a crash leaves no half-made tier under the real one.
+Result<TierFile> create(const std::string& path, uint64_t bytes, const store::SegmentIdentity& identity,
+                        uint32_t number) {
+  const Result<TierGeometry> geometry = plan(bytes);
+  if (!geometry.ok()) return geometry.status();
+  const std::string unfinished = path + ".new";
+  ::unlink(unfinished.c_str());
+  Result<Opened> opened = openFile(unfinished, O_CREAT | O_EXCL);
+  if (!opened.ok()) return opened.status();
+  const int file = opened.value().file.get();
+  TierFile tier;
+  Status made = lockFile(file, unfinished);
+  if (made.ok()) made = allocateAll(file, bytes, path, tier.warnings);
+  tier.device = std::make_unique<FileDevice>(std::move(opened.value().file), path);
+  if (made.ok()) made = formatTier(*tier.device, geometry.value(), identity, number);
+  if (made.ok() && ::rename(unfinished.c_str(), path.c_str()) != 0) {
+    made = systemError("cannot rename " + unfinished, errno);
+  }
+  if (!made.ok()) {
+    ::unlink(unfinished.c_str());
+    return made;
+  }
+  tier.geometry = geometry.value();
+  tier.number = number;
+  tier.created = true;
+  tier.direct = opened.value().direct;
+  tier.shown = path;
+  return tier;
+}
+
+TierFile found(Opened opened, std::unique_ptr<Device> device, const TierCheck& check, const std::string& path) {
+  TierFile tier;
+  tier.device = std::move(device);
+  tier.geometry = check.geometry;
+  tier.number = check.number;
+  tier.direct = opened.direct;
+  tier.shown = path;
+  return tier;
+}
+
+Status newer(const std::string& path, const TierCheck& check) {
+  return {KV_SEGMENT_LAYOUT, path + ": " + check.why + "; start the newer version, or move it away"};
+}
+
+Result<TierFile> openInDirectory(const std::string& path, uint64_t bytes, const store::SegmentIdentity& identity,
+                                 const std::string& timestamp, uint32_t number) {
+  if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) return create(path, bytes, identity, number);
+  Result<Opened> opened = openFile(path, 0);
+  if (!opened.ok()) return opened.status();
+  const int file = opened.value().file.get();
+  if (Status locked = lockFile(file, path); !locked.ok()) return locked;
+  const Result<uint64_t> size = sizeOf(file, path);
+  if (!size.ok()) return size.status();
+  auto device = std::make_unique<FileDevice>(std::move(opened.value().file), path);
+  const Result<TierCheck> check = checkFile(*device, size.value(), identity);
+  if (!check.ok()) return check.status();
+  if (check.value().verdict == TierVerdict::Newer) return newer(path, check.value());
+  if (check.value().verdict == TierVerdict::Fits) {
+    TierFile tier = found(std::move(opened.value()), std::move(device), check.value(), path);
+    if (tier.geometry.tierBytes != bytes) {
+      tier.warnings.push_back(path + " keeps its " + std::to_string(tier.geometry.tierBytes) + " bytes; " +
+                              std::to_string(bytes) + " were asked for and take effect with a new file");
+    }
+    return tier;
+  }
+  const std::string aside = path + ".set-aside-" + timestamp;
+  if (::rename(path.c_str(), aside.c_str()) != 0) return systemError("cannot set " + path + " aside", errno);
+  Result<TierFile> fresh = create(path, bytes, identity, number);
+  if (fresh.ok()) {
+    const std::string why = check.value().why.empty() ? "nothing is in it" : check.value().why;
+    fresh.value().warnings.push_back(path + " was set aside as " + aside + " because " + why +
+                                     "; delete it when it is not needed");
+  }
+  return fresh;
+}
+
+Result<TierFile> openOnDevice(const std::string& path, uint64_t bytes, const store::SegmentIdentity& identity,
+                              uint32_t number) {
+  Result<Opened> opened = openFile(path, 0);
+  if (!opened.ok()) return opened.status();
+  const int file = opened.value().file.get();
+  if (Status locked = lockFile(file, path); !locked.ok()) return locked;
+  const Result<uint64_t> size = sizeOf(file, path);
+  if (!size.ok()) return size.status();
+  auto device = std::make_unique<FileDevice>(std::move(opened.value().file), path);
+  const Result<TierCheck> check = checkFile(*device, size.value(), identity);
+  if (!check.ok()) return check.status();
+  if (check.value().verdict == TierVerdict::Newer) return newer(path, check.value());
+  if (check.value().verdict == TierVerdict::Fits) {
+    return found(std::move(opened.value()), std::move(device), check.value(), path);
+  }
+  if (check.value().verdict != TierVerdict::Empty) {
+    return Status(KV_SEGMENT_FOREIGN, path + " is left alone because " + check.value().why +
+                                          "; to give it to this node, overwrite its first 4096 bytes with zeros");
+  }
+  const Result<TierGeometry> geometry = plan(std::min(bytes, size.value()));
+  if (!geometry.ok()) return geometry.status();
+  if (Status made = formatTier(*device, geometry.value(), identity, number); !made.ok()) return made;
+  TierCheck made;
+  made.geometry = geometry.value();
+  made.number = number;
+  TierFile tier = found(std::move(opened.value()), std::move(device), made, path);
+  tier.created = true;
+  return tier;
+}
+
+}  // namespace
+
+Result<TierFile> openTier(const std::string& path, uint64_t bytes, const store::SegmentIdentity& identity,
+                          const std::string& timestamp, uint32_t number) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return systemError("cannot look at " + path, errno);
+  Result<TierFile> tier = S_ISBLK(info.st_mode) ? openOnDevice(path, bytes, identity, number)
+                                                : openInDirectory(path + kFileName, bytes, identity, timestamp, number);
+  if (tier.ok() && !tier.value().direct) {
+    tier.value().warnings.push_back(tier.value().shown +
+                                    " cannot be opened with O_DIRECT: the page cache lies in between and takes memory");
+  }
+  return tier;
+}
+
+Status formatTier(Device& device, const TierGeometry& geometry, const store::SegmentIdentity& identity,
+                  uint32_t number) {
+  const BlockBuffer block(kBlockBytes);
+  encodeHeader(block.bytes(), geometry, identity, number);
+  const Piece piece{0, block.bytes()};
+  if (Status written = device.write({&piece, 1}); !written.ok()) return written;
+  return device.sync();
+}
+
+Result<TierRecovery> loadTable(Device& device, Table& table, const Table::IsDead& isDead) {
+  const uint64_t end = kTableOffset + uint64_t{table.geometry().slots} * sizeof(TierRecord);
+  const BlockBuffer buffer(std::min(kLoadBytes, end - kTableOffset));
+  for (uint64_t at = kTableOffset; at < end; at += kLoadBytes) {
+    const Piece piece{at, buffer.bytes().first(std::min(kLoadBytes, end - at))};
+    if (Status read = device.read({&piece, 1}); !read.ok()) return read;
+    table.recover(piece.bytes, isDead);
+  }
+  return table.finishRecovery();
+}
+
+}  // namespace kvpool::ssd

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "ssd/device.h"
+#include "ssd/table.h"
+
+namespace kvpool::ssd {
+
+/// A tier that is open for one node.
+struct TierFile {
+  std::unique_ptr<Device> device;
+  TierGeometry geometry;
+  uint32_t number = 0;
+  bool created = false;
+  bool direct = false;  // O_DIRECT; otherwise the page cache lies between
+  std::string shown;    // path of the file or device
+  std::vector<std::string> warnings;
+};
+
+/// Opens the tier at `path`: a directory, in which it is the file ssd-0.kvt, or a block device. A file is made when
+/// there is none and allocated whole, so that a full disk shows now and not later. A damaged or foreign file is renamed
+/// to ssd-0.kvt.set-aside-TIMESTAMP; a device with something else on it is refused. KV_SEGMENT_IN_USE,
+/// KV_SEGMENT_LAYOUT, KV_INVALID_ARGUMENT, KV_IO, each with a sentence. `number` is a random one for a new tier.
+Result<TierFile> openTier(const std::string& path, uint64_t bytes, const store::SegmentIdentity& identity,
+                          const std::string& timestamp, uint32_t number);
+
+/// Makes the device an empty tier: whatever an earlier one left there counts no more.
+Status formatTier(Device& device, const TierGeometry& geometry, const store::SegmentIdentity& identity,
+                  uint32_t number);
+
+/// Reads the table from the device. KV_IO when that fails.
+Result<TierRecovery> loadTable(Device& device, Table& table, const Table::IsDead& isDead);
+
+}  // namespace kvpool::ssd

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+// The SSD tier of a node: what the leader sends there is readable, freed and remembered there, and a disk that fails
+// costs only what lies on it.
+#include <gtest/gtest.h>
+
+#include "core_in_memory.h"
+
+namespace kvpool::node {
+namespace {
+
+using test::CoreInMemory;
+
+constexpr ConnectionId kMaster = 1;
+constexpr ConnectionId kClient = 20;
+constexpr Authority kLeader{5, 55};
+const std::string kValue(10'000, 'v');
+
+class TierTest : public ::testing::Test {
+ protected:
+  TierTest() {
+    node.addTier();
+    meet();
+  }
+  void meet() {
+    node.connectMaster(kMaster);
+    node.fence(kMaster, kLeader);
+    node.connectClient(kClient);
+    node.inbox(kMaster).clear();
+  }
+  void restart() {
+    node.restart();
+    meet();
+  }
+  void work() {
+    while (node.workTier()) {
+    }
+  }
+
+  ExtentRef put(uint64_t counter, const std::string& value = kValue) {
+    return node.write(kClient, kLeader, {3, counter}, key(counter), value).extent;
+  }
+  static std::string key(uint64_t counter) { return "key-" + std::to_string(counter); }
+  void demote(uint64_t counter, const ExtentRef& memory, const Authority& authority = kLeader) {
+    Copy copy;
+    const std::string name = key(counter);
+    copy.requestId = counter;
+    copy.authority = authority;
+    copy.objectId = {3, counter};
+    copy.payloadLength = kValue.size();
+    copy.payloadCrc = crc32c(kValue);
+    copy.sourceIncarnation = CoreInMemory::kIncarnation;
+    copy.sourceExtent = memory;
+    copy.toTier = true;
+    copy.key = name;
+    node.frame(kMaster, [&](wire::Bytes& out) { test::appendCopy(out, copy); });
+  }
+  std::vector<int32_t> answers() {
+    std::vector<int32_t> out;
+    for (const wire::Bytes& body : node.inbox(kMaster)) {
+      if (wire::templateOf(body) == test::sbe::CommandAck::SBE_TEMPLATE_ID) {
+        out.push_back(test::readCommandAck(body).status);
+      }
+    }
+    node.inbox(kMaster).clear();
+    return out;
+  }
+  /// In memory and on the SSD; answers where it is there.
+  ExtentRef putBoth(uint64_t counter) {
+    demote(counter, put(counter));
+    work();
+    EXPECT_EQ(answers(), std::vector<int32_t>{KV_OK});
+    const std::optional<uint32_t> slot = node.table->slotOf({3, counter});
+    return {kTierSegment, slot.value(), node.table->slot(slot.value()).object.generation};
+  }
+  void ask(uint64_t counter, const ExtentRef& extent) {
+    node.frame(kClient, [&](wire::Bytes& out) {
+      appendReadRequest(out, {counter, extent, {3, counter}, kValue.size()});
+    });
+  }
+  /// The value, or the status that came instead.
+  std::string read(uint64_t counter, const ExtentRef& extent) {
+    node.others.clear();
+    ask(counter, extent);
+    work();
+    const ReadReply reply = readReadReply(node.last(kClient, test::sbe::ReadReply::SBE_TEMPLATE_ID));
+    if (reply.status != KV_OK) return statusName(reply.status);
+    const auto& send = std::get<SendTierPayload>(node.others.back());
+    const std::span<uint8_t> bytes = node.tierPayloads.at(send.op).bytes().first(send.length);
+    EXPECT_EQ(send.crc, crc32c(bytes.data(), bytes.size()));
+    std::string value(bytes.begin(), bytes.end());
+    node.tierPayloads.erase(send.op);
+    node.core->payloadSent(kClient);
+    node.act();
+    return value;
+  }
+  size_t inSnapshot() {
+    node.connectMaster(kMaster + 1, 1);
+    return inSnapshotOf(kMaster + 1);
+  }
+  size_t inSnapshotOf(ConnectionId master) {
+    size_t found = 0;
+    for (const test::Records& records : node.records(master)) {
+      for (const auto& record : records.records)
+        found += record.extent.segment == kTierSegment ? 1 : 0;
+    }
+    return found;
+  }
+
+  CoreInMemory node{2};
+};
+
+TEST_F(TierTest, AnObjectGoesThereAndIsReadFromThereWithoutItsMemory) {
+  const ExtentRef memory = put(1);
+  node.inbox(kMaster).clear();
+  demote(1, memory);
+  EXPECT_TRUE(answers().empty()) << "nothing is on the disk yet";
+  work();
+  const auto told = node.records(kMaster);
+  ASSERT_EQ(told.size(), 1U);
+  ASSERT_EQ(told[0].records.size(), 1U);
+  const auto& record = told[0].records[0];
+  EXPECT_EQ(record.extent.segment, kTierSegment);
+  EXPECT_EQ(record.extentBytes, ssd::tierExtentBytes(kValue.size()));
+  EXPECT_EQ(record.key, key(1));
+  EXPECT_EQ(node.types(kMaster).back(), test::sbe::CommandAck::SBE_TEMPLATE_ID) << "the record comes first";
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_OK});
+  node.free(kMaster, kLeader, {{memory, {3, 1}}});
+  EXPECT_EQ(read(1, record.extent), kValue);
+  EXPECT_EQ(node.core->snapshot().counters.tierReads, 1U);
+  EXPECT_EQ(node.core->snapshot().tierObjects, 1U);
+}
+
+TEST_F(TierTest, ARestartFindsItAndSnapshotsNameIt) {
+  const ExtentRef extent = putBoth(1);
+  restart();
+  EXPECT_EQ(node.tierFound.restored, 1U);
+  EXPECT_EQ(read(1, extent), kValue);
+  EXPECT_EQ(inSnapshot(), 1U);
+}
+
+TEST_F(TierTest, AFreeIsAnsweredWhenTheDiskKnowsIt) {
+  const ExtentRef extent = putBoth(1);
+  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {3, 1}}}); });
+  EXPECT_EQ(read(1, extent), "KV_NOT_FOUND");  // which lets the disk work
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_OK});
+  restart();
+  EXPECT_EQ(node.tierFound.restored, 0U);
+}
+
+TEST_F(TierTest, NothingIsAnsweredWhileTheDiskHasNotAnswered) {
+  const ExtentRef extent = putBoth(1);
+  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {3, 1}}}); });
+  node.tick(5000);
+  EXPECT_TRUE(answers().empty());
+  EXPECT_EQ(node.table->find(extent, {3, 1}), nullptr) << "but nobody reads it any more";
+}
+
+/// Or the next leader would call an object stored that is about to go, or one gone that a crash brings back.
+TEST_F(TierTest, AFenceIsAnsweredBehindWhatTheDiskHasToClear) {
+  const ExtentRef extent = putBoth(1);
+  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {3, 1}}}); });
+  node.connectMaster(kMaster + 1, 1);
+  EXPECT_EQ(inSnapshotOf(kMaster + 1), 0U);
+  node.inbox(kMaster + 1).clear();
+  node.frame(kMaster + 1, [&](wire::Bytes& out) { test::appendFence(out, 8, {6, 66}, 1000); });
+  EXPECT_TRUE(node.inbox(kMaster + 1).empty());
+  EXPECT_EQ(node.free(kMaster, kLeader, {}).accepted, false) << "the one before is not obeyed any more";
+  work();
+  EXPECT_EQ(node.types(kMaster + 1), (std::vector<uint16_t>{test::sbe::DirectoryRecords::SBE_TEMPLATE_ID,
+                                                            test::sbe::FenceAck::SBE_TEMPLATE_ID}));
+  EXPECT_EQ(node.records(kMaster + 1).at(0).records.at(0).extent, extent);
+}
+
+TEST_F(TierTest, ADiskThatHangsEndsTheTierAndHoldsUpNobodyForLonger) {
+  const ExtentRef extent = putBoth(1);
+  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {3, 1}}}); });
+  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFence(out, 8, {6, 66}, 1000); });
+  node.inbox(kMaster).clear();
+  // The process is stopped now and then; that is not the time of the disk.
+  const auto awhile = [&] {
+    node.frame(kMaster, [](wire::Bytes& out) { wire::appendHeartbeat(out); });
+    node.tick(2'000);
+  };
+  const size_t ticks = Tier::kStoreMsMax / Tier::kTickMsMax;
+  for (size_t i = 0; i < ticks; ++i)
+    awhile();
+  EXPECT_TRUE(node.core->snapshot().tierProblem.empty());
+  awhile();
+  EXPECT_NE(node.core->snapshot().tierProblem.find("takes more than 10 s"), std::string::npos);
+  EXPECT_EQ(test::readFenceAck(node.last(kMaster, test::sbe::FenceAck::SBE_TEMPLATE_ID)).accepted, true);
+  work();  // too late
+  EXPECT_EQ(node.core->snapshot().tierObjects, 0U);
+}
+
+TEST_F(TierTest, WhatIsRemovedOnItsWayDoesNotArrive) {
+  const ExtentRef memory = put(1);
+  demote(1, memory);
+  node.free(kMaster, kLeader, {{memory, {3, 1}}});
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_OK}) << "no record of it will be written";
+  work();
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_STALE_EPOCH});
+  restart();
+  EXPECT_EQ(node.tierFound.restored, 0U);
+}
+
+TEST_F(TierTest, WhatIsRemovedWhileItsRecordIsWrittenIsClearedBeforeTheAnswer) {
+  const ExtentRef memory = put(1);
+  demote(1, memory);
+  ASSERT_TRUE(node.workTier());  // the payload; its record waits
+  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{memory, {3, 1}}}); });
+  EXPECT_TRUE(answers().empty());
+  work();
+  EXPECT_EQ(answers(), (std::vector<int32_t>{KV_STALE_EPOCH, KV_OK}));
+  restart();
+  EXPECT_EQ(node.tierFound.restored, 0U);
+}
+
+TEST_F(TierTest, AnotherLeaderEndsWhatTheOneBeforeAskedFor) {
+  const ExtentRef memory = put(1);
+  demote(1, memory);
+  node.fence(kMaster, {6, 66});
+  node.inbox(kMaster).clear();
+  work();
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_STALE_EPOCH});
+  EXPECT_EQ(node.table->objects(), 0U);
+}
+
+TEST_F(TierTest, APurgeReachesIt) {
+  const ExtentRef older = putBoth(1);
+  const ExtentRef newer = putBoth(2);
+  node.frame(kMaster, [](wire::Bytes& out) { test::appendPurge(out, {9, kLeader, {3, 2}}); });
+  EXPECT_EQ(read(1, older), "KV_NOT_FOUND");
+  EXPECT_EQ(read(2, newer), kValue);
+  EXPECT_EQ(node.table->objects(), 1U);
+  restart();
+  EXPECT_EQ(node.tierFound.restored, 1U);
+}
+
+TEST_F(TierTest, APurgeThatTheDiskHasNotSeenHoldsAfterARestart) {
+  putBoth(1);
+  node.frame(kMaster, [](wire::Bytes& out) { test::appendPurge(out, {9, kLeader, {3, 2}}); });
+  node.restart();
+  EXPECT_EQ(node.tierFound.dead, 1U);
+  EXPECT_EQ(node.tierFound.restored, 0U);
+  node.connectMaster(kMaster);
+  node.frame(kMaster, [](wire::Bytes& out) { test::appendFence(out, 1, kLeader, 1000); });
+  EXPECT_THROW(node.last(kMaster, test::sbe::FenceAck::SBE_TEMPLATE_ID), std::runtime_error)
+      << "nobody leads this node before the disk knows what is dead";
+  work();
+  EXPECT_TRUE(test::readFenceAck(node.last(kMaster, test::sbe::FenceAck::SBE_TEMPLATE_ID)).accepted);
+}
+
+TEST_F(TierTest, DamageOnTheDiskIsAMissAndTold) {
+  const ExtentRef extent = putBoth(1);
+  node.disk->bytes[node.table->slot(extent.slot).object.extent.offset + 77] ^= 1;
+  EXPECT_EQ(read(1, extent), "KV_CHECKSUM");
+  EXPECT_EQ(read(1, extent), "KV_NOT_FOUND");
+  EXPECT_EQ(node.table->objects(), 0U);
+  EXPECT_EQ(node.core->snapshot().counters.damaged, 1U);
+}
+
+TEST_F(TierTest, ADiskThatFailsCostsWhatLiesOnItAndNothingElse) {
+  const ExtentRef lost = putBoth(1);
+  const ExtentRef memory = put(2);
+  node.inbox(kMaster).clear();
+  node.disk->failing = Status(KV_IO, "the disk is gone");
+  demote(2, memory);
+  work();
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_IO});
+  EXPECT_EQ(node.core->snapshot().tierProblem, "the disk is gone");
+  EXPECT_EQ(read(1, lost), "KV_NOT_FOUND");
+  EXPECT_EQ(inSnapshot(), 0U);
+  EXPECT_NE(node.segment.directory->find(memory, {3, 2}), nullptr);
+  demote(2, memory);
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_UNAVAILABLE});
+  EXPECT_EQ(node.segment.state->get().tier, 0U) << "the next life would believe what was not freed there";
+}
+
+TEST_F(TierTest, AFailingDiskIsToldToTheMastersWithWhatTheyLose) {
+  const ExtentRef lost = putBoth(1);
+  node.disk->failing = Status(KV_IO, "the disk is gone");
+  EXPECT_EQ(read(1, lost), "KV_NOT_FOUND");
+  node.tick(600);
+  const auto told = node.records(kMaster);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].records.at(0).extent, lost);
+  EXPECT_FALSE(told[0].records.at(0).committed);
+}
+
+TEST_F(TierTest, AFreeThatTheDiskCannotTakeIsAnsweredBeforeItsRecordGoes) {
+  const ExtentRef extent = putBoth(1);
+  node.disk->failing = Status(KV_IO, "the disk is gone");
+  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {3, 1}}}); });
+  work();
+  node.tick(600);
+  const std::vector<uint16_t> types = node.types(kMaster);
+  const auto ack = std::find(types.begin(), types.end(), test::sbe::CommandAck::SBE_TEMPLATE_ID);
+  const auto record = std::find(types.begin(), types.end(), test::sbe::DirectoryRecords::SBE_TEMPLATE_ID);
+  ASSERT_NE(ack, types.end());
+  ASSERT_NE(record, types.end());
+  EXPECT_LT(ack, record) << "a master takes what it still knows then for not freed";
+}
+
+TEST_F(TierTest, ReadersAreAnsweredInTheirOrderAcrossMedia) {
+  const ExtentRef onDisk = putBoth(1);
+  const ExtentRef memory = put(2);
+  node.others.clear();
+  ask(1, onDisk);
+  ask(2, memory);
+  EXPECT_TRUE(node.others.empty()) << "the second waits behind the first";
+  work();
+  ASSERT_EQ(node.others.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<SendTierPayload>(node.others[0]));
+  EXPECT_TRUE(std::holds_alternative<SendPayload>(node.others[1]));
+}
+
+TEST_F(TierTest, AReaderThatLeavesTakesNothingWithIt) {
+  const ExtentRef extent = putBoth(1);
+  ask(1, extent);
+  node.core->closed(node.nowMs, kClient);
+  work();
+  EXPECT_TRUE(node.tierPayloads.empty());
+  node.connectClient(kClient + 1);
+  node.frame(kClient + 1, [&](wire::Bytes& out) { appendReadRequest(out, {1, extent, {3, 1}, kValue.size()}); });
+  work();
+  EXPECT_EQ(readReadReply(node.last(kClient + 1, test::sbe::ReadReply::SBE_TEMPLATE_ID)).status, KV_OK);
+}
+
+TEST_F(TierTest, RefusalsNameWhatIsWrong) {
+  const ExtentRef memory = put(1);
+  node.inbox(kMaster).clear();
+  demote(1, {0, memory.slot, memory.generation + 1});
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_NOT_FOUND});
+  demote(1, memory, {4, 44});
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_STALE_EPOCH});
+  demote(1, memory);
+  demote(1, memory);
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_BUSY});
+  work();
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_OK});
+  demote(1, memory);
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_EXISTS});
+}
+
+}  // namespace
+}  // namespace kvpool::node
