@@ -144,6 +144,15 @@ final class PoolDocument {
         object.put("transient", node.isTransient());
         object.put("capacityBytes", node.capacityBytes());
         object.put("usedBytes", node.usedBytes());
+        PoolStatus.Ssd ssd = node.ssd();
+        if (ssd.capacityBytes() > 0 || !ssd.problem().isEmpty()) {
+            object.putObject("ssd")
+                    .put("capacityBytes", ssd.capacityBytes())
+                    .put("usedBytes", ssd.usedBytes())
+                    .put("objects", ssd.objects())
+                    .put("arriving", ssd.arriving())
+                    .put("problem", ssd.problem());
+        }
         object.put("objects", node.objects());
         object.put("incarnation", hex16(node.incarnation()));
         object.put("product", node.product());

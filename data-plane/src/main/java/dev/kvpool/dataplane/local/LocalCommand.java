@@ -60,6 +60,7 @@ public final class LocalCommand implements Command {
                 named.isPresent() ? LocalDirectory.at(named.get()) : LocalDirectory.temporary(MEMORY)) {
             requireRoom(settings, plan, directory);
             directory.prepare(plan.nodeIds());
+            makeSsdDirectories(plan.ssds());
             announce(plan, directory, console);
             runPool(settings, plan, directory, console);
         }
@@ -119,6 +120,16 @@ public final class LocalCommand implements Command {
             }
         } catch (IOException e) {
             throw new FailureException("cannot examine " + directory.path() + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static void makeSsdDirectories(List<Path> directories) throws FailureException {
+        for (Path directory : directories) {
+            try {
+                Files.createDirectories(directory);
+            } catch (IOException e) {
+                throw new FailureException("cannot make " + directory + ": " + e.getMessage(), e);
+            }
         }
     }
 

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.stream.IntStream;
@@ -110,6 +111,15 @@ final class LocalPlan {
         return new ChildSpec(name, Role.MASTER, masterPort(k), adminPort, jvm("-Xmx" + heapMegabytes + "m"), arguments);
     }
 
+    /** Where the SSD tiers of the nodes lie; none without {@code --ssd-dir}. */
+    List<Path> ssds() {
+        return nodeIds().stream().flatMap(name -> ssd(name).stream()).toList();
+    }
+
+    private Optional<Path> ssd(String node) {
+        return settings.find(LocalSettings.SSD_DIR).map(dir -> dir.toAbsolutePath().resolve(node));
+    }
+
     private ChildSpec node(int k, Path directory, UUID poolId) {
         String name = "node-" + k;
         int port = settings.get(LocalSettings.NODE_PORT) + k;
@@ -129,6 +139,11 @@ final class LocalPlan {
         for (Setting<?> setting : List.of(NodeSettings.NUMA, NodeSettings.PREFAULT, NodeSettings.LOCK_MEMORY)) {
             arguments.addAll(List.of(setting.flag(), text(settings.get(setting))));
         }
+        ssd(name).ifPresent(path -> arguments.addAll(List.of(
+                NodeSettings.SSD_PATH.flag(),
+                path.toString(),
+                NodeSettings.SSD_SIZE.flag(),
+                Long.toString(settings.get(NodeSettings.SSD_SIZE)))));
         return new ChildSpec(name, Role.NODE, port, adminPort, jvm("-Xmx64m", "-XX:TieredStopAtLevel=1"), arguments);
     }
 

@@ -61,6 +61,11 @@ final class LocalSettings {
             "60s",
             "How long the pool may take until a leader serves with all nodes.");
 
+    static final Setting<Path> SSD_DIR = Setting.optional(
+            "ssd-dir",
+            Formats.DIRECTORY,
+            "Directory on an SSD, for a tier of --ssd-size of each storage node. Default: none.");
+
     static final List<Setting<?>> ALL = Stream.concat(
                     Stream.of(
                             MASTERS,
@@ -75,6 +80,8 @@ final class LocalSettings {
                             DATA_DIR,
                             MASTER_HEAP,
                             READY_TIMEOUT,
+                            SSD_DIR,
+                            NodeSettings.SSD_SIZE,
                             NodeSettings.NUMA,
                             NodeSettings.PREFAULT,
                             NodeSettings.LOCK_MEMORY),

@@ -52,6 +52,11 @@ final class NodeDocument {
                 .put("writeBytes", stats.ucxWriteBytes())
                 .put("readBytes", stats.ucxReadBytes());
         root.putObject("copiesIn").put("objects", stats.copiesIn()).put("bytes", stats.copiesInBytes());
+        root.putObject("ssd")
+                .put("capacityBytes", stats.ssd().capacityBytes())
+                .put("usedBytes", stats.ssd().usedBytes())
+                .put("objects", stats.ssd().objects())
+                .put("off", stats.ssd().off());
         return root.toString();
     }
 

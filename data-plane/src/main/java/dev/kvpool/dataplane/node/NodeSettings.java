@@ -103,6 +103,15 @@ public final class NodeSettings {
             "false",
             "Lock the segment's pages, so that they are never swapped; needs a limit of locked memory that allows it.");
 
+    public static final Setting<String> SSD_PATH = Setting.withDefault(
+            "ssd-path",
+            new Format<>("PATH", "nothing, an existing directory or a block device", text -> text),
+            "",
+            "Where objects go that have to leave memory: a directory on an SSD, or a block device. Default: nowhere.");
+
+    public static final Setting<Long> SSD_SIZE = Setting.withDefault(
+            "ssd-size", Sizes.between(0, 32L << 40), "0", "What the node may take there, at least 16MiB.");
+
     public static final List<Setting<?>> ALL = List.of(
             POOL_ID,
             NODE_ID,
@@ -120,7 +129,9 @@ public final class NodeSettings {
             SCRUB_RATE,
             NUMA,
             PREFAULT,
-            LOCK_MEMORY);
+            LOCK_MEMORY,
+            SSD_PATH,
+            SSD_SIZE);
 
     private NodeSettings() {}
 
@@ -149,6 +160,8 @@ public final class NodeSettings {
                 settings.get(SCRUB_RATE),
                 settings.get(NUMA),
                 settings.get(PREFAULT),
-                settings.get(LOCK_MEMORY));
+                settings.get(LOCK_MEMORY),
+                settings.get(SSD_PATH),
+                settings.get(SSD_SIZE));
     }
 }

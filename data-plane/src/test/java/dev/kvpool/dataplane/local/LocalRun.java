@@ -80,6 +80,11 @@ final class LocalRun implements AutoCloseable {
         return adminPort;
     }
 
+    /** Of node 0; the others follow. */
+    int nodeAdminPort() {
+        return adminPort + 20;
+    }
+
     List<String> out() {
         return out;
     }

@@ -56,6 +56,10 @@ final class Faults {
     private void one() {
         SimMaster master = any(masters);
         SimNode node = any(nodes);
+        if (plan.ssd() && world.oneIn(8)) {
+            ssd(node);
+            return;
+        }
         switch (world.random.nextInt(17)) {
             case 0 -> crash("master crashed", master);
             case 1 -> freeze("master stopped", master);
@@ -137,6 +141,21 @@ final class Faults {
         node.crash();
         node.wipe();
         restartLater(node);
+    }
+
+    private void ssd(SimNode node) {
+        if (node.isTransient) {
+            return;
+        }
+        if (plan.wiping() && world.oneIn(2)) {
+            tally.count("node lost its SSD");
+            node.crash();
+            node.wipeSsd();
+            restartLater(node);
+        } else if (node.isUp()) {
+            tally.count("SSD failed");
+            node.failSsd();
+        }
     }
 
     private void client() {

@@ -9,6 +9,15 @@ interface NodeWatch {
     /** All bytes are about to be lost. */
     void wiped(SimNode node);
 
+    /** The table on its SSD may have changed. */
+    void ssdChanged(SimNode node);
+
+    /** An object was read from its SSD for a client or another node. */
+    void ssdRead(SimNode node);
+
+    /** All that is on its SSD is about to be lost. */
+    void ssdLost(SimNode node);
+
     /** The node died by itself, at a store where it was to be cut. */
     void died(SimNode node);
 

@@ -14,6 +14,7 @@ import java.util.SplittableRandom;
  * @param cramped the values are so large that all of them do not fit, and puts find no room, above all after a takeover
  * @param upserting some puts replace what exists
  * @param pinning the first keys are pinned hard by every put, some others softly
+ * @param ssd the nodes have SSDs, which get what the pool evicts from memory
  * @param draining nodes are emptied and taken back
  */
 record Plan(
@@ -36,7 +37,8 @@ record Plan(
         boolean slowNetwork,
         long loadMs,
         long faultEveryMs,
-        boolean cramped) {
+        boolean cramped,
+        boolean ssd) {
     /** So few that what is pinned lies well below the watermark. */
     private static final int PINNED_KEYS = 2;
 
@@ -70,7 +72,8 @@ record Plan(
                 dice.nextInt(2) == 0,
                 dice.nextLong(10_000, 22_000),
                 dice.nextLong(200, 1_500),
-                cramped);
+                cramped,
+                tight && new SplittableRandom(seed ^ 0x55D).nextBoolean());
     }
 
     /** Whether every put of a key pins it hard; not where such an object may go with a transient node. */

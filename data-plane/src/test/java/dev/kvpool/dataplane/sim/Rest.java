@@ -89,15 +89,13 @@ final class Rest {
         }
         Map<String, ObjectId> kept = new TreeMap<>();
         for (SimNode node : nodes) {
-            for (Slot slot : node.image.slots()) {
-                if (slot != null && slot.reserved()) {
-                    return node + " has a reserved extent";
-                }
-                if (slot != null && slot.committed()) {
-                    ObjectId other = kept.putIfAbsent(slot.key(), slot.id());
-                    if (other != null && !other.equals(slot.id())) {
-                        return slot.key() + " is kept as " + other + " and " + slot.id();
-                    }
+            if (node.image.slots().stream().anyMatch(slot -> slot != null && slot.reserved())) {
+                return node + " has a reserved extent";
+            }
+            for (Slot slot : node.held()) {
+                ObjectId other = kept.putIfAbsent(slot.key(), slot.id());
+                if (other != null && !other.equals(slot.id())) {
+                    return slot.key() + " is kept as " + other + " and " + slot.id();
                 }
             }
         }

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.sim.SegmentImage.Slot;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -17,6 +18,7 @@ final class SegmentChecks implements NodeWatch {
         long stores = -1;
         Authority authority = Authority.NONE;
         List<Slot> slots = new ArrayList<>();
+        Map<Integer, Slot> onSsd = new TreeMap<>();
         final Map<Long, Transfer> transfers = new TreeMap<>();
     }
 
@@ -29,12 +31,14 @@ final class SegmentChecks implements NodeWatch {
 
     private final Truth truth;
     private final Promises promises;
+    private final Tally tally;
     private final Consumer<SimNode> whenDied;
     private final Map<SimNode, Seen> seen = new HashMap<>();
 
-    SegmentChecks(Truth truth, Promises promises, Consumer<SimNode> whenDied) {
+    SegmentChecks(Truth truth, Promises promises, Tally tally, Consumer<SimNode> whenDied) {
         this.truth = truth;
         this.promises = promises;
+        this.tally = tally;
         this.whenDied = whenDied;
     }
 
@@ -106,10 +110,50 @@ final class SegmentChecks implements NodeWatch {
         }
     }
 
+    /** An object leaves an SSD like any other extent: not while a reader may rely on it. */
+    @Override
+    public void ssdChanged(SimNode node) {
+        Seen before = seen(node);
+        Map<Integer, Slot> now = new TreeMap<>();
+        node.heldOnSsd().forEach(slot -> now.put(slot.number(), slot));
+        before.onSsd.forEach((number, old) -> {
+            Slot slot = now.get(number);
+            if (slot == null || slot.generation() != old.generation()) {
+                promises.freed(node, old);
+            }
+            Violation.unless(
+                    slot == null || slot.generation() >= old.generation(),
+                    "generations never go back",
+                    "slot %d of the SSD of %s went from generation %d to an earlier one",
+                    number,
+                    node,
+                    old.generation());
+        });
+        now.forEach((number, slot) -> {
+            Slot old = before.onSsd.get(number);
+            if (old == null || old.generation() != slot.generation()) {
+                tally.count("objects seen to come to an SSD");
+            }
+        });
+        before.onSsd = now;
+    }
+
+    @Override
+    public void ssdRead(SimNode node) {
+        tally.count("reads from an SSD");
+    }
+
+    @Override
+    public void ssdLost(SimNode node) {
+        truth.ssdLost(node);
+        promises.forget(node, ExtentRef.SSD);
+        seen(node).onSsd.clear();
+    }
+
     @Override
     public void wiped(SimNode node) {
         truth.memoryLost(node);
-        promises.forget(node);
+        promises.forget(node, ExtentRef.MEMORY);
         seen.remove(node);
     }
 

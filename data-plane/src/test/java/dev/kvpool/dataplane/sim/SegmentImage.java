@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.sim;
 import dev.kvpool.dataplane.sim.nativecore.NativeMemory;
 import dev.kvpool.dataplane.sim.nativecore.SegmentMemory;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -15,7 +16,9 @@ import java.util.List;
  */
 final class SegmentImage {
     private static final long STATE_OFFSET = 4096;
-    private static final long STATE_BYTES = 80;
+    private static final long STATE_BYTES = 88;
+    private static final long STATE_INCARNATION = 56;
+    private static final long STATE_SSD = 76;
     private static final long PAGE_BYTES = 4096;
     private static final long DIRECTORY_OFFSET = 3 * PAGE_BYTES;
     private static final long RECORD_BYTES = 128;
@@ -25,8 +28,13 @@ final class SegmentImage {
     /** Slots are taken from the first on; this many unused ones behind the last that was ever used are the end. */
     private static final int UNUSED_MAX = 4;
 
-    /** A record that is whole. */
+    /**
+     * A record that is whole.
+     *
+     * @param segment as in {@code ExtentRef}: of memory or of an SSD
+     */
     record Slot(
+            int segment,
             int number,
             boolean committed,
             boolean reserved,
@@ -49,6 +57,17 @@ final class SegmentImage {
 
     /** The authority of the newest whole copy of the state. */
     Authority authority() {
+        long newest = newestState();
+        return new Authority(NativeMemory.getLong(newest + 8), NativeMemory.getLong(newest + 16));
+    }
+
+    /** Whether the latest life over these bytes had the SSD of this number, or there was none yet. */
+    boolean believes(int ssd) {
+        long newest = newestState();
+        return NativeMemory.getInt(newest + STATE_SSD) == ssd || NativeMemory.getLong(newest + STATE_INCARNATION) == 0;
+    }
+
+    private long newestState() {
         long first = memory.address() + STATE_OFFSET;
         long second = first + PAGE_BYTES;
         boolean firstIsWhole = isWhole(first, STATE_BYTES - 4, first + STATE_BYTES - 4);
@@ -59,8 +78,7 @@ final class SegmentImage {
         boolean takeFirst = firstIsWhole
                 && (!secondIsWhole
                         || Long.compareUnsigned(NativeMemory.getLong(first), NativeMemory.getLong(second)) > 0);
-        long newest = takeFirst ? first : second;
-        return new Authority(NativeMemory.getLong(newest + 8), NativeMemory.getLong(newest + 16));
+        return takeFirst ? first : second;
     }
 
     private static boolean isWhole(long from, long length, long crcAt) {
@@ -109,6 +127,7 @@ final class SegmentImage {
                 ? new String(NativeMemory.read(memory.address() + offset, keyLength), StandardCharsets.UTF_8)
                 : "";
         return new Slot(
+                ExtentRef.MEMORY,
                 number,
                 state == COMMITTED,
                 state == RESERVED,

@@ -26,6 +26,7 @@ import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeCommand;
+import dev.kvpool.wire.Medium;
 import dev.kvpool.wire.Role;
 import java.util.HashMap;
 import java.util.List;
@@ -348,7 +349,7 @@ final class SimMaster extends SimProcess {
                 publish.puts().forEach(put -> published.add(put.key().toString()));
             }
         }
-        if (send.message() instanceof NodeCommand.Copy copy) {
+        if (send.message() instanceof NodeCommand.Copy copy && copy.medium() == Medium.DRAM) {
             watch.copies(copy.objectId());
         }
         if (send.message() instanceof NodeCommand command) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.sim;
 
+import dev.kvpool.dataplane.sim.SegmentImage.Slot;
 import dev.kvpool.dataplane.sim.nativecore.NativeMemory;
 import dev.kvpool.dataplane.sim.nativecore.NodeCore;
 import dev.kvpool.dataplane.sim.nativecore.NodeCore.Action;
@@ -19,6 +20,12 @@ import java.util.UUID;
 final class SimNode extends SimProcess {
     private static final long TICK_MS = 50;
     static final long SEGMENT_BYTES = 16 << 20;
+    private static final long SSD_BYTES = 16 << 20;
+
+    /** How long its SSD takes: as a rule, and now and then. */
+    private static final long SSD_MS_MAX = 5;
+
+    private static final long SSD_SLOW_MS_MAX = 1_500;
 
     /** A payload on its way into the segment, or to nowhere. */
     private record Receiving(boolean keeps, long offset, long length) {}
@@ -30,6 +37,12 @@ final class SimNode extends SimProcess {
     final boolean isTransient;
     final SegmentMemory memory = new SegmentMemory(SEGMENT_BYTES);
     final SegmentImage image = new SegmentImage(memory);
+
+    /** Null without an SSD, and so is its image. */
+    private final SegmentMemory ssd;
+
+    private final SsdImage ssdImage;
+    private boolean ssdFails;
 
     private final UUID pool;
     private final List<String> masters;
@@ -44,8 +57,17 @@ final class SimNode extends SimProcess {
     private final Set<Long> incarnationsOfMemory = new TreeSet<>();
     private long cutStores = NodeCore.NEVER_CUT;
 
-    SimNode(Network network, UUID pool, String nodeId, boolean isTransient, List<String> masters, NodeWatch watch) {
+    SimNode(
+            Network network,
+            UUID pool,
+            String nodeId,
+            boolean isTransient,
+            boolean hasSsd,
+            List<String> masters,
+            NodeWatch watch) {
         super(network, nodeId);
+        this.ssd = hasSsd ? new SegmentMemory(SSD_BYTES) : null;
+        this.ssdImage = hasSsd ? new SsdImage(ssd) : null;
         this.pool = pool;
         this.nodeId = nodeId;
         this.address = nodeId + ":1";
@@ -74,8 +96,19 @@ final class SimNode extends SimProcess {
         return core == null ? -1 : core.stores();
     }
 
+    /** What its memory holds, and its SSD as far as this life, or the next one, believes that. */
+    List<Slot> held() {
+        List<Slot> held = image.committed();
+        held.addAll(heldOnSsd());
+        return held;
+    }
+
+    List<Slot> heldOnSsd() {
+        return ssd == null || !image.believes(ssdImage.number()) ? List.of() : ssdImage.committed();
+    }
+
     private Identity identity() {
-        return new Identity(pool, nodeId, address, incarnation, incarnation, masters.size(), isTransient);
+        return new Identity(pool, nodeId, address, incarnation, incarnation, masters.size(), isTransient, ssd);
     }
 
     /** The next life is cut during its recovery, after so many stores. */
@@ -101,8 +134,30 @@ final class SimNode extends SimProcess {
         watch.changed(this);
     }
 
+    /** From now on the SSD fails whatever it is asked for, until the node is started again. */
+    void failSsd() {
+        world.trace(() -> "the SSD of " + name + " fails from now on");
+        ssdFails = true;
+    }
+
+    /** The SSD is replaced by an empty one; not while the node lives. */
+    void wipeSsd() {
+        world.trace(() -> name + " loses its SSD");
+        watch.ssdLost(this);
+        ssd.wipe();
+    }
+
+    /** Gives the memory of this simulation back. */
+    void release() {
+        memory.close();
+        if (ssd != null) {
+            ssd.close();
+        }
+    }
+
     @Override
     void begin() {
+        ssdFails = false;
         incarnation = world.random.nextLong(1, Long.MAX_VALUE);
         lives++;
         incarnationsOfMemory.add(incarnation);
@@ -128,6 +183,9 @@ final class SimNode extends SimProcess {
     @Override
     void end() {
         if (core != null) {
+            if (ssd != null) {
+                core.tearSsd(world.random.nextLong());
+            }
             core.close();
             core = null;
         }
@@ -252,7 +310,19 @@ final class SimNode extends SimProcess {
                     core.sent(end.id, action.data().length);
                 }
             }
-            case SEND_PAYLOAD -> sendPayload(action);
+            case SEND_PAYLOAD -> {
+                watch.transferBegins(this, action.connection(), action.offset(), action.length(), false);
+                sendPayload(action, memory.address() + action.offset());
+            }
+            case SEND_TIER_PAYLOAD -> {
+                watch.ssdRead(this);
+                sendPayload(action, action.offset());
+            }
+            case TIER_WRITE -> {
+                watch.transferBegins(this, -action.connection(), action.offset(), action.length(), false);
+                workSsd(action.connection());
+            }
+            case TIER_STORE, TIER_READ -> workSsd(action.connection());
             case RECEIVE_PAYLOAD -> {
                 receiving.put(action.connection(), new Receiving(true, action.offset(), action.length()));
                 watch.transferBegins(this, action.connection(), action.offset(), action.length(), true);
@@ -273,15 +343,28 @@ final class SimNode extends SimProcess {
         return Math.max(0, length - Integer.BYTES);
     }
 
-    private void sendPayload(Action action) {
+    private void sendPayload(Action action, long address) {
         End end = ends.get(action.connection());
         if (end == null) {
+            watch.transferEnds(this, action.connection());
             return;
         }
-        watch.transferBegins(this, end.id, action.offset(), action.length(), false);
-        end.sendPayload(memory.address() + action.offset(), action.length(), action.crc(), () -> {
+        end.sendPayload(address, action.length(), action.crc(), () -> {
             watch.transferEnds(this, end.id);
             feed(() -> core.payloadSent(end.id));
+        });
+    }
+
+    /** The SSD does one thing, sooner or later than others. */
+    private void workSsd(long job) {
+        long delayMs = world.oneIn(20) ? world.between(50, SSD_SLOW_MS_MAX) : world.between(0, SSD_MS_MAX);
+        in(delayMs, () -> {
+            watch.transferEnds(this, -job);
+            if (ssdFails) {
+                watch.ssdLost(this);
+            }
+            feed(() -> core.workSsd(job, ssdFails));
+            watch.ssdChanged(this);
         });
     }
 

@@ -38,7 +38,7 @@ final class Simulation implements AutoCloseable {
         Truth truth = new Truth(world, history);
         Promises promises = new Promises(world, history);
         LeaderChecks leaderChecks = new LeaderChecks(world, plan.times(), truth, promises);
-        SegmentChecks segmentChecks = new SegmentChecks(truth, promises, this::nodeDied);
+        SegmentChecks segmentChecks = new SegmentChecks(truth, promises, tally, this::nodeDied);
         MemoryLeaseStore leases = new MemoryLeaseStore();
         Set<String> expected = new TreeSet<>();
         for (int i = 0; i < plan.nodes(); i++) {
@@ -55,7 +55,8 @@ final class Simulation implements AutoCloseable {
         for (int i = 0; i < plan.nodes() + plan.transientNodes(); i++) {
             boolean isTransient = i >= plan.nodes();
             String id = (isTransient ? "transient-" : "node-") + i;
-            SimNode node = new SimNode(network, POOL, id, isTransient, addresses, segmentChecks);
+            SimNode node = new SimNode(
+                    network, POOL, id, isTransient, plan.ssd() && !isTransient, addresses, segmentChecks);
             nodes.add(node);
             truth.add(node);
         }
@@ -112,7 +113,7 @@ final class Simulation implements AutoCloseable {
         for (List<? extends SimProcess> some : List.of(clients, nodes, masters)) {
             some.forEach(SimProcess::crash);
         }
-        nodes.forEach(node -> node.memory.close());
+        nodes.forEach(SimNode::release);
         arena.close();
     }
 }

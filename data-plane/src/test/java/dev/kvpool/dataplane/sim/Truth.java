@@ -108,27 +108,42 @@ final class Truth {
         if (!node.isTransient) {
             history.memoryLost();
         }
-        for (Slot slot : node.image.committed()) {
+        lost(node, node.image.committed(), node.heldOnSsd());
+    }
+
+    /** The same of its SSD. */
+    void ssdLost(SimNode node) {
+        lost(node, node.heldOnSsd(), node.image.committed());
+    }
+
+    private void lost(SimNode node, List<Slot> going, List<Slot> staying) {
+        for (Slot slot : going) {
             ObjectId must = newest.get(slot.key());
-            boolean superseded = must != null && must.isNewerThan(slot.id()) && isElsewhere(node, slot.key(), must);
-            if (!superseded && !isElsewhere(node, slot.key(), slot.id())) {
+            boolean superseded =
+                    must != null && must.isNewerThan(slot.id()) && isLeft(node, staying, slot.key(), must);
+            if (!superseded && !isLeft(node, staying, slot.key(), slot.id())) {
                 lost(slot.key());
             }
         }
     }
 
     /** Exactly this object: a newer one may be of a put that was never published, and is given up. */
-    private boolean isElsewhere(SimNode node, String key, ObjectId id) {
-        return nodes.stream().anyMatch(other -> other != node && holds(other, key, id));
+    private boolean isLeft(SimNode node, List<Slot> staying, String key, ObjectId id) {
+        return nodes.stream().anyMatch(other -> other != node && holds(other, key, id))
+                || holds(staying, key, id::equals);
     }
 
-    /** Whether a node's memory holds this object of a key. */
+    /** Whether a node holds this object of a key. */
     static boolean holds(SimNode node, String key, ObjectId id) {
         return holds(node, key, slot -> slot.equals(id));
     }
 
     static boolean holds(SimNode node, String key, Predicate<ObjectId> which) {
-        for (Slot slot : node.image.committed()) {
+        return holds(node.held(), key, which);
+    }
+
+    private static boolean holds(List<Slot> held, String key, Predicate<ObjectId> which) {
+        for (Slot slot : held) {
             if (slot.key().equals(key) && which.test(slot.id())) {
                 return true;
             }

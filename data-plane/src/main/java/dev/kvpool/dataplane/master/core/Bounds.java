@@ -163,5 +163,31 @@ final class Bounds {
     static final double RAMP_START = 0.1;
     static final long RAMP_MS = 60_000;
 
+    /** Objects that are on their way from the memory of a node to its SSD, and their bytes. One object may be larger. */
+    static final int DEMOTIONS_PER_NODE_MAX = 64;
+
+    static final long DEMOTED_BYTES_PER_NODE_MAX = 64L << 20;
+
+    /** The longest key that an SSD keeps. */
+    static final int SSD_KEY_BYTES_MAX = 424;
+
+    /** How full an SSD may be, and how full it is when enough was evicted from it. */
+    static final double SSD_HIGH = 0.95;
+
+    static final double SSD_LOW = 0.90;
+
+    /** How long an SSD that had no room is not asked, and the rest after a walk in vain. */
+    static final long SSD_PAUSE_MS = 1_000;
+
+    /** An object is brought back to memory when it was looked up so often on the SSD within this time. */
+    static final int PROMOTION_HITS = 2;
+
+    static final long PROMOTION_WINDOW_MS = 60_000;
+
+    /** Objects whose lookups are counted, and objects that wait to be brought back. */
+    static final int PROMOTION_COUNTED_MAX = 1 << 16;
+
+    static final int PROMOTIONS_WAITING_MAX = 1024;
+
     private Bounds() {}
 }

@@ -49,7 +49,7 @@ final class ClientRequests {
         granting = new GrantRequests(
                 settings, leadership, view, orders, grants, settlement, upkeep.reserve(), counters, random);
         publishes = new PublishRequests(view, grants, settlement, upkeep.standings(), replies, counters);
-        reads = new ReadRequests(settings, leadership, view, orders, counters);
+        reads = new ReadRequests(settings, leadership, view, orders, upkeep.promotions(), counters);
         Removals removals =
                 new Removals(leadership, view, orders, grants, settlement, upkeep.burials(), upkeep.copies());
         removes = new RemoveRequests(leadership, view, orders, grants, publishes, removals, replies, counters);

@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Copy;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
+import dev.kvpool.wire.Medium;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
 
 /**
  * Carries out copies from node to node, for repair and drain alike: a bounded number, a bounded number of bytes and a bounded
@@ -107,7 +109,7 @@ final class Copies {
         }
     }
 
-    /** Copies one object; it must have a replica on {@code source} and none on {@code target}. */
+    /** Copies one object into the memory of a node, which must have none of it there. */
     void start(Replica replica, NodeView target, Authority authority, Listener listener) {
         NodeView source = replica.node();
         StoredObject object = replica.object();
@@ -133,6 +135,7 @@ final class Copies {
                         object.retention(),
                         source.peer.incarnation(),
                         replica.extent(),
+                        Medium.DRAM,
                         object.key(),
                         source.info.tcp()),
                 nowMs + Bounds.COPY_WAIT_MS,
@@ -157,6 +160,38 @@ final class Copies {
         } // else the target has not told: it may have made the copy, and its next snapshot says whether it has
         listener.copied(id, source.id, target.id, bytes, done);
         underWay.remove(id).forEach(Runnable::run);
+    }
+
+    /** Copies one object from the memory of its node to the SSD there; no copy of it may be under way. */
+    void demote(Replica replica, Authority authority, BiConsumer<ObjectId, Status> whenDone) {
+        NodeView node = replica.node();
+        StoredObject object = replica.object();
+        ObjectId id = object.id();
+        long bytes = replica.extentBytes();
+        long ssdBytes = ExtentSize.onSsd(object.payloadLength());
+        node.ssd.demoting(bytes, ssdBytes);
+        underWay.put(id, new ArrayList<>(1));
+        commands.send(
+                node,
+                requestId -> new Copy(
+                        requestId,
+                        authority,
+                        id,
+                        object.payloadLength(),
+                        object.payloadCrc(),
+                        object.retention(),
+                        node.peer.incarnation(),
+                        replica.extent(),
+                        Medium.SSD,
+                        object.key(),
+                        node.info.tcp()),
+                nowMs + Bounds.COPY_WAIT_MS,
+                status -> {
+                    node.ssd.demoted(bytes, ssdBytes);
+                    List<Runnable> tasks = underWay.remove(id);
+                    whenDone.accept(id, status);
+                    tasks.forEach(Runnable::run);
+                });
     }
 
     private void failed(ObjectId id, NodeView source, Status status) {

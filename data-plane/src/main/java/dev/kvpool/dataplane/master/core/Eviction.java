@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master.core;
 import dev.kvpool.dataplane.wire.message.Retention;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -16,16 +17,6 @@ final class Eviction {
     enum Round {
         UNPINNED,
         SOFTLY_PINNED
-    }
-
-    /** What a node still has to lose. */
-    private static final class Need {
-        private long bytes;
-        private long slots;
-
-        boolean isOpen() {
-            return bytes > 0 || slots > 0;
-        }
     }
 
     private final EvictionRules rules;
@@ -43,6 +34,11 @@ final class Eviction {
         }
     }
 
+    /** Only the rules: no node has to lose anything. */
+    static Eviction ofNothing(EvictionRules rules) {
+        return new Eviction(List.of(), rules);
+    }
+
     /** Whether any node has to lose something still. */
     boolean isNeeded() {
         return open > 0;
@@ -56,7 +52,7 @@ final class Eviction {
     /** Whether a node that has to lose something holds this object. */
     boolean helps(StoredObject object) {
         for (Replica replica : object.replicas()) {
-            if (isNeededOn(replica.node())) {
+            if (replica.isInMemory() && isNeededOn(replica.node())) {
                 return true;
             }
         }
@@ -96,34 +92,50 @@ final class Eviction {
     /** Counts the extents of a victim as gone. */
     void book(StoredObject victim) {
         for (Replica replica : victim.replicas()) {
-            NodeView node = replica.node();
-            node.wantedBytes = Math.max(0, node.wantedBytes - replica.extentBytes());
-            Need need = needs.get(node);
-            if (need != null && need.isOpen()) {
-                need.bytes -= replica.extentBytes();
-                need.slots--;
-                open -= need.isOpen() ? 0 : 1;
+            if (replica.isInMemory()) {
+                book(replica);
             }
         }
     }
 
+    /** Counts an extent in memory as gone, which it is or will be soon. */
+    void book(Replica replica) {
+        NodeView node = replica.node();
+        node.wantedBytes = Math.max(0, node.wantedBytes - replica.extentBytes());
+        Need need = needs.get(node);
+        if (need != null && need.isOpen()) {
+            need.take(replica.extentBytes());
+            open -= need.isOpen() ? 0 : 1;
+        }
+    }
+
+    /** Nothing more is taken from a node in this turn: its SSD has to take what is on its way first. */
+    void waitFor(NodeView node) {
+        Need need = needs.get(node);
+        if (need != null && need.isOpen()) {
+            need.close();
+            open--;
+        }
+    }
+
+    /** Whether a node is so full that it cannot wait for its SSD: half of the way from the mark to the end is used. */
+    boolean isUrgentOn(NodeView node) {
+        return node.wantedBytes > 0 || bytesHeld(node) > node.capacityBytes * (1 + rules.high()) / 2;
+    }
+
     private static Need need(NodeView node) {
-        Need need = new Need();
         long bytes = bytesHeld(node);
         long slots = slotsHeld(node);
-        if (node.byteLimits.isAbove(bytes) || node.slotLimits.isAbove(slots)) {
-            need.bytes = node.byteLimits.excess(bytes);
-            need.slots = node.slotLimits.excess(slots);
-        }
-        need.bytes = Math.max(need.bytes, node.wantedBytes);
-        return need;
+        boolean above = node.byteLimits.isAbove(bytes) || node.slotLimits.isAbove(slots);
+        long bytesToLose = above ? node.byteLimits.excess(bytes) : 0;
+        return new Need(Math.max(bytesToLose, node.wantedBytes), above ? node.slotLimits.excess(slots) : 0);
     }
 
     private static long bytesHeld(NodeView node) {
-        return node.usedBytes() + node.grantedBytes - node.freeingBytes();
+        return node.usedBytes() + node.grantedBytes - node.freeingBytes() - node.ssd.leavingBytes();
     }
 
     private static long slotsHeld(NodeView node) {
-        return node.usedSlots() + node.grantedSlots - node.freeingSlots();
+        return node.usedSlots() + node.grantedSlots - node.freeingSlots() - node.ssd.demotions();
     }
 }

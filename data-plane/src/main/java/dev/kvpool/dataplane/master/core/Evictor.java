@@ -5,7 +5,7 @@ import dev.kvpool.dataplane.master.core.Counters.Count;
 import dev.kvpool.dataplane.master.core.Eviction.Round;
 
 /**
- * Evicts, while this master serves, as {@link Eviction} judges: from the least recently used object on, through all of them
+ * Evicts, while this master serves, as {@link Eviction} judges, or sends to the SSD, as {@link MemoryPressure} does: from the least recently used object on, through all of them
  * if need be, but bounded in a turn, so that nobody waits long behind one: what writers put pays for the room it takes, and
  * each tick goes on by more. Only a walk that found nothing more to take ends without success; after a short
  * rest the next one begins, since leases end. So a full pool goes on losing objects as long as it holds one that may go. As long
@@ -22,6 +22,7 @@ final class Evictor {
     private final Departed departed;
     private final Predecessors predecessors;
     private final Counters counters;
+    private final MemoryPressure pressure;
 
     /** The walk under way, null when there is none, and what it may take. */
     private ObjectChain.Walk walk;
@@ -42,6 +43,7 @@ final class Evictor {
             Orders orders,
             Settlement settlement,
             Predecessors predecessors,
+            MemoryPressure pressure,
             Counters counters) {
         this.rules = rules;
         this.leadership = leadership;
@@ -53,6 +55,7 @@ final class Evictor {
         this.departed = view.departed();
         this.predecessors = predecessors;
         this.counters = counters;
+        this.pressure = pressure;
     }
 
     /** This master serves from now on. */
@@ -68,6 +71,7 @@ final class Evictor {
     }
 
     void tick(long nowMs) {
+        pressure.tick(nowMs);
         if (!settlement.isRecovering(nowMs)) {
             sinceTakeover = end(sinceTakeover);
         }
@@ -143,6 +147,10 @@ final class Evictor {
             return;
         }
         if (!eviction.helps(object)) {
+            return;
+        }
+        if (!pressure.mustEvict(object, eviction, nowMs)) {
+            left -= Bounds.EVICTED_IS_VISITS;
             return;
         }
         if (!predecessors.mayBeLeft(object, nowMs)) {

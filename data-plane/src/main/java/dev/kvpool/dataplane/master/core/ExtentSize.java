@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master.core;
 /** How many bytes a node allocates for an object, as it is laid out: key, padding to 64, payload, padding to 64. */
 final class ExtentSize {
     private static final long ALIGNMENT = 64;
+    private static final long BLOCK = 4096;
 
     private ExtentSize() {}
 
@@ -13,6 +14,14 @@ final class ExtentSize {
             return Long.MAX_VALUE;
         }
         return aligned(keyLength) + aligned(payloadLength);
+    }
+
+    /** The same on an SSD: whole blocks for the payload, at least one. */
+    static long onSsd(long payloadLength) {
+        if (payloadLength < 0 || payloadLength > Long.MAX_VALUE / 2) {
+            return Long.MAX_VALUE;
+        }
+        return Math.max(1, (payloadLength + BLOCK - 1) / BLOCK) * BLOCK;
     }
 
     private static long aligned(long bytes) {

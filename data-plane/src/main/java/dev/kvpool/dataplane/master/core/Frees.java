@@ -147,6 +147,15 @@ final class Frees {
         enqueue(replica, null);
     }
 
+    /** Frees what an object that keeps other copies has on a node, on whichever medium. */
+    void trimAll(StoredObject object, NodeView node) {
+        for (Replica replica : object.replicas()) {
+            if (replica.node() == node) {
+                enqueue(replica, null);
+            }
+        }
+    }
+
     /** Frees what a doomed object still has on a node that has just become usable, or has just shown it. */
     void giveUpRest(Replica replica, long nowMs) {
         StoredObject object = replica.object();

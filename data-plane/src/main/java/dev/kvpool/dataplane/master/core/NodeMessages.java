@@ -65,6 +65,7 @@ final class NodeMessages {
             case NodeStats it -> {
                 node.stats = it;
                 node.active = it.active();
+                node.ssd.told(it);
                 node.hasPlaceFor(it.largestFreeBytes());
             }
             case LeaderGone it -> departures.heard(node, it, nowMs);

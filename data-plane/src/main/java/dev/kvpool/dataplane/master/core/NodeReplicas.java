@@ -27,9 +27,33 @@ final class NodeReplicas {
     /** How far the search for what is not confirmed is; null when nobody searches. */
     private SplitTable.Tour search;
 
-    private long bytes;
-    private long freeingBytes;
-    private long freeingSlots;
+    private final Sums memory = new Sums();
+    private final Sums ssd = new Sums();
+
+    /** Of the replicas on one medium, those that are being freed included. */
+    static final class Sums {
+        private long count;
+        private long bytes;
+        private long freeingBytes;
+        private long freeingSlots;
+
+        long count() {
+            return count;
+        }
+
+        long bytes() {
+            return bytes;
+        }
+
+        /** Bytes that the node was, or is about to be, told to free. */
+        long freeingBytes() {
+            return freeingBytes;
+        }
+
+        long freeingSlots() {
+            return freeingSlots;
+        }
+    }
 
     /** Segment and slot find a replica of whatever generation: a slot holds one. */
     private static final class ByPlace extends SplitTable {
@@ -105,43 +129,45 @@ final class NodeReplicas {
         return byPlace == null ? 0 : byPlace.size();
     }
 
-    long bytes() {
-        return bytes;
+    Sums memory() {
+        return memory;
     }
 
-    long freeingBytes() {
-        return freeingBytes;
+    Sums ssd() {
+        return ssd;
     }
 
-    long freeingSlots() {
-        return freeingSlots;
+    private Sums sums(int replica) {
+        return records.isInMemory(replica) ? memory : ssd;
     }
 
     void add(int replica) {
         byPlace.add(replica);
-        bytes += records.extentBytes(replica);
+        sums(replica).count++;
+        sums(replica).bytes += records.extentBytes(replica);
     }
 
     void remove(int replica) {
         noLongerFreeing(replica);
         unconfirmed -= isConfirmed(replica) ? 0 : 1;
         byPlace.remove(replica);
-        bytes -= records.extentBytes(replica);
+        sums(replica).count--;
+        sums(replica).bytes -= records.extentBytes(replica);
     }
 
     void freeing(int replica) {
         if (!records.isFreeing(replica)) {
             records.setFreeing(replica, true);
-            freeingBytes += records.extentBytes(replica);
-            freeingSlots++;
+            sums(replica).freeingBytes += records.extentBytes(replica);
+            sums(replica).freeingSlots++;
         }
     }
 
     void noLongerFreeing(int replica) {
         if (records.isFreeing(replica)) {
             records.setFreeing(replica, false);
-            freeingBytes -= records.extentBytes(replica);
-            freeingSlots--;
+            sums(replica).freeingBytes -= records.extentBytes(replica);
+            sums(replica).freeingSlots--;
         }
     }
 

@@ -175,7 +175,7 @@ final class NodeStream {
                 && line.key().isValid()
                 && line.payloadLength() >= 0
                 && line.extentBytes() >= line.payloadLength()
-                && line.extentBytes() <= node.capacityBytes
+                && line.extentBytes() <= node.capacityOf(line.extent())
                 && Index.canHold(line);
         require(sound, "a directory record with a field out of range");
     }

@@ -4,9 +4,11 @@ package dev.kvpool.dataplane.master.core;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.NodeRef;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
+import dev.kvpool.wire.Medium;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
@@ -111,9 +113,15 @@ final class NodeView implements Placement.Candidate {
     /** The part of new objects, 0 to 1, it is considered for; kept by {@link Standings}. */
     double willingness = 1;
 
+    /** Of its memory; {@link #ssd} has the other. */
     long capacityBytes;
+
     long capacitySlots;
     long segmentBytesMax;
+
+    /** Its SSD tier, which may be none. */
+    final SsdView ssd = new SsdView(replicas);
+
     long grantedBytes;
     long grantedSlots;
 
@@ -189,7 +197,11 @@ final class NodeView implements Placement.Candidate {
         capacityBytes = 0;
         capacitySlots = 0;
         segmentBytesMax = 0;
+        ssd.introduced(newInfo);
         for (Segment segment : newInfo.segments()) {
+            if (segment.medium() == Medium.SSD) {
+                continue;
+            }
             capacityBytes += segment.capacityBytes();
             capacitySlots += segment.slots();
             segmentBytesMax = Math.max(segmentBytesMax, segment.capacityBytes());
@@ -220,28 +232,33 @@ final class NodeView implements Placement.Candidate {
         return false;
     }
 
+    /** Bytes that the medium of an extent has. */
+    long capacityOf(ExtentRef extent) {
+        return extent.segment() == ExtentRef.MEMORY ? capacityBytes : ssd.capacityBytes();
+    }
+
     /** Extents the node is known to hold, those about to be freed included. */
     long replicaCount() {
         return replicas.count();
     }
 
-    /** Bytes of those extents and of tombstones. */
+    /** Bytes of memory that those extents and tombstones take. */
     long usedBytes() {
-        return replicas.bytes() + tombstoneBytes;
+        return replicas.memory().bytes() + tombstoneBytes;
     }
 
     /** Directory slots in use, by objects and tombstones. */
     long usedSlots() {
-        return replicas.count() + tombstoneSlots;
+        return replicas.memory().count() + tombstoneSlots;
     }
 
     /** Bytes and directory slots the node was, or is about to be, told to free. */
     long freeingBytes() {
-        return replicas.freeingBytes();
+        return replicas.memory().freeingBytes();
     }
 
     long freeingSlots() {
-        return replicas.freeingSlots();
+        return replicas.memory().freeingSlots();
     }
 
     @Override

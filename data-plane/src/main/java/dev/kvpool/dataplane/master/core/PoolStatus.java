@@ -83,7 +83,18 @@ public record PoolStatus(
             List<String> protocols,
             String address,
             ActiveVersions active,
+            Ssd ssd,
             Optional<Contents> contents) {}
+
+    /**
+     * The SSD tier of a node; all 0 when it has none.
+     *
+     * @param arriving objects on their way there from its memory
+     * @param problem why one that was asked for is off; empty when it works
+     */
+    public record Ssd(long capacityBytes, long usedBytes, long objects, long arriving, String problem) {
+        static final Ssd NONE = new Ssd(0, 0, 0, 0, "");
+    }
 
     /**
      * What a node holds, in numbers that can be compared before and after its process was replaced.

@@ -27,9 +27,16 @@ final class ReadRequests {
     private final Enrolments enrolments;
     private final Leadership leadership;
     private final Departed departed;
+    private final Promotions promotions;
     private final Counters counters;
 
-    ReadRequests(CoreSettings settings, Leadership leadership, View view, Orders orders, Counters counters) {
+    ReadRequests(
+            CoreSettings settings,
+            Leadership leadership,
+            View view,
+            Orders orders,
+            Promotions promotions,
+            Counters counters) {
         this.settings = settings;
         this.index = view.index();
         this.membership = view.membership();
@@ -37,6 +44,7 @@ final class ReadRequests {
         this.enrolments = orders.enrolments();
         this.leadership = leadership;
         this.departed = view.departed();
+        this.promotions = promotions;
         this.counters = counters;
     }
 
@@ -67,12 +75,22 @@ final class ReadRequests {
         counters.add(Count.LOOKUP_HITS);
         lease(object, nowMs);
         List<ReplicaRef> replicas = new ArrayList<>(object.usableReplicas());
+        name(object, true, nodes, replicas);
+        if (replicas.isEmpty()) {
+            counters.add(Count.LOOKUP_HITS_SSD);
+            promotions.hit(object.id(), nowMs);
+        }
+        name(object, false, nodes, replicas);
+        return new Found(Status.OK, object.id(), object.payloadLength(), object.payloadCrc(), replicas);
+    }
+
+    /** Memory first: whoever reads takes them in this order. */
+    private static void name(StoredObject object, boolean inMemory, NodeTable nodes, List<ReplicaRef> replicas) {
         for (Replica replica : object.replicas()) {
-            if (isNamed(replica, object)) {
+            if (replica.isInMemory() == inMemory && isNamed(replica, object)) {
                 replicas.add(new ReplicaRef(nodes.place(replica.node()), replica.extent(), replica.offset()));
             }
         }
-        return new Found(Status.OK, object.id(), object.payloadLength(), object.payloadCrc(), replicas);
     }
 
     private Count reasonOfMiss(Key key) {

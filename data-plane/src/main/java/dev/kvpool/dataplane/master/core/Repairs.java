@@ -133,7 +133,7 @@ final class Repairs {
 
     /** @param first this pass has not come by the object before */
     private void visit(StoredObject object, boolean first, Map<String, Site> now, Authority authority, long nowMs) {
-        boolean even = object.usableReplicas() == object.wanted();
+        boolean even = object.usableCopies() == object.wanted();
         if (even && !drains.isActive()) {
             return;
         }
@@ -141,8 +141,9 @@ final class Repairs {
         long bytes = 0;
         for (Replica replica : object.replicas()) {
             bytes = replica.extentBytes();
-            if (!replica.isFreeing()) {
-                holders.add(now.get(replica.node().id));
+            Site site = now.get(replica.node().id);
+            if (!replica.isFreeing() && !holders.contains(site)) {
+                holders.add(site);
             }
         }
         hotterBytes += first ? bytes : 0;
@@ -150,7 +151,7 @@ final class Repairs {
             Replica leaving = soleReplica(object, holders);
             String why = copy(object, bytes, leaving, holders, now, authority, nowMs);
             drains.left(first ? leaving : null, why);
-        } else if (object.usableReplicas() > object.wanted() && !object.isLeased(nowMs)) {
+        } else if (object.usableCopies() > object.wanted() && !object.isLeased(nowMs)) {
             trim(object, holders);
         }
     }
@@ -231,17 +232,21 @@ final class Repairs {
 
     private void trim(StoredObject object, List<Site> holders) {
         for (String id : CopyPlan.surplus(object.wanted(), holders)) {
-            frees.trim(on(object, id));
+            frees.trimAll(object, membership.node(id));
             counters.add(Count.TRIMMED);
             progress = true;
         }
     }
 
+    /** From memory, where both media of the node have it. */
     private static Replica on(StoredObject object, String node) {
+        Replica found = null;
         for (Replica replica : object.replicas()) {
-            if (replica.node().id.equals(node) && !replica.isFreeing()) {
-                return replica;
-            }
+            boolean there = replica.node().id.equals(node) && !replica.isFreeing();
+            found = there && (found == null || replica.isInMemory()) ? replica : found;
+        }
+        if (found != null) {
+            return found;
         }
         throw new IllegalStateException("object " + object.id() + " has no replica on " + node);
     }

@@ -42,6 +42,16 @@ final class Replica {
         return replicas.offset(at());
     }
 
+    /** False: it lies on the node's SSD. */
+    boolean isInMemory() {
+        return replicas.isInMemory(at());
+    }
+
+    /** It lies on an SSD, and the memory of the same node holds the object too. */
+    boolean isSecond() {
+        return replicas.isSecond(at());
+    }
+
     /** Bytes allocated on the node, key and padding included. */
     long extentBytes() {
         return replicas.extentBytes(at());

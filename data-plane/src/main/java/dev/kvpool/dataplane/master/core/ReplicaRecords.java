@@ -80,7 +80,7 @@ final class ReplicaRecords {
             slabs.setInt(replica, NEXT_OF_OBJECT, objects.link(object, ObjectRecords.MORE_REPLICAS));
             objects.setLink(object, ObjectRecords.MORE_REPLICAS, replica);
         }
-        boolean odd = line.extentBytes() != ExtentSize.of(objects.keyLength(object), objects.payloadLength(object));
+        boolean odd = line.extentBytes() != usualSize(object, line.extent().segment());
         if (odd) {
             oddSizes.put(replica, line.extentBytes());
         }
@@ -157,13 +157,32 @@ final class ReplicaRecords {
         return count;
     }
 
-    /** How many replicas of an object lie on nodes that count; see {@link Index#serve}. */
+    /** On how many nodes that count an object lies; see {@link Index#serve}. */
     int counted(int object) {
         int count = 0;
         for (int replica = firstOf(object); replica != Slabs.NONE; replica = nextOf(replica)) {
-            count += node(replica).counted ? 1 : 0;
+            count += node(replica).counted && !isSecond(replica) ? 1 : 0;
         }
         return count;
+    }
+
+    /** Whether it lies on an SSD and the memory of the same node holds the object too: the two are one copy. */
+    boolean isSecond(int replica) {
+        return !isInMemory(replica) && find(owner(replica), node(replica), true) != Slabs.NONE;
+    }
+
+    boolean isInMemory(int replica) {
+        return segment(replica) == ExtentRef.MEMORY;
+    }
+
+    /** The replica of an object in the memory, or on the SSD, of a node; {@link Slabs#NONE} when there is none. */
+    int find(int object, NodeView node, boolean inMemory) {
+        for (int replica = firstOf(object); replica != Slabs.NONE; replica = nextOf(replica)) {
+            if (node(replica) == node && isInMemory(replica) == inMemory) {
+                return replica;
+            }
+        }
+        return Slabs.NONE;
     }
 
     /** How many replicas of an object lie on one node: nearly always one. */
@@ -209,8 +228,12 @@ final class ReplicaRecords {
         if (is(replica, ODD_SIZE)) {
             return oddSizes.get(replica);
         }
-        int object = owner(replica);
-        return ExtentSize.of(objects.keyLength(object), objects.payloadLength(object));
+        return usualSize(owner(replica), segment(replica));
+    }
+
+    private long usualSize(int object, int segment) {
+        long payload = objects.payloadLength(object);
+        return segment == ExtentRef.SSD ? ExtentSize.onSsd(payload) : ExtentSize.of(objects.keyLength(object), payload);
     }
 
     boolean is(int replica, DirectoryRecord line) {

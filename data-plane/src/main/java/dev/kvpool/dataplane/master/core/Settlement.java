@@ -215,7 +215,7 @@ final class Settlement {
     private static int copiesInView(StoredObject object) {
         int copies = 0;
         for (Replica replica : object.replicas()) {
-            copies += isRelied(replica.node()) ? 1 : 0;
+            copies += isRelied(replica.node()) && !replica.isSecond() ? 1 : 0;
         }
         return copies;
     }

@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.master.core.PoolStatus.Committed;
 import dev.kvpool.dataplane.master.core.PoolStatus.Contents;
 import dev.kvpool.dataplane.master.core.PoolStatus.Node;
 import dev.kvpool.dataplane.master.core.PoolStatus.NodeState;
+import dev.kvpool.dataplane.master.core.PoolStatus.Ssd;
 import dev.kvpool.dataplane.master.core.PoolStatus.State;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import java.util.ArrayList;
@@ -139,6 +140,7 @@ final class StatusReport {
                 protocols(node),
                 node.info == null ? "" : node.info.tcp(),
                 node.active,
+                ssd(node.ssd),
                 contents(node));
     }
 
@@ -173,7 +175,11 @@ final class StatusReport {
         NodeState state = refusal == null ? NodeState.AWAY : NodeState.REFUSED;
         String reason = refusal == null ? "has never connected to this master" : refusal;
         return new Node(
-                id, state, reason, false, 0, 0, 0, 0, "", List.of(), "", ActiveVersions.UNKNOWN, Optional.empty());
+                id, state, reason, false, 0, 0, 0, 0, "", List.of(), "", ActiveVersions.UNKNOWN, Ssd.NONE, Optional.empty());
+    }
+
+    private static Ssd ssd(SsdView ssd) {
+        return new Ssd(ssd.capacityBytes(), ssd.usedBytes(), ssd.objects(), ssd.demotions(), ssd.problem());
     }
 
     private static List<String> protocols(NodeView node) {

@@ -85,6 +85,30 @@ final class StoredObject {
         return count;
     }
 
+    /** On how many usable nodes it lies. */
+    int usableCopies() {
+        int copies = 0;
+        for (Replica replica : replicas()) {
+            copies += replica.node().usable && !replica.isSecond() ? 1 : 0;
+        }
+        return copies;
+    }
+
+    /** The replica in the memory of a node, null when there is none. */
+    Replica inMemoryOf(NodeView node) {
+        return find(node, true);
+    }
+
+    /** The same on its SSD. */
+    Replica onSsdOf(NodeView node) {
+        return find(node, false);
+    }
+
+    private Replica find(NodeView node, boolean inMemory) {
+        int found = replicas.find(at(), node, inMemory);
+        return found == Slabs.NONE ? null : views.replica(found);
+    }
+
     /** How many of its replicas lie on usable nodes. */
     int usableReplicas() {
         return replicas.usable(at());

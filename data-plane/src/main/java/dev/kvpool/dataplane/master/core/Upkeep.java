@@ -22,6 +22,8 @@ final class Upkeep {
     private final DrainNotes drainNotes;
     private final TakeoverReserve reserve;
     private final Evictor evictor;
+    private final SsdEvictor ssdEvictor;
+    private final Promotions promotions;
 
     Upkeep(
             CoreSettings settings,
@@ -46,7 +48,11 @@ final class Upkeep {
         repairs = new Repairs(settings, view, orders, copies, standings, drains, counters);
         reserve = new TakeoverReserve(settings.eviction(), leadership, membership, settlement);
         Predecessors predecessors = new Predecessors(leadership, view, orders, burials, counters);
-        evictor = new Evictor(settings.eviction(), leadership, view, orders, settlement, predecessors, counters);
+        MemoryPressure pressure = new MemoryPressure(leadership, view, orders, copies, counters);
+        evictor =
+                new Evictor(settings.eviction(), leadership, view, orders, settlement, predecessors, pressure, counters);
+        ssdEvictor = new SsdEvictor(settings.eviction(), leadership, view, orders, predecessors, counters);
+        promotions = new Promotions(view, copies, counters);
     }
 
     Burials burials() {
@@ -81,6 +87,10 @@ final class Upkeep {
         return copies;
     }
 
+    Promotions promotions() {
+        return promotions;
+    }
+
     Drains drains() {
         return drains;
     }
@@ -112,6 +122,8 @@ final class Upkeep {
 
     void endTerm() {
         evictor.endTerm();
+        ssdEvictor.endTerm();
+        promotions.endTerm();
         reserve.endTerm();
         purges.endTerm();
         tombstones.endTerm();
@@ -138,12 +150,14 @@ final class Upkeep {
         drains.tick(nowMs);
         drainNotes.tick(authority, nowMs);
         repairs.tick(authority, nowMs);
+        promotions.tick(authority);
     }
 
     /** Makes room; after whatever else a tick brings, which may have taken some. */
     void makeRoom(long nowMs) {
         reserve.tick(nowMs);
         evictor.tick(nowMs);
+        ssdEvictor.tick(nowMs);
     }
 
     /** So many objects were put, and took room. */

@@ -101,6 +101,7 @@ final class NodeCommandEncoder {
                 .softPinMs(retention.softMs())
                 .group(retention.group())
                 .sourceIncarnation(it.sourceIncarnation())
+                .medium(it.medium())
                 .putKey(it.key().bytes(), 0, it.key().length())
                 .sourceTcp(it.sourceTcp())
                 .limit();

@@ -17,6 +17,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Ssd;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
@@ -128,7 +129,8 @@ final class NodeMessageDecoder {
                 stats.idsHash(),
                 stats.damaged(),
                 stats.scrubRounds(),
-                new ActiveVersions(stats.activeWire(), stats.activeLayout()));
+                new ActiveVersions(stats.activeWire(), stats.activeLayout()),
+                new Ssd(stats.ssdUsedBytes(), stats.ssdObjects(), data.text(stats::wrapSsdProblem)));
     }
 
     NodeMessage fenceAck(DirectBuffer body, MessageHeaderDecoder header) {

@@ -9,5 +9,11 @@ package dev.kvpool.dataplane.wire.message;
  * @param generation makes the extent unique in its segment for ever
  */
 public record ExtentRef(int segment, long slot, long generation) {
+    /** Segment of a node's memory. */
+    public static final int MEMORY = 0;
+
+    /** Segment of a node's SSD tier, which is read through the node only. */
+    public static final int SSD = 1;
+
     public static final ExtentRef NONE = new ExtentRef(0, 0, 0);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.wire.message;
 
+import dev.kvpool.wire.Medium;
 import java.util.List;
 
 /** What a leader asks of a storage node. */
@@ -25,8 +26,10 @@ public sealed interface NodeCommand extends Message {
     }
 
     /**
-     * Asks a node to read an object from another one and to commit it under the same id.
+     * Asks a node to read an object from a source and to commit it under the same id: in its memory, from another node or from
+     * its own SSD, or on its SSD, from its own memory.
      *
+     * @param medium where it goes
      * @param sourceIncarnation of the node that holds it
      * @param sourceTcp data endpoint of that node
      */
@@ -39,6 +42,7 @@ public sealed interface NodeCommand extends Message {
             Retention retention,
             long sourceIncarnation,
             ExtentRef sourceExtent,
+            Medium medium,
             Key key,
             String sourceTcp)
             implements NodeCommand {}

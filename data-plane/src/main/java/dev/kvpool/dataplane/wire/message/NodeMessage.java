@@ -63,6 +63,7 @@ public sealed interface NodeMessage extends Message {
      *
      * @param idsHash order-free hash of the ids of all committed objects
      * @param damaged objects of this life dropped because their bytes no longer matched their checksum
+     * @param ssd how the SSD tier is
      */
     record NodeStats(
             long sequence,
@@ -74,8 +75,18 @@ public sealed interface NodeMessage extends Message {
             long idsHash,
             long damaged,
             long scrubRounds,
-            ActiveVersions active)
+            ActiveVersions active,
+            Ssd ssd)
             implements NodeMessage {}
+
+    /**
+     * The SSD tier of a node.
+     *
+     * @param problem why one that was asked for is off; empty when it works or there is none
+     */
+    record Ssd(long usedBytes, long objects, String problem) {
+        public static final Ssd NONE = new Ssd(0, 0, "");
+    }
 
     /**
      * The holder of this authority, the highest the node obeys, is gone.

@@ -3,12 +3,14 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.master.core.Counters.Count;
 import dev.kvpool.dataplane.master.core.PoolStatus.NodeState;
 import dev.kvpool.dataplane.master.core.PoolStatus.State;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
@@ -22,6 +24,8 @@ import org.junit.jupiter.api.Test;
 /** What may concern millions of objects, and is not asked for by anybody, is done a bounded number at a time. */
 class BoundedTurnsTest {
     private static final int FORGOTTEN_PER_TURN = Bounds.COMPARED_PER_TICK / Bounds.FORGOTTEN_IS_VISITS;
+
+    private static final int EVICTED_PER_TURN = Bounds.EVICTION_VISITS / Bounds.EVICTED_IS_VISITS;
 
     /** Until what is given up may be freed: the largest object lease, counted from the takeover. */
     private static final long LEASES_MS = 10_100;
@@ -252,6 +256,47 @@ class BoundedTurnsTest {
         lead(new Authority(7, 1));
 
         assertThat(pool.freedAfter(LEASES_MS)).hasSize(sent);
+    }
+
+    @Test
+    void whatAnSsdHasTooMuchOfGoesABoundedNumberAtATimeDownToTheLowerMark() {
+        int keys = 20_000;
+        pool.showOnSsd(1, keys, false);
+        pool.show(2, 0, 0);
+        serve();
+
+        List<Extent> freed = freedInTurns(EVICTED_PER_TURN);
+
+        int toLose = keys - (int) (keys * Bounds.SSD_LOW);
+        assertThat(freed).hasSize(toLose);
+        assertThat(core.status().counters().get(Count.EVICTED)).isEqualTo(toLose);
+    }
+
+    @Test
+    void whatTheSsdHasAsWellLeavesMemoryABoundedNumberAtATime() {
+        int keys = 20_000;
+        pool.showOnSsd(1, keys, true);
+        pool.show(2, 0, 0);
+        serve();
+
+        List<Extent> freed = freedInTurns(EVICTED_PER_TURN);
+
+        assertThat(freed).hasSizeBetween(keys / 10, keys / 2);
+        assertThat(freed).allMatch(extent -> extent.extent().segment() == ExtentRef.MEMORY);
+        assertThat(core.status().counters().get(Count.EVICTED)).isZero();
+        assertThat(core.status().objects()).isEqualTo(keys);
+    }
+
+    /** What is freed until nothing more is. */
+    private List<Extent> freedInTurns(int perTurnMax) {
+        List<Extent> freed = new ArrayList<>();
+        List<Extent> now = pool.freesAfter(LEASES_MS);
+        while (!now.isEmpty()) {
+            assertThat(now).hasSizeLessThanOrEqualTo(perTurnMax);
+            freed.addAll(now);
+            now = pool.freesAfter(10);
+        }
+        return freed;
     }
 
     private void lead(Authority authority) {

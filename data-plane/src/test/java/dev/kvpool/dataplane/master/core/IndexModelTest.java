@@ -136,7 +136,9 @@ class IndexModelTest {
         private ExtentRef extent() {
             long slot = random.nextInt(SLOTS);
             return new ExtentRef(
-                    slot % 2 == 0 ? 0 : 65_535, slot % 3 == 0 ? 0xffff_ffffL - slot : slot, random.nextInt(50));
+                    slot % 2 == 0 ? ExtentRef.MEMORY : slot % 4 == 1 ? ExtentRef.SSD : 65_535,
+                    slot % 3 == 0 ? 0xffff_ffffL - slot : slot,
+                    random.nextInt(50));
         }
 
         private Plain any() {
@@ -340,8 +342,10 @@ class IndexModelTest {
         private void compare(NodeView node, PlainNode expected) {
             assertThat(node.usable).isEqualTo(expected.usable);
             assertThat(node.replicaCount()).isEqualTo(expected.replicas.size());
-            assertThat(node.usedBytes()).isEqualTo(expected.bytes());
-            assertThat(node.freeingBytes()).isEqualTo(expected.freeingBytes());
+            assertThat(node.usedBytes()).isEqualTo(expected.bytes(true));
+            assertThat(node.freeingBytes()).isEqualTo(expected.freeingBytes(true));
+            assertThat(node.ssd.usedBytes()).isEqualTo(expected.bytes(false));
+            assertThat(node.replicas.ssd().freeingBytes()).isEqualTo(expected.freeingBytes(false));
             for (Replica replica : index.replicasOn(node)) {
                 PlainReplica plainReplica = expected.replicas.get(PlainIndex.place(replica.extent()));
                 DirectoryRecord line = plainReplica.line;

@@ -10,8 +10,11 @@ import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
+import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
@@ -21,6 +24,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
+import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.Medium;
 import dev.kvpool.wire.RecordState;
 import java.util.ArrayList;
@@ -36,13 +40,19 @@ final class LargePool {
     static final Authority OURS = new Authority(6, 1);
     private static final int EXTENT = 4096;
 
+    private record Sent(long session, Message message) {}
+
     final MasterCore core = new MasterCore(
             new CoreSettings("m", 10_000, EvictionRules.between(0.50, 0.90), 1, 5_000, 30_000, 1 << 20),
             Set.of("node-1", "node-2"),
             new Random(1));
-    private final List<Message> toNodes = new ArrayList<>();
+    private final List<Sent> toNodes = new ArrayList<>();
     private final List<Message> toClient = new ArrayList<>();
     private final Map<Long, Fence> fences = new HashMap<>();
+
+    /** Of the latest change that a node has told. */
+    private final Map<Long, Long> sequences = new HashMap<>();
+
     long nowMs = 1_000;
 
     static ObjectId newer(int i) {
@@ -79,9 +89,32 @@ final class LargePool {
         show(node, lines);
     }
 
+    /** The same objects in as much memory as they fill, if they are there at all, and on an SSD that they fill. */
+    void showOnSsd(int node, int keys, boolean alsoInMemory) {
+        List<DirectoryRecord> lines = new ArrayList<>();
+        for (int i = 0; i < keys; i++) {
+            long offset = (long) i * EXTENT;
+            ObjectId id = new ObjectId(5, i + 1);
+            Key key = Key.of("k" + i);
+            if (alsoInMemory) {
+                lines.add(DirectoryRecord.committed(new ExtentRef(0, i, 1), id, offset, EXTENT, 100, i, key));
+            }
+            lines.add(DirectoryRecord.committed(new ExtentRef(1, i, 1), id, offset, EXTENT, 100, i, key));
+        }
+        long bytes = (long) keys * EXTENT;
+        Segment memory = new Segment(ExtentRef.MEMORY, Medium.DRAM, bytes, 1 << 20);
+        // Where memory is what has to lose something, the SSD has room for twice as much.
+        Segment ssd = new Segment(ExtentRef.SSD, Medium.SSD, alsoInMemory ? 2 * bytes : bytes, 1 << 20);
+        show(node, lines, List.of(memory, ssd));
+    }
+
     void show(int node, List<DirectoryRecord> lines) {
+        show(node, lines, List.of(new Segment(ExtentRef.MEMORY, Medium.DRAM, 1L << 40, 1 << 20)));
+    }
+
+    private void show(int node, List<DirectoryRecord> lines, List<Segment> segments) {
         core.nodeConnected(node, new NodePeer("node-" + node, 77 + node, "test"), nowMs);
-        Segment segment = new Segment(0, Medium.DRAM, 1L << 40, 1 << 20);
+        sequences.remove((long) node);
         tell(
                 node,
                 new NodeInfo(
@@ -92,7 +125,7 @@ final class LargePool {
                         false,
                         Restored.NOTHING,
                         ActiveVersions.UNKNOWN,
-                        List.of(segment),
+                        segments,
                         "10.0.0." + node + ":50061",
                         "",
                         ""));
@@ -126,20 +159,42 @@ final class LargePool {
         return (LookupReply) toClient.getLast();
     }
 
-    /** The objects whose extents the nodes are told to free after a while. */
+    /** The objects whose extents the nodes are told to free after a while; they do not answer. */
     List<ObjectId> freedAfter(long ms) {
+        return freeCommandsAfter(ms).stream()
+                .flatMap(sent -> ((Free) sent.message).extents().stream())
+                .map(Extent::objectId)
+                .toList();
+    }
+
+    /** The extents that the nodes are told to free after a while, and free at once. */
+    List<Extent> freesAfter(long ms) {
+        List<Extent> freed = new ArrayList<>();
+        for (Sent sent : freeCommandsAfter(ms)) {
+            Free free = (Free) sent.message;
+            freed.addAll(free.extents());
+            free(sent.session, free);
+        }
+        return freed;
+    }
+
+    private List<Sent> freeCommandsAfter(long ms) {
         nowMs += ms;
         tell(1, new Heartbeat());
         tell(2, new Heartbeat());
         toNodes.clear();
         tick();
-        List<ObjectId> freed = new ArrayList<>();
-        for (Message message : toNodes) {
-            if (message instanceof Free free) {
-                free.extents().forEach(extent -> freed.add(extent.objectId()));
-            }
-        }
-        return freed;
+        return toNodes.stream().filter(sent -> sent.message instanceof Free).toList();
+    }
+
+    private void free(long session, Free free) {
+        List<DirectoryRecord> records = free.extents().stream()
+                .map(extent -> DirectoryRecord.freed(extent.extent(), extent.objectId()))
+                .toList();
+        long before = sequences.getOrDefault(session, 0L);
+        sequences.put(session, before + records.size());
+        tell(session, new Changes(before + 1, records));
+        tell(session, new CommandAck(free.requestId(), true, free.authority(), Status.OK));
     }
 
     void tell(long session, Message message) {
@@ -149,7 +204,11 @@ final class LargePool {
     private void drain() {
         for (Action action : core.drain()) {
             if (action instanceof Action.Send(long session, Message message)) {
-                (session == CLIENT ? toClient : toNodes).add(message);
+                if (session == CLIENT) {
+                    toClient.add(message);
+                } else {
+                    toNodes.add(new Sent(session, message));
+                }
                 if (message instanceof Fence fence) {
                     fences.put(session, fence);
                 }

@@ -11,14 +11,20 @@ import dev.kvpool.wire.RecordState;
 import java.util.List;
 import java.util.TreeMap;
 
-/** What a modelled node keeps in its segment. It outlives the node's process. */
+/** What a modelled node keeps in its segment, or on its SSD. It outlives the node's process. */
 final class ModelDirectory {
+    private final int segment;
     private final long capacityBytes;
     private final TreeMap<Long, DirectoryRecord> records = new TreeMap<>();
     private long generations;
 
-    ModelDirectory(long capacityBytes) {
+    ModelDirectory(int segment, long capacityBytes) {
+        this.segment = segment;
         this.capacityBytes = capacityBytes;
+    }
+
+    long sizeOf(Key key, long payloadLength) {
+        return segment == ExtentRef.SSD ? ExtentSize.onSsd(payloadLength) : ExtentSize.of(key.length(), payloadLength);
     }
 
     long capacityBytes() {
@@ -38,10 +44,10 @@ final class ModelDirectory {
         long slot = freeSlot();
         DirectoryRecord record = new DirectoryRecord(
                 state,
-                new ExtentRef(0, slot, generations),
+                new ExtentRef(segment, slot, generations),
                 objectId,
                 slot * 4096,
-                ExtentSize.of(key.length(), payloadLength),
+                sizeOf(key, payloadLength),
                 payloadLength,
                 payloadCrc,
                 retention,

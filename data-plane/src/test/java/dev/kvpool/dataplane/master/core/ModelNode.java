@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master.core;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
@@ -19,11 +20,13 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
 import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Ssd;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
@@ -52,6 +55,8 @@ final class ModelNode {
     private final World world;
     private final boolean isTransient;
     private final ModelDirectory directory;
+    private ModelDirectory ssd = new ModelDirectory(ExtentRef.SSD, 0);
+    private String ssdProblem = "";
     private final Map<ModelMaster, Stream> streams = new LinkedHashMap<>();
     private Consumer<DirectoryRecord> onFree = record -> {};
     private Authority seen = Authority.NONE;
@@ -71,7 +76,7 @@ final class ModelNode {
     ModelNode(World world, String id, long capacityBytes, boolean isTransient) {
         this.world = world;
         this.id = id;
-        directory = new ModelDirectory(capacityBytes);
+        directory = new ModelDirectory(ExtentRef.MEMORY, capacityBytes);
         this.isTransient = isTransient;
         this.incarnation = 1 + world.random.nextLong(Long.MAX_VALUE);
         world.listen(id + ":50061", this);
@@ -92,6 +97,26 @@ final class ModelNode {
     /** The objects of the directory, without its tombstones. */
     List<DirectoryRecord> directory() {
         return directory.ofState(RecordState.COMMITTED);
+    }
+
+    /** From its next connection on it has an SSD. */
+    void addSsd(long capacityBytes) {
+        ssd = new ModelDirectory(ExtentRef.SSD, capacityBytes);
+    }
+
+    List<DirectoryRecord> ssd() {
+        return ssd.ofState(RecordState.COMMITTED);
+    }
+
+    /** The SSD breaks: what lies there is gone, and masters are told why. */
+    void breakSsd(String problem) {
+        ssdProblem = problem;
+        for (DirectoryRecord record : ssd.all()) {
+            ssd.remove(record);
+            change(DirectoryRecord.freed(record.extent(), record.objectId()));
+        }
+        NodeStats stats = new NodeStats(sequence, 0, Long.MAX_VALUE, 0, 0, 0, 0, 0, 0, active, new Ssd(0, 0, problem));
+        streams.values().forEach(stream -> stream.link.toMaster(stats));
     }
 
     List<DirectoryRecord> tombstones() {
@@ -190,7 +215,11 @@ final class ModelNode {
     }
 
     private void introduce(Stream stream) {
-        Segment segment = new Segment(0, Medium.DRAM, directory.capacityBytes(), 1024);
+        List<Segment> segments = new ArrayList<>();
+        segments.add(new Segment(ExtentRef.MEMORY, Medium.DRAM, directory.capacityBytes(), 1024));
+        if (ssd.capacityBytes() > 0) {
+            segments.add(new Segment(ExtentRef.SSD, Medium.SSD, ssd.capacityBytes(), 1024));
+        }
         stream.link.toMaster(new NodeInfo(
                 seen,
                 purgeId,
@@ -199,7 +228,7 @@ final class ModelNode {
                 isTransient,
                 Restored.NOTHING,
                 active,
-                List.of(segment),
+                segments,
                 id + ":50061",
                 "",
                 zone));
@@ -216,6 +245,8 @@ final class ModelNode {
         List<DirectoryRecord> part = directory.after(afterSlot, SNAPSHOT_PART);
         stream.sent += part.size();
         if (part.isEmpty()) {
+            stream.sent += ssd.all().size();
+            stream.link.toMaster(new SnapshotRecords(ssd.all()));
             stream.link.toMaster(new SnapshotEnd(stream.sent, sequence));
             return;
         }
@@ -324,7 +355,9 @@ final class ModelNode {
 
     private void purge(ObjectId below) {
         purgeId = below.isNewerThan(purgeId) ? below : purgeId;
-        for (DirectoryRecord record : directory.all()) {
+        List<DirectoryRecord> everything = new ArrayList<>(directory.all());
+        everything.addAll(ssd.all());
+        for (DirectoryRecord record : everything) {
             if (purgeId.isNewerThan(record.objectId())) {
                 free(new Extent(record.extent(), record.objectId()));
             }
@@ -344,19 +377,24 @@ final class ModelNode {
         if (!up) {
             return Status.UNAVAILABLE;
         }
-        if (directory().stream().anyMatch(record -> record.objectId().equals(copy.objectId()))) {
+        ModelDirectory target = copy.medium() == Medium.SSD ? ssd : directory;
+        if (target.ofState(RecordState.COMMITTED).stream()
+                .anyMatch(record -> record.objectId().equals(copy.objectId()))) {
             return Status.EXISTS;
         }
         ModelNode source = world.byEndpoint(copy.sourceTcp());
         if (source == null || !source.up || source.incarnation != copy.sourceIncarnation()) {
             return Status.CONNECT_FAILED;
         }
-        DirectoryRecord record = source.directory.find(new Extent(copy.sourceExtent(), copy.objectId()));
+        DirectoryRecord record = source.of(copy.sourceExtent()).find(new Extent(copy.sourceExtent(), copy.objectId()));
         if (record == null) {
             return Status.NOT_FOUND;
         }
         if (source.damaged.contains(copy.objectId()) || record.payloadCrc() != copy.payloadCrc()) {
             return Status.CHECKSUM;
+        }
+        if (copy.medium() == Medium.SSD) {
+            return toSsd(record);
         }
         return write(
                 copy.authority(),
@@ -365,6 +403,27 @@ final class ModelNode {
                 copy.payloadLength(),
                 copy.payloadCrc(),
                 copy.retention());
+    }
+
+    private Status toSsd(DirectoryRecord record) {
+        if (!ssdProblem.isEmpty()) {
+            return Status.UNAVAILABLE;
+        }
+        if (!ssd.fits(ssd.sizeOf(record.key(), record.payloadLength()))) {
+            return Status.NO_SPACE;
+        }
+        change(ssd.add(
+                RecordState.COMMITTED,
+                record.objectId(),
+                record.key(),
+                record.payloadLength(),
+                record.payloadCrc(),
+                record.retention()));
+        return Status.OK;
+    }
+
+    private ModelDirectory of(ExtentRef extent) {
+        return extent.segment() == ExtentRef.SSD ? ssd : directory;
     }
 
     /** From now on the bytes of an object here do not match their checksum. */
@@ -385,11 +444,11 @@ final class ModelNode {
     }
 
     private void free(Extent extent) {
-        DirectoryRecord record = directory.find(extent);
+        DirectoryRecord record = of(extent.extent()).find(extent);
         if (record == null) {
             return;
         }
-        directory.remove(record);
+        of(extent.extent()).remove(record);
         if (record.state() == RecordState.COMMITTED) {
             onFree.accept(record);
         }

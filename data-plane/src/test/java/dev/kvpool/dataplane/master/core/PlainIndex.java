@@ -36,13 +36,16 @@ final class PlainIndex {
                     replicas.stream().filter(replica -> replica.node.usable).count();
         }
 
-        /** A leader counts what it can use, another master what is connected. */
+        /** A leader counts what it can use, another master what is connected. Two media of a node are one copy. */
         int counted(boolean serving) {
-            return serving
-                    ? usable()
-                    : (int) replicas.stream()
-                            .filter(replica -> replica.node.shown)
-                            .count();
+            return (int) replicas.stream()
+                    .filter(replica -> serving ? replica.node.usable : replica.node.shown)
+                    .filter(replica -> replica.isInMemory() || !isInMemoryOf(replica.node))
+                    .count();
+        }
+
+        private boolean isInMemoryOf(PlainNode node) {
+            return replicas.stream().anyMatch(replica -> replica.node == node && replica.isInMemory());
         }
     }
 
@@ -58,6 +61,10 @@ final class PlainIndex {
             this.node = node;
             this.line = line;
         }
+
+        boolean isInMemory() {
+            return line.extent().segment() == 0;
+        }
     }
 
     static final class PlainNode {
@@ -65,15 +72,16 @@ final class PlainIndex {
         boolean usable;
         boolean shown;
 
-        long bytes() {
+        long bytes(boolean inMemory) {
             return replicas.values().stream()
+                    .filter(replica -> replica.isInMemory() == inMemory)
                     .mapToLong(replica -> replica.line.extentBytes())
                     .sum();
         }
 
-        long freeingBytes() {
+        long freeingBytes(boolean inMemory) {
             return replicas.values().stream()
-                    .filter(replica -> replica.freeing)
+                    .filter(replica -> replica.freeing && replica.isInMemory() == inMemory)
                     .mapToLong(replica -> replica.line.extentBytes())
                     .sum();
         }

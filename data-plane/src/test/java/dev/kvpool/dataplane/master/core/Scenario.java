@@ -65,6 +65,12 @@ final class Scenario {
         return this;
     }
 
+    /** Every node gets an SSD. */
+    Scenario withSsd(long capacityBytes) {
+        nodes.values().forEach(node -> node.addSsd(capacityBytes));
+        return this;
+    }
+
     Scenario withReplicas(int count) {
         replicas = count;
         return this;

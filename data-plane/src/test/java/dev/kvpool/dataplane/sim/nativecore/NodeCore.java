@@ -13,13 +13,24 @@ import java.util.function.IntSupplier;
 public final class NodeCore implements AutoCloseable {
     private static final int OK = 0;
     private static final int CLOSED = -204;
-    private static final long PARAMS_BYTES = 64;
+    private static final long PARAMS_BYTES = 88;
     private static final long ACTION_BYTES = 56;
     public static final long NEVER_CUT = -1;
 
-    /** What a node is told about itself. */
+    /**
+     * What a node is told about itself.
+     *
+     * @param ssd bytes of its SSD, null when it has none
+     */
     public record Identity(
-            UUID pool, String nodeId, String address, long incarnation, long seed, int masters, boolean isTransient) {}
+            UUID pool,
+            String nodeId,
+            String address,
+            long incarnation,
+            long seed,
+            int masters,
+            boolean isTransient,
+            SegmentMemory ssd) {}
 
     /** What the core wants done; the order of the constants is that of the header. */
     public enum Kind {
@@ -34,7 +45,11 @@ public final class NodeCore implements AutoCloseable {
         CLOSE,
         DIAL,
         NOTE,
-        DIAL_SOURCE
+        DIAL_SOURCE,
+        TIER_WRITE,
+        TIER_STORE,
+        TIER_READ,
+        SEND_TIER_PAYLOAD
     }
 
     /** One action; {@code data} are frames or text. */
@@ -103,6 +118,11 @@ public final class NodeCore implements AutoCloseable {
         params.set(LONG, 40, identity.incarnation());
         params.set(LONG, 48, identity.seed());
         params.set(INT, 56, identity.masters());
+        if (identity.ssd() != null) {
+            params.set(LONG, 64, identity.ssd().address());
+            params.set(LONG, 72, identity.ssd().bytes());
+            params.set(INT, 80, (int) identity.seed() | 1);
+        }
         return params;
     }
 
@@ -114,6 +134,16 @@ public final class NodeCore implements AutoCloseable {
     /** Stores done in this life. */
     public long stores() {
         return SimFunctions.kv_sim_node_stores(handle);
+    }
+
+    /** For the death of this node, before {@link #close}: of what is being written to its SSD only some sectors are. */
+    public void tearSsd(long random) {
+        SimFunctions.kv_sim_node_tier_tear(handle, random);
+    }
+
+    /** Does a job of the SSD, or fails it. */
+    public void workSsd(long job, boolean fails) {
+        call(() -> SimFunctions.kv_sim_node_tier_work(handle, job, fails ? 1 : 0));
     }
 
     public void accepted(long nowMs, long connection) {

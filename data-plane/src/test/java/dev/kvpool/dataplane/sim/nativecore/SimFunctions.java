@@ -28,6 +28,10 @@ final class SimFunctions {
 
     static native long kv_sim_node_stores(long node);
 
+    static native void kv_sim_node_tier_tear(long node, long random);
+
+    static native int kv_sim_node_tier_work(long node, long job, int fails);
+
     static native long kv_sim_node_problem(long node);
 
     static native int kv_sim_node_recovery(long node, long out);

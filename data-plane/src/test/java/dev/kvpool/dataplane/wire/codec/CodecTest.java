@@ -56,6 +56,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Ssd;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
@@ -112,7 +113,7 @@ class CodecTest {
             new SnapshotRecords(List.of()),
             new Changes(5, List.of(RECORD, FREED)),
             new SnapshotEnd(2, 6),
-            new NodeStats(1, 2, 3, 4, 5, 6, -7, 8, 9, new ActiveVersions(2, 3)),
+            new NodeStats(1, 2, 3, 4, 5, 6, -7, 8, 9, new ActiveVersions(2, 3), new Ssd(10, 11, "the disk is full")),
             new LeaderGone(AUTHORITY, Departure.CRASHED, "m-0:50051"),
             new FenceAck(1, true, AUTHORITY, 3, 4, 5, ID),
             new CommandAck(1, false, AUTHORITY, Status.NO_SPACE),
@@ -135,7 +136,7 @@ class CodecTest {
             new Fence(1, AUTHORITY, 10_000, ID),
             new Purge(1, AUTHORITY, ID),
             new Bury(1, AUTHORITY, List.of(new Tombstone(ID, Key.of("gone")), new Tombstone(ID, Key.of("ключ")))),
-            new Copy(1, AUTHORITY, ID, 5000, -1, KEPT, -6, EXTENT, Key.of("k"), "n:50061"),
+            new Copy(1, AUTHORITY, ID, 5000, -1, KEPT, -6, EXTENT, Medium.SSD, Key.of("k"), "n:50061"),
             new LeaderLeaves(AUTHORITY),
             new Activate(1, AUTHORITY, new ActiveVersions(2, 3)),
             new Free(1, AUTHORITY, List.of(new Extent(EXTENT, ID), new Extent(ExtentRef.NONE, ObjectId.NONE))),

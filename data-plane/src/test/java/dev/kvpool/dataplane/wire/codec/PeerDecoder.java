@@ -204,6 +204,7 @@ public final class PeerDecoder {
                 retention,
                 it.sourceIncarnation(),
                 extent(it.sourceExtent()),
+                it.medium(),
                 Key.of(key),
                 it.sourceTcp());
     }

@@ -155,6 +155,9 @@ public final class PeerEncoder {
                 .scrubRounds(it.scrubRounds())
                 .activeWire(it.active().wire())
                 .activeLayout(it.active().layout())
+                .ssdUsedBytes(it.ssd().usedBytes())
+                .ssdObjects(it.ssd().objects())
+                .ssdProblem(it.ssd().problem())
                 .limit();
     }
 
