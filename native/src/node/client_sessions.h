@@ -74,7 +74,7 @@ class ClientSessions {
   };
   struct Read {
     ReadRequest request;
-    std::optional<uint64_t> stagingOffset;  // through UCX
+    std::optional<uint64_t> stagingOffset = {};  // through UCX
 
     uint64_t tierOp = 0;   // 0: not begun, or not of the tier
     bool arrived = false;  // from the tier
@@ -134,7 +134,6 @@ class ClientSessions {
   CoreContext& context_;
   Tier& tier_;
   std::unordered_map<ConnectionId, Session> sessions_;
-  std::vector<ConnectionId> checking_;  // sessions with a check
   std::unordered_map<uint64_t, UcxTransfer> ucxTransfers_;
   uint64_t lastUcxTransfer_ = 0;
   std::unordered_map<uint64_t, ConnectionId> tierReads_;  // by op

@@ -134,7 +134,8 @@ class Player {
           return test::appendBury(out, {1, authority, std::vector<store::Burial>{{object, key}, {object, "k"}}});
         case 254:
         case 255:
-          return test::appendCopy(out, {1, authority, object, input.byte(), 0, {}, 7, extent, key, "10.0.0.2:1"});
+          return test::appendCopy(
+              out, {1, authority, object, input.byte(), 0, {}, 7, extent, which == 255, key, "10.0.0.2:1"});
         default:
           return test::appendFence(out, 1, authority, which);
       }
