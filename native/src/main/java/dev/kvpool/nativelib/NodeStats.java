@@ -99,8 +99,6 @@ public record NodeStats(
      */
     public record Ssd(
             long capacityBytes, long usedBytes, long objects, long writes, long writeBytes, long reads, boolean off) {
-        public static final Ssd NONE = new Ssd(0, 0, 0, 0, 0, 0, false);
-
         private static Ssd of(Struct stats) {
             return new Ssd(
                     stats.u64("ssd_capacity_bytes"),

@@ -20,6 +20,7 @@ class NodeDocumentTest {
                         + "\"pageBytes\":4096,\"prefault\":{\"bytes\":26,\"doneBytes\":27},"
                         + "\"protocols\":{\"served\":[\"tcp\",\"shm\"],\"problem\":\"ucx is not here\"},"
                         + "\"ucx\":{\"clients\":28,\"refusals\":29,\"writeBytes\":30,\"readBytes\":31},"
-                        + "\"copiesIn\":{\"objects\":23,\"bytes\":24}}");
+                        + "\"copiesIn\":{\"objects\":23,\"bytes\":24},"
+                        + "\"ssd\":{\"capacityBytes\":32,\"usedBytes\":33,\"objects\":34,\"off\":true}}");
     }
 }

@@ -80,7 +80,7 @@ class ReadinessTest {
                     29,
                     30,
                     31,
-                    NodeStats.Ssd.NONE);
+                    new NodeStats.Ssd(32, 33, 34, 35, 36, 37, true));
         }
     }
 }
