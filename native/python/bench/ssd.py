@@ -98,7 +98,11 @@ def main():
             client.put_batch([f"value-{n}" for n in part], [values[n] for n in part], timeout=60)
             times.append(time.perf_counter() - begun)
         wait_until(lambda: is_idle(pool), "writing to the SSD")
-        tell(f"put, and {node(pool)['ssd']['objects']} written to the SSD", total / (time.perf_counter() - started) / 1e6, times)
+        tell(
+            f"put, and {node(pool)['ssd']['objects']} written to the SSD",
+            total / (time.perf_counter() - started) / 1e6,
+            times,
+        )
         onto = node(pool)["ssd"]["objects"] // 2
         cold = numbers[:onto]
         tell("get from the SSD", *read(client, cold, options.batch, values))

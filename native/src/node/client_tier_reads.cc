@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of ClientSessions that reads from the SSD: begun as soon as there is room, answered in the order of requests.
+// The part of ClientSessions that reads from the SSD: begun as soon as there is room, answered in the order of
+// requests.
 #include <utility>
 
 #include "node/client_sessions.h"

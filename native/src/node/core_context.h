@@ -51,7 +51,7 @@ struct CoreStats {
   uint64_t ucxReadBytes = 0;
   uint64_t ucxWriteBytes = 0;
   uint64_t ucxRefusals = 0;  // clients whose memory it could not reach
-  uint64_t demotions = 0;  // objects that became readable on the SSD
+  uint64_t demotions = 0;    // objects that became readable on the SSD
   uint64_t demotedBytes = 0;
   uint64_t tierReads = 0;
 };

@@ -155,7 +155,8 @@ bool NodeCore::tierMayGoOn() const {
 }
 
 CoreSnapshot NodeCore::snapshot() const {
-  const ssd::Table* table = context_.table;
+  const ssd::Table* const table = context_.table;
+  const bool tiered = table != nullptr && tier_.on();
   return {context_.stats,
           context_.directory.usedBytes(),
           context_.directory.objects(),
@@ -167,8 +168,8 @@ CoreSnapshot NodeCore::snapshot() const {
           static_cast<uint32_t>(clients_.count()),
           static_cast<uint32_t>(copies_.running()),
           table == nullptr ? 0 : table->geometry().dataBytes,
-          tier_.on() ? table->usedBytes() : 0,
-          tier_.on() ? table->objects() : 0,
+          tiered ? table->usedBytes() : 0,
+          tiered ? table->objects() : 0,
           context_.tierProblem};
 }
 

@@ -74,7 +74,7 @@ struct SegmentState {
   uint64_t layoutSince;          // records of this generation and later ones are in activeLayout, earlier ones in 1
   uint16_t activeWire;           // versions that the pool speaks and writes; see wire::ActiveVersions
   uint16_t activeLayout;
-  uint32_t tier;      // number of the SSD tier that life had, 0: none; another one is not believed
+  uint32_t tier;  // number of the SSD tier that life had, 0: none; another one is not believed
   uint32_t reserved;
   uint32_t crc;
 };

@@ -117,7 +117,8 @@ final class LocalPlan {
     }
 
     private Optional<Path> ssd(String node) {
-        return settings.find(LocalSettings.SSD_DIR).map(dir -> dir.toAbsolutePath().resolve(node));
+        return settings.find(LocalSettings.SSD_DIR)
+                .map(dir -> dir.toAbsolutePath().resolve(node));
     }
 
     private ChildSpec node(int k, Path directory, UUID poolId) {
@@ -139,11 +140,12 @@ final class LocalPlan {
         for (Setting<?> setting : List.of(NodeSettings.NUMA, NodeSettings.PREFAULT, NodeSettings.LOCK_MEMORY)) {
             arguments.addAll(List.of(setting.flag(), text(settings.get(setting))));
         }
-        ssd(name).ifPresent(path -> arguments.addAll(List.of(
-                NodeSettings.SSD_PATH.flag(),
-                path.toString(),
-                NodeSettings.SSD_SIZE.flag(),
-                Long.toString(settings.get(NodeSettings.SSD_SIZE)))));
+        ssd(name)
+                .ifPresent(path -> arguments.addAll(List.of(
+                        NodeSettings.SSD_PATH.flag(),
+                        path.toString(),
+                        NodeSettings.SSD_SIZE.flag(),
+                        Long.toString(settings.get(NodeSettings.SSD_SIZE)))));
         return new ChildSpec(name, Role.NODE, port, adminPort, jvm("-Xmx64m", "-XX:TieredStopAtLevel=1"), arguments);
     }
 

@@ -47,12 +47,30 @@ final class NodeMetrics extends SampledMetrics<NodeStats> {
         counter("kvpool.node.scrubbed.bytes", "Payload bytes the scrub has checked.", NodeStats::scrubbedBytes);
         counter("kvpool.node.copies.in", "Objects copied here from other nodes.", NodeStats::copiesIn);
         counter("kvpool.node.copy.in.bytes", "Payload bytes copied here.", NodeStats::copiesInBytes);
-        gauge("kvpool.node.ssd.capacity.bytes", "Bytes of the SSD tier.", stats -> stats.ssd().capacityBytes());
-        gauge("kvpool.node.ssd.used.bytes", "Bytes used there.", stats -> stats.ssd().usedBytes());
+        gauge(
+                "kvpool.node.ssd.capacity.bytes",
+                "Bytes of the SSD tier.",
+                stats -> stats.ssd().capacityBytes());
+        gauge(
+                "kvpool.node.ssd.used.bytes",
+                "Bytes used there.",
+                stats -> stats.ssd().usedBytes());
         gauge("kvpool.node.ssd.objects", "Objects there.", stats -> stats.ssd().objects());
-        gauge("kvpool.node.ssd.off", "1 when a tier was asked for and does not work.", stats -> stats.ssd().off() ? 1 : 0);
-        counter("kvpool.node.ssd.writes", "Objects written there.", stats -> stats.ssd().writes());
-        counter("kvpool.node.ssd.write.bytes", "Payload bytes written there.", stats -> stats.ssd().writeBytes());
-        counter("kvpool.node.ssd.reads", "Objects read from there.", stats -> stats.ssd().reads());
+        gauge(
+                "kvpool.node.ssd.off",
+                "1 when a tier was asked for and does not work.",
+                stats -> stats.ssd().off() ? 1 : 0);
+        counter(
+                "kvpool.node.ssd.writes",
+                "Objects written there.",
+                stats -> stats.ssd().writes());
+        counter(
+                "kvpool.node.ssd.write.bytes",
+                "Payload bytes written there.",
+                stats -> stats.ssd().writeBytes());
+        counter(
+                "kvpool.node.ssd.reads",
+                "Objects read from there.",
+                stats -> stats.ssd().reads());
     }
 }

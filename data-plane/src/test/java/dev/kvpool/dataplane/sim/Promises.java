@@ -55,8 +55,8 @@ final class Promises {
 
     /** A node has freed an extent. */
     void freed(SimNode node, Slot slot) {
-        Promise promise = promises.remove(
-                new Extent(node.nodeId(), slot.segment(), slot.number(), slot.generation(), slot.id()));
+        Promise promise =
+                promises.remove(new Extent(node.nodeId(), slot.segment(), slot.number(), slot.generation(), slot.id()));
         if (promise == null || promise.untilMs <= world.nowMs()) {
             return;
         }

@@ -119,8 +119,7 @@ final class Truth {
     private void lost(SimNode node, List<Slot> going, List<Slot> staying) {
         for (Slot slot : going) {
             ObjectId must = newest.get(slot.key());
-            boolean superseded =
-                    must != null && must.isNewerThan(slot.id()) && isLeft(node, staying, slot.key(), must);
+            boolean superseded = must != null && must.isNewerThan(slot.id()) && isLeft(node, staying, slot.key(), must);
             if (!superseded && !isLeft(node, staying, slot.key(), slot.id())) {
                 lost(slot.key());
             }

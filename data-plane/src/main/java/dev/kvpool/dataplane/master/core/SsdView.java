@@ -108,7 +108,8 @@ final class SsdView {
         long slots = objects() - replicas.ssd().freeingSlots();
         boolean above = held > capacityBytes * Bounds.SSD_HIGH || slots > capacitySlots * Bounds.SSD_HIGH;
         return works() && above
-                ? new Need(held - (long) (capacityBytes * Bounds.SSD_LOW), slots - (long) (capacitySlots * Bounds.SSD_LOW))
+                ? new Need(
+                        held - (long) (capacityBytes * Bounds.SSD_LOW), slots - (long) (capacitySlots * Bounds.SSD_LOW))
                 : new Need(0, 0);
     }
 }

@@ -175,7 +175,20 @@ final class StatusReport {
         NodeState state = refusal == null ? NodeState.AWAY : NodeState.REFUSED;
         String reason = refusal == null ? "has never connected to this master" : refusal;
         return new Node(
-                id, state, reason, false, 0, 0, 0, 0, "", List.of(), "", ActiveVersions.UNKNOWN, Ssd.NONE, Optional.empty());
+                id,
+                state,
+                reason,
+                false,
+                0,
+                0,
+                0,
+                0,
+                "",
+                List.of(),
+                "",
+                ActiveVersions.UNKNOWN,
+                Ssd.NONE,
+                Optional.empty());
     }
 
     private static Ssd ssd(SsdView ssd) {

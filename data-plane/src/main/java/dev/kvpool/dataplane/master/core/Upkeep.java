@@ -49,8 +49,8 @@ final class Upkeep {
         reserve = new TakeoverReserve(settings.eviction(), leadership, membership, settlement);
         Predecessors predecessors = new Predecessors(leadership, view, orders, burials, counters);
         MemoryPressure pressure = new MemoryPressure(leadership, view, orders, copies, counters);
-        evictor =
-                new Evictor(settings.eviction(), leadership, view, orders, settlement, predecessors, pressure, counters);
+        evictor = new Evictor(
+                settings.eviction(), leadership, view, orders, settlement, predecessors, pressure, counters);
         ssdEvictor = new SsdEvictor(settings.eviction(), leadership, view, orders, predecessors, counters);
         promotions = new Promotions(view, copies, counters);
     }

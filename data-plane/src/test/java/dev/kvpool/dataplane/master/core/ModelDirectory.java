@@ -6,7 +6,6 @@ import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.ObjectId;
-import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.wire.RecordState;
 import java.util.List;
 import java.util.TreeMap;
@@ -38,20 +37,20 @@ final class ModelDirectory {
         return used + bytes <= capacityBytes;
     }
 
-    DirectoryRecord add(
-            RecordState state, ObjectId objectId, Key key, long payloadLength, int payloadCrc, Retention retention) {
+    /** The object with the place it got. */
+    DirectoryRecord add(DirectoryRecord object) {
         generations++;
         long slot = freeSlot();
         DirectoryRecord record = new DirectoryRecord(
-                state,
+                object.state(),
                 new ExtentRef(segment, slot, generations),
-                objectId,
+                object.objectId(),
                 slot * 4096,
-                sizeOf(key, payloadLength),
-                payloadLength,
-                payloadCrc,
-                retention,
-                key);
+                sizeOf(object.key(), object.payloadLength()),
+                object.payloadLength(),
+                object.payloadCrc(),
+                object.retention(),
+                object.key());
         records.put(slot, record);
         return record;
     }

@@ -4,7 +4,6 @@ package dev.kvpool.dataplane.master.core;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
-import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
@@ -16,16 +15,11 @@ import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Purge;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Tombstone;
-import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
 import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
-import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
-import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
-import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
-import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Ssd;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
@@ -42,41 +36,25 @@ import java.util.function.Consumer;
 
 /** A storage node as the contract says it behaves: directory, stream, obedience. It outlives its process. */
 final class ModelNode {
-    private static final int SNAPSHOT_PART = 3;
-
-    /** A connection to a master and how far its snapshot is. */
-    private static final class Stream {
-        Link link;
-        boolean begun;
-        long sent;
-    }
-
     final String id;
     private final World world;
     private final boolean isTransient;
-    private final ModelDirectory directory;
-    private ModelDirectory ssd = new ModelDirectory(ExtentRef.SSD, 0);
-    private String ssdProblem = "";
-    private final Map<ModelMaster, Stream> streams = new LinkedHashMap<>();
+    private final ModelMedia media;
+    private final Map<ModelMaster, ModelStream> streams = new LinkedHashMap<>();
     private Consumer<DirectoryRecord> onFree = record -> {};
-    private Authority seen = Authority.NONE;
-    private ObjectId purgeId = ObjectId.NONE;
-    private long objectLeaseMaxMs;
+    private final ModelObedience obedience = new ModelObedience();
     private long incarnation;
     private long sequence;
     private final List<Runnable> unheard = new ArrayList<>();
     private boolean up = true;
     private boolean mute;
     private String zone = "";
-    private ActiveVersions active = new ActiveVersions(1, 1);
-    private ActiveVersions known = active;
-    private int activationsHeard;
     private final Set<ObjectId> damaged = new HashSet<>();
 
     ModelNode(World world, String id, long capacityBytes, boolean isTransient) {
         this.world = world;
         this.id = id;
-        directory = new ModelDirectory(ExtentRef.MEMORY, capacityBytes);
+        media = new ModelMedia(capacityBytes);
         this.isTransient = isTransient;
         this.incarnation = 1 + world.random.nextLong(Long.MAX_VALUE);
         world.listen(id + ":50061", this);
@@ -87,7 +65,7 @@ final class ModelNode {
     }
 
     Authority seen() {
-        return seen;
+        return obedience.seen();
     }
 
     boolean isUp() {
@@ -96,35 +74,36 @@ final class ModelNode {
 
     /** The objects of the directory, without its tombstones. */
     List<DirectoryRecord> directory() {
-        return directory.ofState(RecordState.COMMITTED);
+        return media.memory().ofState(RecordState.COMMITTED);
     }
 
     /** From its next connection on it has an SSD. */
     void addSsd(long capacityBytes) {
-        ssd = new ModelDirectory(ExtentRef.SSD, capacityBytes);
+        media.addSsd(capacityBytes);
     }
 
     List<DirectoryRecord> ssd() {
-        return ssd.ofState(RecordState.COMMITTED);
+        return media.ssd().ofState(RecordState.COMMITTED);
     }
 
     /** The SSD breaks: what lies there is gone, and masters are told why. */
     void breakSsd(String problem) {
-        ssdProblem = problem;
-        for (DirectoryRecord record : ssd.all()) {
-            ssd.remove(record);
+        media.breakSsd(problem);
+        for (DirectoryRecord record : media.ssd().all()) {
+            media.remove(record);
             change(DirectoryRecord.freed(record.extent(), record.objectId()));
         }
-        NodeStats stats = new NodeStats(sequence, 0, Long.MAX_VALUE, 0, 0, 0, 0, 0, 0, active, new Ssd(0, 0, problem));
+        NodeStats stats =
+                new NodeStats(sequence, 0, Long.MAX_VALUE, 0, 0, 0, 0, 0, 0, active(), new Ssd(0, 0, problem));
         streams.values().forEach(stream -> stream.link.toMaster(stats));
     }
 
     List<DirectoryRecord> tombstones() {
-        return directory.ofState(RecordState.TOMBSTONE);
+        return media.memory().ofState(RecordState.TOMBSTONE);
     }
 
     ObjectId purgeId() {
-        return purgeId;
+        return obedience.purgeId();
     }
 
     /** Called with each record that a leader has freed. */
@@ -136,7 +115,7 @@ final class ModelNode {
         if (!up || (streams.containsKey(master) && streams.get(master).link.isOpen())) {
             return;
         }
-        Stream stream = new Stream();
+        ModelStream stream = new ModelStream();
         streams.remove(master);
         master.connectNode(
                         new NodePeer(id, incarnation, "0.1.0"),
@@ -170,11 +149,8 @@ final class ModelNode {
 
     /** The memory is lost and the next life begins with an empty segment. */
     void wipe() {
-        directory.wipe();
-        seen = Authority.NONE;
-        purgeId = ObjectId.NONE;
-        objectLeaseMaxMs = 0;
-        active = new ActiveVersions(1, 1);
+        media.memory().wipe();
+        obedience.wipe();
     }
 
     /** A client's write, start to commit; the authority is checked at the moment of the commit. */
@@ -184,75 +160,53 @@ final class ModelNode {
 
     Status write(
             Authority authority, ObjectId objectId, Key key, long payloadLength, int payloadCrc, Retention retention) {
+        return write(Medium.DRAM, authority, object(objectId, key, payloadLength, payloadCrc, retention));
+    }
+
+    private static DirectoryRecord object(
+            ObjectId objectId, Key key, long payloadLength, int payloadCrc, Retention retention) {
+        return new DirectoryRecord(
+                RecordState.COMMITTED, null, objectId, 0, 0, payloadLength, payloadCrc, retention, key);
+    }
+
+    private Status write(Medium medium, Authority authority, DirectoryRecord object) {
         if (!up) {
             return Status.CONNECT_FAILED;
         }
-        if (!authority.equals(seen)) {
-            return Long.compareUnsigned(authority.epoch(), seen.epoch()) > 0 ? Status.NOT_FENCED : Status.STALE_EPOCH;
+        Status judged = obedience.judge(authority);
+        if (judged != Status.OK) {
+            return judged;
         }
-        if (purgeId.isNewerThan(objectId)) {
-            return Status.STALE_EPOCH;
-        }
-        return add(RecordState.COMMITTED, objectId, key, payloadLength, payloadCrc, retention);
+        return purgeId().isNewerThan(object.objectId()) ? Status.STALE_EPOCH : add(medium, object);
     }
 
-    private Status add(
-            RecordState state, ObjectId objectId, Key key, long payloadLength, int payloadCrc, Retention retention) {
-        if (!directory.fits(ExtentSize.of(key.length(), payloadLength))) {
-            return Status.NO_SPACE;
+    private Status add(Medium medium, DirectoryRecord object) {
+        Status room = media.room(medium, object);
+        if (room == Status.OK) {
+            change(media.add(medium, object));
         }
-        change(directory.add(state, objectId, key, payloadLength, payloadCrc, retention));
-        return Status.OK;
+        return room;
     }
 
     private void change(DirectoryRecord record) {
         sequence++;
-        for (Stream stream : streams.values()) {
-            if (stream.begun) {
-                stream.link.toMaster(new Changes(sequence, List.of(record)));
-            }
-        }
+        streams.values().forEach(stream -> stream.change(sequence, record));
     }
 
-    private void introduce(Stream stream) {
-        List<Segment> segments = new ArrayList<>();
-        segments.add(new Segment(ExtentRef.MEMORY, Medium.DRAM, directory.capacityBytes(), 1024));
-        if (ssd.capacityBytes() > 0) {
-            segments.add(new Segment(ExtentRef.SSD, Medium.SSD, ssd.capacityBytes(), 1024));
-        }
+    private void introduce(ModelStream stream) {
         stream.link.toMaster(new NodeInfo(
-                seen,
-                purgeId,
-                objectLeaseMaxMs,
-                directory.highest(),
+                seen(),
+                purgeId(),
+                obedience.objectLeaseMaxMs(),
+                media.memory().highest(),
                 isTransient,
                 Restored.NOTHING,
-                active,
-                segments,
+                active(),
+                media.segments(),
                 id + ":50061",
                 "",
                 zone));
-        stream.link.toMaster(new SnapshotBegin(sequence));
-        stream.begun = true;
-        sendPart(stream, 0);
-    }
-
-    /** A few records at a time, so that changes and fences come in between. */
-    private void sendPart(Stream stream, long afterSlot) {
-        if (!stream.link.isOpen()) {
-            return;
-        }
-        List<DirectoryRecord> part = directory.after(afterSlot, SNAPSHOT_PART);
-        stream.sent += part.size();
-        if (part.isEmpty()) {
-            stream.sent += ssd.all().size();
-            stream.link.toMaster(new SnapshotRecords(ssd.all()));
-            stream.link.toMaster(new SnapshotEnd(stream.sent, sequence));
-            return;
-        }
-        stream.link.toMaster(new SnapshotRecords(part));
-        long last = part.getLast().extent().slot();
-        world.in(world.delayMs(), () -> sendPart(stream, last));
+        stream.begin(world, media, () -> sequence);
     }
 
     /** Signs of life of their own, as a real node's statistics are. */
@@ -262,16 +216,16 @@ final class ModelNode {
 
     /** What its build knows at most. */
     ModelNode knowing(int wire, int layout) {
-        known = new ActiveVersions(wire, layout);
+        obedience.know(new ActiveVersions(wire, layout));
         return this;
     }
 
     int activationsHeard() {
-        return activationsHeard;
+        return obedience.activationsHeard();
     }
 
     ActiveVersions active() {
-        return active;
+        return obedience.active();
     }
 
     /** A mute node is alive, but commands wait until it speaks again. */
@@ -289,7 +243,7 @@ final class ModelNode {
         streams.values().forEach(stream -> stream.link.hold(on));
     }
 
-    private void receive(Stream stream, Message message) {
+    private void receive(ModelStream stream, Message message) {
         if (mute) {
             unheard.add(() -> receive(stream, message));
             return;
@@ -305,71 +259,76 @@ final class ModelNode {
         }
     }
 
-    private void fence(Stream stream, Fence fence) {
-        Authority asked = fence.authority();
-        int order = Long.compareUnsigned(asked.epoch(), seen.epoch());
-        boolean accepted = order > 0 || asked.equals(seen);
+    private void fence(ModelStream stream, Fence fence) {
+        boolean accepted = obedience.fence(fence);
         if (accepted) {
-            seen = asked;
-            objectLeaseMaxMs = Math.max(objectLeaseMaxMs, fence.objectLeaseMs());
             purge(fence.purgeId());
         }
-        stream.link.toMaster(
-                new FenceAck(fence.requestId(), accepted, seen, incarnation, sequence, objectLeaseMaxMs, purgeId));
+        stream.link.toMaster(new FenceAck(
+                fence.requestId(), accepted, seen(), incarnation, sequence, obedience.objectLeaseMaxMs(), purgeId()));
     }
 
     /** All of them or none. */
-    private void bury(Stream stream, Bury bury) {
-        boolean accepted = bury.authority().equals(seen);
+    private void bury(ModelStream stream, Bury bury) {
+        boolean accepted = obedience.obeys(bury.authority());
         Status status = Status.OK;
         if (accepted) {
             long needed = 0;
             for (Tombstone tombstone : bury.tombstones()) {
                 needed += ExtentSize.of(tombstone.key().length(), 0);
             }
-            status = directory.fits(needed) ? Status.OK : Status.NO_SPACE;
+            status = media.memory().fits(needed) ? Status.OK : Status.NO_SPACE;
             if (status == Status.OK) {
                 bury.tombstones()
-                        .forEach(it -> add(RecordState.TOMBSTONE, it.objectId(), it.key(), 0, 0, Retention.NONE));
+                        .forEach(it -> add(
+                                Medium.DRAM,
+                                new DirectoryRecord(
+                                        RecordState.TOMBSTONE,
+                                        null,
+                                        it.objectId(),
+                                        0,
+                                        0,
+                                        0,
+                                        0,
+                                        Retention.NONE,
+                                        it.key())));
             }
         }
-        stream.link.toMaster(new CommandAck(bury.requestId(), accepted, seen, status));
+        acknowledge(stream, bury.requestId(), accepted, status);
     }
 
-    private void purge(Stream stream, Purge purge) {
-        boolean accepted = purge.authority().equals(seen);
+    private void purge(ModelStream stream, Purge purge) {
+        boolean accepted = obedience.obeys(purge.authority());
         if (accepted) {
             purge(purge.purgeId());
         }
-        stream.link.toMaster(new CommandAck(purge.requestId(), accepted, seen, Status.OK));
+        acknowledge(stream, purge.requestId(), accepted, Status.OK);
     }
 
-    private void activate(Stream stream, Activate activate) {
-        boolean accepted = activate.authority().equals(seen);
-        activationsHeard++;
-        boolean understood = !activate.versions().exceeds(known);
-        active = accepted && understood ? active.or(activate.versions()) : active;
-        Status status = understood ? Status.OK : Status.VERSION_MISMATCH;
-        stream.link.toMaster(new CommandAck(activate.requestId(), accepted, seen, status));
+    private void activate(ModelStream stream, Activate activate) {
+        Status status = obedience.activate(activate);
+        acknowledge(stream, activate.requestId(), obedience.obeys(activate.authority()), status);
+    }
+
+    private void acknowledge(ModelStream stream, long requestId, boolean accepted, Status status) {
+        stream.link.toMaster(new CommandAck(requestId, accepted, seen(), status));
     }
 
     private void purge(ObjectId below) {
-        purgeId = below.isNewerThan(purgeId) ? below : purgeId;
-        List<DirectoryRecord> everything = new ArrayList<>(directory.all());
-        everything.addAll(ssd.all());
-        for (DirectoryRecord record : everything) {
-            if (purgeId.isNewerThan(record.objectId())) {
+        obedience.raisePurge(below);
+        for (DirectoryRecord record : media.all()) {
+            if (purgeId().isNewerThan(record.objectId())) {
                 free(new Extent(record.extent(), record.objectId()));
             }
         }
     }
 
     /** Reads from the other node after some time, and commits if the authority is still the one obeyed. */
-    private void copy(Stream stream, Copy copy) {
+    private void copy(ModelStream stream, Copy copy) {
         world.in(world.delayMs(), () -> {
-            Status status = copy.authority().equals(seen) ? fetch(copy) : Status.STALE_EPOCH;
-            boolean accepted = copy.authority().equals(seen);
-            stream.link.toMaster(new CommandAck(copy.requestId(), accepted, seen, status));
+            Status status = obedience.obeys(copy.authority()) ? fetch(copy) : Status.STALE_EPOCH;
+            boolean accepted = obedience.obeys(copy.authority());
+            acknowledge(stream, copy.requestId(), accepted, status);
         });
     }
 
@@ -377,53 +336,24 @@ final class ModelNode {
         if (!up) {
             return Status.UNAVAILABLE;
         }
-        ModelDirectory target = copy.medium() == Medium.SSD ? ssd : directory;
-        if (target.ofState(RecordState.COMMITTED).stream()
-                .anyMatch(record -> record.objectId().equals(copy.objectId()))) {
+        if (media.holds(copy.medium(), copy.objectId())) {
             return Status.EXISTS;
         }
         ModelNode source = world.byEndpoint(copy.sourceTcp());
         if (source == null || !source.up || source.incarnation != copy.sourceIncarnation()) {
             return Status.CONNECT_FAILED;
         }
-        DirectoryRecord record = source.of(copy.sourceExtent()).find(new Extent(copy.sourceExtent(), copy.objectId()));
+        DirectoryRecord record = source.media.find(new Extent(copy.sourceExtent(), copy.objectId()));
         if (record == null) {
             return Status.NOT_FOUND;
         }
         if (source.damaged.contains(copy.objectId()) || record.payloadCrc() != copy.payloadCrc()) {
             return Status.CHECKSUM;
         }
-        if (copy.medium() == Medium.SSD) {
-            return toSsd(record);
-        }
-        return write(
-                copy.authority(),
-                copy.objectId(),
-                copy.key(),
-                copy.payloadLength(),
-                copy.payloadCrc(),
-                copy.retention());
-    }
-
-    private Status toSsd(DirectoryRecord record) {
-        if (!ssdProblem.isEmpty()) {
-            return Status.UNAVAILABLE;
-        }
-        if (!ssd.fits(ssd.sizeOf(record.key(), record.payloadLength()))) {
-            return Status.NO_SPACE;
-        }
-        change(ssd.add(
-                RecordState.COMMITTED,
-                record.objectId(),
-                record.key(),
-                record.payloadLength(),
-                record.payloadCrc(),
-                record.retention()));
-        return Status.OK;
-    }
-
-    private ModelDirectory of(ExtentRef extent) {
-        return extent.segment() == ExtentRef.SSD ? ssd : directory;
+        DirectoryRecord object = copy.medium() == Medium.SSD
+                ? record
+                : object(copy.objectId(), copy.key(), copy.payloadLength(), copy.payloadCrc(), copy.retention());
+        return write(copy.medium(), copy.authority(), object);
     }
 
     /** From now on the bytes of an object here do not match their checksum. */
@@ -435,20 +365,20 @@ final class ModelNode {
         zone = name;
     }
 
-    private void free(Stream stream, Free free) {
-        boolean accepted = free.authority().equals(seen);
+    private void free(ModelStream stream, Free free) {
+        boolean accepted = obedience.obeys(free.authority());
         if (accepted) {
             free.extents().forEach(this::free);
         }
-        stream.link.toMaster(new CommandAck(free.requestId(), accepted, seen, Status.OK));
+        acknowledge(stream, free.requestId(), accepted, Status.OK);
     }
 
     private void free(Extent extent) {
-        DirectoryRecord record = of(extent.extent()).find(extent);
+        DirectoryRecord record = media.find(extent);
         if (record == null) {
             return;
         }
-        of(extent.extent()).remove(record);
+        media.remove(record);
         if (record.state() == RecordState.COMMITTED) {
             onFree.accept(record);
         }
