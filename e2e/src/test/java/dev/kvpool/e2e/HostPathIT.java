@@ -114,6 +114,28 @@ class HostPathIT {
         scene.assertReadBack("before");
     }
 
+    @Test
+    @Order(4)
+    @DisplayName("when the pool is deleted its directory is removed from the node, by a Job, and nothing of it is left")
+    void aDeletedPoolLeavesNothingOnTheNode() {
+        apply("{name: memory, capacity: 128Mi}, " + spread());
+        Wait.until(
+                "the set has a pod",
+                Limits.POOL_READY,
+                () -> assertThat(pool.storagePods()).hasSize(2));
+        pool.awaitReady();
+        String node = pool.storagePods().getFirst().getSpec().getNodeName();
+        assertThat(files.in(node, DIRECTORY)).singleElement().asString().endsWith(".host");
+
+        cluster.client().resource(pool.resource()).delete();
+        Wait.until(
+                "no list of directories is there any more",
+                Limits.POOL_READY,
+                () -> assertThat(lists("{.items[*].metadata.name}")).isEmpty());
+
+        assertThat(files.in(node, DIRECTORY)).isEmpty();
+    }
+
     private static String spread() {
         return "{name: host, capacity: 128Mi, perNode: {}, volume: {type: hostPath, path: %s}}".formatted(DIRECTORY);
     }
@@ -124,14 +146,26 @@ class HostPathIT {
                 kind: KvCachePool
                 metadata: {name: %s}
                 spec:
-                  deletionPolicy: Retain
                   storage: [%s]
                 """.formatted(POOL, set));
     }
 
     private String directories() {
+        return lists("{.items[*].data}");
+    }
+
+    /** Of ConfigMaps in which directories of nodes are written down. */
+    private String lists(String what) {
         return cluster.kubectl()
-                .run("get", "configmap", POOL + "-directories", "--namespace", NAMESPACE, "-o", "jsonpath={.data}");
+                .run(
+                        "get",
+                        "configmap",
+                        "--namespace",
+                        NAMESPACE,
+                        "-l",
+                        "kvpool.dev/role=directories",
+                        "-o",
+                        "jsonpath=" + what);
     }
 
     private String message(String type) {

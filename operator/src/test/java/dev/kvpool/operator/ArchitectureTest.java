@@ -28,6 +28,7 @@ class ArchitectureTest {
             "PoolExecutor",
             "PoolEventSources",
             "KvCachePoolReconciler",
+            "GonePoolReconciler",
             "TransferEngineReconciler");
 
     /** The plugin's commands, and what they reach the cluster with. */

@@ -15,12 +15,6 @@ import java.util.List;
 /** What a user wants of a pool. Missing values are filled with the defaults that the schema states. */
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 @ValidationRule(
-        value = "!self.storage.exists(s, has(s.volume) && has(s.volume.type) && s.volume.type == 'hostPath')"
-                + " || (has(self.deletionPolicy) && self.deletionPolicy == 'Retain')",
-        message =
-                "volume hostPath needs deletionPolicy Retain: nothing removes directories of nodes when a pool is deleted."
-                        + " Remove the set first, and the operator removes its directories")
-@ValidationRule(
         value = "!has(self.replicas) || self.storage.filter(s, !has(s.replicas) && !has(s.perNode)).size() == 1",
         message =
                 "replicas is for the one storage set that names neither replicas nor perNode: leave both out in exactly"
@@ -95,7 +89,8 @@ public record KvCachePoolSpec(
         Boolean paused,
 
         @JsonPropertyDescription(
-                "What happens to the pool's objects when it is deleted. Delete: all go, with the cached bytes."
+                "What happens to the pool's objects when it is deleted. Delete: all go, with the cached bytes;"
+                        + " directories of nodes are removed by Jobs, as soon as an operator runs."
                         + " Retain: they keep running and serving without the operator, and a pool created"
                         + " later under the same name takes them over with the same identity. Counts once"
                         + " status.observedGeneration has caught up.")

@@ -26,7 +26,15 @@ public enum EventReason {
     DRAIN_CANCELLED("DrainCancelled", false, "A storage node that was to go stays and takes part again."),
     DRAIN_LEFTOVERS(
             "DrainLeftovers", true, "A storage node could not be emptied in time; it stays and is tried again."),
-    OBJECTS_DROPPED("ObjectsDropped", true, "A storage node goes with objects that had no other place.");
+    OBJECTS_DROPPED("ObjectsDropped", true, "A storage node goes with objects that had no other place."),
+    DIRECTORY_GOES(
+            "DirectoryGoes",
+            false,
+            "On the ConfigMap POOL-directories-ID: the pool is gone, and a Job removes what a storage node had on its node."),
+    DIRECTORY_REMAINS(
+            "DirectoryRemains",
+            true,
+            "On the ConfigMap POOL-directories-ID: the pool is gone, and a Job could not remove what a storage node had.");
 
     private final String text;
     private final boolean warning;

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
-import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.VolumeType;
 import dev.kvpool.operator.pool.child.HostDirectory;
-import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.UUID;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -32,96 +26,89 @@ import java.util.stream.Collectors;
  */
 record HostDirectories(SortedMap<String, String> known, List<Cleaning> cleanings, List<Job> done, boolean matter) {
 
-    private static final Pattern ID = Pattern.compile("[a-z0-9-]+[.][a-z0-9.-]+");
-    private static final Pattern PATH = Pattern.compile("(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+");
-
     /**
      * One that is removed.
      *
-     * @param id of the storage node that had it
      * @param job name of the Job that removes it
      * @param begun true when that Job is there; it cannot change
      * @param failed true when it has given up
      */
-    record Cleaning(String id, String node, String path, String job, boolean begun, boolean failed) {
+    record Cleaning(NodeDirectory directory, String job, boolean begun, boolean failed) {
         String sentence() {
             return failed
                     ? "Directory %s of node %s is still there: Job %s failed and is tried again in ten minutes; its pods say why."
-                            .formatted(path, node, job)
-                    : "Directory %s of node %s is being removed by Job %s.".formatted(path, node, job);
+                            .formatted(directory.path(), directory.node(), job)
+                    : "Directory %s of node %s is being removed by Job %s."
+                            .formatted(directory.path(), directory.node(), job);
         }
     }
 
     static HostDirectories of(PoolObservation seen, StoragePlan storage, String poolId) {
-        Map<String, String> written = written(seen.names(), seen.children());
-        SortedMap<String, String> known = new TreeMap<>(written);
-        known.entrySet().removeIf(entry -> !isOurs(entry.getKey(), entry.getValue(), poolId));
+        Map<String, String> written = written(seen, poolId);
+        SortedMap<String, NodeDirectory> known = new TreeMap<>();
+        written.forEach(
+                (id, path) -> NodeDirectory.written(id, path, poolId).ifPresent(directory -> known.put(id, directory)));
         Map<String, StorageSetSpec> sets = seen.spec().storage().stream()
                 .filter(set -> set.volume().type() == VolumeType.HOST_PATH)
                 .collect(Collectors.toMap(StorageSetSpec::name, set -> set));
         sets.values()
-                .forEach(set -> storage.nodeIds(set).forEach(id -> known.put(id, HostDirectory.path(set, poolId))));
+                .forEach(set -> storage.nodeIds(set)
+                        .forEach(id -> NodeDirectory.written(id, HostDirectory.path(set, poolId), poolId)
+                                .ifPresent(directory -> known.put(id, directory))));
         Map<String, Job> jobs = jobs(seen);
         Set<String> nodes = seen.nodes().stream().map(ObservedNode::name).collect(Collectors.toSet());
         List<Cleaning> cleanings = new ArrayList<>();
         List<Job> done = new ArrayList<>();
-        for (Map.Entry<String, String> entry : new TreeMap<>(known).entrySet()) {
-            String id = entry.getKey();
-            Optional<Job> job = Optional.ofNullable(jobs.get(jobName(seen, id)));
+        for (NodeDirectory directory : List.copyOf(known.values())) {
+            String name = directory.jobName(seen.names(), poolId);
+            Optional<Job> job = Optional.ofNullable(jobs.get(name));
             boolean finished =
                     job.filter(it -> ObservedJob.is(it, ObservedJob.COMPLETE)).isPresent();
-            if (isWanted(seen, sets, id) || hasPod(seen, id)) {
+            if (isWanted(seen, sets, directory) || hasPod(seen, directory)) {
                 job.ifPresent(done::add);
-            } else if (finished || !nodes.contains(node(id))) {
+            } else if (finished || !nodes.contains(directory.node())) {
                 job.ifPresent(done::add);
-                known.remove(id);
+                known.remove(directory.id());
             } else {
                 boolean failed =
                         job.filter(it -> ObservedJob.is(it, ObservedJob.FAILED)).isPresent();
-                cleanings.add(new Cleaning(id, node(id), entry.getValue(), jobName(seen, id), job.isPresent(), failed));
+                cleanings.add(new Cleaning(directory, name, job.isPresent(), failed));
             }
         }
         boolean matter = !known.isEmpty() || !written.isEmpty();
-        return new HostDirectories(known, cleanings, done, matter);
+        SortedMap<String, String> paths = new TreeMap<>();
+        known.values().forEach(directory -> paths.put(directory.id(), directory.path()));
+        return new HostDirectories(paths, cleanings, done, matter);
     }
 
-    /** What the pool has written down; needed also when no set of the spec has directories any more. */
-    static boolean areKnown(KvCachePool pool, List<HasMetadata> children) {
-        return !written(
-                        new PoolNames(
-                                pool.getMetadata().getName(), pool.getMetadata().getNamespace()),
-                        children)
-                .isEmpty();
-    }
-
-    private static Map<String, String> written(PoolNames names, List<HasMetadata> children) {
+    /** Whether a pool has written down any; then all nodes matter, also when no set of the spec has directories any more. */
+    static boolean areKnown(List<HasMetadata> children) {
         return children.stream()
-                .filter(child -> child instanceof ConfigMap
-                        && child.getMetadata().getName().equals(names.directories()))
-                .map(child -> Objects.requireNonNullElse(((ConfigMap) child).getData(), Map.<String, String>of()))
-                .findFirst()
-                .orElse(Map.of());
+                .flatMap(child -> DirectoryList.of(child).stream())
+                .anyMatch(list -> !list.paths().isEmpty());
     }
 
-    /** What is written down is trusted no further than that: a Job removes as root what only this pool can have made. */
-    private static boolean isOurs(String id, String path, String poolId) {
-        return ID.matcher(id).matches()
-                && PATH.matcher(path).matches()
-                && path.endsWith("/%s.%s".formatted(poolId, set(id)));
+    private static Map<String, String> written(PoolObservation seen, String poolId) {
+        return seen.children().stream()
+                .flatMap(child -> DirectoryList.of(child).stream())
+                .filter(list -> list.poolId().equals(poolId))
+                .map(DirectoryList::paths)
+                .findFirst()
+                .orElse(new TreeMap<>());
     }
 
     /** Also when the node repels pods just now: what it holds is found again afterwards. */
-    private static boolean isWanted(PoolObservation seen, Map<String, StorageSetSpec> sets, String id) {
-        StorageSetSpec set = sets.get(set(id));
+    private static boolean isWanted(PoolObservation seen, Map<String, StorageSetSpec> sets, NodeDirectory directory) {
+        StorageSetSpec set = sets.get(directory.set());
         return set != null
                 && seen.nodes().stream()
-                        .filter(node -> node.name().equals(node(id)))
+                        .filter(node -> node.name().equals(directory.node()))
                         .anyMatch(node -> new NodeFit(set, false).selects(node));
     }
 
-    private static boolean hasPod(PoolObservation seen, String id) {
-        return seen.podsOfSet(set(id), true).stream()
-                .anyMatch(pod -> pod.nodeId().equals(id));
+    private static boolean hasPod(PoolObservation seen, NodeDirectory directory) {
+        return seen.podsOfSet(directory.set(), true).stream()
+                .anyMatch(pod -> pod.nodeId().equals(directory.id()));
     }
 
     private static Map<String, Job> jobs(PoolObservation seen) {
@@ -130,21 +117,5 @@ record HostDirectories(SortedMap<String, String> known, List<Cleaning> cleanings
                 .map(Job.class::cast)
                 .filter(job -> ObservedJob.hasRole(job, PoolLabels.ROLE_CLEANING))
                 .collect(Collectors.toMap(job -> job.getMetadata().getName(), job -> job));
-    }
-
-    /** Node names are longer than a Job's may be. */
-    private static String jobName(PoolObservation seen, String id) {
-        String digest =
-                UUID.nameUUIDFromBytes(id.getBytes(StandardCharsets.UTF_8)).toString();
-        return seen.names().cleaning(digest.substring(0, 8));
-    }
-
-    /** Sets have no dot in their names. */
-    private static String set(String id) {
-        return id.substring(0, id.indexOf('.'));
-    }
-
-    private static String node(String id) {
-        return id.substring(id.indexOf('.') + 1);
     }
 }

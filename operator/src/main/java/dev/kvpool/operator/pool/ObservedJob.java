@@ -4,9 +4,9 @@ package dev.kvpool.operator.pool;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 
 /** What a Job is for and how it ended. Pure. */
-final class ObservedJob {
-    static final String COMPLETE = "Complete";
-    static final String FAILED = "Failed";
+public final class ObservedJob {
+    public static final String COMPLETE = "Complete";
+    public static final String FAILED = "Failed";
 
     private ObservedJob() {}
 
@@ -15,7 +15,7 @@ final class ObservedJob {
     }
 
     /** Whether a condition of the Job is true. */
-    static boolean is(Job job, String condition) {
+    public static boolean is(Job job, String condition) {
         return job.getStatus() != null
                 && job.getStatus().getConditions().stream()
                         .anyMatch(it -> condition.equals(it.getType()) && "True".equals(it.getStatus()));

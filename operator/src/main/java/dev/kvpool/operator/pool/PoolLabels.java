@@ -17,6 +17,9 @@ public final class PoolLabels {
     public static final String ROLE_PREFLIGHT = "preflight";
     public static final String ROLE_CLEANING = "cleaning";
 
+    /** Of the ConfigMap in which directories of nodes are written down. */
+    public static final String ROLE_DIRECTORIES = "directories";
+
     /** Annotation of every child: the pool's identity, which outlives the custom resource under Retain. */
     public static final String POOL_ID = "kvpool.dev/pool-id";
 
@@ -31,6 +34,9 @@ public final class PoolLabels {
 
     /** Selects all children of all pools. */
     public static final String ALL_CHILDREN = MANAGED_BY + "=" + OPERATOR + "," + POOL;
+
+    /** Selects the lists of directories of all pools, also of those that are gone. */
+    public static final String DIRECTORY_LISTS = MANAGED_BY + "=" + OPERATOR + "," + ROLE + "=" + ROLE_DIRECTORIES;
 
     private PoolLabels() {}
 

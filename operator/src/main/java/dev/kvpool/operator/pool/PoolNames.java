@@ -17,6 +17,7 @@ public record PoolNames(String pool, String namespace) {
 
     public static final String DATA = "data";
     public static final String ADMIN = "admin";
+    private static final int SHORT_ID = 8;
     public static final int MASTER_PORT = 50051;
     public static final int MASTER_ADMIN_PORT = 9003;
     public static final int NODE_ADMIN_PORT = 9301;
@@ -50,8 +51,9 @@ public record PoolNames(String pool, String namespace) {
         return pool + "-client";
     }
 
-    public String directories() {
-        return pool + "-directories";
+    /** Told apart by the pool's identity, since the list of a pool that is gone may still be there. */
+    public String directories(String poolId) {
+        return pool + "-directories-" + poolId.substring(0, Math.min(SHORT_ID, poolId.length()));
     }
 
     /** A Job that removes a directory of a node, told apart from others by a short text. */

@@ -88,7 +88,7 @@ final class PoolObserver {
         var nodes = (InformerEventSource<Node, KvCachePool>)
                 context.eventSourceRetriever().getEventSourceFor(Node.class);
         Set<String> withPods = pods.stream().map(ObservedPod::node).collect(Collectors.toSet());
-        boolean all = isSpreadOverNodes(pool) || HostDirectories.areKnown(pool, children);
+        boolean all = isSpreadOverNodes(pool) || HostDirectories.areKnown(children);
         return nodes.list(node -> all || withPods.contains(node.getMetadata().getName()))
                 .map(ObservedNode::of)
                 .sorted(Comparator.comparing(ObservedNode::name))

@@ -8,6 +8,7 @@ import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.operator.pool.child.CleaningJob;
 import dev.kvpool.operator.pool.child.ClientConfigMap;
 import dev.kvpool.operator.pool.child.DirectoriesConfigMap;
+import dev.kvpool.operator.pool.child.JobTerms;
 import dev.kvpool.operator.pool.child.LeadershipLease;
 import dev.kvpool.operator.pool.child.MasterRole;
 import dev.kvpool.operator.pool.child.MasterRoleBinding;
@@ -178,13 +179,17 @@ public final class PoolPlanner {
 
     /** A pool that takes over retained objects keeps their identity; storage nodes refuse another one. */
     private static String poolId(PoolObservation seen) {
+        String uid = seen.pool().getMetadata().getUid();
         return seen.children().stream()
+                .filter(child -> DirectoryList.of(child)
+                        .filter(list -> list.goesWithAnother(uid))
+                        .isEmpty())
                 .map(child -> child.getMetadata().getAnnotations())
                 .filter(Objects::nonNull)
                 .map(annotations -> annotations.get(PoolLabels.POOL_ID))
                 .filter(Objects::nonNull)
                 .findFirst()
-                .orElse(seen.pool().getMetadata().getUid());
+                .orElse(uid);
     }
 
     /** Rights and names first, so that pods find them when they start. */
@@ -208,7 +213,10 @@ public final class PoolPlanner {
         }
         directories.cleanings().stream()
                 .filter(cleaning -> !cleaning.begun())
-                .map(cleaning -> CleaningJob.of(pool, cleaning.job(), cleaning.node(), cleaning.path()))
+                .map(cleaning -> CleaningJob.of(
+                        JobTerms.of(pool, cleaning.job(), PoolLabels.ROLE_CLEANING, pool.storageImage()),
+                        cleaning.directory().node(),
+                        cleaning.directory().path()))
                 .forEach(children::add);
         for (StorageSetSpec set : pool.spec().storage()) {
             children.add(

@@ -8,6 +8,7 @@ import dev.kvpool.operator.event.EventRecorder;
 import dev.kvpool.operator.pool.KvCachePoolReconciler;
 import dev.kvpool.operator.pool.OperatorSettings;
 import dev.kvpool.operator.pool.PollInterval;
+import dev.kvpool.operator.pool.gone.GonePoolReconciler;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.InstantSource;
@@ -73,6 +74,9 @@ public final class OperatorUnderTest implements AutoCloseable {
                 configuration -> configuration.settingNamespace(namespace));
         operator.register(
                 new TransferEngineReconciler(clock), configuration -> configuration.settingNamespace(namespace));
+        operator.register(
+                new GonePoolReconciler(settings, new EventRecorder(restricted, clock, "test")),
+                configuration -> configuration.settingNamespace(namespace));
         operator.start();
         return operator;
     }

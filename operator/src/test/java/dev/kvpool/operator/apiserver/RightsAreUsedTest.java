@@ -54,7 +54,7 @@ class RightsAreUsedTest {
                     "{image: 'kvpool:0.1.0', networkPolicy: {enabled: false}, storage: [{name: a, capacity: 1Gi}]}");
 
             operator.applyPool("directories", """
-                    {deletionPolicy: Retain, storage: [{name: a, capacity: 1Gi, perNode: {nodeSelector: {used-rights: "none"}},
+                    {storage: [{name: a, capacity: 1Gi, perNode: {nodeSelector: {used-rights: "none"}},
                       volume: {type: hostPath, path: /dev/shm/kvpool}}]}""");
 
             Set<String> granted = granted(operator.client());

@@ -23,7 +23,6 @@ class StorageVolumesTest {
             kind: KvCachePool
             metadata: {name: demo, namespace: storage-volumes}
             spec:
-              deletionPolicy: Retain
               storage:
                 - {name: host, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /dev/shm/kvpool}}
                 - {name: memory, capacity: 1Gi}
@@ -61,15 +60,6 @@ class StorageVolumesTest {
 
         assertThat(refusal).isNotNull();
         assertThat(refusal.getMessage()).contains(sentence);
-    }
-
-    @Test
-    void aPoolWithDirectoriesOfNodesIsRetained() {
-        var refusal = catchThrowableOfType(
-                KubernetesClientException.class, () -> patchSpec("{\"spec\": {\"deletionPolicy\": \"Delete\"}}"));
-
-        assertThat(refusal).isNotNull();
-        assertThat(refusal.getMessage()).contains("volume hostPath needs deletionPolicy Retain");
     }
 
     @Test

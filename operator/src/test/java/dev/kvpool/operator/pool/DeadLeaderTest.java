@@ -90,7 +90,8 @@ class DeadLeaderTest {
     }
 
     private static PoolReport leading(long epoch, String state) {
-        return Reports.of("uid", LEADER, "leader", state, epoch, new PoolReport.Version("0.1.0"), 0, 0, 0, List.of());
+        return Reports.of(
+                PoolSketch.UID, LEADER, "leader", state, epoch, new PoolReport.Version("0.1.0"), 0, 0, 0, List.of());
     }
 
     private static ObservedPod ended(String name) {

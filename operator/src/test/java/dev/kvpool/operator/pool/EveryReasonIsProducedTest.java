@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.ApiGroup;
 import dev.kvpool.api.v1alpha1.Condition;
+import dev.kvpool.api.v1alpha1.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.DrainPhase;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
@@ -20,6 +21,7 @@ import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
+import dev.kvpool.operator.pool.gone.GonePoolSketch;
 import dev.kvpool.operator.pool.roll.RollPool;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
@@ -44,7 +46,7 @@ class EveryReasonIsProducedTest {
     private static final String SMALLER = "{replicas: 1, storage: [{name: a, capacity: 1Gi}]}";
     private static final String PER_NODE = "{storage: [{name: a, capacity: 1Gi, perNode: {nodeSelector: {a: b}}}]}";
     private static final String HOST_PATH =
-            "{deletionPolicy: Retain, storage: [{name: a, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /kv}}]}";
+            "{storage: [{name: a, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /kv}}]}";
     private static final String TWO_SETS =
             "{transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi}]}";
     private static final Outcome NOTHING_DONE = new Outcome(List.of(), List.of());
@@ -156,6 +158,8 @@ class EveryReasonIsProducedTest {
             case DRAIN_CANCELLED -> drains(DrainPhase.CANCELLED);
             case DRAIN_LEFTOVERS -> drains(DrainPhase.LEFTOVERS);
             case OBJECTS_DROPPED -> drains(DrainPhase.DROPPED);
+            case DIRECTORY_GOES -> GonePoolSketch.notices(directory());
+            case DIRECTORY_REMAINS -> GonePoolSketch.notices(directory(), "Failed");
         };
     }
 
@@ -213,13 +217,11 @@ class EveryReasonIsProducedTest {
     }
 
     private static ConfigMap directory() {
-        return new ConfigMapBuilder()
-                .withNewMetadata()
-                .withName("demo-directories")
-                .withLabels(PoolLabels.ofPool("demo"))
-                .endMetadata()
-                .withData(Map.of("a.n1", "/dev/shm/kvpool/uid.a"))
-                .build();
+        return PoolSketch.directories(
+                PoolSketch.UID,
+                PoolSketch.UID,
+                DeletionPolicy.DELETE,
+                Map.of("a.n1", "/dev/shm/kvpool/" + PoolSketch.UID + ".a"));
     }
 
     private static ConfigMap ofAnOlderPool() {

@@ -3,8 +3,8 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.api.v1alpha1.DeletionPolicy;
 import io.fabric8.kubernetes.api.model.ConfigMap;
-import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.api.model.TaintBuilder;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
@@ -20,13 +20,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 class HostDirectoriesTest {
     private static final String SET =
             "{name: a, capacity: 1Gi, perNode: {nodeSelector: {disk: fast}}, volume: {type: hostPath, path: /dev/shm/kvpool}}";
-    private static final String SPEC = "{deletionPolicy: Retain, storage: [" + SET + "]}";
-    private static final String WITHOUT = "{deletionPolicy: Retain, storage: [{name: b, capacity: 1Gi}]}";
+    private static final String SPEC = "{storage: [" + SET + "]}";
+    private static final String WITHOUT = "{storage: [{name: b, capacity: 1Gi}]}";
     private static final Map<String, String> FAST = Map.of("disk", "fast");
     private static final Map<String, String> SLOW = Map.of("disk", "slow");
     private static final Taint REPELS =
             new TaintBuilder().withKey("maintenance").withEffect("NoExecute").build();
-    private static final String PATH = "/dev/shm/kvpool/uid.a";
+    private static final String OTHER = "99999999-2222-3333-4444-555555555555";
+    private static final String PATH = "/dev/shm/kvpool/" + PoolSketch.UID + ".a";
 
     @Test
     void aDirectoryIsWrittenDownBeforeItsPodRuns() {
@@ -37,7 +38,7 @@ class HostDirectoriesTest {
     @Test
     void aPoolWithoutSuchVolumesHasNoListOfThem() {
         assertThat(new PoolSketch(WITHOUT).plan().apply())
-                .noneMatch(child -> child.getMetadata().getName().equals("demo-directories"));
+                .noneMatch(child -> DirectoryList.of(child).isPresent());
     }
 
     @Test
@@ -69,7 +70,7 @@ class HostDirectoriesTest {
             assertThat(pod.getNodeName()).isEqualTo("n1");
             assertThat(pod.getVolumes().getFirst().getHostPath().getPath()).isEqualTo("/dev/shm/kvpool");
             assertThat(pod.getContainers().getFirst().getCommand())
-                    .containsExactly("rm", "-rf", "--", "/directories/uid.a");
+                    .containsExactly("rm", "-rf", "--", "/directories/" + PoolSketch.UID + ".a");
         });
         assertThat(plan.cleaning())
                 .singleElement()
@@ -129,22 +130,58 @@ class HostDirectoriesTest {
     @CsvSource({
         "a.n1, /etc",
         "a.n1, /dev/shm/kvpool/other.a",
-        "a.n1, /dev/shm/kvpool/uid.b",
-        "a.n1, /dev/shm/../uid.a",
-        "a.n1, dev/uid.a",
+        "a.n1, /dev/shm/kvpool/POOL.b",
+        "a.n1, /dev/shm/../POOL.a",
+        "a.n1, dev/POOL.a",
         "a.n1, ''",
-        "an1, /dev/shm/kvpool/uid.an1",
-        "., /dev/shm/kvpool/uid.",
-        "A.n1, /dev/shm/kvpool/uid.A"
+        "an1, /dev/shm/kvpool/POOL.an1",
+        "., /dev/shm/kvpool/POOL.",
+        "A.n1, /dev/shm/kvpool/POOL.A"
     })
     void whatSomebodyElseWroteThereIsRemovedFromTheListAndNotFromTheNode(String id, String path) {
         PoolPlan plan = new PoolSketch(SPEC)
                 .node("n1", SLOW)
-                .child(list(Map.of(id, path)))
+                .child(list(Map.of(id, path.replace("POOL", PoolSketch.UID))))
                 .plan();
 
         assertThat(jobs(plan)).isEmpty();
         assertThat(known(plan)).isEmpty();
+    }
+
+    @Test
+    void theListHasNoOwnerSoThatItOutlivesThePool() {
+        assertThat(new PoolSketch(SPEC).node("n1", FAST).plan().apply())
+                .filteredOn(child -> DirectoryList.of(child).isPresent())
+                .singleElement()
+                .satisfies(list -> {
+                    assertThat(list.getMetadata().getName()).isEqualTo("demo-directories-11111111");
+                    assertThat(list.getMetadata().getOwnerReferences()).isEmpty();
+                    assertThat(DirectoryList.of(list).orElseThrow().policy()).isEqualTo(DeletionPolicy.DELETE);
+                });
+    }
+
+    @Test
+    void theListOfADeletedPoolIsNotThatOfItsSuccessor() {
+        ConfigMap before = PoolSketch.directories(
+                OTHER, OTHER, DeletionPolicy.DELETE, Map.of("a.n1", "/dev/shm/kvpool/" + OTHER + ".a"));
+
+        PoolPlan plan = new PoolSketch(SPEC).node("n1", FAST).child(before).plan();
+
+        assertThat(known(plan)).isEqualTo(Map.of("a.n1", PATH));
+        assertThat(plan.apply())
+                .noneMatch(child -> child.getMetadata()
+                        .getName()
+                        .equals(before.getMetadata().getName()));
+    }
+
+    @Test
+    void aPoolThatTakesOverARetainedOneTakesItsDirectoriesOver() {
+        String path = "/dev/shm/kvpool/" + OTHER + ".a";
+        ConfigMap before = PoolSketch.directories(OTHER, OTHER, DeletionPolicy.RETAIN, Map.of("a.n1", path));
+
+        PoolPlan plan = new PoolSketch(SPEC).node("n1", FAST).child(before).plan();
+
+        assertThat(known(plan)).isEqualTo(Map.of("a.n1", path));
     }
 
     private static PoolSketch gone() {
@@ -156,19 +193,12 @@ class HostDirectoriesTest {
     }
 
     private static ConfigMap list(Map<String, String> directories) {
-        return new ConfigMapBuilder()
-                .withNewMetadata()
-                .withName("demo-directories")
-                .withNamespace("ns")
-                .withLabels(PoolLabels.ofPool("demo"))
-                .endMetadata()
-                .withData(directories)
-                .build();
+        return PoolSketch.directories(PoolSketch.UID, PoolSketch.UID, DeletionPolicy.DELETE, directories);
     }
 
     private static Map<String, String> known(PoolPlan plan) {
         return plan.apply().stream()
-                .filter(child -> child.getMetadata().getName().equals("demo-directories"))
+                .filter(child -> DirectoryList.of(child).isPresent())
                 .map(child -> ((ConfigMap) child).getData())
                 .findFirst()
                 .orElseThrow();

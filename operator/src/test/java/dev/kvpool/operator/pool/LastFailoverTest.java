@@ -61,7 +61,8 @@ class LastFailoverTest {
 
     private static FailoverStatus next(FailoverStatus old, PoolReport.Takeover takeover) {
         PoolReport report = Reports.after(
-                takeover, Reports.of("uid", "demo-master-0", "leader", "serving", 4, null, 0, 0, 0, List.of()));
+                takeover,
+                Reports.of(PoolSketch.UID, "demo-master-0", "leader", "serving", 4, null, 0, 0, 0, List.of()));
         return LastFailover.next(old, Optional.of(report));
     }
 }

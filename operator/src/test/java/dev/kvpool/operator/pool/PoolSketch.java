@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
+import dev.kvpool.api.v1alpha1.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
@@ -10,6 +11,8 @@ import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.status.Finding;
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
@@ -22,12 +25,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /** Draws an observation of pool "demo" in a few words, for tables. */
 final class PoolSketch {
     static final OperatorSettings SETTINGS =
             new OperatorSettings("registry.example/kvpool:0.1.0", "0.1.0", "kvpool-system");
     static final String IMAGE = SETTINGS.image();
+    static final String UID = "11111111-2222-3333-4444-555555555555";
     static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
     private static final KubernetesSerialization YAML = new KubernetesSerialization();
 
@@ -43,7 +48,7 @@ final class PoolSketch {
 
     PoolSketch(String spec) {
         pool = resource("KvCachePool", spec, KvCachePool.class);
-        pool.getMetadata().setUid("uid");
+        pool.getMetadata().setUid(UID);
         pool.getMetadata().setGeneration(1L);
     }
 
@@ -105,6 +110,21 @@ final class PoolSketch {
     PoolSketch emptySet(String name, int replicas) {
         children.add(statefulSet(name, replicas));
         return this;
+    }
+
+    /** What a pool of this name has written down about directories of nodes. */
+    static ConfigMap directories(String poolId, String uid, DeletionPolicy policy, Map<String, String> paths) {
+        DirectoryList list = new DirectoryList("demo", poolId, uid, policy, List.of(), new TreeMap<>(paths));
+        return new ConfigMapBuilder()
+                .withNewMetadata()
+                .withName("demo-directories-" + poolId.substring(0, 8))
+                .withNamespace("ns")
+                .withUid("uid-of-list")
+                .withLabels(PoolLabels.ofRole("demo", PoolLabels.ROLE_DIRECTORIES))
+                .withAnnotations(list.notes())
+                .endMetadata()
+                .withData(list.paths())
+                .build();
     }
 
     PoolSketch pod(ObservedPod pod) {
@@ -273,7 +293,7 @@ final class PoolSketch {
         long used = nodes.stream().mapToLong(PoolReport.Node::usedBytes).sum();
         long objects = nodes.stream().mapToLong(PoolReport.Node::objects).sum();
         return Reports.of(
-                "uid",
+                UID,
                 "demo-master-0",
                 "leader",
                 "serving",

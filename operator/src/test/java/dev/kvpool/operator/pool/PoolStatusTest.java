@@ -119,7 +119,16 @@ class PoolStatusTest {
     @Test
     void twoMastersThatSayTheyLeadAreNamedAndThePoolServes() {
         PoolReport other = Reports.of(
-                "uid", "demo-master-1", "leader", "serving", 2, new PoolReport.Version("0.1.0"), 0, 0, 0, List.of());
+                PoolSketch.UID,
+                "demo-master-1",
+                "leader",
+                "serving",
+                2,
+                new PoolReport.Version("0.1.0"),
+                0,
+                0,
+                0,
+                List.of());
 
         KvCachePoolStatus status = next(whole(ALL_READY).says("demo-master-1", other), NOON);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
-import dev.kvpool.operator.pool.PoolBlueprint;
-import dev.kvpool.operator.pool.PoolLabels;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
@@ -26,11 +24,10 @@ public final class CleaningJob {
     /**
      * Builds the Job.
      *
-     * @param name its name
      * @param node the node of the cluster
      * @param path absolute path of the directory, at least two levels deep
      */
-    public static Job of(PoolBlueprint pool, String name, String node, String path) {
+    public static Job of(JobTerms terms, String node, String path) {
         int last = path.lastIndexOf('/');
         Volume parent = new VolumeBuilder()
                 .withName(VOLUME)
@@ -40,19 +37,19 @@ public final class CleaningJob {
                 .endHostPath()
                 .build();
         // Past the scheduler: the node may be cordoned, tainted or full.
-        PodSpecBuilder pod = OneTimeJob.pod(pool, container(pool, MOUNT + path.substring(last)), parent)
+        PodSpecBuilder pod = OneTimeJob.pod(terms, container(terms, MOUNT + path.substring(last)), parent)
                 .withNodeName(node)
                 .addNewToleration()
                 .withOperator("Exists")
                 .endToleration();
-        return OneTimeJob.of(pool, name, PoolLabels.ROLE_CLEANING, TRIES_MORE, KEPT_S, pod);
+        return OneTimeJob.of(terms, TRIES_MORE, KEPT_S, pod);
     }
 
-    private static Container container(PoolBlueprint pool, String mounted) {
+    private static Container container(JobTerms terms, String mounted) {
         return new ContainerBuilder()
                 .withName("remove")
-                .withImage(pool.storageImage())
-                .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
+                .withImage(terms.image())
+                .withImagePullPolicy(terms.pullPolicy())
                 .withCommand("rm", "-rf", "--", mounted)
                 .withResources(new ContainerResources()
                         .request("cpu", new Quantity("10m"))

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
+import dev.kvpool.operator.pool.DirectoryList;
 import dev.kvpool.operator.pool.PoolBlueprint;
 import dev.kvpool.operator.pool.PoolLabels;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
-import java.util.Map;
+import java.util.SortedMap;
 
-/** Where directories of nodes may lie that the pool has made: it outlives the sets they were made for. */
+/**
+ * Where directories of nodes may lie that the pool has made: it outlives the sets they were made for, and the pool, so it has no
+ * owner.
+ */
 public final class DirectoriesConfigMap {
     private DirectoriesConfigMap() {}
 
@@ -16,11 +20,21 @@ public final class DirectoriesConfigMap {
      *
      * @param directories path by id of the storage node
      */
-    public static ConfigMap of(PoolBlueprint pool, Map<String, String> directories) {
+    public static ConfigMap of(PoolBlueprint pool, SortedMap<String, String> directories) {
+        DirectoryList list = new DirectoryList(
+                pool.names().pool(),
+                pool.poolId(),
+                pool.uid(),
+                pool.spec().deletionPolicy(),
+                MasterStatefulSet.pullSecrets(pool),
+                directories);
         return new ConfigMapBuilder()
-                .withMetadata(pool.metadata(
-                        pool.names().directories(),
-                        PoolLabels.ofPool(pool.names().pool())))
+                .withNewMetadata()
+                .withName(pool.names().directories(pool.poolId()))
+                .withNamespace(pool.names().namespace())
+                .withLabels(PoolLabels.ofRole(pool.names().pool(), PoolLabels.ROLE_DIRECTORIES))
+                .withAnnotations(list.notes())
+                .endMetadata()
                 .withData(directories)
                 .build();
     }

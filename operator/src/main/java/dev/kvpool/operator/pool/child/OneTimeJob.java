@@ -1,26 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
-import dev.kvpool.operator.pool.PoolBlueprint;
-import dev.kvpool.operator.pool.PoolLabels;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.batch.v1.JobBuilder;
-import java.util.Map;
 
 /** What Jobs of a pool have in common: one container that does one thing and knows nothing of the API server. */
 final class OneTimeJob {
     private OneTimeJob() {}
 
     /** The pod of such a Job. */
-    static PodSpecBuilder pod(PoolBlueprint pool, Container container, Volume volume) {
+    static PodSpecBuilder pod(JobTerms terms, Container container, Volume volume) {
         return new PodSpecBuilder()
                 .withRestartPolicy("Never")
                 .withAutomountServiceAccountToken(false)
                 .withEnableServiceLinks(false)
-                .withImagePullSecrets(MasterStatefulSet.pullSecrets(pool))
+                .withImagePullSecrets(terms.pullSecrets())
                 .withSecurityContext(PodSecurity.pod())
                 .withContainers(container)
                 .withVolumes(volume);
@@ -32,16 +29,15 @@ final class OneTimeJob {
      * @param triesMore after the first that failed
      * @param keptSeconds after its end, whatever that was
      */
-    static Job of(PoolBlueprint pool, String name, String role, int triesMore, int keptSeconds, PodSpecBuilder pod) {
-        Map<String, String> labels = PoolLabels.ofRole(pool.names().pool(), role);
+    static Job of(JobTerms terms, int triesMore, int keptSeconds, PodSpecBuilder pod) {
         return new JobBuilder()
-                .withMetadata(pool.metadata(name, labels))
+                .withMetadata(terms.metadata())
                 .withNewSpec()
                 .withBackoffLimit(triesMore)
                 .withTtlSecondsAfterFinished(keptSeconds)
                 .withNewTemplate()
                 .withNewMetadata()
-                .withLabels(labels)
+                .withLabels(terms.metadata().getLabels())
                 .endMetadata()
                 .withSpec(pod.build())
                 .endTemplate()

@@ -24,20 +24,16 @@ public final class PreflightJob {
      * @param image the image it asks for
      */
     public static Job of(PoolBlueprint pool, String image) {
+        JobTerms terms = JobTerms.of(pool, pool.names().preflight(), PoolLabels.ROLE_PREFLIGHT, image);
         return OneTimeJob.of(
-                pool,
-                pool.names().preflight(),
-                PoolLabels.ROLE_PREFLIGHT,
-                TRIES_MORE,
-                KEPT_S,
-                OneTimeJob.pod(pool, container(pool, image), ScratchVolume.volume()));
+                terms, TRIES_MORE, KEPT_S, OneTimeJob.pod(terms, container(pool, terms), ScratchVolume.volume()));
     }
 
-    private static Container container(PoolBlueprint pool, String image) {
+    private static Container container(PoolBlueprint pool, JobTerms terms) {
         return new ContainerBuilder()
                 .withName("preflight")
-                .withImage(image)
-                .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
+                .withImage(terms.image())
+                .withImagePullPolicy(terms.pullPolicy())
                 .withArgs(arguments(pool))
                 .withTerminationMessagePath(RESULT)
                 .withTerminationMessagePolicy("FallbackToLogsOnError")

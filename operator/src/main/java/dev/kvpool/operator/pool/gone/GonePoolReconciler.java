@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.gone;
+
+import dev.kvpool.api.v1alpha1.ApiGroup;
+import dev.kvpool.api.v1alpha1.DeletionPolicy;
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.operator.event.EventRecorder;
+import dev.kvpool.operator.event.ToldOnce;
+import dev.kvpool.operator.pool.DirectoryList;
+import dev.kvpool.operator.pool.OperatorSettings;
+import dev.kvpool.operator.pool.PoolLabels;
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.javaoperatorsdk.operator.api.config.informer.Informer;
+import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.ControllerConfiguration;
+import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
+import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
+import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
+import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Removes directories of nodes for pools that were deleted with deletionPolicy Delete, also while no operator ran. It starts from
+ * the list that a pool leaves behind, and looks at all else by asking anew: what it does cannot be taken back.
+ */
+@ApplicationScoped
+@ControllerConfiguration(
+        name = "gonepool",
+        fieldManager = PoolLabels.OPERATOR,
+        generationAwareEventProcessing = false,
+        informer = @Informer(labelSelector = PoolLabels.DIRECTORY_LISTS, comparableResourceVersions = false))
+@GradualRetry(maxAttempts = Integer.MAX_VALUE, initialInterval = 1_000, intervalMultiplier = 2, maxInterval = 30_000)
+public class GonePoolReconciler implements Reconciler<ConfigMap> {
+    private static final Duration NEXT_LOOK = Duration.ofSeconds(5);
+
+    private final OperatorSettings settings;
+    private final EventRecorder events;
+    private final ToldOnce told = new ToldOnce();
+
+    public GonePoolReconciler(OperatorSettings settings, EventRecorder events) {
+        this.settings = settings;
+        this.events = events;
+    }
+
+    @Override
+    public List<EventSource<?, ConfigMap>> prepareEventSources(EventSourceContext<ConfigMap> context) {
+        return List.of(new InformerEventSource<>(
+                InformerEventSourceConfiguration.from(KvCachePool.class, ConfigMap.class)
+                        .withComparableResourceVersion(false)
+                        .withSecondaryToPrimaryMapper(pool -> listsOf(pool, context))
+                        .withOnAddFilter(pool -> false)
+                        .withOnUpdateFilter((now, before) -> false)
+                        .build(),
+                context));
+    }
+
+    @Override
+    public UpdateControl<ConfigMap> reconcile(ConfigMap written, Context<ConfigMap> context) {
+        DirectoryList list = DirectoryList.of(written).orElseThrow();
+        if (list.policy() == DeletionPolicy.RETAIN || isThere(list, written, context)) {
+            return UpdateControl.noUpdate();
+        }
+        KubernetesClient client = context.getClient();
+        GonePlan plan = GonePlan.of(look(written, list, client), settings.image());
+        plan.jobs()
+                .forEach(job -> client.resource(job)
+                        .fieldManager(PoolLabels.OPERATOR)
+                        .forceConflicts()
+                        .serverSideApply());
+        told.news(written, plan.notices()).forEach(notice -> events.publish(written, notice));
+        if (plan.isFinished()) {
+            leaveToGarbageCollection(written, list, client);
+            return UpdateControl.noUpdate();
+        }
+        if (!plan.remaining().equals(list.paths())) {
+            shorten(written, list, plan, client);
+        }
+        return UpdateControl.<ConfigMap>noUpdate().rescheduleAfter(NEXT_LOOK);
+    }
+
+    /** The cache knows pools of other namespaces too, in case the list names one of theirs; the API server has the last word. */
+    private static boolean isThere(DirectoryList list, ConfigMap written, Context<ConfigMap> context) {
+        List<String> identities = List.of(list.uid(), list.poolId());
+        var cached = (InformerEventSource<KvCachePool, ConfigMap>)
+                context.eventSourceRetriever().getEventSourceFor(KvCachePool.class);
+        return cached.list(pool -> identities.contains(pool.getMetadata().getUid()))
+                        .findAny()
+                        .isPresent()
+                || context
+                        .getClient()
+                        .resources(KvCachePool.class)
+                        .inNamespace(written.getMetadata().getNamespace())
+                        .withField("metadata.name", list.pool())
+                        .list()
+                        .getItems()
+                        .stream()
+                        .anyMatch(pool -> identities.contains(pool.getMetadata().getUid()));
+    }
+
+    private static GonePool look(ConfigMap written, DirectoryList list, KubernetesClient client) {
+        return new GonePool(
+                written,
+                list,
+                ofPool(DaemonSet.class, written, list, client),
+                ofPool(Pod.class, written, list, client),
+                ofPool(Job.class, written, list, client),
+                client.nodes().list().getItems().stream()
+                        .map(node -> node.getMetadata().getName())
+                        .collect(Collectors.toSet()));
+    }
+
+    private static <T extends HasMetadata> List<T> ofPool(
+            Class<T> kind, ConfigMap written, DirectoryList list, KubernetesClient client) {
+        return client.resources(kind)
+                .inNamespace(written.getMetadata().getNamespace())
+                .withLabel(PoolLabels.MANAGED_BY, PoolLabels.OPERATOR)
+                .withLabel(PoolLabels.POOL, list.pool())
+                .list()
+                .getItems();
+    }
+
+    /** What is gone from the nodes is gone from the list; refused when somebody wrote it meanwhile. */
+    private static void shorten(ConfigMap written, DirectoryList list, GonePlan plan, KubernetesClient client) {
+        // Keys of ConfigMaps need no quotes of their own in JSON.
+        String gone = list.paths().keySet().stream()
+                .filter(id -> !plan.remaining().containsKey(id))
+                .map("\"%s\": null"::formatted)
+                .collect(Collectors.joining(", "));
+        String patch = "{\"metadata\": {\"resourceVersion\": \"%s\"}, \"data\": {%s}}"
+                .formatted(written.getMetadata().getResourceVersion(), gone);
+        client.resource(written).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
+    }
+
+    /**
+     * An object whose owner is gone is removed by Kubernetes: so the operator needs no right to delete ConfigMaps, of which all of a
+     * namespace would be its own.
+     */
+    private static void leaveToGarbageCollection(ConfigMap written, DirectoryList list, KubernetesClient client) {
+        String patch = """
+                {"metadata": {"resourceVersion": "%s", "labels": {"%s": null, "%s": null},
+                  "ownerReferences": [{"apiVersion": "%s", "kind": "%s", "name": "%s", "uid": "%s"}]}}
+                """.formatted(
+                        written.getMetadata().getResourceVersion(),
+                        PoolLabels.ROLE,
+                        PoolLabels.POOL,
+                        ApiGroup.API_VERSION,
+                        KvCachePool.KIND,
+                        list.pool(),
+                        list.uid());
+        client.resource(written).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
+    }
+
+    private static Set<ResourceID> listsOf(KvCachePool pool, EventSourceContext<ConfigMap> context) {
+        return context.getPrimaryCache()
+                .list(
+                        pool.getMetadata().getNamespace(),
+                        list -> Optional.ofNullable(
+                                        list.getMetadata().getLabels().get(PoolLabels.POOL))
+                                .filter(pool.getMetadata().getName()::equals)
+                                .isPresent())
+                .map(ResourceID::fromResource)
+                .collect(Collectors.toSet());
+    }
+}
