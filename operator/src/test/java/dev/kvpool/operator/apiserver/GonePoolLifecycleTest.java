@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 class GonePoolLifecycleTest {
     private static final String NAMESPACE = "gone-pools";
     private static final String NODE = "gone-pools-1";
-    private static final Duration LIMIT = Duration.ofSeconds(120);
+    private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final String SPEC = """
             {deletionPolicy: %s, storage: [{name: a, capacity: 1Gi, perNode: {nodeSelector: {gone-pools: "yes"}},
               volume: {type: hostPath, path: /dev/shm/kvpool}}]}""";
