@@ -72,10 +72,13 @@ public class GonePoolReconciler implements Reconciler<ConfigMap> {
 
     @Override
     public UpdateControl<ConfigMap> reconcile(ConfigMap written, Context<ConfigMap> context) {
-        DirectoryList list = DirectoryList.of(written).orElseThrow();
-        if (list.policy() == DeletionPolicy.RETAIN || isThere(list, written, context)) {
-            return UpdateControl.noUpdate();
-        }
+        Optional<DirectoryList> deleted = DirectoryList.of(written)
+                .filter(it -> it.policy() == DeletionPolicy.DELETE)
+                .filter(it -> !isThere(it, written, context));
+        return deleted.isEmpty() ? UpdateControl.noUpdate() : clean(written, deleted.get(), context);
+    }
+
+    private UpdateControl<ConfigMap> clean(ConfigMap written, DirectoryList list, Context<ConfigMap> context) {
         KubernetesClient client = context.getClient();
         GonePlan plan = GonePlan.of(look(written, list, client), settings.image());
         plan.jobs()
