@@ -8,6 +8,9 @@ public enum Protocol {
     /** Shared memory, for clients on the same machine. */
     @JsonProperty("shm")
     SHM,
+    /** UCX, which is RDMA where there is a card for it; what it cannot move goes by tcp. */
+    @JsonProperty("ucx")
+    UCX,
     /** TCP, for every client. */
     @JsonProperty("tcp")
     TCP

@@ -19,9 +19,13 @@ import java.util.List;
                 + " || duration(self.timeouts.connect) <= duration(self.retry.deadline)",
         message = "retry.deadline must not be shorter than timeouts.connect: it covers all attempts")
 public record TransferEngineSpec(
-        @JsonPropertyDescription("Protocols the storage nodes offer, best first.")
+        @JsonPropertyDescription(
+                "Protocols the storage nodes offer and clients ask for, best first. shm: for clients on the same machine. ucx:"
+                        + " between machines, by RDMA where there is a card for it; it authenticates nobody, so only for"
+                        + " networks whose hosts are trusted, needs libucp in the image, and ports that NetworkPolicies"
+                        + " leave open or hostNetwork. tcp: everywhere, and what the others cannot serve.")
         @Default("[\"shm\", \"tcp\"]")
-        @Size(min = 1, max = 2)
+        @Size(min = 1, max = 3)
         @ValidationRule(
                 value = "'tcp' in self",
                 message = "protocols must contain tcp: it is the one that reaches clients on other machines")

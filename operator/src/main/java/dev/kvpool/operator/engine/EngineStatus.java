@@ -20,6 +20,10 @@ import java.util.stream.Collectors;
 
 /** Makes the next status of a transfer engine from the pools that use it. Pure. */
 final class EngineStatus {
+    /** Masters know of no ucx, so that it can be neither offered nor missing here. */
+    private static final String UNOBSERVED =
+            " Whether they serve ucx the nodes alone say: kubectl kvpool status of a pool, metric kvpool_node_serves_ucx.";
+
     private EngineStatus() {}
 
     /**
@@ -65,11 +69,16 @@ final class EngineStatus {
         }
         return new Finding(
                 Reason.ENGINE_READY,
-                "All %d storage nodes of %d pools are ready.".formatted(nodes.desired(), pools.size()));
+                "All %d storage nodes of %d pools are ready.%s"
+                        .formatted(
+                                nodes.desired(),
+                                pools.size(),
+                                engine.getSpec().protocols().contains(Protocol.UCX) ? UNOBSERVED : ""));
     }
 
     private static Set<String> wanted(TransferEngine engine) {
         return engine.getSpec().protocols().stream()
+                .filter(protocol -> protocol != Protocol.UCX)
                 .map(EngineStatus::name)
                 .collect(Collectors.toCollection(TreeSet::new));
     }
@@ -77,6 +86,7 @@ final class EngineStatus {
     private static String name(Protocol protocol) {
         return switch (protocol) {
             case SHM -> "shm";
+            case UCX -> "ucx";
             case TCP -> "tcp";
         };
     }

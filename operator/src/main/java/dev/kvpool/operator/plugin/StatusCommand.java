@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin;
 
+import dev.kvpool.operator.pool.PoolObservation;
 import java.io.PrintWriter;
 import java.util.List;
 import picocli.CommandLine.Command;
@@ -21,7 +22,8 @@ final class StatusCommand extends PoolCommand {
     @Override
     void run(Cluster on, PrintWriter out) {
         if (pool != null) {
-            StatusView view = StatusView.of(on.observe(pool));
+            PoolObservation seen = on.observe(pool);
+            StatusView view = StatusView.of(seen, UcxRefusals.of(seen, on.masters()));
             output.write(out, view, StatusText.of(view));
             return;
         }

@@ -21,6 +21,7 @@ import java.util.Optional;
  * @param phase empty when no operator has looked at it yet
  * @param masters one for each master's pod
  * @param nodes storage nodes as the leader sees them; pods alone while no leader can be asked
+ * @param refusals sentences about storage nodes that do not serve ucx, though they shall
  */
 record StatusView(
         String pool,
@@ -36,6 +37,7 @@ record StatusView(
         Long objects,
         List<Master> masters,
         List<Node> nodes,
+        List<String> refusals,
         RollStatus roll,
         List<DrainStatus> drains,
         List<Condition> conditions) {
@@ -51,7 +53,7 @@ record StatusView(
     record Node(
             String id, String state, String reason, long objects, long usedBytes, String product, boolean inClient) {}
 
-    static StatusView of(PoolObservation seen) {
+    static StatusView of(PoolObservation seen, List<String> refusals) {
         KvCachePoolStatus status = seen.status();
         return new StatusView(
                 seen.names().pool(),
@@ -71,6 +73,7 @@ record StatusView(
                         .map(pod -> master(pod, seen))
                         .toList(),
                 nodes(seen),
+                refusals,
                 status.roll(),
                 status.drains(),
                 status.conditions());

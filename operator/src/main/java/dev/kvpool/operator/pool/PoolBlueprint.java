@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.ApiGroup;
 import dev.kvpool.api.v1alpha1.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
+import dev.kvpool.api.v1alpha1.Protocol;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
@@ -43,6 +44,15 @@ public record PoolBlueprint(
     /** Ports of the storage nodes of a set of the spec. */
     public NodePorts ports(StorageSetSpec set) {
         return ports.get(set.name());
+    }
+
+    /** Labels of the pods of a storage set: its own, and what metrics of the pods cannot say by themselves. */
+    public Map<String, String> podLabels(StorageSetSpec set) {
+        Map<String, String> labels = PoolLabels.ofSet(names.pool(), set.name());
+        if (engine.protocols().contains(Protocol.UCX)) {
+            labels.put(PoolLabels.UCX, PoolLabels.UCX_WANTED);
+        }
+        return labels;
     }
 
     /** Metadata of the workload of a storage set, which keeps what the set shall keep. */

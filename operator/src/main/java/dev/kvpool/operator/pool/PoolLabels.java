@@ -20,6 +20,11 @@ public final class PoolLabels {
     /** Of the ConfigMap in which directories of nodes are written down. */
     public static final String ROLE_DIRECTORIES = "directories";
 
+    /** Label of storage pods that shall serve ucx. A node that cannot says 0 like one that shall not, so an alert needs it. */
+    public static final String UCX = "kvpool.dev/ucx";
+
+    public static final String UCX_WANTED = "wanted";
+
     /** Annotation of every child: the pool's identity, which outlives the custom resource under Retain. */
     public static final String POOL_ID = "kvpool.dev/pool-id";
 

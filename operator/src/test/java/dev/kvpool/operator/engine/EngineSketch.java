@@ -20,9 +20,14 @@ public final class EngineSketch {
 
     /** The status of an engine with default settings. */
     public static TransferEngineStatus status(KvCachePool... pools) {
+        return statusOf("{}", pools);
+    }
+
+    static TransferEngineStatus statusOf(String spec, KvCachePool... pools) {
         TransferEngine engine = new KubernetesSerialization()
                 .unmarshal(
-                        "--- {apiVersion: kvpool.dev/v1alpha1, kind: TransferEngine, spec: {}}", TransferEngine.class);
+                        "--- {apiVersion: kvpool.dev/v1alpha1, kind: TransferEngine, spec: %s}".formatted(spec),
+                        TransferEngine.class);
         return EngineStatus.next(engine, List.of(pools), NOON);
     }
 

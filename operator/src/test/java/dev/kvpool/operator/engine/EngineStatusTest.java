@@ -27,6 +27,17 @@ class EngineStatusTest {
         assertThat(reason(pool(2, 2, "shm", "tcp"), pool(1, 1, "tcp"))).isEqualTo(Reason.PROTOCOLS_MISSING.text());
     }
 
+    /** Masters say nothing of ucx: an engine that asks for it is ready all the same, and says who knows. */
+    @Test
+    void ucxIsNeitherOfferedNorMissing() {
+        Condition condition = EngineSketch.statusOf("{protocols: [shm, ucx, tcp]}", pool(1, 1, "shm", "tcp"))
+                .conditions()
+                .getFirst();
+
+        assertThat(condition.reason()).isEqualTo(Reason.ENGINE_READY.text());
+        assertThat(condition.message()).contains("All 1 storage nodes", "kvpool_node_serves_ucx");
+    }
+
     private static String reason(KvCachePool... pools) {
         return EngineSketch.status(pools).conditions().stream()
                 .map(Condition::reason)

@@ -116,6 +116,27 @@ class PluginTest {
     }
 
     @Test
+    void statusSaysWhichNodeDoesNotServeUcxAndWhy() {
+        operator.applyEngine("fast", "{protocols: [shm, ucx, tcp]}");
+        operator.applyPool("demo", SPEC.replace("{storage", "{transferEngine: fast, storage"));
+        pods.on(
+                "GET demo-default-0:9301/api/v1/node",
+                () -> "{\"protocols\": {\"served\": [\"shm\", \"tcp\"], \"problem\": \"there is no libucp.so.0\"}}");
+        pods.on(
+                "GET demo-default-1:9301/api/v1/node",
+                () -> "{\"protocols\": {\"served\": [\"shm\", \"tcp\", \"ucx\"], \"problem\": \"\"}}");
+        try {
+            assertThat(run("status", "demo")).as(err.toString()).isZero();
+        } finally {
+            operator.applyPool("demo", SPEC);
+        }
+
+        assertThat(out.toString())
+                .contains("demo-default-0 does not serve ucx, its clients use tcp: there is no libucp.so.0")
+                .doesNotContain("demo-default-1 does not serve");
+    }
+
+    @Test
     void planOfAPoolThatIsAsItShallBeIsEmpty() {
         assertThat(run("plan", "demo")).as(err.toString()).isZero();
 

@@ -25,7 +25,6 @@ public final class StorageDaemonSet {
 
     public static DaemonSet of(PoolBlueprint pool, StorageSetSpec set, NodePlacement placement) {
         String poolName = pool.names().pool();
-        Map<String, String> labels = PoolLabels.ofSet(poolName, set.name());
         PodSpec anywhere = pod(pool, set);
         return new DaemonSetBuilder()
                 .withMetadata(pool.metadata(set))
@@ -39,7 +38,7 @@ public final class StorageDaemonSet {
                 .endUpdateStrategy()
                 .withNewTemplate()
                 .withNewMetadata()
-                .withLabels(labels)
+                .withLabels(pool.podLabels(set))
                 .withAnnotations(Map.of(PoolLabels.SETTINGS, SettingsDigest.of(anywhere)))
                 .endMetadata()
                 .withSpec(anywhere.toBuilder()

@@ -161,6 +161,7 @@ final class StoragePod {
     private static String name(Protocol protocol) {
         return switch (protocol) {
             case SHM -> "shm";
+            case UCX -> "ucx";
             case TCP -> "tcp";
         };
     }

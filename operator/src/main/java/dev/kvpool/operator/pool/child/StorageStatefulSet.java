@@ -22,7 +22,6 @@ public final class StorageStatefulSet {
      */
     public static StatefulSet of(PoolBlueprint pool, StorageSetSpec set, int replicas) {
         String poolName = pool.names().pool();
-        Map<String, String> labels = PoolLabels.ofSet(poolName, set.name());
         PodSpec pod = pod(pool, set);
         return new StatefulSetBuilder()
                 .withMetadata(pool.metadata(set))
@@ -39,7 +38,7 @@ public final class StorageStatefulSet {
                 .endUpdateStrategy()
                 .withNewTemplate()
                 .withNewMetadata()
-                .withLabels(labels)
+                .withLabels(pool.podLabels(set))
                 .withAnnotations(Map.of(PoolLabels.SETTINGS, SettingsDigest.of(pod)))
                 .endMetadata()
                 .withSpec(pod)
