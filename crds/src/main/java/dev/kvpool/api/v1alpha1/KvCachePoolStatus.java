@@ -53,10 +53,13 @@ public record KvCachePoolStatus(
         ScaleStatus scale,
 
         @JsonPropertyDescription("Protocols that every ready storage node offers.") @Size(max = 8)
-        List<String> protocols) {
+        List<String> protocols,
+
+        @JsonPropertyDescription("How engines bind the pool by servicebinding.io.")
+        BindingStatus binding) {
 
     public static final KvCachePoolStatus EMPTY = new KvCachePoolStatus(
-            null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+            null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
 
     public KvCachePoolStatus {
         conditions = conditions == null ? List.of() : List.copyOf(conditions);

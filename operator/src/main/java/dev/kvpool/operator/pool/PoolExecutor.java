@@ -10,12 +10,14 @@ import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.processing.dependent.kubernetes.SSABasedGenericKubernetesResourceMatcher;
+import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,6 +39,7 @@ final class PoolExecutor {
     private final MasterClient masters;
     private final List<String> changes = new ArrayList<>();
     private final List<Finding> failures = new ArrayList<>();
+    private Optional<String> binding = Optional.empty();
 
     private PoolExecutor(PoolObservation seen, MasterClient masters, Context<KvCachePool> context) {
         this.seen = seen;
@@ -49,12 +52,13 @@ final class PoolExecutor {
         // First: clients wait for the next leader.
         plan.deadLeader().ifPresent(executor::tellOthers);
         plan.apply().forEach(child -> executor.attempt(child, () -> executor.apply(child)));
+        plan.binding().ifPresent(secret -> executor.attempt(secret, () -> executor.create(secret)));
         plan.delete().forEach(child -> executor.attempt(child, () -> executor.delete(child)));
         plan.replacePods().forEach(executor::deletePod);
         plan.roll().actions().forEach(executor::roll);
         plan.drains().actions().forEach(executor::drain);
         seen.pods(PoolLabels.ROLE_MASTER).forEach(pod -> executor.label(pod, plan.leaderPod()));
-        return new Outcome(executor.changes, executor.failures);
+        return new Outcome(executor.changes, executor.failures, executor.binding);
     }
 
     /** A master that cannot be told learns it from the storage nodes, or waits until the Lease runs out: no failure of ours. */
@@ -95,6 +99,19 @@ final class PoolExecutor {
                 .forceConflicts()
                 .serverSideApply();
         changes.add(title(child));
+    }
+
+    /** One of its name has what it has, as the name follows from that. */
+    private void create(Secret secret) {
+        try {
+            client().resource(secret).create();
+            changes.add(title(secret));
+        } catch (KubernetesClientException e) {
+            if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
+                throw e;
+            }
+        }
+        binding = Optional.of(secret.getMetadata().getName());
     }
 
     private void delete(HasMetadata child) {

@@ -61,6 +61,11 @@ public record PoolNames(String pool, String namespace) {
         return pool + "-clean-" + which;
     }
 
+    /** A Secret by which the pool can be bound, told apart from others by what is in it. */
+    public String binding(String which) {
+        return pool + "-binding-" + which;
+    }
+
     public String preflight() {
         return pool + "-preflight";
     }

@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool;
 import dev.kvpool.operator.pool.drain.DrainPlan;
 import dev.kvpool.operator.pool.roll.RollPlan;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Secret;
 import java.util.List;
 import java.util.Optional;
 
@@ -11,6 +12,7 @@ import java.util.Optional;
  * What shall be done for a pool. It holds decisions only; carrying them out needs no further ones.
  *
  * @param apply objects that shall exist, in the order they are made
+ * @param binding a Secret that is made, unless it is there
  * @param delete objects that shall go
  * @param replacePods pods with outdated settings that are deleted to be made anew: masters, and storage nodes that never ran
  *     or of which the spec allows to lose what they hold
@@ -26,6 +28,7 @@ import java.util.Optional;
  */
 public record PoolPlan(
         List<HasMetadata> apply,
+        Optional<Secret> binding,
         List<HasMetadata> delete,
         List<ObservedPod> replacePods,
         Optional<String> leaderPod,

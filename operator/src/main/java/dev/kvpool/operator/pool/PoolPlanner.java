@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
+import dev.kvpool.api.v1alpha1.BindingStatus;
 import dev.kvpool.api.v1alpha1.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.operator.pool.child.BindingSecret;
 import dev.kvpool.operator.pool.child.CleaningJob;
 import dev.kvpool.operator.pool.child.ClientConfigMap;
 import dev.kvpool.operator.pool.child.DirectoriesConfigMap;
@@ -29,6 +31,7 @@ import dev.kvpool.operator.pool.roll.RollPlan;
 import dev.kvpool.operator.pool.roll.RollView;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import java.util.ArrayList;
@@ -63,6 +66,7 @@ public final class PoolPlanner {
         if (!problems.isEmpty() || seen.spec().paused()) {
             return new PoolPlan(
                     List.of(),
+                    Optional.empty(),
                     List.of(),
                     List.of(),
                     leaderPod(seen),
@@ -87,6 +91,7 @@ public final class PoolPlanner {
                 .ifPresent(image -> apply.add(PreflightJob.of(blueprint, image)));
         return new PoolPlan(
                 apply,
+                binding(seen, blueprint),
                 delete(seen, apply, storage, directories, roll),
                 replace(seen, storage, roll),
                 leaderPod(seen),
@@ -100,6 +105,14 @@ public final class PoolPlanner {
                         .toList(),
                 roll,
                 drains);
+    }
+
+    /** The status says which one has been made; Secrets are not read. */
+    private static Optional<Secret> binding(PoolObservation seen, PoolBlueprint blueprint) {
+        BindingStatus made = seen.status().binding();
+        return Optional.of(BindingSecret.of(blueprint))
+                .filter(secret ->
+                        made == null || !secret.getMetadata().getName().equals(made.name()));
     }
 
     private static DrainView drainView(PoolObservation seen, StoragePlan wish, boolean upgrading) {

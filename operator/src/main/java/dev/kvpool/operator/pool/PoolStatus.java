@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
+import dev.kvpool.api.v1alpha1.BindingStatus;
 import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.LeaderStatus;
@@ -63,7 +64,8 @@ public final class PoolStatus {
                 plan.roll().next().orElse(null),
                 plan.drains().next(),
                 scale(seen).orElse(null),
-                report.map(PoolStatus::protocols).orElse(old.protocols()));
+                report.map(PoolStatus::protocols).orElse(old.protocols()),
+                outcome.binding().map(BindingStatus::new).orElse(old.binding()));
     }
 
     private static PoolPhase phase(List<Finding> findings) {

@@ -17,6 +17,10 @@ class RightsTest {
     static Stream<Consumer<KubernetesClient>> forbidden() {
         return Stream.of(
                 client -> client.secrets().inNamespace("default").list(),
+                client ->
+                        client.secrets().inNamespace("default").withName("any").get(),
+                client ->
+                        client.secrets().inNamespace("default").withName("any").delete(),
                 client -> client.namespaces().list(),
                 client -> client.nodes().withName("any").delete(),
                 client -> client.configMaps()

@@ -51,7 +51,8 @@ public final class EngineSketch {
                 null,
                 null,
                 null,
-                List.of(protocols)));
+                List.of(protocols),
+                null));
         return pool;
     }
 }

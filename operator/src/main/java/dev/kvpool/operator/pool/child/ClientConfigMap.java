@@ -14,7 +14,7 @@ import java.util.Map;
  * ({@code MOONCAKE_CONFIG_PATH}).
  */
 public final class ClientConfigMap {
-    private static final String FILE = "mooncake.json";
+    static final String FILE = "mooncake.json";
 
     /** A pool needs no metadata server; clients insist on naming one, and this value means none. */
     private static final String NO_METADATA_SERVER = "P2PHANDSHAKE";
@@ -51,7 +51,7 @@ public final class ClientConfigMap {
                 .build();
     }
 
-    private static String file(String masters) {
+    static String file(String masters) {
         return """
                 {
                   "metadata_server": "%s",
