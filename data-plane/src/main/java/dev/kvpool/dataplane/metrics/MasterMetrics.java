@@ -16,7 +16,6 @@ import java.util.Locale;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
-import java.util.stream.Stream;
 
 /** Shows a master's status as metrics; the core counts, this only names. */
 public final class MasterMetrics {
@@ -52,18 +51,11 @@ public final class MasterMetrics {
                 PoolStatus::overReplicatedObjects);
         gauge("kvpool.master.copies.under.way", "Copies from node to node under way", PoolStatus::copiesUnderWay);
         gauge("kvpool.master.copies.under.way.bytes", "Bytes of these copies", PoolStatus::copyBytesUnderWay);
+        gauge("kvpool.master.drains.active", "Nodes being drained", it -> drains(it, DrainStatus.State.DRAINING));
         gauge(
-                "kvpool.master.drains.active",
-                "Nodes being drained",
-                it -> drains(it).count());
-        gauge(
-                "kvpool.master.drains.objects.left",
-                "Objects that only nodes being drained hold",
-                it -> drains(it).mapToLong(DrainStatus::objectsLeft).sum());
-        gauge(
-                "kvpool.master.drains.bytes.left",
-                "Bytes of these objects",
-                it -> drains(it).mapToLong(DrainStatus::bytesLeft).sum());
+                "kvpool.master.drains.timed.out",
+                "Nodes whose time for being drained was over before they were empty",
+                it -> drains(it, DrainStatus.State.TIMED_OUT));
         gauge("kvpool.master.grants.under.way", "Puts granted and not yet published", PoolStatus::grantsUnderWay);
         gauge(
                 "kvpool.master.takeover.duration.seconds",
@@ -82,13 +74,14 @@ public final class MasterMetrics {
         new UptimeMetrics().bindTo(registry);
     }
 
-    private static Stream<DrainStatus> drains(PoolStatus status) {
-        return status.drains().stream().filter(drain -> drain.state() == DrainStatus.State.DRAINING);
+    private static long drains(PoolStatus status, DrainStatus.State state) {
+        return status.drains().stream().filter(drain -> drain.state() == state).count();
     }
 
     /** The text for Prometheus. */
     public String scrape() {
-        return registry.scrape() + evictionAges(status.get().counters().ages());
+        PoolStatus now = status.get();
+        return registry.scrape() + evictionAges(now.counters().ages()) + DrainLeftovers.of(now.drains());
     }
 
     /** A histogram that the core keeps: the registry has none that only reads. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.master.core.Counters.Count;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -21,6 +22,7 @@ final class Drains {
     private final Membership membership;
     private final Settlement settlement;
     private final Supplier<ObjectId> nextId;
+    private final Counters counters;
     private final Outbox outbox;
     private final Map<String, Drain> drains = new TreeMap<>();
 
@@ -30,11 +32,13 @@ final class Drains {
             Membership membership,
             Settlement settlement,
             Supplier<ObjectId> nextId,
+            Counters counters,
             Outbox outbox) {
         this.settings = settings;
         this.membership = membership;
         this.settlement = settlement;
         this.nextId = nextId;
+        this.counters = counters;
         this.outbox = outbox;
     }
 
@@ -146,6 +150,8 @@ final class Drains {
         Drain drain = drains.get(source);
         if (drain != null && drain.isActive()) {
             drain.moved(bytes);
+            counters.add(Count.DRAINED);
+            counters.add(Count.DRAINED_BYTES, bytes);
         }
     }
 

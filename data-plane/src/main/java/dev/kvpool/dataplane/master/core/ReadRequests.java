@@ -18,8 +18,6 @@ import java.util.List;
 
 /** Answers readers. Whoever is told about an object gets a lease on it. */
 final class ReadRequests {
-    private static final Found NOTHING = new Found(Status.NOT_FOUND, ObjectId.NONE, 0, 0, List.of());
-
     private final CoreSettings settings;
     private final Index index;
     private final Membership membership;
@@ -59,20 +57,12 @@ final class ReadRequests {
     }
 
     private Found find(Key key, NodeTable nodes, long nowMs) {
-        if (!key.isValid()) {
-            counters.add(Count.LOOKUP_INVALID);
-            return missing(Status.INVALID_KEY);
-        }
         StoredObject object = index.published(key);
-        if (object == null && enrolments.unheard().isEmpty()) {
-            counters.add(reasonOfMiss(key));
-            return NOTHING;
+        Finding finding = finding(key, object);
+        counters.add(finding.ofLookup);
+        if (finding != Finding.FOUND) {
+            return new Found(finding.status, ObjectId.NONE, 0, 0, List.of());
         }
-        if (object == null || !leadership.mayRead(object)) {
-            counters.add(reasonUnavailable(object));
-            return missing(Status.UNAVAILABLE);
-        }
-        counters.add(Count.LOOKUP_HITS);
         lease(object, nowMs);
         List<ReplicaRef> replicas = new ArrayList<>(object.usableReplicas());
         name(object, true, nodes, replicas);
@@ -93,25 +83,34 @@ final class ReadRequests {
         }
     }
 
-    private Count reasonOfMiss(Key key) {
+    /** What there is to say about a key and the object published under it, null when there is none. */
+    private Finding finding(Key key, StoredObject object) {
+        if (!key.isValid()) {
+            return Finding.INVALID;
+        }
+        if (object != null) {
+            return leadership.mayRead(object) ? Finding.FOUND : unavailable(object);
+        }
+        if (!enrolments.unheard().isEmpty()) {
+            return Finding.UNAVAILABLE;
+        }
         return switch (departed.fateOf(key)) {
-            case UNKNOWN -> Count.LOOKUP_NEVER_PUT;
-            case EVICTED -> Count.LOOKUP_EVICTED;
-            case REMOVED -> Count.LOOKUP_REMOVED;
+            case UNKNOWN -> Finding.NEVER_PUT;
+            case EVICTED -> Finding.EVICTED;
+            case REMOVED -> Finding.REMOVED;
         };
     }
 
-    /** Nodes whose version does not fit are refused, and what only they hold is missed for that reason. */
-    private Count reasonUnavailable(StoredObject object) {
-        if (object == null || object.isAvailable()) {
-            return Count.LOOKUP_UNAVAILABLE;
+    private Finding unavailable(StoredObject object) {
+        if (object.isAvailable()) {
+            return Finding.UNAVAILABLE;
         }
         for (Replica replica : object.replicas()) {
             if (!membership.isRefusedForItsVersion(replica.node())) {
-                return Count.LOOKUP_UNAVAILABLE;
+                return Finding.UNAVAILABLE;
             }
         }
-        return Count.LOOKUP_VERSION;
+        return Finding.VERSION;
     }
 
     /** Readers are not sent to a replica that goes as long as there is another one. */
@@ -145,11 +144,11 @@ final class ReadRequests {
 
     private Existence exists(Key key, long nowMs) {
         StoredObject object = index.published(key);
-        if (object == null || !leadership.mayRead(object)) {
-            counters.add(Count.EXISTS_MISSES);
-            return new Existence(key.isValid() ? Status.NOT_FOUND : Status.INVALID_KEY, 0);
+        Finding finding = finding(key, object);
+        counters.add(finding.ofExists);
+        if (finding != Finding.FOUND) {
+            return new Existence(finding == Finding.INVALID ? Status.INVALID_KEY : Status.NOT_FOUND, 0);
         }
-        counters.add(Count.EXISTS_HITS);
         lease(object, nowMs);
         return new Existence(Status.OK, object.payloadLength());
     }
@@ -158,9 +157,5 @@ final class ReadRequests {
         index.lease(object, nowMs + settings.objectLeaseMs());
         index.recency().touch(object);
         groups.leased(object);
-    }
-
-    private static Found missing(Status why) {
-        return new Found(why, ObjectId.NONE, 0, 0, List.of());
     }
 }

@@ -43,7 +43,7 @@ final class Upkeep {
         enrolling = new Enrolling(settings, leadership, view, orders, settlement, burials);
         standings = new Standings(counters);
         copies = new Copies(settings, view.index(), commands, standings, counters);
-        drains = new Drains(settings, membership, settlement, leadership::nextObjectId, outbox);
+        drains = new Drains(settings, membership, settlement, leadership::nextObjectId, counters, outbox);
         drainNotes = new DrainNotes(leadership, view, orders, burials, drains);
         repairs = new Repairs(settings, view, orders, copies, standings, drains, counters);
         reserve = new TakeoverReserve(settings.eviction(), leadership, membership, settlement);

@@ -355,6 +355,8 @@ class MembershipTest {
         assertThat(pool.find("k").status()).isEqualTo(Status.UNAVAILABLE);
         assertThat(misses(core, Count.LOOKUP_VERSION)).isEqualTo(1);
         assertThat(misses(core, Count.LOOKUP_UNAVAILABLE)).isEqualTo(1);
+        assertThat(pool.exists("k")).isEqualTo(Status.NOT_FOUND);
+        assertThat(misses(core, Count.EXISTS_VERSION)).isEqualTo(1);
 
         pool.restart(holder);
         assertThat(pool.find("k").status()).isEqualTo(Status.OK);

@@ -103,6 +103,33 @@ class RoomTest {
     }
 
     @Test
+    void whoOnlyAsksWhetherAKeyExistsIsCountedByTheSameReasons() {
+        Scenario pool = new Scenario().withNodes(10 * EXTENT, "a").leading(7);
+        for (int i = 0; i < 10; i++) {
+            pool.put("k" + i, 1000);
+        }
+        pool.world.run(20);
+        pool.remove("k9", true);
+
+        assertThat(pool.exists("k0")).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.exists("k9")).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.exists("nobody knows")).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.exists("")).isEqualTo(Status.INVALID_KEY);
+        assertThat(pool.exists("k8")).isEqualTo(Status.OK);
+        pool.crash("a");
+        assertThat(pool.exists("k8")).isEqualTo(Status.NOT_FOUND);
+        Counters counters = pool.talkedTo().status().counters();
+
+        assertThat(counters.get(Count.EXISTS_EVICTED)).isEqualTo(1);
+        assertThat(counters.get(Count.EXISTS_REMOVED)).isEqualTo(1);
+        assertThat(counters.get(Count.EXISTS_NEVER_PUT)).isEqualTo(1);
+        assertThat(counters.get(Count.EXISTS_INVALID)).isEqualTo(1);
+        assertThat(counters.get(Count.EXISTS_UNAVAILABLE)).isEqualTo(1);
+        assertThat(counters.get(Count.EXISTS_VERSION)).isZero();
+        assertThat(counters.get(Count.EXISTS_HITS)).isEqualTo(1);
+    }
+
+    @Test
     void theAgeOfWhatIsEvictedIsTheTimeSinceItsLastUse() {
         Scenario pool = new Scenario().withNodes(10 * EXTENT, "a").leading(7);
         for (int i = 0; i < 9; i++) {
