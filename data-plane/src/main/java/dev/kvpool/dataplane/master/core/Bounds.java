@@ -122,8 +122,10 @@ final class Bounds {
 
     static final long BURY_PAUSE_MS = 1_000;
 
-    /** Objects that a removal of everything comes to in one tick. */
+    /** Objects that removals of everything come to in one tick, all of them together, and how many there may be. */
     static final int SWEPT_PER_TICK = 1024;
+
+    static final int SWEEPS_MAX = 16;
 
     /** Objects of a purge that are forgotten in one tick. */
     static final int PURGED_PER_TICK = 8192;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.master.core.Counters.Count;
 import dev.kvpool.dataplane.wire.message.ClientReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
@@ -28,6 +29,7 @@ final class ClientRequests {
     private final RemoveRequests removes;
     private final Upkeep upkeep;
     private final PendingReplies replies;
+    private final Counters counters;
     private final Outbox outbox;
 
     ClientRequests(
@@ -45,6 +47,7 @@ final class ClientRequests {
         this.leadership = leadership;
         this.upkeep = upkeep;
         this.replies = replies;
+        this.counters = counters;
         this.outbox = outbox;
         granting = new GrantRequests(
                 settings, leadership, view, orders, grants, settlement, upkeep.reserve(), counters, random);
@@ -120,7 +123,11 @@ final class ClientRequests {
     }
 
     private Status waitingObjection(int keys) {
-        return replies.isFull() ? Status.QUEUE_FULL : sizeObjection(keys);
+        if (replies.isFull()) {
+            counters.add(Count.FULL_REPLIES);
+            return Status.QUEUE_FULL;
+        }
+        return sizeObjection(keys);
     }
 
     private ClientReply refusal(ClientRequest request, Status why) {

@@ -139,7 +139,11 @@ final class GrantRequests {
             counters.add(Count.GRANTS_BUSY);
             return Status.BUSY;
         }
-        return grants.isFull() ? Status.QUEUE_FULL : Status.OK;
+        if (grants.isFull()) {
+            counters.add(Count.FULL_GRANTS);
+            return Status.QUEUE_FULL;
+        }
+        return Status.OK;
     }
 
     /** The largest object the pool could hold at any time, whether its nodes are here or away. */

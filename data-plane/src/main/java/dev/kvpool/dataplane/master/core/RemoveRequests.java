@@ -65,6 +65,7 @@ final class RemoveRequests {
         StoredObject object = index.published(key);
         Status objection = objection(key, object, force, nowMs);
         if (objection != Status.OK) {
+            counters.add(Count.FULL_BURIALS, objection == Status.QUEUE_FULL ? 1 : 0);
             reply.decide(line, objection);
             return;
         }
@@ -136,7 +137,12 @@ final class RemoveRequests {
                 1,
                 nowMs + Bounds.REMOVE_WAIT_MS,
                 results -> new RemoveAllReply(request.requestId(), results.getFirst(), sweep.removed()));
-        sweeps.begin(sweep, () -> reply.decide(0, Status.OK));
+        if (sweeps.isFull()) {
+            counters.add(Count.FULL_SWEEPS);
+            reply.decide(0, Status.QUEUE_FULL);
+            return;
+        }
+        sweeps.begin(sweep, reply);
     }
 
     private void removeSwept(StoredObject object, Sweeps.Sweep sweep, long nowMs) {

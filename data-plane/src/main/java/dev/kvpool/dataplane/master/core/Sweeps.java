@@ -2,11 +2,15 @@
 package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 
-/** Removals of everything, object by object: a bounded number of objects in one tick, each object once. */
+/**
+ * Removals of everything, object by object: a bounded number of them, which share a bounded number of objects in one tick. Each
+ * comes to an object once, and goes on only as long as somebody waits for its answer.
+ */
 final class Sweeps {
     /** What to do with an object that the sweep has come to. */
     interface Visitor {
@@ -16,7 +20,7 @@ final class Sweeps {
     /** One removal of everything older than {@code below}. */
     static final class Sweep {
         private final ObjectId below;
-        private Runnable whenDone;
+        private PendingReply reply;
         private ObjectChain.Walk walk;
         private long open;
         private long removed;
@@ -36,13 +40,18 @@ final class Sweeps {
         void removed(boolean really) {
             open--;
             removed += really ? 1 : 0;
-            endWhenDone();
+            answerWhenDone();
         }
 
-        private void endWhenDone() {
+        private void answerWhenDone() {
             if (walk == null && open == 0) {
-                whenDone.run();
+                reply.decide(0, Status.OK);
             }
+        }
+
+        private void endWalk() {
+            walk.end();
+            walk = null;
         }
     }
 
@@ -55,35 +64,48 @@ final class Sweeps {
         this.visitor = visitor;
     }
 
-    void begin(Sweep sweep, Runnable whenDone) {
-        sweep.whenDone = whenDone;
+    boolean isFull() {
+        return sweeps.size() >= Bounds.SWEEPS_MAX;
+    }
+
+    /** @param reply decided when everything has been come to and what could be removed is */
+    void begin(Sweep sweep, PendingReply reply) {
+        sweep.reply = reply;
         sweep.walk = index.recency().fromFirst();
         sweeps.add(sweep);
     }
 
     void tick(long nowMs) {
+        int share = Bounds.SWEPT_PER_TICK / Math.max(1, sweeps.size());
         Iterator<Sweep> each = sweeps.iterator();
         while (each.hasNext()) {
             Sweep sweep = each.next();
-            for (int i = 0; i < Bounds.SWEPT_PER_TICK && sweep.walk != null; i++) {
-                StoredObject object = sweep.walk.next();
-                if (object == null) {
-                    sweep.walk.end();
-                    sweep.walk = null;
-                } else if (sweep.below.isNewerThan(object.id())) {
-                    visitor.visit(object, sweep, nowMs);
-                }
-            }
-            if (sweep.walk == null) {
+            // Who has been told that it took too long, or has gone, must not find objects of a later time removed.
+            if (sweep.reply.isOver() || goOn(sweep, share, nowMs)) {
+                sweep.endWalk();
                 each.remove();
-                sweep.endWhenDone();
+                sweep.answerWhenDone();
             }
         }
     }
 
+    /** Comes to so many objects; true when there are no more. */
+    private boolean goOn(Sweep sweep, int visits, long nowMs) {
+        for (int i = 0; i < visits; i++) {
+            StoredObject object = sweep.walk.next();
+            if (object == null) {
+                return true;
+            }
+            if (sweep.below.isNewerThan(object.id())) {
+                visitor.visit(object, sweep, nowMs);
+            }
+        }
+        return false;
+    }
+
     /** Who waited has been answered. */
     void clear() {
-        sweeps.forEach(sweep -> sweep.walk.end());
+        sweeps.forEach(Sweep::endWalk);
         sweeps.clear();
     }
 }

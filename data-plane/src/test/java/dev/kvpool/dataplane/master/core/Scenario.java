@@ -340,6 +340,13 @@ final class Scenario {
         return reply(request.requestId(), RemoveAllReply.class);
     }
 
+    /** The same where the answer has to come at once. */
+    RemoveAllReply removeAllAtOnce(boolean force) {
+        RemoveAllRequest request = new RemoveAllRequest(nextRequest(), force);
+        send(request);
+        return reply(request.requestId(), RemoveAllReply.class);
+    }
+
     private static List<Key> keys(String... keys) {
         return List.of(keys).stream().map(Key::of).toList();
     }
