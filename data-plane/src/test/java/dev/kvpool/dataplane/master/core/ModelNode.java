@@ -48,6 +48,7 @@ final class ModelNode {
     private final List<Runnable> unheard = new ArrayList<>();
     private boolean up = true;
     private boolean mute;
+    private boolean unreachable;
     private String zone = "";
     private final Set<ObjectId> damaged = new HashSet<>();
 
@@ -340,7 +341,8 @@ final class ModelNode {
             return Status.EXISTS;
         }
         ModelNode source = world.byEndpoint(copy.sourceTcp());
-        if (source == null || !source.up || source.incarnation != copy.sourceIncarnation()) {
+        boolean answers = source != null && source.up && !source.unreachable;
+        if (!answers || source.incarnation != copy.sourceIncarnation()) {
             return Status.CONNECT_FAILED;
         }
         DirectoryRecord record = source.media.find(new Extent(copy.sourceExtent(), copy.objectId()));
@@ -354,6 +356,11 @@ final class ModelNode {
                 ? record
                 : object(copy.objectId(), copy.key(), copy.payloadLength(), copy.payloadCrc(), copy.retention());
         return write(copy.medium(), copy.authority(), object);
+    }
+
+    /** Whether other nodes fail to connect to it; masters are heard as before. */
+    void unreachable(boolean on) {
+        unreachable = on;
     }
 
     /** From now on the bytes of an object here do not match their checksum. */
