@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.local;
 
 import dev.kvpool.dataplane.config.CacheSettings;
 import dev.kvpool.dataplane.config.Durations;
+import dev.kvpool.dataplane.config.EvictionLogSettings;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
@@ -107,6 +108,11 @@ final class LocalPlan {
         for (Setting<?> setting : CacheSettings.ALL) {
             arguments.addAll(List.of(setting.flag(), text(settings.get(setting))));
         }
+        settings.find(EvictionLogSettings.FILE).ifPresent(file -> {
+            arguments.addAll(List.of(EvictionLogSettings.FILE.flag(), file.toAbsolutePath() + "." + name));
+            arguments.addAll(
+                    List.of(EvictionLogSettings.SIZE.flag(), Long.toString(settings.get(EvictionLogSettings.SIZE))));
+        });
         long heapMegabytes = settings.get(LocalSettings.MASTER_HEAP) >> 20;
         return new ChildSpec(name, Role.MASTER, masterPort(k), adminPort, jvm("-Xmx" + heapMegabytes + "m"), arguments);
     }

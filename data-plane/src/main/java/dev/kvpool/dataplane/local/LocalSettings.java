@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.local;
 
 import dev.kvpool.dataplane.config.CacheSettings;
 import dev.kvpool.dataplane.config.Durations;
+import dev.kvpool.dataplane.config.EvictionLogSettings;
 import dev.kvpool.dataplane.config.Formats;
 import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
@@ -84,7 +85,9 @@ final class LocalSettings {
                             NodeSettings.SSD_SIZE,
                             NodeSettings.NUMA,
                             NodeSettings.PREFAULT,
-                            NodeSettings.LOCK_MEMORY),
+                            NodeSettings.LOCK_MEMORY,
+                            EvictionLogSettings.FILE,
+                            EvictionLogSettings.SIZE),
                     CacheSettings.ALL.stream())
             .toList();
 

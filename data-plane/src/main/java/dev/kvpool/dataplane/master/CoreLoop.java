@@ -9,6 +9,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -40,6 +41,7 @@ final class CoreLoop {
     private final LongSupplier clockMs;
     private final Leaders leaders;
     private final Consumer<Message> localReplies;
+    private final Consumer<List<Action>> evictionLog;
     private final ConnectionCounts counts;
     private final Runnable onDefect;
     private final Map<Long, Channel> channels = new HashMap<>();
@@ -53,6 +55,7 @@ final class CoreLoop {
      *
      * @param leaders told what the core finds out about who leads
      * @param localReplies gets the answers to requests of {@link MasterCore#LOCAL_SESSION}
+     * @param evictionLog gets what each input led to before any of it is done
      * @param onDefect told once when the core has thrown; after that it gets no input any more
      */
     CoreLoop(
@@ -61,6 +64,7 @@ final class CoreLoop {
             LongSupplier clockMs,
             Leaders leaders,
             Consumer<Message> localReplies,
+            Consumer<List<Action>> evictionLog,
             ConnectionCounts counts,
             Runnable onDefect) {
         this.core = core;
@@ -68,6 +72,7 @@ final class CoreLoop {
         this.clockMs = clockMs;
         this.leaders = leaders;
         this.localReplies = localReplies;
+        this.evictionLog = evictionLog;
         this.counts = counts;
         this.onDefect = onDefect;
     }
@@ -136,7 +141,9 @@ final class CoreLoop {
     }
 
     private void perform() {
-        for (Action action : core.drain()) {
+        List<Action> actions = core.drain();
+        evictionLog.accept(actions);
+        for (Action action : actions) {
             switch (action) {
                 case Action.Send it -> send(it.session(), it.message());
                 case Action.Close it -> close(it.session(), it.reason());
@@ -144,6 +151,7 @@ final class CoreLoop {
                 case Action.LookAtLease it -> leaders.left();
                 case Action.LeaderCrashed it -> leaders.crashed(it.authority(), it.address());
                 case Action.Report it -> LOG.info("{}", it.line());
+                case Action.Evicted it -> {} // the eviction log has it
             }
         }
         if (!unflushed.isEmpty() && !flushing) {

@@ -23,6 +23,7 @@ import java.util.UUID;
  * @param expectedNodesFile a file with one id per line, read again when it changes
  * @param objectLeaseMs how long a reader may rely on what it was told
  * @param eviction when objects are evicted
+ * @param evictionLog where evictions are written down, if they are
  * @param replicas copies of an object when the client does not say
  * @param repairDelayMs how long a node may be away before its replicas are made anew elsewhere
  * @param repairBytesPerSecond what copies may take of a node, in each direction
@@ -38,6 +39,7 @@ public record MasterConfig(
         Optional<Path> expectedNodesFile,
         long objectLeaseMs,
         EvictionRules eviction,
+        Optional<EvictionLog.Place> evictionLog,
         int replicas,
         long repairDelayMs,
         long repairBytesPerSecond,

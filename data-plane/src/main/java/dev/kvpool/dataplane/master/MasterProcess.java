@@ -43,6 +43,7 @@ public final class MasterProcess implements AutoCloseable {
     private final Handshake.Self self;
     private final MultiThreadIoEventLoopGroup group;
     private final CoreLoop loop;
+    private final Optional<EvictionLog> evictionLog;
     private final LocalRequests localRequests = new LocalRequests();
     private final ConnectionCounts counts = new ConnectionCounts();
     private final ConnectedPeers peers = new ConnectedPeers();
@@ -100,10 +101,18 @@ public final class MasterProcess implements AutoCloseable {
         MasterCore core = new MasterCore(settings, expected.keySet(), random);
         core.expectNodes(expected, clockMs());
         status = core.status();
+        evictionLog = openEvictionLog(config);
         group = new MultiThreadIoEventLoopGroup(1, ioHandler());
         EventLoop eventLoop = group.next();
         loop = new CoreLoop(
-                core, eventLoop, MasterProcess::clockMs, leaders(), localRequests::answered, counts, onDefect);
+                core,
+                eventLoop,
+                MasterProcess::clockMs,
+                leaders(),
+                localRequests::answered,
+                actions -> evictionLog.ifPresent(log -> log.write(actions)),
+                counts,
+                onDefect);
         leadership = new LeadershipEvents(loop);
         Elector runner = new Elector(
                 // The nonce is what peers hear in the Welcome: whoever dials a leader can tell it from its successor.
@@ -177,6 +186,21 @@ public final class MasterProcess implements AutoCloseable {
             server.close();
         }
         group.shutdownGracefully(0, CLOSE_MS_MAX, TimeUnit.MILLISECONDS).awaitUninterruptibly();
+        evictionLog.ifPresent(MasterProcess::close);
+    }
+
+    private static void close(EvictionLog log) {
+        try {
+            log.close();
+        } catch (IOException e) {
+            LOG.warn("the eviction log may lack its last lines", e);
+        }
+    }
+
+    private static Optional<EvictionLog> openEvictionLog(MasterConfig config) throws IOException {
+        return config.evictionLog().isEmpty()
+                ? Optional.empty()
+                : Optional.of(EvictionLog.open(config.evictionLog().get(), InstantSource.system(), System::nanoTime));
     }
 
     private AdminQuestions admin() {

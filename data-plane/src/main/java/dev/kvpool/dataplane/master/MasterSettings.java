@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.config.CacheSettings;
+import dev.kvpool.dataplane.config.EvictionLogSettings;
 import dev.kvpool.dataplane.config.Format;
 import dev.kvpool.dataplane.config.Formats;
 import dev.kvpool.dataplane.config.Rule;
@@ -69,6 +70,8 @@ final class MasterSettings {
                         settings.get(CacheSettings.TAKEOVER_RESERVE),
                         settings.get(CacheSettings.SOFT_PIN_TTL).toMillis(),
                         settings.get(CacheSettings.ALLOW_EVICT_SOFT_PINNED)),
+                settings.find(EvictionLogSettings.FILE)
+                        .map(file -> new EvictionLog.Place(file, settings.get(EvictionLogSettings.SIZE))),
                 settings.get(CacheSettings.REPLICAS),
                 settings.get(CacheSettings.REPAIR_DELAY).toMillis(),
                 settings.get(CacheSettings.REPAIR_RATE),
@@ -81,6 +84,7 @@ final class MasterSettings {
     private static List<Setting<?>> all() {
         List<Setting<?>> all = new ArrayList<>(
                 List.of(POOL_ID, NAME, HOST, PORT, ADMIN_PORT, LEASE, EXPECTED_NODES, EXPECTED_NODES_FILE));
+        all.addAll(EvictionLogSettings.ALL);
         all.addAll(CacheSettings.ALL);
         return List.copyOf(all);
     }

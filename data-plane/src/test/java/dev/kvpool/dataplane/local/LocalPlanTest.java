@@ -58,6 +58,19 @@ class LocalPlanTest {
     }
 
     @Test
+    void eachMasterGetsAnEvictionLogOfItsOwn() throws Exception {
+        Path log = dir.resolve("evictions");
+        List<ChildSpec> children =
+                children(Map.of("masters", "2", "eviction-log", log.toString(), "eviction-log-size", "2MiB"));
+
+        assertThat(children.subList(0, 2))
+                .extracting(master -> flags(master).get("--eviction-log"))
+                .containsExactly(log + ".master-0", log + ".master-1");
+        assertThat(flags(children.getFirst())).containsEntry("--eviction-log-size", Long.toString(2 << 20));
+        assertThat(children(Map.of()).getFirst().arguments()).doesNotContain("--eviction-log");
+    }
+
+    @Test
     void aNodeGetsEveryMasterAndADirectoryOfItsOwn() throws Exception {
         ChildSpec node = children(Map.of(
                         "masters",

@@ -52,6 +52,7 @@ record LoopbackMaster(
                 nodesFile,
                 10_000,
                 EvictionRules.between(0.85, 0.9),
+                Optional.empty(),
                 1,
                 30_000,
                 REPAIR_BYTES_PER_SECOND,

@@ -333,6 +333,7 @@ final class SimMaster extends SimProcess {
             case Action.LookAtLease it -> election.lookNow();
             case Action.LeaderCrashed it -> probe(it.authority(), it.address());
             case Action.Report it -> world.trace(() -> name + ": " + it.line());
+            case Action.Evicted it -> world.trace(() -> name + " evicts " + it);
         }
     }
 

@@ -2,7 +2,10 @@
 package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.List;
 
 /** What the core wants done by the process around it. */
 public sealed interface Action {
@@ -28,4 +31,18 @@ public sealed interface Action {
 
     /** A decision worth one line in the log. */
     record Report(String line) implements Action {}
+
+    /**
+     * An object is evicted: nobody is sent to it any more. Comes in the same turn as the decision, so before every message that
+     * frees it or says that it is gone.
+     *
+     * @param bytes of its value
+     * @param nodes that hold it, one for each copy
+     * @param idleMs since its last lease ended, or since it was published
+     */
+    record Evicted(Key key, ObjectId id, long bytes, List<String> nodes, long idleMs) implements Action {
+        public Evicted {
+            nodes = List.copyOf(nodes);
+        }
+    }
 }

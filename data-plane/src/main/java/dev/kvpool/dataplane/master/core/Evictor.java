@@ -19,8 +19,8 @@ final class Evictor {
     private final Index index;
     private final Groups groups;
     private final Frees frees;
-    private final Departed departed;
     private final Predecessors predecessors;
+    private final Evictions evictions;
     private final Counters counters;
     private final MemoryPressure pressure;
 
@@ -44,6 +44,7 @@ final class Evictor {
             Settlement settlement,
             Predecessors predecessors,
             MemoryPressure pressure,
+            Evictions evictions,
             Counters counters) {
         this.rules = rules;
         this.leadership = leadership;
@@ -52,8 +53,8 @@ final class Evictor {
         this.index = view.index();
         this.groups = view.groups();
         this.frees = orders.frees();
-        this.departed = view.departed();
         this.predecessors = predecessors;
+        this.evictions = evictions;
         this.counters = counters;
         this.pressure = pressure;
     }
@@ -175,13 +176,11 @@ final class Evictor {
 
     private void evict(StoredObject victim, Eviction eviction, long nowMs) {
         left -= Bounds.EVICTED_IS_VISITS;
-        counters.add(Count.EVICTED);
-        counters.ages().add(nowMs - victim.leaseUntilMs());
+        evictions.tell(victim, nowMs);
         for (Replica replica : victim.replicas()) {
             counters.add(Count.EVICTED_BYTES, replica.extentBytes());
             replica.node().roomComesMs = Long.MIN_VALUE;
         }
-        departed.evicted(victim.key());
         eviction.book(victim);
         frees.giveUp(victim, nowMs);
     }

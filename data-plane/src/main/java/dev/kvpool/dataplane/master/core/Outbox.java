@@ -34,6 +34,10 @@ final class Outbox {
         actions.add(new Action.Report(line));
     }
 
+    void evicted(Action.Evicted what) {
+        actions.add(what);
+    }
+
     List<Action> drain() {
         if (actions.isEmpty()) {
             return List.of();

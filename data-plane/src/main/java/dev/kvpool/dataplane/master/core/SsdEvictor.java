@@ -16,8 +16,8 @@ final class SsdEvictor {
     private final Membership membership;
     private final Index index;
     private final Frees frees;
-    private final Departed departed;
     private final Predecessors predecessors;
+    private final Evictions evictions;
     private final Counters counters;
 
     /** What the SSDs that were too full when the walk began still have to lose. */
@@ -34,14 +34,15 @@ final class SsdEvictor {
             View view,
             Orders orders,
             Predecessors predecessors,
+            Evictions evictions,
             Counters counters) {
         this.rules = Eviction.ofNothing(rules);
         this.leadership = leadership;
         this.membership = view.membership();
         this.index = view.index();
         this.frees = orders.frees();
-        this.departed = view.departed();
         this.predecessors = predecessors;
+        this.evictions = evictions;
         this.counters = counters;
     }
 
@@ -109,9 +110,7 @@ final class SsdEvictor {
             frees.trim(onSsd);
             return true;
         }
-        counters.add(Count.EVICTED);
-        counters.ages().add(nowMs - object.leaseUntilMs());
-        departed.evicted(object.key());
+        evictions.tell(object, nowMs);
         frees.giveUp(object, nowMs);
         return true;
     }

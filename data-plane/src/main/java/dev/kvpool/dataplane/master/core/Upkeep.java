@@ -49,9 +49,10 @@ final class Upkeep {
         reserve = new TakeoverReserve(settings.eviction(), leadership, membership, settlement);
         Predecessors predecessors = new Predecessors(leadership, view, orders, burials, counters);
         MemoryPressure pressure = new MemoryPressure(leadership, view, orders, copies, counters);
+        Evictions evictions = new Evictions(counters, view.departed(), outbox);
         evictor = new Evictor(
-                settings.eviction(), leadership, view, orders, settlement, predecessors, pressure, counters);
-        ssdEvictor = new SsdEvictor(settings.eviction(), leadership, view, orders, predecessors, counters);
+                settings.eviction(), leadership, view, orders, settlement, predecessors, pressure, evictions, counters);
+        ssdEvictor = new SsdEvictor(settings.eviction(), leadership, view, orders, predecessors, evictions, counters);
         promotions = new Promotions(view, copies, counters);
     }
 

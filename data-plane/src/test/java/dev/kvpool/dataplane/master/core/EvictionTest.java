@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.master.core.Counters.Count;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.PutOutcome;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -115,6 +116,49 @@ class EvictionTest {
 
         node.grantedSlots = 10;
         assertThat(new Eviction(List.of(node), rules).isNeeded()).isTrue();
+    }
+
+    @Test
+    void whatIsEvictedIsToldBeforeItIsFreed() {
+        Scenario pool =
+                new Scenario().withNodes(TEN_OBJECTS, "a", "b").withReplicas(2).leading(7);
+        List<String> told = new ArrayList<>();
+        for (String node : List.of("a", "b")) {
+            pool.node(node).onFree(record -> {
+                assertThat(pool.talkedTo().evictions())
+                        .extracting(Action.Evicted::id)
+                        .contains(record.objectId());
+                told.add(node + " " + record.key());
+            });
+        }
+        fill(pool, 9);
+        pool.world.run(20);
+        assertThat(pool.talkedTo().evictions()).isEmpty();
+
+        pool.put("one more", 1000);
+        pool.world.run(20);
+
+        assertThat(pool.talkedTo().evictions())
+                .extracting(it -> it.key().toString())
+                .containsExactly("k0", "k1", "k2", "k3", "k4");
+        assertThat(pool.talkedTo().evictions()).allSatisfy(it -> {
+            assertThat(it.bytes()).isEqualTo(1000);
+            assertThat(it.nodes()).containsExactlyInAnyOrder("a", "b");
+            assertThat(it.idleMs()).isNotNegative();
+        });
+        assertThat(told).hasSize(10);
+    }
+
+    @Test
+    void whatIsRemovedOrReplacedIsNotEvicted() {
+        Scenario pool = new Scenario().withNodes(TEN_OBJECTS, "a").leading(7);
+        pool.put("removed", 1000);
+        pool.remove("removed", false);
+        pool.put("stays", 1000);
+        pool.world.run(20);
+
+        assertThat(pool.talkedTo().evictions()).isEmpty();
+        assertThat(pool.node("a").directory()).hasSize(1);
     }
 
     private static void fill(Scenario pool, int objects) {

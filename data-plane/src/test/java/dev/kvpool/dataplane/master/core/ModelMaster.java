@@ -22,6 +22,7 @@ final class ModelMaster {
     private final Map<Long, Link> links = new HashMap<>();
     private final List<String> reports = new ArrayList<>();
     private final List<Action> departures = new ArrayList<>();
+    private final List<Action.Evicted> evictions = new ArrayList<>();
     private Consumer<LookupReply> promises = reply -> {};
     private Consumer<Long> onRaise = above -> {};
     private MasterCore core;
@@ -51,6 +52,11 @@ final class ModelMaster {
 
     List<String> reports() {
         return reports;
+    }
+
+    /** What it said that it evicts. */
+    List<Action.Evicted> evictions() {
+        return evictions;
     }
 
     /** What it wanted done about leaders that are gone. */
@@ -155,6 +161,7 @@ final class ModelMaster {
                 case Action.LookAtLease it -> departures.add(it);
                 case Action.LeaderCrashed it -> departures.add(it);
                 case Action.Report it -> reports.add(it.line());
+                case Action.Evicted it -> evictions.add(it);
             }
         }
     }

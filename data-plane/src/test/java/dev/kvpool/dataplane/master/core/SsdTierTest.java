@@ -28,6 +28,7 @@ class SsdTierTest {
             assertThat(pool.exists("k" + i)).isEqualTo(Status.OK);
         }
         assertThat(count(pool, Count.EVICTED)).isZero();
+        assertThat(pool.talkedTo().evictions()).isEmpty();
         assertThat(count(pool, Count.DEMOTIONS_DONE)).isEqualTo(5);
         assertThat(segmentsOf(pool.find("k0"))).containsExactly(ExtentRef.SSD);
         assertThat(segmentsOf(pool.find("k9"))).containsExactly(ExtentRef.MEMORY);
@@ -86,6 +87,11 @@ class SsdTierTest {
         assertThat(pool.exists("k0")).isEqualTo(Status.NOT_FOUND);
         assertThat(pool.exists("k59")).isEqualTo(Status.OK);
         assertThat(count(pool, Count.SSD_EVICTED_BYTES)).isPositive();
+        assertThat(pool.talkedTo().evictions())
+                .hasSize((int) count(pool, Count.EVICTED))
+                .extracting(it -> it.key().toString())
+                .contains("k0")
+                .doesNotContain("k59");
     }
 
     @Test
