@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kvchaos.client import Player
+from kvchaos.evictions import EvictionReader
 from kvchaos.history import MISSING, OK, Operation, Reader, Recorder
 from kvchaos.judge import Judge
 from kvchaos.kinds import Kind
@@ -40,6 +41,8 @@ class Campaign:
         self._draws = random.Random(self.result.seed)
         self._judge = Judge(self.stage.circumstances)
         self._bag: list[Kind] = []
+        self._evictions = [EvictionReader(self.stage.pool.eviction_log(name)) for name in self.stage.pool.masters]
+        self._began = time.monotonic_ns()
         path = crew.path_of("auditor")
         self._auditor = KvpoolStore(self.stage.pool.master_list(), "auditor", ("shm", "tcp"))
         self._player = Player(self._auditor, Recorder(path), crew.next_writer())
@@ -54,9 +57,12 @@ class Campaign:
             filling = not filling
         self.result.counts = self._judge.counts
         self.result.evicted = self.watch.evicted
+        self._check_eviction_logs()
 
     def close(self) -> None:
         self._auditor.close()
+        for log in self._evictions:
+            log.close()
 
     def _round(self, filling: bool, end: float) -> None:
         evicting = None
@@ -136,7 +142,24 @@ class Campaign:
             self.result.add(operation)
         return heard
 
+    def _hear_evictions(self) -> None:
+        for log in self._evictions:
+            for eviction in log.new():
+                self.stage.circumstances.evicted.add(eviction)
+                if not self._began <= eviction.start <= time.monotonic_ns():
+                    self.result.problems.append(f"{eviction}: that is no time of this run's clock")
+
+    def _check_eviction_logs(self) -> None:
+        """The metrics know of no eviction that is not written down."""
+        self._hear_evictions()
+        for log in self._evictions:
+            self.result.problems += log.problems
+        logged = sum(log.count for log in self._evictions)
+        if logged < self.result.evicted:
+            self.result.problems.append(f"{self.result.evicted} evictions were counted, but only {logged} written down")
+
     def _judge_all(self) -> None:
         self._hear()
+        self._hear_evictions()  # after the histories: then what was missed is among them
         rest = [operation for reader in self.stage.crew.readers for operation in reader.rest()]
         self.result.violations += self._judge.judge(rest)

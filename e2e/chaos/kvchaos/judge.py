@@ -10,8 +10,9 @@ gone before the read began. Gone for certain is a value that
   - was read, after which another value was read.
 A put that failed or never returned may still come true later; only a read of its value shows that it did.
 
-Lost: a key is missing although a put of it was acknowledged, and since the put began no removal was under way, nothing may
-have been evicted, and no memory was lost in which it may have lain. While a storage node may be out of the leader's
+Lost: a key is missing although a put of it was acknowledged, and since the put began no removal was under way, no eviction of
+the key was written down, and no memory was lost in which it may have lain. An eviction is no excuse while the pool is far
+below its watermark. While a storage node may be out of the leader's
 sight a missing key is not judged: it comes back.
 """
 
@@ -20,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from kvchaos.evictions import Evicted
 from kvchaos.history import MISSING, OK, Operation
 from kvchaos.values import FOREIGN
 from kvchaos.windows import FOREVER, EarliestEnd, Windows
@@ -40,6 +42,7 @@ class Circumstances:
     """What a pool may do with objects, and when."""
 
     evicting: Windows = field(default_factory=Windows)  # the pool may be above its watermark
+    evicted: Evicted = field(default_factory=Evicted)  # what the masters wrote down
     hidden: Windows = field(default_factory=Windows)  # a storage node may be out of the leader's sight
     perishable: Windows = field(default_factory=Windows)  # objects may lie in memory that goes, or went
 
@@ -62,6 +65,7 @@ class Counts:
 
     values_read: int = 0
     misses: int = 0
+    misses_of_evicted: int = 0  # judged no loss because the eviction was written down
     misses_of_promised: int = 0  # judged no loss because a node may have been out of sight
 
 
@@ -193,7 +197,8 @@ class _Court:
         promise = self._promises.latest_ended_by(read.start)
         if promise is None or self._removals.touching(promise.start, read.end):
             return []
-        if self._circumstances.evicting.touch(promise.start, read.end):
+        if self._may_be_evicted(read.key, promise.start, read.end):
+            self._counts.misses_of_evicted += 1
             return []
         if self._circumstances.perishable.touch(self._oldest_possible(promise), read.end):
             return []
@@ -201,6 +206,10 @@ class _Court:
             self._counts.misses_of_promised += 1
             return []
         return [Violation("lost", "an acknowledged key is missing", read, (promise,))]
+
+    def _may_be_evicted(self, key: str, start: int, end: int) -> bool:
+        """What was promised was there at some time since the put began: an eviction before that was of something else."""
+        return self._circumstances.evicting.touch(start, end) and self._circumstances.evicted.between(key, start, end)
 
     def _gone(self, put: Operation) -> int:
         """When the value was gone at the latest; FOREVER when it may be there still."""

@@ -75,6 +75,10 @@ class Pool:
         """For clients: through their links."""
         return self._master_list(_CLIENTS)
 
+    def eviction_log(self, master: str) -> Path:
+        """Beside the other logs: the file system of the segments is filled by a fault."""
+        return self.logs / f"{master}.evictions"
+
     def segment(self, node: str) -> Path:
         return self.data / node / "segment-0.kvs"
 
@@ -105,6 +109,7 @@ class Pool:
                 "--object-lease",
                 f"{self.shape.object_lease_seconds * 1000:.0f}ms",
             ),
+            *("--eviction-log", str(self.eviction_log(name))),
             # Short, so that copies are made anew, and are too many later, within one fault.
             *("--repair-delay", "3s"),
         ]

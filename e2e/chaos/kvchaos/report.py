@@ -72,6 +72,7 @@ def table(result: Result) -> str:
             "",
             f"seed {result.seed}, {result.seconds:.0f} s, {sum(result.operations.values())} operations: {operations}",
             f"{len(result.faults)} faults; {result.counts.values_read} values and {result.counts.misses} misses judged, "
+            f"{result.counts.misses_of_evicted} misses of what was evicted, "
             f"{result.counts.misses_of_promised} misses while a storage node may have been out of sight; "
             f"{result.evicted} evictions",
             f"wrong reads: {len(result.of_kind('wrong'))}, lost objects: {len(result.of_kind('lost'))}, "

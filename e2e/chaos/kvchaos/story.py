@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m kvchaos.story DIRECTORY KEY [SECONDS]: what happened to one key, from the histories that a run left behind; with
-SECONDS (of CLOCK_MONOTONIC, as in a violation) only what happened about then."""
+"""python -m kvchaos.story DIRECTORY KEY [SECONDS]: what happened to one key, from the histories and eviction logs that a run
+left behind; with SECONDS (of CLOCK_MONOTONIC, as in a violation) only what happened about then."""
 
 import sys
 from pathlib import Path
 
+from kvchaos.evictions import Eviction, EvictionReader
 from kvchaos.history import Operation, Reader
 
 _ABOUT_SECONDS = 20
 
 
-def story(directory: Path, key: str) -> list[Operation]:
-    found = []
+def story(directory: Path, key: str) -> list[Operation | Eviction]:
+    found: list[Operation | Eviction] = []
     for path in sorted(directory.rglob("*.history")):
         reader = Reader(path)
         found += [*reader.answered(), *reader.rest()]
+    for path in sorted(directory.rglob("*.evictions")):
+        log = EvictionReader(path)
+        found += log.new()
+        log.close()
     return sorted((it for it in found if it.key in (key, "")), key=lambda it: it.start)
 
 

@@ -2,6 +2,7 @@
 """Histories made by hand: each kind of violation is found, and what a pool may do is not taken for one."""
 
 import pytest
+from kvchaos.evictions import Evicted
 from kvchaos.history import MISSING, OK, Operation
 from kvchaos.judge import EFFECT_NS_MAX, Circumstances, Judge
 from kvchaos.values import FOREIGN
@@ -158,10 +159,34 @@ def test_a_client_that_died_in_a_removal_excuses_no_miss_for_ever() -> None:
     assert kinds(put("1.1", late, late + 1), missed(late + 2, late + 3), unanswered=(died,)) == ["lost"]
 
 
-def test_nothing_is_lost_that_may_be_evicted() -> None:
-    history = [put("1.1", 0, 1), missed(8, 9)]
-    assert kinds(*history, circumstances=Circumstances(evicting=Windows([(3, 4)]))) == []
-    assert kinds(*history, circumstances=Circumstances(evicting=Windows([(10, 14)]))) == ["lost"]
+def at_the_watermark(*times: int, key: str = KEY, full: tuple[int, int] = (0, 99)) -> Circumstances:
+    """`times`: of evictions that were written down."""
+    return Circumstances(evicting=Windows([full]), evicted=Evicted({key: list(times)}))
+
+
+def test_nothing_is_lost_that_was_evicted() -> None:
+    history = [put("1.1", 2, 4), missed(8, 9)]
+    judge = Judge(at_the_watermark(5))
+    judge.add(history)
+    assert judge.judge(()) == []
+    assert judge.counts.misses_of_evicted == 1
+    assert kinds(*history, circumstances=at_the_watermark(3)) == [], "the value may have been there before its answer"
+    assert kinds(*history, circumstances=at_the_watermark(9)) == [], "while it was asked for"
+
+
+def test_a_loss_at_the_watermark_is_found() -> None:
+    history = [put("1.1", 2, 4), missed(8, 9)]
+    assert kinds(*history, circumstances=at_the_watermark()) == ["lost"], "nothing was evicted"
+    assert kinds(*history, circumstances=at_the_watermark(5, key="other")) == ["lost"]
+    assert kinds(*history, circumstances=at_the_watermark(1)) == ["lost"], "that was an older object of the key"
+    assert kinds(*history, circumstances=at_the_watermark(10)) == ["lost"], "it was missing before"
+    again = [put("1.1", 2, 4), put("2.1", 6, 7), missed(8, 9)]
+    assert kinds(*again, circumstances=at_the_watermark(5)) == ["lost"], "it was put again after its eviction"
+
+
+def test_an_eviction_far_below_the_watermark_excuses_nothing() -> None:
+    history = [put("1.1", 2, 4), missed(8, 9)]
+    assert kinds(*history, circumstances=at_the_watermark(5, full=(10, 14))) == ["lost"]
 
 
 def test_nothing_is_lost_while_a_node_may_be_out_of_sight() -> None:
