@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.HexFormat;
 import java.util.function.LongSupplier;
 
@@ -72,7 +73,8 @@ final class EvictionLines {
     private void line(Fields fields) {
         try {
             json.writeStartObject();
-            json.writeStringField("time", clock.instant().toString());
+            json.writeStringField(
+                    "time", clock.instant().truncatedTo(ChronoUnit.MILLIS).toString());
             json.writeNumberField("monotonicNs", monotonicNs.getAsLong());
             fields.write();
             json.writeEndObject();

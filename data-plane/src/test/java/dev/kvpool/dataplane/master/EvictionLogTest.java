@@ -172,7 +172,7 @@ class EvictionLogTest {
 
     private EvictionLog open(Path file, long bytesMax) throws IOException {
         return EvictionLog.open(
-                new EvictionLog.Place(file, bytesMax), () -> Instant.parse("2026-01-02T03:04:05.678Z"), () -> nowNs);
+                new EvictionLog.Place(file, bytesMax), () -> Instant.parse("2026-01-02T03:04:05.678901Z"), () -> nowNs);
     }
 
     private static Action.Evicted evicted(String key) {
