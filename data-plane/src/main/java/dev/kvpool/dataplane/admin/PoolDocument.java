@@ -43,6 +43,7 @@ final class PoolDocument {
         root.put("unavailableObjects", status.unavailableObjects());
         root.put("tombstones", status.tombstones());
         root.put("underReplicatedObjects", status.underReplicatedObjects());
+        root.put("overReplicatedObjects", status.overReplicatedObjects());
         root.put("clients", status.clients());
         PeerVersions peers = PeerVersions.of(master.peers());
         for (PoolStatus.Node node : status.nodes()) {

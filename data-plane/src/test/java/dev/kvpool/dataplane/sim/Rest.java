@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.dataplane.sim.SegmentImage.Slot;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -100,9 +101,39 @@ final class Rest {
             }
         }
         return status.objects() == kept.size() && status.unavailableObjects() == 0
-                ? ""
+                ? unevenCopies(status)
                 : "the leader shows %d objects, %d of them unavailable, the nodes hold %d"
                         .formatted(status.objects(), status.unavailableObjects(), kept.size());
+    }
+
+    /** Both what the leader says and what the nodes have: a leader that never repairs may also not know that it should. */
+    private String unevenCopies(PoolStatus status) {
+        if (status.overReplicatedObjects() != 0) {
+            return status.overReplicatedObjects() + " objects have more copies than they should: " + copies();
+        }
+        if (plan.tight()) {
+            return ""; // repair never evicts, so in a pool at its watermark a copy may be missing for good
+        }
+        if (status.underReplicatedObjects() != 0) {
+            return status.underReplicatedObjects() + " objects have fewer copies than they should: " + copies();
+        }
+        for (List<String> holders : copies().values()) {
+            if (holders.size() < Math.min(plan.replicas(), plan.nodes())) {
+                return "of " + plan.replicas() + " copies nodes hold " + copies();
+            }
+        }
+        return "";
+    }
+
+    /** Who has each object. */
+    private Map<String, List<String>> copies() {
+        Map<String, List<String>> holders = new TreeMap<>();
+        for (SimNode node : nodes) {
+            for (Slot slot : node.image.committed()) {
+                holders.computeIfAbsent(slot.key() + " " + slot.id(), it -> new ArrayList<>()).add(node.nodeId());
+            }
+        }
+        return holders;
     }
 
     private void readable(String key) {

@@ -13,7 +13,8 @@ final class CopyPlan {
      * A node at the moment of the plan.
      *
      * @param zone failure domain, empty when unknown
-     * @param serves takes part now
+     * @param serves takes part now, and its memory is here to stay
+     * @param passing takes part now, but its memory goes with its process: its copies count, and are the first to be too many
      * @param leaving is being drained, or has been
      * @param returning is away, but not for so long yet that its replicas are given up
      * @param takes may be the target of a copy
@@ -24,6 +25,7 @@ final class CopyPlan {
             String id,
             String zone,
             boolean serves,
+            boolean passing,
             boolean leaving,
             boolean returning,
             boolean takes,
@@ -65,21 +67,23 @@ final class CopyPlan {
      */
     static int missing(int wanted, Collection<Site> holders) {
         int serving = 0;
+        int passing = 0;
         int staying = 0;
         int returning = 0;
         for (Site holder : holders) {
             serving += holder.serves ? 1 : 0;
+            passing += holder.passing ? 1 : 0;
             staying += holder.serves && !holder.leaving ? 1 : 0;
-            returning += !holder.serves && holder.returning ? 1 : 0;
+            returning += holder.returning ? 1 : 0;
         }
-        if (serving == 0) {
+        if (serving + passing == 0) {
             return 0;
         }
-        int lacking = Math.max(0, wanted - serving - returning);
-        return staying == 0 ? Math.max(1, lacking) : lacking;
+        int lacking = Math.max(0, wanted - serving - passing - returning);
+        return serving > 0 && staying == 0 ? Math.max(1, lacking) : lacking;
     }
 
-    /** The holders whose replica can go because enough others stay: those that leave, share a zone, or are fullest. */
+    /** The holders whose replica can go because enough others stay: those that pass, leave, share a zone, or are fullest. */
     static List<String> surplus(int wanted, Collection<Site> holders) {
         List<Site> left = new ArrayList<>();
         for (Site holder : holders) {
@@ -88,6 +92,12 @@ final class CopyPlan {
             }
         }
         List<String> surplus = new ArrayList<>();
+        int passing = Math.max(0, wanted - staying(left));
+        for (Site holder : holders) {
+            if (holder.passing && --passing < 0) {
+                surplus.add(holder.id);
+            }
+        }
         while (left.size() > wanted && staying(left) > 0) {
             Site worst = left.getFirst();
             for (Site site : left) {
@@ -143,7 +153,7 @@ final class CopyPlan {
         Site source = null;
         boolean readable = false;
         for (Site holder : holders) {
-            if (!holder.serves || avoided.contains(holder.id)) {
+            if (!(holder.serves || holder.passing) || avoided.contains(holder.id)) {
                 continue;
             }
             readable = true;

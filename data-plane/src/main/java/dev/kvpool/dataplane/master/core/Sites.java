@@ -36,6 +36,7 @@ final class Sites {
                 node.id,
                 node.zone(),
                 node.usable && !node.isTransient,
+                node.usable && node.isTransient,
                 node.leaving,
                 returning,
                 takes,

@@ -16,26 +16,31 @@ class CopyPlanTest {
     private static final long MANY = Long.MAX_VALUE;
 
     private static Site serving(String id) {
-        return new Site(id, "", true, false, false, true, 1000, MANY);
+        return new Site(id, "", true, false, false, false, true, 1000, MANY);
     }
 
     private static Site in(String zone, String id, long room) {
-        return new Site(id, zone, true, false, false, true, room, MANY);
+        return new Site(id, zone, true, false, false, false, true, room, MANY);
     }
 
     private static Site leaving(String id) {
-        return new Site(id, "", true, true, false, false, 1000, MANY);
+        return new Site(id, "", true, false, true, false, false, 1000, MANY);
     }
 
     private static Site away(String id, boolean returning) {
-        return new Site(id, "", false, false, returning, false, 0, 0);
+        return new Site(id, "", false, false, false, returning, false, 0, 0);
     }
 
-    /** s: serves, l: serves and leaves, r: away for a short time, g: away for long. */
+    private static Site passing(String id) {
+        return new Site(id, "", false, true, false, false, false, 0, MANY);
+    }
+
+    /** s: serves, t: a transient node that takes part, l: serves and leaves, r: away for a short time, g: away for long. */
     private static List<Site> holders(String kinds) {
         return kinds.chars()
                 .mapToObj(kind -> switch (kind) {
                     case 's' -> serving("s");
+                    case 't' -> passing("t");
                     case 'l' -> leaving("l");
                     case 'r' -> away("r", true);
                     default -> away("g", false);
@@ -62,6 +67,11 @@ class CopyPlanTest {
         "2, g, 0",
         "2, r, 0",
         "2, rg, 0",
+        "1, t, 0",
+        "2, t, 1",
+        "2, st, 0",
+        "3, st, 1",
+        "1, lt, 1",
     })
     void whatIsMissing(int wanted, String kinds, int missing) {
         assertThat(CopyPlan.missing(wanted, holders(kinds))).isEqualTo(missing);
@@ -81,16 +91,16 @@ class CopyPlanTest {
     @Test
     void whatStandsInTheWay() {
         Site holder = serving("a");
-        Site full = new Site("b", "", true, false, false, true, 99, MANY);
-        Site busy = new Site("c", "", true, false, false, true, 1000, 50);
-        Site closed = new Site("d", "", true, false, false, false, 1000, MANY);
+        Site full = new Site("b", "", true, false, false, false, true, 99, MANY);
+        Site busy = new Site("c", "", true, false, false, false, true, 1000, 50);
+        Site closed = new Site("d", "", true, false, false, false, false, 1000, MANY);
         Site open = serving("e");
 
         assertThat(obstacle(holder, holder, closed)).isEqualTo(Obstacle.NO_NODE);
         assertThat(obstacle(holder, holder, full)).isEqualTo(Obstacle.NO_ROOM);
         assertThat(obstacle(holder, holder, full, busy)).isEqualTo(Obstacle.BUDGET);
         assertThat(obstacle(holder, busy, full, open)).isEqualTo(Obstacle.NONE);
-        assertThat(obstacle(new Site("a", "", true, false, false, true, 0, 50), open))
+        assertThat(obstacle(new Site("a", "", true, false, false, false, true, 0, 50), open))
                 .isEqualTo(Obstacle.BUDGET);
         assertThat(CopyPlan.next(List.of(holder), List.of(holder, open), Set.of("a"), 100)
                         .obstacle())
@@ -120,5 +130,21 @@ class CopyPlanTest {
         assertThat(CopyPlan.surplus(1, List.of(serving("a"), leaving("l")))).containsExactly("l");
         assertThat(CopyPlan.surplus(1, List.of(serving("a"), away("r", true)))).isEmpty();
         assertThat(CopyPlan.surplus(1, List.of(leaving("l"), leaving("m")))).isEmpty();
+    }
+
+    @Test
+    void copiesOnTransientNodesCountAndAreTheFirstToBeTooMany() {
+        assertThat(CopyPlan.surplus(2, List.of(serving("a"), serving("b"), passing("t")))).containsExactly("t");
+        assertThat(CopyPlan.surplus(2, List.of(serving("a"), passing("t"), passing("u")))).containsExactly("u");
+        assertThat(CopyPlan.surplus(2, List.of(serving("a"), passing("t")))).isEmpty();
+        assertThat(CopyPlan.surplus(1, List.of(leaving("l"), passing("t")))).isEmpty();
+    }
+
+    @Test
+    void aTransientNodeMayBeTheSourceOfWhatIsMissingElsewhere() {
+        Site transientNode = passing("t");
+
+        assertThat(CopyPlan.next(List.of(transientNode), List.of(transientNode, serving("a")), Set.of(), 100))
+                .isEqualTo(new Step("t", "a", Obstacle.NONE));
     }
 }
