@@ -5,10 +5,11 @@ import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.dataplane.sim.SegmentImage.Slot;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /** When the faults are over, the pool is whole again by itself, within a bounded time, and has lost nothing. */
 final class Rest {
@@ -117,7 +118,7 @@ final class Rest {
         if (status.underReplicatedObjects() != 0) {
             return status.underReplicatedObjects() + " objects have fewer copies than they should: " + copies();
         }
-        for (List<String> holders : copies().values()) {
+        for (Set<String> holders : copies().values()) {
             if (holders.size() < Math.min(plan.replicas(), plan.nodes())) {
                 return "of " + plan.replicas() + " copies nodes hold " + copies();
             }
@@ -126,11 +127,12 @@ final class Rest {
     }
 
     /** Who has each object. */
-    private Map<String, List<String>> copies() {
-        Map<String, List<String>> holders = new TreeMap<>();
+    private Map<String, Set<String>> copies() {
+        Map<String, Set<String>> holders = new TreeMap<>();
         for (SimNode node : nodes) {
-            for (Slot slot : node.image.committed()) {
-                holders.computeIfAbsent(slot.key() + " " + slot.id(), it -> new ArrayList<>()).add(node.nodeId());
+            for (Slot slot : node.held()) {
+                holders.computeIfAbsent(slot.key() + " " + slot.id(), it -> new TreeSet<>())
+                        .add(node.nodeId());
             }
         }
         return holders;

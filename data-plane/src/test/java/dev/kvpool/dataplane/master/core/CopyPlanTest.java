@@ -134,8 +134,10 @@ class CopyPlanTest {
 
     @Test
     void copiesOnTransientNodesCountAndAreTheFirstToBeTooMany() {
-        assertThat(CopyPlan.surplus(2, List.of(serving("a"), serving("b"), passing("t")))).containsExactly("t");
-        assertThat(CopyPlan.surplus(2, List.of(serving("a"), passing("t"), passing("u")))).containsExactly("u");
+        assertThat(CopyPlan.surplus(2, List.of(serving("a"), serving("b"), passing("t"))))
+                .containsExactly("t");
+        assertThat(CopyPlan.surplus(2, List.of(serving("a"), passing("t"), passing("u"))))
+                .containsExactly("u");
         assertThat(CopyPlan.surplus(2, List.of(serving("a"), passing("t")))).isEmpty();
         assertThat(CopyPlan.surplus(1, List.of(leaving("l"), passing("t")))).isEmpty();
     }
