@@ -2,24 +2,40 @@
 package dev.kvpool.operator;
 
 import dev.kvpool.operator.event.EventRecorder;
+import dev.kvpool.operator.health.ReconciliationWatch;
+import dev.kvpool.operator.health.StuckReconcilerCheck;
 import dev.kvpool.operator.master.HttpMasterClient;
 import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.memory.SharedFields;
 import dev.kvpool.operator.pool.OperatorSettings;
 import dev.kvpool.operator.pool.PollInterval;
 import dev.kvpool.operator.pool.PoolNames;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.api.config.LeaderElectionConfiguration;
 import io.javaoperatorsdk.operator.api.config.LeaderElectionConfigurationBuilder;
+import io.javaoperatorsdk.operator.api.monitoring.AggregatedMetrics;
 import io.javaoperatorsdk.operator.api.monitoring.Metrics;
 import io.javaoperatorsdk.operator.monitoring.micrometer.MicrometerMetricsV2;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.quarkus.kubernetes.client.KubernetesClientObjectMapperCustomizer;
 import jakarta.enterprise.inject.Produces;
+import jakarta.enterprise.inject.Typed;
 import jakarta.inject.Singleton;
+import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.eclipse.microprofile.health.Liveness;
 
 /** Puts the operator's parts together. */
 public class OperatorBeans {
     private static final String LEADER_ELECTION_LEASE = "kvpool-operator";
+
+    /** Finer than the SDK's own where reconciliations of a calm pool are. */
+    private static final Duration[] RECONCILIATION_BOUNDS = IntStream.of(
+                    1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000)
+            .mapToObj(Duration::ofMillis)
+            .toArray(Duration[]::new);
 
     @Produces
     @Singleton
@@ -55,16 +71,49 @@ public class OperatorBeans {
     @Produces
     @Singleton
     LeaderElectionConfiguration leaderElection(OperatorConfig config) {
+        return election(config.leaderElectionNamespace(), config.instance()).build();
+    }
+
+    /**
+     * How operators elect one of them.
+     *
+     * @param namespace of the Lease
+     * @param instance name of this process, which no other has
+     */
+    public static LeaderElectionConfigurationBuilder election(String namespace, String instance) {
         return LeaderElectionConfigurationBuilder.aLeaderElectionConfiguration(LEADER_ELECTION_LEASE)
-                .withLeaseNamespace(config.leaderElectionNamespace())
-                .withIdentity(config.instance())
-                .build();
+                .withLeaseNamespace(namespace)
+                .withIdentity(instance);
+    }
+
+    @Produces
+    @Singleton
+    KubernetesClientObjectMapperCustomizer sharedFields() {
+        return mapper -> mapper.registerModule(SharedFields.module());
     }
 
     /** The extension's own choice counts nothing in production (its issue 1385). */
     @Produces
     @Singleton
-    Metrics metrics(MeterRegistry registry) {
-        return MicrometerMetricsV2.newBuilder(registry).build();
+    Metrics metrics(MeterRegistry registry, ReconciliationWatch watch) {
+        Metrics counted = MicrometerMetricsV2.newBuilder(registry)
+                .withExecutionTimerConfig(timer -> timer.serviceLevelObjectives(RECONCILIATION_BOUNDS))
+                .build();
+        return new AggregatedMetrics(List.of(counted, watch));
+    }
+
+    /** Not as one more Metrics: the extension wants exactly one. */
+    @Produces
+    @Singleton
+    @Typed(ReconciliationWatch.class)
+    ReconciliationWatch reconciliationWatch() {
+        return new ReconciliationWatch(System::nanoTime);
+    }
+
+    @Produces
+    @Singleton
+    @Liveness
+    StuckReconcilerCheck stuckReconcilerCheck(ReconciliationWatch watch) {
+        return new StuckReconcilerCheck(watch);
     }
 }

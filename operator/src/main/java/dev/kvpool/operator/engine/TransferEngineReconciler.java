@@ -62,6 +62,10 @@ public class TransferEngineReconciler implements Reconciler<TransferEngine> {
     public UpdateControl<TransferEngine> reconcile(TransferEngine engine, Context<TransferEngine> context) {
         String name = engine.getMetadata().getName();
         TransferEngineStatus next = EngineStatus.next(engine, poolsThatUse(engine, context), clock);
+        if (!poolsOf(context).isRunning()) {
+            // The operator stops, and has emptied the cache of pools maybe before they were counted.
+            return UpdateControl.noUpdate();
+        }
         if (next.equals(engine.getStatus())) {
             return UpdateControl.noUpdate();
         }
@@ -76,14 +80,18 @@ public class TransferEngineReconciler implements Reconciler<TransferEngine> {
 
     /** Looked up in the whole cache: an engine may be younger than the pools that name it. */
     private static List<KvCachePool> poolsThatUse(TransferEngine engine, Context<TransferEngine> context) {
-        var pools = (InformerEventSource<KvCachePool, TransferEngine>)
-                context.eventSourceRetriever().getEventSourceFor(KvCachePool.class);
         String name = engine.getMetadata().getName();
-        return pools.list(
+        return poolsOf(context)
+                .list(
                         engine.getMetadata().getNamespace(),
                         pool -> name.equals(pool.getSpec().transferEngine()))
                 .sorted(Comparator.comparing(pool -> pool.getMetadata().getName()))
                 .toList();
+    }
+
+    private static InformerEventSource<KvCachePool, TransferEngine> poolsOf(Context<TransferEngine> context) {
+        return (InformerEventSource<KvCachePool, TransferEngine>)
+                context.eventSourceRetriever().getEventSourceFor(KvCachePool.class);
     }
 
     private static Set<ResourceID> enginesBeside(KvCachePool pool, EventSourceContext<TransferEngine> context) {

@@ -39,6 +39,7 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
     private final EventRecorder events;
     private final PollInterval interval;
     private final ToldOnce told = new ToldOnce();
+    private final MatchedChildren matched = new MatchedChildren();
 
     public KvCachePoolReconciler(
             MasterClient masters,
@@ -62,9 +63,12 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
     @Override
     public UpdateControl<KvCachePool> reconcile(KvCachePool pool, Context<KvCachePool> context) {
         PoolObservation seen = observer.observe(pool, context);
+        if (!PoolEventSources.areRunning(context)) {
+            return UpdateControl.noUpdate();
+        }
         List<Finding> problems = PoolValidator.validate(seen);
         PoolPlan plan = planner.plan(seen, problems);
-        Outcome outcome = PoolExecutor.execute(plan, seen, masters, context);
+        Outcome outcome = PoolExecutor.execute(plan, seen, masters, matched, context);
         KvCachePoolStatus next = status.next(seen, problems, plan, outcome);
         told.news(pool, PoolNotices.of(seen.status(), next, outcome)).forEach(notice -> events.publish(pool, notice));
         return write(pool, seen.status(), next).rescheduleAfter(interval.of(next));

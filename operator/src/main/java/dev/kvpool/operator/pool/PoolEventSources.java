@@ -18,6 +18,7 @@ import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.kubernetes.api.model.rbac.Role;
 import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
@@ -29,6 +30,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * What makes a pool be looked at again: a change of one of its objects, its pods, its Lease's holder, its transfer
@@ -73,6 +75,16 @@ final class PoolEventSources {
         sources.add(nodes(context));
         sources.add(engines(context));
         return sources;
+    }
+
+    /**
+     * False once the operator stops: its caches are emptied while reconciliations are still under way, and an empty cache looks like
+     * a pool whose pods are gone. What was read before this said true is whole.
+     */
+    static boolean areRunning(Context<KvCachePool> context) {
+        return Stream.concat(CHILD_KINDS.stream(), Stream.of(Pod.class, Node.class, TransferEngine.class))
+                .map(kind -> context.eventSourceRetriever().getEventSourceFor(kind))
+                .allMatch(source -> ((InformerEventSource<?, ?>) source).isRunning());
     }
 
     private static <R extends HasMetadata> InformerEventSourceConfiguration.Builder<R> labelled(Class<R> kind) {

@@ -15,6 +15,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.processing.dependent.kubernetes.SSABasedGenericKubernetesResourceMatcher;
 import java.net.HttpURLConnection;
@@ -37,18 +38,26 @@ final class PoolExecutor {
     private final Context<KvCachePool> context;
     private final PoolObservation seen;
     private final MasterClient masters;
+    private final MatchedChildren matched;
     private final List<String> changes = new ArrayList<>();
     private final List<Finding> failures = new ArrayList<>();
     private Optional<String> binding = Optional.empty();
 
-    private PoolExecutor(PoolObservation seen, MasterClient masters, Context<KvCachePool> context) {
+    private PoolExecutor(
+            PoolObservation seen, MasterClient masters, MatchedChildren matched, Context<KvCachePool> context) {
         this.seen = seen;
         this.masters = masters;
+        this.matched = matched;
         this.context = context;
     }
 
-    static Outcome execute(PoolPlan plan, PoolObservation seen, MasterClient masters, Context<KvCachePool> context) {
-        PoolExecutor executor = new PoolExecutor(seen, masters, context);
+    static Outcome execute(
+            PoolPlan plan,
+            PoolObservation seen,
+            MasterClient masters,
+            MatchedChildren matched,
+            Context<KvCachePool> context) {
+        PoolExecutor executor = new PoolExecutor(seen, masters, matched, context);
         // First: clients wait for the next leader.
         plan.deadLeader().ifPresent(executor::tellOthers);
         plan.apply().forEach(child -> executor.attempt(child, () -> executor.apply(child)));
@@ -90,8 +99,7 @@ final class PoolExecutor {
                             .formatted(title(child))));
             return;
         }
-        if (actual.isPresent()
-                && SSABasedGenericKubernetesResourceMatcher.getInstance().matches(actual.get(), child, context)) {
+        if (actual.isPresent() && isAsPlanned(actual.get(), child)) {
             return;
         }
         client().resource(child)
@@ -112,6 +120,18 @@ final class PoolExecutor {
             }
         }
         binding = Optional.of(secret.getMetadata().getName());
+    }
+
+    private boolean isAsPlanned(HasMetadata actual, HasMetadata child) {
+        KubernetesSerialization text = client().getKubernetesSerialization();
+        if (matched.matched(actual, child, text)) {
+            return true;
+        }
+        if (!SSABasedGenericKubernetesResourceMatcher.getInstance().matches(actual, child, context)) {
+            return false;
+        }
+        matched.remember(actual, child, text);
+        return true;
     }
 
     private void delete(HasMetadata child) {

@@ -13,6 +13,7 @@ import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -26,6 +27,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Looks at a pool: at its objects in the informers' caches, at its data plane through the masters. Writes nothing. */
 final class PoolObserver {
@@ -51,18 +53,23 @@ final class PoolObserver {
                 .map(ObservedPod::of)
                 .sorted(Comparator.comparing(ObservedPod::name))
                 .toList();
+        Optional<TransferEngine> engine = engine(pool, context);
         return new PoolObservation(
                 pool,
-                engine(pool, context),
+                engine,
                 children,
                 pods,
                 nodes(pool, children, pods, context),
-                portClaims(context),
+                onHostNetwork(engine) ? portClaims(context) : List.of(),
                 Leadership.among(children, pool),
                 podSecurity(pool, context.getClient()),
                 ask(pods),
                 firstLook.get(),
                 now);
+    }
+
+    private static boolean onHostNetwork(Optional<TransferEngine> engine) {
+        return engine.filter(it -> it.getSpec().hostNetwork()).isPresent();
     }
 
     /** True when a set of the pool has a storage node on every matching node of the cluster. */
@@ -89,8 +96,10 @@ final class PoolObserver {
                 context.eventSourceRetriever().getEventSourceFor(Node.class);
         Set<String> withPods = pods.stream().map(ObservedPod::node).collect(Collectors.toSet());
         boolean all = isSpreadOverNodes(pool) || HostDirectories.areKnown(children);
-        return nodes.list(node -> all || withPods.contains(node.getMetadata().getName()))
-                .map(ObservedNode::of)
+        Stream<Node> seen = all
+                ? nodes.list()
+                : withPods.stream().map(ResourceID::new).map(nodes::get).flatMap(Optional::stream);
+        return seen.map(ObservedNode::of)
                 .sorted(Comparator.comparing(ObservedNode::name))
                 .toList();
     }

@@ -35,12 +35,6 @@ public final class Conditions {
                 .findFirst()
                 .orElse(now);
         return new Condition(
-                reason.type().text(), reason.status(), generation, since, reason.text(), bounded(finding.message()));
-    }
-
-    private static String bounded(String message) {
-        return message.length() <= Condition.MESSAGE_LENGTH_MAX
-                ? message
-                : message.substring(0, Condition.MESSAGE_LENGTH_MAX);
+                reason.type().text(), reason.status(), generation, since, reason.text(), finding.message());
     }
 }

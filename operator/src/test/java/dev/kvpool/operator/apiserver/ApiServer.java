@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.apiserver;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kvpool.operator.memory.SharedFields;
 import io.fabric8.kubeapitest.KubeAPIServer;
 import io.fabric8.kubeapitest.KubeAPIServerConfigBuilder;
+import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBinding;
+import io.fabric8.kubernetes.api.model.rbac.Role;
+import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.http.Interceptor;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -34,10 +40,15 @@ public final class ApiServer {
 
     private static ApiServer shared;
 
+    /** Whose rights the chart describes. */
+    public static final String OPERATOR_USER = "system:serviceaccount:kvpool-system:kvpool";
+
+    private final String kubeconfig;
     private final Config config;
 
-    private ApiServer(Config config) {
-        this.config = config;
+    private ApiServer(String kubeconfig) {
+        this.kubeconfig = kubeconfig;
+        this.config = Config.fromKubeconfig(kubeconfig);
     }
 
     /** The server with the CRDs applied; the first call starts it. */
@@ -46,6 +57,11 @@ public final class ApiServer {
             shared = start(binaries());
         }
         return shared;
+    }
+
+    /** What other programs need to reach it, with all rights. */
+    public String kubeconfig() {
+        return kubeconfig;
     }
 
     public KubernetesClient client() {
@@ -67,14 +83,15 @@ public final class ApiServer {
         return operatorClient(new RequestedRights());
     }
 
-    /** The same, with a note of what it asks for. */
-    KubernetesClient operatorClient(RequestedRights notes) {
-        Config restricted = new ConfigBuilder(config)
-                .withImpersonateUsername("system:serviceaccount:kvpool-system:kvpool")
-                .build();
+    /** The same; the interceptor sees its requests. */
+    KubernetesClient operatorClient(Interceptor notes) {
+        Config restricted =
+                new ConfigBuilder(config).withImpersonateUsername(OPERATOR_USER).build();
         return new KubernetesClientBuilder()
                 .withConfig(restricted)
-                .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("rights", notes))
+                .withKubernetesSerialization(
+                        new KubernetesSerialization(new ObjectMapper().registerModule(SharedFields.module()), true))
+                .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("test", notes))
                 .build();
     }
 
@@ -96,7 +113,7 @@ public final class ApiServer {
                 .build());
         server.start();
         Runtime.getRuntime().addShutdownHook(new Thread(server::stop));
-        var api = new ApiServer(Config.fromKubeconfig(server.getKubeConfigYaml()));
+        var api = new ApiServer(server.getKubeConfigYaml());
         api.applyCrds();
         api.applyRights();
         return api;
@@ -121,6 +138,18 @@ public final class ApiServer {
                 InputStream manifest = Files.newInputStream(MANIFEST)) {
             client.load(manifest).items().stream()
                     .filter(item -> item instanceof ClusterRole || item instanceof ClusterRoleBinding)
+                    .forEach(item -> client.resource(item).serverSideApply());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The rights by which operators elect one of them, with the namespace they are in. */
+    public void applyElectionRights() {
+        try (KubernetesClient client = client();
+                InputStream manifest = Files.newInputStream(MANIFEST)) {
+            client.load(manifest).items().stream()
+                    .filter(item -> item instanceof Namespace || item instanceof Role || item instanceof RoleBinding)
                     .forEach(item -> client.resource(item).serverSideApply());
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -18,6 +18,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 
 /** Does by hand what controllers, kubelets and masters do on a real cluster; the test API server has none of them. */
 public final class ClusterActor {
@@ -40,11 +41,21 @@ public final class ClusterActor {
 
     /** The same of a StatefulSet as it was seen, which the operator may have deleted meanwhile. */
     void runPodsOf(StatefulSet set) {
+        int prefix = set.getMetadata().getName().length() + 1;
+        runPodsOf(set, name -> "10.0.0." + (Integer.parseInt(name.substring(prefix)) + 1));
+    }
+
+    /**
+     * The same.
+     *
+     * @param addresses gives a pod of this name its IP address
+     */
+    public void runPodsOf(StatefulSet set, UnaryOperator<String> addresses) {
         for (int ordinal = 0; ordinal < set.getSpec().getReplicas(); ordinal++) {
             String name = set.getMetadata().getName() + "-" + ordinal;
             Pod pod = pod(set, set.getSpec().getTemplate(), name);
             pod.getSpec().getVolumes().addAll(claims(set, name));
-            runPod(pod, "10.0.0." + (ordinal + 1));
+            runPod(pod, addresses.apply(name));
         }
     }
 

@@ -12,6 +12,7 @@ import dev.kvpool.operator.pool.gone.GonePoolReconciler;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.InstantSource;
+import java.util.List;
 
 /** The operator without Quarkus, with the rights of the chart, and with masters that say what a test wants. */
 public final class OperatorUnderTest implements AutoCloseable {
@@ -22,6 +23,7 @@ public final class OperatorUnderTest implements AutoCloseable {
     private final KubernetesClient restricted;
     private final ScriptedMasters masters = new ScriptedMasters();
     private final PollInterval interval;
+    private final RequestedRights requested;
     private OperatorSettings settings = SETTINGS;
     private Operator operator;
 
@@ -41,6 +43,7 @@ public final class OperatorUnderTest implements AutoCloseable {
     private OperatorUnderTest(String namespace, PollInterval interval, RequestedRights requested) {
         this.namespace = namespace;
         this.interval = interval;
+        this.requested = requested;
         ApiServer.shared().createNamespace(namespace);
         client = ApiServer.shared().client();
         restricted = ApiServer.shared().operatorClient(requested);
@@ -84,6 +87,11 @@ public final class OperatorUnderTest implements AutoCloseable {
     /** A client that may do everything, for the test. */
     public KubernetesClient client() {
         return client;
+    }
+
+    /** The requests of the operator that could have changed something, in their order. */
+    public List<String> writes() {
+        return requested.writes();
     }
 
     public ScriptedMasters masters() {

@@ -19,6 +19,8 @@ import java.util.function.Consumer;
 public final class ScriptedMasters implements MasterClient {
     private final Map<String, PoolReport> reports = new ConcurrentHashMap<>();
 
+    private volatile Runnable asked = () -> {};
+
     private volatile Consumer<String> handOver = address -> {};
 
     private volatile Consumer<PoolReport.Active> finalised = versions -> {};
@@ -29,9 +31,16 @@ public final class ScriptedMasters implements MasterClient {
 
     private final AtomicLong questions = new AtomicLong();
 
+    private final Map<String, Long> questionsByPod = new ConcurrentHashMap<>();
+
     /** How often the operator asked. */
     public long questions() {
         return questions.get();
+    }
+
+    /** The same by the pod that was asked. */
+    public Map<String, Long> questionsByPod() {
+        return Map.copyOf(questionsByPod);
     }
 
     /** From now on the master in this pod says this. */
@@ -47,6 +56,8 @@ public final class ScriptedMasters implements MasterClient {
     @Override
     public Map<String, MasterAnswer> ask(Map<String, String> addresses) {
         questions.incrementAndGet();
+        asked.run();
+        addresses.keySet().forEach(pod -> questionsByPod.merge(pod, 1L, Long::sum));
         Map<String, MasterAnswer> answers = new LinkedHashMap<>();
         addresses.keySet().forEach(pod -> {
             PoolReport report = reports.get(pod);
@@ -57,6 +68,11 @@ public final class ScriptedMasters implements MasterClient {
                             : new MasterAnswer.Report(report));
         });
         return answers;
+    }
+
+    /** From now on this is done before any question is answered. */
+    public void onQuestion(Runnable deed) {
+        asked = deed;
     }
 
     /** From now on a leader that is told to hand over does this with its address. */

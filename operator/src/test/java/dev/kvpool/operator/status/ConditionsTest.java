@@ -47,11 +47,13 @@ class ConditionsTest {
     }
 
     @Test
-    void aMessageKeepsToTheLimitOfTheApi() {
+    void aLongMessageIsCut() {
         String endless = "x".repeat(Condition.MESSAGE_LENGTH_MAX + 1);
 
         var conditions = Conditions.merge(List.of(), List.of(new Finding(Reason.SERVING, endless)), 1, NOON);
 
-        assertThat(conditions.getFirst().message()).hasSize(Condition.MESSAGE_LENGTH_MAX);
+        assertThat(conditions.getFirst().message())
+                .hasSizeBetween(Finding.MESSAGE_CHARS_MAX, Condition.MESSAGE_LENGTH_MAX)
+                .endsWith("x ...");
     }
 }

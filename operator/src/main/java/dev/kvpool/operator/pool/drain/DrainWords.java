@@ -16,6 +16,8 @@ import java.util.stream.Collectors;
 
 /** Says how far storage nodes are that are to go, in numbers that stay the same while little changes. */
 final class DrainWords {
+    private static final int REASON_CHARS_MAX = 200;
+
     private DrainWords() {}
 
     /**
@@ -59,8 +61,13 @@ final class DrainWords {
                         .sum()));
     }
 
-    /** Why a node is not empty; nothing while it simply takes its time. */
+    /** Why a node is not empty; nothing while it simply takes its time. Short: there is one for each node that is to go. */
     static Optional<String> reason(boolean led, Optional<PoolReport.Node> node) {
+        return wholeReason(led, node)
+                .map(why -> why.length() <= REASON_CHARS_MAX ? why : why.substring(0, REASON_CHARS_MAX) + " ...");
+    }
+
+    private static Optional<String> wholeReason(boolean led, Optional<PoolReport.Node> node) {
         if (!led) {
             return Optional.of("no master leads and serves");
         }
