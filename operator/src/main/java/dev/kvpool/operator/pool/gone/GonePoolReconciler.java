@@ -75,7 +75,11 @@ public class GonePoolReconciler implements Reconciler<ConfigMap> {
         Optional<DirectoryList> deleted = DirectoryList.of(written)
                 .filter(it -> it.policy() == DeletionPolicy.DELETE)
                 .filter(it -> !isThere(it, written, context));
-        return deleted.isEmpty() ? UpdateControl.noUpdate() : clean(written, deleted.get(), context);
+        if (deleted.isEmpty() || !poolsOf(context).isRunning()) {
+            // An operator that stops empties its cache of pools, maybe before it was asked.
+            return UpdateControl.noUpdate();
+        }
+        return clean(written, deleted.get(), context);
     }
 
     private UpdateControl<ConfigMap> clean(ConfigMap written, DirectoryList list, Context<ConfigMap> context) {
@@ -100,9 +104,8 @@ public class GonePoolReconciler implements Reconciler<ConfigMap> {
     /** The cache knows pools of other namespaces too, in case the list names one of theirs; the API server has the last word. */
     private static boolean isThere(DirectoryList list, ConfigMap written, Context<ConfigMap> context) {
         List<String> identities = List.of(list.uid(), list.poolId());
-        var cached = (InformerEventSource<KvCachePool, ConfigMap>)
-                context.eventSourceRetriever().getEventSourceFor(KvCachePool.class);
-        return cached.list(pool -> identities.contains(pool.getMetadata().getUid()))
+        return poolsOf(context)
+                        .list(pool -> identities.contains(pool.getMetadata().getUid()))
                         .findAny()
                         .isPresent()
                 || context
@@ -114,6 +117,11 @@ public class GonePoolReconciler implements Reconciler<ConfigMap> {
                         .getItems()
                         .stream()
                         .anyMatch(pool -> identities.contains(pool.getMetadata().getUid()));
+    }
+
+    private static InformerEventSource<KvCachePool, ConfigMap> poolsOf(Context<ConfigMap> context) {
+        return (InformerEventSource<KvCachePool, ConfigMap>)
+                context.eventSourceRetriever().getEventSourceFor(KvCachePool.class);
     }
 
     private static GonePool look(ConfigMap written, DirectoryList list, KubernetesClient client) {
