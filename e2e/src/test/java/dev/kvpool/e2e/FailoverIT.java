@@ -30,7 +30,7 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Leaders that are killed one after the other, and one that is told to go by the kubectl plugin. */
+/** Leaders that are killed one after the other, one whose Lease is deleted, and one that is told to go by the kubectl plugin. */
 @OnCluster
 @Order(4)
 @TestInstance(Lifecycle.PER_CLASS)
@@ -114,6 +114,23 @@ class FailoverIT {
         Matcher gap = GAP.matcher(String.join("\n", lines));
         assertThat(gap.find()).as("%s", lines).isTrue();
         return Double.parseDouble(gap.group(1));
+    }
+
+    @Test
+    @DisplayName("the Lease is deleted under load: the operator makes it again, a later epoch leads, nothing is lost")
+    void theLeaseIsDeleted() {
+        pool.awaitReady();
+        Clients.Load load = scene.clients().startLoad("lease-deleted", LOAD);
+        Leader before = pool.leaseHolder();
+
+        cluster.client()
+                .leases()
+                .inNamespace(NAMESPACE)
+                .withName(POOL + "-master")
+                .delete();
+
+        Leader after = pool.awaitLeaderAfter(before.epoch());
+        LOG.info("{} follows {}: {}", after, before, load.awaitNothingLost());
     }
 
     @Test
