@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "client/leader_bounds.h"
+
 namespace kvpool::client {
 
 ClientCore::ClientCore(Config config)
@@ -14,7 +16,7 @@ ClientCore::ClientCore(Config config)
       calls_(context_, batches_, search_),
       puts_(context_, batches_, links_),
       gets_(context_, batches_, links_),
-      keys_(batches_) {}
+      keys_(context_, batches_) {}
 
 // ---- inputs ----
 
@@ -278,7 +280,9 @@ void ClientCore::refused(const LeaderCalls::Call& call, int32_t status) {
   if (batch == nullptr) return;
   const bool transient =
       status == KV_QUEUE_FULL || status == KV_BUSY || status == KV_UNAVAILABLE || status == KV_TIMEOUT;
-  context_.explain(std::string("the leader refused a request: ") + statusText(status));
+  const std::string_view bounds = call.op == OpCode::RemoveAll ? bound::kSweepsOrWaiting : bound::kWaitingRequests;
+  context_.explain(status == KV_QUEUE_FULL ? leaderIsFull(bounds)
+                                           : std::string("the leader refused a request: ") + statusText(status));
   for (uint32_t line : call.lines) {
     if (!transient) {
       batches_.end(*batch, line, status);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/key_flow.h"
 
+#include "client/leader_bounds.h"
+
 namespace kvpool::client {
 
 void KeyFlow::answered(Batch& batch, std::span<const uint32_t> lines, const KeysReply& reply) {
@@ -8,6 +10,7 @@ void KeyFlow::answered(Batch& batch, std::span<const uint32_t> lines, const Keys
     const uint32_t line = lines[i];
     const KeyStatus& result = reply.results[i];
     const bool isRemove = batch.asked.op == OpCode::Remove;
+    if (result.status == KV_QUEUE_FULL) context_.explain(leaderIsFull(bound::kTombstones));
     // The request that went down with its connection may be what removed it.
     const bool alreadyDone = isRemove && result.status == KV_NOT_FOUND && batch.lines[line].lost;
     if (alreadyDone) {

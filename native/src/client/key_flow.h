@@ -10,12 +10,13 @@ namespace kvpool::client {
 
 class KeyFlow {
  public:
-  explicit KeyFlow(BatchTable& batches) : batches_(batches) {}
+  KeyFlow(Context& context, BatchTable& batches) : context_(context), batches_(batches) {}
 
   void answered(Batch& batch, std::span<const uint32_t> lines, const KeysReply& reply);
   void removedAll(Batch& batch, const RemoveAllReply& reply);
 
  private:
+  Context& context_;
   BatchTable& batches_;
 };
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "client/leader_bounds.h"
+
 namespace kvpool::client {
 namespace {
 
@@ -33,7 +35,10 @@ void PutFlow::granted(Batch& batch, std::span<const uint32_t> lines, const Grant
       case KV_UNAVAILABLE:
       case KV_STALE_EPOCH:
       case KV_NOT_FENCED:
+        batches_.askLater(batch, line, grant.status);
+        break;
       case KV_QUEUE_FULL:
+        context_.explain(leaderIsFull(bound::kGrants));
         batches_.askLater(batch, line, grant.status);
         break;
       default:
