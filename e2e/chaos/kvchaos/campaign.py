@@ -22,6 +22,8 @@ _FAULTS_OF_ROUND = 4
 _READABLE_SECONDS = 30.0
 _NOTICED_SECONDS = 0.3
 """After which a leader knows of a connection that ended."""
+_COPIES_SECONDS = 90.0
+"""For copies that are made anew, or freed, when everybody is back; repair waits and is slow on purpose."""
 _EMPTY_SECONDS = 60.0
 _AUDITED_AT_ONCE = 16
 _USED_MAX = 0.5
@@ -78,6 +80,8 @@ class Campaign:
             self._empty()
             self.stage.circumstances.evicting.close(evicting, time.monotonic_ns())
             self.stage.crew.tell("relax")
+        else:
+            self._count_copies()
         self._judge_all()
         self.stage.crew.tell("resume")
 
@@ -121,6 +125,12 @@ class Campaign:
                 f"{len(unread)} keys cannot be read {_READABLE_SECONDS:.0f} s after the pool is whole, "
                 f"among them {unread[0]}: {answers[unread[0]]}"
             )
+
+    def _count_copies(self) -> None:
+        """Only where there is room: repair does not evict."""
+        wrong = self.watch.await_copies(_COPIES_SECONDS)
+        if wrong:
+            self.result.problems.append(f"left alone for {_COPIES_SECONDS:.0f} s the pool has {wrong}")
 
     def _empty(self) -> None:
         """Removes everything, so that from here on nothing may be evicted."""

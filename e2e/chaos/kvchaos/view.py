@@ -21,9 +21,17 @@ class PoolView:
     expected_nodes: int
     transient_nodes: int
     unavailable_objects: int
+    under_replicated_objects: int
+    over_replicated_objects: int
     objects: int
     used_bytes: int
     capacity_bytes: int
+
+    @property
+    def wrong_copies(self) -> str:
+        """What is wrong with the number of copies; empty when nothing is."""
+        wrong = {"too few": self.under_replicated_objects, "too many": self.over_replicated_objects}
+        return " and ".join(f"{count} objects with {what} copies" for what, count in wrong.items() if count)
 
     @property
     def is_whole(self) -> bool:
@@ -66,6 +74,8 @@ class Masters:
             document["expectedNodes"],
             sum(node["transient"] for node in nodes),
             document["unavailableObjects"],
+            document["underReplicatedObjects"],
+            document["overReplicatedObjects"],
             document["objects"],
             document["usedBytes"],
             document["capacityBytes"],

@@ -50,6 +50,16 @@ class Watch:
         self._look()
         return True
 
+    def await_copies(self, seconds: float) -> str:
+        """Until every object has as many copies as it should; what is wrong when that takes longer."""
+        end = time.monotonic() + seconds
+        while True:
+            view = self._masters.leader()
+            wrong = "nobody leads" if view is None else view.wrong_copies
+            if not wrong or time.monotonic() > end:
+                return wrong
+            time.sleep(_PERIOD_SECONDS)
+
     def _run(self) -> None:
         while not self._ended.wait(_PERIOD_SECONDS):
             self._look()
