@@ -139,6 +139,45 @@ final class CopyPlan {
     }
 
     /**
+     * Where one more copy would help an object that has enough of them, but all in one zone: what was put, or copied, while the
+     * other zones were away. Empty when that is not so, or no node elsewhere has room. The copy that is then too many is
+     * {@link #surplus one of those that share a zone}.
+     */
+    static List<Site> elsewhere(Collection<Site> holders, Collection<Site> sites, long extentBytes) {
+        String zone = null;
+        int staying = 0;
+        for (Site holder : holders) {
+            if (!holder.serves || holder.leaving) {
+                continue;
+            }
+            staying++;
+            if (holder.zone.isEmpty() || (zone != null && !zone.equals(holder.zone))) {
+                return List.of();
+            }
+            zone = holder.zone;
+        }
+        List<Site> elsewhere = new ArrayList<>();
+        for (Site site : sites) {
+            boolean isElsewhere = !site.zone.isEmpty() && !site.zone.equals(zone);
+            if (staying > 1 && isElsewhere && site.takes && site.roomBytes >= extentBytes) {
+                elsewhere.add(site);
+            }
+        }
+        return elsewhere;
+    }
+
+    /** Whether nodes of more than one zone take copies. */
+    static boolean hasZones(Collection<Site> sites) {
+        Set<String> zones = new HashSet<>();
+        for (Site site : sites) {
+            if (site.takes && !site.zone.isEmpty()) {
+                zones.add(site.zone);
+            }
+        }
+        return zones.size() > 1;
+    }
+
+    /**
      * The next copy of an object that lacks one.
      *
      * @param holders the nodes that have it

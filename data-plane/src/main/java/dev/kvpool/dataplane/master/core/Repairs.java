@@ -8,13 +8,15 @@ import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 
 /**
  * Goes through the published objects, hottest first and a bounded number in one tick, as long as some lack a copy, have one
- * too many, or lie on a node that is being drained. What {@link CopyPlan} says is done as far as {@link Copies} lets it; what
+ * too many, or lie on a node that is being drained; and once, where there are zones, whenever a node came or went, since nothing
+ * counts the objects whose copies all lie in one zone. What {@link CopyPlan} says is done as far as {@link Copies} lets it; what
  * has to wait is tried again before the pass goes on.
  */
 final class Repairs {
@@ -30,6 +32,13 @@ final class Repairs {
     private final Sites sites;
 
     private ObjectChain.Walk walk;
+
+    /** Objects with all copies in one zone have not been looked for since a node came or went. */
+    private boolean mayBeUnspread = true;
+
+    /** This pass looks for them. */
+    private boolean spreading;
+
     private final Deque<ObjectId> waiting = new ArrayDeque<>();
     /** Something was done since the last pass ended. */
     private boolean progress;
@@ -61,6 +70,7 @@ final class Repairs {
 
     /** What can be done may have changed: a node came or went, or a drain began. */
     void lookAgain() {
+        mayBeUnspread = true;
         nextPassMs = Long.MIN_VALUE;
         restMs = Bounds.REPAIR_REST_MS_MIN;
     }
@@ -75,19 +85,30 @@ final class Repairs {
             lookAgain();
         }
         lastTickMs = nowMs;
-        if (walk == null && (nowMs < nextPassMs || !isNeeded())) {
+        if (walk == null && (nowMs < nextPassMs || !(mayBeUnspread || isNeeded()))) {
             return;
         }
-        if (walk == null) {
-            walk = index.recency().fromLast();
-            hotterBytes = 0;
-            drains.passBegins();
-        }
         Map<String, Site> now = sites.at(nowMs);
+        if (walk == null && !beginPass(now)) {
+            return;
+        }
         boolean ended = retry(now, authority, nowMs) && goOn(now, authority, nowMs);
         if (ended) {
             endPass(nowMs);
         }
+    }
+
+    /** False when there is nothing to do. */
+    private boolean beginPass(Map<String, Site> now) {
+        spreading = mayBeUnspread && CopyPlan.hasZones(now.values());
+        mayBeUnspread = false;
+        if (!spreading && !isNeeded()) {
+            return false;
+        }
+        walk = index.recency().fromLast();
+        hotterBytes = 0;
+        drains.passBegins();
+        return true;
     }
 
     private boolean isNeeded() {
@@ -134,7 +155,7 @@ final class Repairs {
     /** @param first this pass has not come by the object before */
     private void visit(StoredObject object, boolean first, Map<String, Site> now, Authority authority, long nowMs) {
         boolean even = object.usableCopies() == object.wanted();
-        if (even && !drains.isActive()) {
+        if (even && !drains.isActive() && !(spreading && object.wanted() > 1)) {
             return;
         }
         List<Site> holders = new ArrayList<>(object.replicaCount());
@@ -149,26 +170,32 @@ final class Repairs {
         hotterBytes += first ? bytes : 0;
         if (CopyPlan.missing(object.wanted(), holders) > 0) {
             Replica leaving = soleReplica(object, holders);
-            String why = copy(object, bytes, leaving, holders, now, authority, nowMs);
+            String why = copy(object, bytes, leaving, holders, now, now.values(), authority, nowMs);
             drains.left(first ? leaving : null, why);
         } else if (object.usableCopies() > object.wanted() && !object.isLeased(nowMs)) {
             trim(object, holders);
+        } else if (spreading && even) {
+            List<Site> elsewhere = CopyPlan.elsewhere(holders, now.values(), bytes);
+            if (!elsewhere.isEmpty()) {
+                copy(object, bytes, null, holders, now, elsewhere, authority, nowMs);
+            }
         }
     }
 
-    /** Starts a copy, or makes way for one; the sentence says what becomes of the object. */
+    /** Starts a copy to one of the targets, or makes way for one; the sentence says what becomes of the object. */
     private String copy(
             StoredObject object,
             long bytes,
             Replica leaving,
             List<Site> holders,
             Map<String, Site> now,
+            Collection<Site> targets,
             Authority authority,
             long nowMs) {
         if (copies.isUnderWay(object.id())) {
             return BEING_COPIED;
         }
-        Step step = CopyPlan.next(holders, now.values(), copies.unreadableAt(object.id()), bytes);
+        Step step = CopyPlan.next(holders, targets, copies.unreadableAt(object.id()), bytes);
         switch (step.obstacle()) {
             case NONE -> {
                 NodeView target = membership.node(step.target());

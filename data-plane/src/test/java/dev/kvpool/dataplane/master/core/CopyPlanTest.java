@@ -121,6 +121,28 @@ class CopyPlanTest {
     }
 
     @Test
+    void copiesThatAllLieInOneZoneGetOneElsewhere() {
+        Site west = in("west", "w", 1000);
+        List<Site> together = List.of(in("east", "a", 1000), in("east", "b", 1000));
+        List<Site> sites = List.of(together.get(0), together.get(1), in("east", "c", 1000), west);
+
+        assertThat(CopyPlan.hasZones(sites)).isTrue();
+        assertThat(CopyPlan.elsewhere(together, sites, 100)).containsExactly(west);
+        assertThat(CopyPlan.elsewhere(together, sites, 1001)).as("no room").isEmpty();
+        assertThat(CopyPlan.elsewhere(List.of(together.get(0), west), sites, 100))
+                .as("spread already")
+                .isEmpty();
+        assertThat(CopyPlan.elsewhere(List.of(together.get(0)), sites, 100))
+                .as("one copy is in one zone")
+                .isEmpty();
+        assertThat(CopyPlan.elsewhere(List.of(together.get(0), serving("x")), sites, 100))
+                .as("a zone is not known")
+                .isEmpty();
+        assertThat(CopyPlan.hasZones(together)).isFalse();
+        assertThat(CopyPlan.elsewhere(together, together, 100)).isEmpty();
+    }
+
+    @Test
     void tooManyCopiesAreFreedWhereTheyHelpLeast() {
         List<Site> zones = List.of(in("east", "a", 500), in("east", "b", 100), in("west", "c", 50));
 

@@ -256,6 +256,27 @@ class RepairTest {
     }
 
     @Test
+    void whatWasPutWhileTheOtherZoneWasAwayIsSpreadWhenItIsBack() {
+        Scenario pool = new Scenario().withNodes(4 * MIB, "a", "b", "c").withReplicas(2);
+        pool.leading(7);
+        pool.expect(Map.of("a", "east", "b", "east", "c", "west"));
+        pool.crash("c");
+        for (int i = 0; i < 20; i++) {
+            pool.put("k" + i, 100);
+        }
+
+        pool.restart("c");
+        pool.world.run(60_000);
+
+        assertThat(pool.node("c").directory()).hasSize(20);
+        assertThat(pool.node("a").directory().size()
+                        + pool.node("b").directory().size())
+                .as("one of the two that share a zone is freed")
+                .isEqualTo(20);
+        assertThat(count(pool, Count.TRIMMED)).isEqualTo(20);
+    }
+
+    @Test
     void aNodeThatWritersCannotReachIsAvoidedForAWhile() {
         Scenario pool =
                 new Scenario().withNodes(4 * MIB, "a", "b", "c").withReplicas(2).leading(7);
