@@ -120,7 +120,10 @@ final class Published {
         int counted = Math.min(replicas.counted(object), ObjectRecords.COUNTED_MAX);
         objects.setCounted(object, counted);
         if (!serving) {
-            objects.setWanted(object, Math.clamp(Math.max(poolCopies, counted), 1, Bounds.REPLICAS_MAX));
+            // Nodes come and go with their copies, so these say nothing of what was asked for, nor could others always
+            // replace them.
+            int lasting = replicas.lasting(object);
+            objects.setWanted(object, Math.clamp(Math.max(poolCopies, lasting), 1, Bounds.REPLICAS_MAX));
         }
     }
 

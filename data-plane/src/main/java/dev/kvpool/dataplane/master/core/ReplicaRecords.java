@@ -166,6 +166,16 @@ final class ReplicaRecords {
         return count;
     }
 
+    /** On how many of them whose memory is here to stay. */
+    int lasting(int object) {
+        int count = 0;
+        for (int replica = firstOf(object); replica != Slabs.NONE; replica = nextOf(replica)) {
+            NodeView node = node(replica);
+            count += node.counted && !node.isTransient && !isSecond(replica) ? 1 : 0;
+        }
+        return count;
+    }
+
     /** Whether it lies on an SSD and the memory of the same node holds the object too: the two are one copy. */
     boolean isSecond(int replica) {
         return !isInMemory(replica) && find(owner(replica), node(replica), true) != Slabs.NONE;
