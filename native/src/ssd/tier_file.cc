@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "store/set_aside.h"
+
 namespace kvpool::ssd {
 namespace {
 
@@ -137,9 +139,15 @@ Status newer(const std::string& path, const TierCheck& check) {
   return {KV_SEGMENT_LAYOUT, path + ": " + check.why + "; start the newer version, or move it away"};
 }
 
-Result<TierFile> openInDirectory(const std::string& path, uint64_t bytes, const store::SegmentIdentity& identity,
-                                 const std::string& timestamp, uint32_t number) {
-  if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) return create(path, bytes, identity, number);
+/// A tier's file or device as it was found: ours alone, and its first block judged.
+struct Looked {
+  Opened opened;
+  std::unique_ptr<Device> device;
+  uint64_t bytes = 0;
+  TierCheck check;
+};
+
+Result<Looked> lookAt(const std::string& path, const store::SegmentIdentity& identity) {
   Result<Opened> opened = openFile(path, 0);
   if (!opened.ok()) return opened.status();
   const int file = opened.value().file.get();
@@ -150,20 +158,29 @@ Result<TierFile> openInDirectory(const std::string& path, uint64_t bytes, const 
   const Result<TierCheck> check = checkFile(*device, size.value(), identity);
   if (!check.ok()) return check.status();
   if (check.value().verdict == TierVerdict::Newer) return newer(path, check.value());
-  if (check.value().verdict == TierVerdict::Fits) {
-    TierFile tier = found(std::move(opened.value()), std::move(device), check.value(), path);
+  return Looked{std::move(opened.value()), std::move(device), size.value(), check.value()};
+}
+
+Result<TierFile> openInDirectory(const std::string& path, uint64_t bytes, const store::SegmentIdentity& identity,
+                                 const std::string& timestamp, uint32_t number) {
+  if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) return create(path, bytes, identity, number);
+  Result<Looked> looked = lookAt(path, identity);
+  if (!looked.ok()) return looked.status();
+  auto& [opened, device, size, check] = looked.value();
+  if (check.verdict == TierVerdict::Fits) {
+    TierFile tier = found(std::move(opened), std::move(device), check, path);
     if (tier.geometry.tierBytes != bytes) {
       tier.warnings.push_back(path + " keeps its " + std::to_string(tier.geometry.tierBytes) + " bytes; " +
                               std::to_string(bytes) + " were asked for and take effect with a new file");
     }
     return tier;
   }
-  const std::string aside = path + ".set-aside-" + timestamp;
-  if (::rename(path.c_str(), aside.c_str()) != 0) return systemError("cannot set " + path + " aside", errno);
+  const Result<std::string> aside = store::setAside(path, timestamp);
+  if (!aside.ok()) return aside.status();
   Result<TierFile> fresh = create(path, bytes, identity, number);
   if (fresh.ok()) {
-    const std::string why = check.value().why.empty() ? "nothing is in it" : check.value().why;
-    fresh.value().warnings.push_back(path + " was set aside as " + aside + " because " + why +
+    const std::string why = check.why.empty() ? "nothing is in it" : check.why;
+    fresh.value().warnings.push_back(path + " was set aside as " + aside.value() + " because " + why +
                                      "; delete it when it is not needed");
   }
   return fresh;
@@ -171,30 +188,23 @@ Result<TierFile> openInDirectory(const std::string& path, uint64_t bytes, const 
 
 Result<TierFile> openOnDevice(const std::string& path, uint64_t bytes, const store::SegmentIdentity& identity,
                               uint32_t number) {
-  Result<Opened> opened = openFile(path, 0);
-  if (!opened.ok()) return opened.status();
-  const int file = opened.value().file.get();
-  if (Status locked = lockFile(file, path); !locked.ok()) return locked;
-  const Result<uint64_t> size = sizeOf(file, path);
-  if (!size.ok()) return size.status();
-  auto device = std::make_unique<FileDevice>(std::move(opened.value().file), path);
-  const Result<TierCheck> check = checkFile(*device, size.value(), identity);
-  if (!check.ok()) return check.status();
-  if (check.value().verdict == TierVerdict::Newer) return newer(path, check.value());
-  if (check.value().verdict == TierVerdict::Fits) {
-    return found(std::move(opened.value()), std::move(device), check.value(), path);
+  Result<Looked> looked = lookAt(path, identity);
+  if (!looked.ok()) return looked.status();
+  auto& [opened, device, size, check] = looked.value();
+  if (check.verdict == TierVerdict::Fits) {
+    return found(std::move(opened), std::move(device), check, path);
   }
-  if (check.value().verdict != TierVerdict::Empty) {
-    return Status(KV_SEGMENT_FOREIGN, path + " is left alone because " + check.value().why +
+  if (check.verdict != TierVerdict::Empty) {
+    return Status(KV_SEGMENT_FOREIGN, path + " is left alone because " + check.why +
                                           "; to give it to this node, overwrite its first 4096 bytes with zeros");
   }
-  const Result<TierGeometry> geometry = plan(std::min(bytes, size.value()));
+  const Result<TierGeometry> geometry = plan(std::min(bytes, size));
   if (!geometry.ok()) return geometry.status();
   if (Status made = formatTier(*device, geometry.value(), identity, number); !made.ok()) return made;
   TierCheck made;
   made.geometry = geometry.value();
   made.number = number;
-  TierFile tier = found(std::move(opened.value()), std::move(device), made, path);
+  TierFile tier = found(std::move(opened), std::move(device), made, path);
   tier.created = true;
   return tier;
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "store/segment_memory.h"
+#include "store/set_aside.h"
 
 namespace kvpool::store {
 namespace {
@@ -30,15 +31,6 @@ Status lockFile(int fd, const std::string& path) {
     return {KV_SEGMENT_IN_USE, path + " is used by another process; stop that node, or choose another data directory"};
   }
   return systemError("cannot lock " + path, errno);
-}
-
-std::string freeName(const std::string& wanted) {
-  std::string name = wanted;
-  struct stat info {};
-  for (int suffix = 2; ::lstat(name.c_str(), &info) == 0 && suffix < 1000; ++suffix) {
-    name = wanted + "-" + std::to_string(suffix);
-  }
-  return name;
 }
 
 /// Maps an open file whose header was written or checked, and opens the read-only side.
@@ -139,11 +131,11 @@ Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdent
     }
     return segment;
   }
-  const std::string aside = freeName(path + ".set-aside-" + timestamp);
-  if (::rename(path.c_str(), aside.c_str()) != 0) return systemError("cannot set " + path + " aside", errno);
+  const Result<std::string> aside = setAside(path, timestamp);
+  if (!aside.ok()) return aside.status();
   Result<SegmentFile> fresh = create(path, plan, gate);
   if (fresh.ok()) {
-    fresh.value().warnings.push_back(path + " was set aside as " + aside + " because " + check.why +
+    fresh.value().warnings.push_back(path + " was set aside as " + aside.value() + " because " + check.why +
                                      "; delete it when it is not needed");
   }
   return fresh;

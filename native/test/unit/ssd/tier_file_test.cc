@@ -94,6 +94,17 @@ TEST_F(TierFileTest, SomebodyElsesIsSetAsideAndNotDeleted) {
   EXPECT_EQ(std::filesystem::file_size(aside()), kBytes);
 }
 
+TEST_F(TierFileTest, WhatWasSetAsideInTheSameSecondStays) {
+  std::ofstream(aside()) << "of before";
+  ASSERT_TRUE(open().ok());
+  const Result<TierFile> other = open({{0x11, 0x22}, "node-1", 0});
+  ASSERT_TRUE(other.ok()) << other.status().text();
+  EXPECT_EQ(std::filesystem::file_size(aside()), std::string("of before").size());
+  EXPECT_EQ(std::filesystem::file_size(aside() + "-2"), kBytes);
+  std::filesystem::remove(aside());
+  std::filesystem::remove(aside() + "-2");
+}
+
 TEST_F(TierFileTest, DamagedAndCutFilesAreSetAside) {
   std::ofstream(file()) << "something else";
   const Result<TierFile> small = open();
