@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 /**
  * Carries out copies from node to node, for repair and drain alike: a bounded number, a bounded number of bytes and a bounded
@@ -124,22 +125,29 @@ final class Copies {
         underWay.put(id, new ArrayList<>(1));
         index.copying(object, target);
         counters.add(Count.COPIES_STARTED);
+        command(replica, target, Medium.DRAM, authority, status -> ended(id, source, target, bytes, status, listener));
+    }
+
+    private void command(
+            Replica replica, NodeView target, Medium medium, Authority authority, Consumer<Status> whenDone) {
+        NodeView source = replica.node();
+        StoredObject object = replica.object();
         commands.send(
                 target,
                 requestId -> new Copy(
                         requestId,
                         authority,
-                        id,
+                        object.id(),
                         object.payloadLength(),
                         object.payloadCrc(),
                         object.retention(),
                         source.peer.incarnation(),
                         replica.extent(),
-                        Medium.DRAM,
+                        medium,
                         object.key(),
                         source.info.tcp()),
                 nowMs + Bounds.COPY_WAIT_MS,
-                status -> ended(id, source, target, bytes, status, listener));
+                whenDone);
     }
 
     private void ended(ObjectId id, NodeView source, NodeView target, long bytes, Status status, Listener listener) {
@@ -171,27 +179,12 @@ final class Copies {
         long ssdBytes = ExtentSize.onSsd(object.payloadLength());
         node.ssd.demoting(bytes, ssdBytes);
         underWay.put(id, new ArrayList<>(1));
-        commands.send(
-                node,
-                requestId -> new Copy(
-                        requestId,
-                        authority,
-                        id,
-                        object.payloadLength(),
-                        object.payloadCrc(),
-                        object.retention(),
-                        node.peer.incarnation(),
-                        replica.extent(),
-                        Medium.SSD,
-                        object.key(),
-                        node.info.tcp()),
-                nowMs + Bounds.COPY_WAIT_MS,
-                status -> {
-                    node.ssd.demoted(bytes, ssdBytes);
-                    List<Runnable> tasks = underWay.remove(id);
-                    whenDone.accept(id, status);
-                    tasks.forEach(Runnable::run);
-                });
+        command(replica, node, Medium.SSD, authority, status -> {
+            node.ssd.demoted(bytes, ssdBytes);
+            List<Runnable> tasks = underWay.remove(id);
+            whenDone.accept(id, status);
+            tasks.forEach(Runnable::run);
+        });
     }
 
     private void failed(ObjectId id, NodeView source, Status status) {

@@ -120,9 +120,9 @@ final class Published {
         int counted = Math.min(replicas.counted(object), ObjectRecords.COUNTED_MAX);
         objects.setCounted(object, counted);
         if (!serving) {
-            // Nodes come and go with their copies, so these say nothing of what was asked for, nor could others always
-            // replace them.
-            int lasting = replicas.lasting(object);
+            // Copies on transient nodes say nothing of what was asked for, and other nodes could not always replace
+            // them.
+            int lasting = counted > poolCopies ? replicas.lasting(object) : counted;
             objects.setWanted(object, Math.clamp(Math.max(poolCopies, lasting), 1, Bounds.REPLICAS_MAX));
         }
     }
