@@ -66,7 +66,7 @@ void Dialer::writable(uint64_t peer) {
   const int error = net::connectOutcome(attempt.socket.get());
   loop_.remove(attempt.socket.get());
   if (error != 0) {
-    attempt.refused = attempt.refused && error == ECONNREFUSED;
+    if (!dialsAgain(attempt, error)) attempt.refused = attempt.refused && error == ECONNREFUSED;
     attempt.lastError = systemError("cannot connect to " + name, error).text();
     attempt.socket.reset();
     return tryNext(peer);
@@ -74,6 +74,16 @@ void Dialer::writable(uint64_t peer) {
   Fd socket = std::move(attempt.socket);
   attempts_.erase(peer);
   connected_(peer, std::move(socket), name);
+}
+
+bool Dialer::dialsAgain(Attempt& attempt, int error) {
+  if (error != ECONNRESET || attempt.resets == kResetsMax) {
+    attempt.resets = 0;
+    return false;
+  }
+  ++attempt.resets;
+  --attempt.next;
+  return true;
 }
 
 void Dialer::tick(uint64_t nowMs) {

@@ -17,6 +17,11 @@ namespace kvpool::node {
 /// address in turn. Peers go by numbers of the caller.
 class Dialer {
  public:
+  /// How often an address is dialled again at once, when the connection was reset while it was made. A process that
+  /// dies still has connections accepted for it and then resets them; a moment later it refuses, which says that it is
+  /// gone.
+  static constexpr int kResetsMax = 3;
+
   using Connected = std::function<void(uint64_t peer, Fd socket, const std::string& name)>;
   /// `refused`: every address answered that nobody listens.
   using Failed = std::function<void(uint64_t peer, bool refused, const std::string& why)>;
@@ -37,12 +42,15 @@ class Dialer {
     uint64_t untilMs = 0;
     std::vector<net::SocketAddress> addresses;
     size_t next = 0;
+    int resets = 0;  // of the present address
     Fd socket;
     bool refused = true;  // so far, by every address that was tried
     std::string lastError;
   };
   void resolved(uint64_t peer, uint64_t number, const Result<std::vector<net::SocketAddress>>& found);
   void tryNext(uint64_t peer);
+  /// Whether the address that answered with this error is worth another dial at once.
+  static bool dialsAgain(Attempt& attempt, int error);
   void writable(uint64_t peer);
   void fail(uint64_t peer, bool refused, const std::string& why);
 
