@@ -196,6 +196,10 @@ typedef struct kv_node_stats {
   uint64_t ssd_write_bytes;
   uint64_t ssd_reads;
   uint64_t ssd_off;            /* 1: a tier was asked for and does not work; the node has memory only; the log says why */
+  /* Files that lay beside the node's own when it had started, set aside by that start or an earlier one. */
+  uint64_t damaged_files_set_aside; /* NAME.set-aside-damaged-TIME */
+  uint64_t foreign_files_set_aside; /* NAME.set-aside-foreign-TIME: of another pool or node */
+  uint64_t set_aside_bytes;         /* what they take */
 } kv_node_stats;
 KV_API int32_t kv_node_get_stats(kv_node *node, kv_node_stats *out);
 

@@ -48,6 +48,7 @@ Result<std::unique_ptr<Node>> Node::start(const NodeSettings& settings) {
   std::unique_ptr<Node> node(new Node());
   node->incarnation_ = randomNumber();
   if (Status opened = node->open(settings); !opened.ok()) return opened;
+  node->countAside(settings);
   Shell::Listeners listeners;
   if (Status listening = node->listen(settings, &listeners); !listening.ok()) return listening;
   node->mastersTotal_ = static_cast<uint32_t>(settings.masters.size());
@@ -133,6 +134,16 @@ Status Node::openTier(const NodeSettings& settings) {
           " removed since, dropped " + std::to_string(recovery.torn) + " torn, " + std::to_string(recovery.invalid) +
           " invalid and " + std::to_string(recovery.overlapping) + " overlapping records");
   return {};
+}
+
+/// Once: to look at a disk again and again could hang whoever asks for statistics, and with him the probes.
+void Node::countAside(const NodeSettings& settings) {
+  if (!settings.isTransient()) store::countAside(settings.dataDir, store::kSegmentFileName, aside_);
+  if (!settings.ssdPath.empty()) store::countAside(settings.ssdPath, ssd::kTierFileName, aside_);
+  if (aside_.damaged + aside_.foreign == 0) return;
+  log(LogLevel::Warning, "node " + settings.nodeId + " has " + std::to_string(aside_.damaged) + " damaged and " +
+                             std::to_string(aside_.foreign) + " foreign files set aside, which take " +
+                             std::to_string(aside_.bytes) + " bytes; delete them when they are not needed");
 }
 
 Status Node::listen(const NodeSettings& settings, Shell::Listeners* listeners) {
@@ -259,6 +270,9 @@ kv_node_stats Node::stats() const {
   out.ssd_write_bytes = now.counters.demotedBytes;
   out.ssd_reads = now.counters.tierReads;
   out.ssd_off = now.tierProblem.empty() ? 0 : 1;
+  out.damaged_files_set_aside = aside_.damaged;
+  out.foreign_files_set_aside = aside_.foreign;
+  out.set_aside_bytes = aside_.bytes;
   return out;
 }
 

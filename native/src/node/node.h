@@ -19,6 +19,7 @@
 #include "store/directory.h"
 #include "store/prefault.h"
 #include "store/segment_file.h"
+#include "store/set_aside.h"
 
 namespace kvpool::node {
 
@@ -43,6 +44,7 @@ class Node {
   Node() = default;
   Status open(const NodeSettings& settings);
   Status openTier(const NodeSettings& settings);
+  void countAside(const NodeSettings& settings);
   Status listen(const NodeSettings& settings, Shell::Listeners* listeners);
   CoreConfig coreConfig(const NodeSettings& settings) const;
   void run();
@@ -63,6 +65,7 @@ class Node {
   std::optional<ssd::TierFile> tier_;
   std::optional<ssd::Table> table_;
   std::string tierProblem_;
+  store::AsideFiles aside_;
   std::optional<NodeCore> core_;
   net::EventLoop loop_;
   std::optional<Shell> shell_;

@@ -16,7 +16,6 @@
 namespace kvpool::ssd {
 namespace {
 
-constexpr const char* kFileName = "/ssd-0.kvt";
 /// Of the table at a time when a tier is opened.
 constexpr uint64_t kLoadBytes = uint64_t{4} << 20;
 
@@ -175,7 +174,9 @@ Result<TierFile> openInDirectory(const std::string& path, uint64_t bytes, const 
     }
     return tier;
   }
-  const Result<std::string> aside = store::setAside(path, timestamp);
+  const store::AsideReason reason =
+      check.verdict == TierVerdict::Foreign ? store::AsideReason::Foreign : store::AsideReason::Damaged;
+  const Result<std::string> aside = store::setAside(path, reason, timestamp);
   if (!aside.ok()) return aside.status();
   Result<TierFile> fresh = create(path, bytes, identity, number);
   if (fresh.ok()) {
@@ -215,8 +216,9 @@ Result<TierFile> openTier(const std::string& path, uint64_t bytes, const store::
                           const std::string& timestamp, uint32_t number) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return systemError("cannot look at " + path, errno);
-  Result<TierFile> tier = S_ISBLK(info.st_mode) ? openOnDevice(path, bytes, identity, number)
-                                                : openInDirectory(path + kFileName, bytes, identity, timestamp, number);
+  Result<TierFile> tier = S_ISBLK(info.st_mode)
+                              ? openOnDevice(path, bytes, identity, number)
+                              : openInDirectory(path + "/" + kTierFileName, bytes, identity, timestamp, number);
   if (tier.ok() && !tier.value().direct) {
     tier.value().warnings.push_back(tier.value().shown +
                                     " cannot be opened with O_DIRECT: the page cache lies in between and takes memory");

@@ -12,6 +12,8 @@
 
 namespace kvpool::ssd {
 
+inline constexpr const char* kTierFileName = "ssd-0.kvt";
+
 /// A tier that is open for one node.
 struct TierFile {
   std::unique_ptr<Device> device;
@@ -25,7 +27,7 @@ struct TierFile {
 
 /// Opens the tier at `path`: a directory, in which it is the file ssd-0.kvt, or a block device. A file is made when
 /// there is none and allocated whole, so that a full disk shows now and not later. A damaged or foreign file is renamed
-/// to ssd-0.kvt.set-aside-TIMESTAMP; a device with something else on it is refused. KV_SEGMENT_IN_USE,
+/// to ssd-0.kvt.set-aside-REASON-TIMESTAMP; a device with something else on it is refused. KV_SEGMENT_IN_USE,
 /// KV_SEGMENT_LAYOUT, KV_INVALID_ARGUMENT, KV_IO, each with a sentence. `number` is a random one for a new tier.
 Result<TierFile> openTier(const std::string& path, uint64_t bytes, const store::SegmentIdentity& identity,
                           const std::string& timestamp, uint32_t number);

@@ -16,8 +16,6 @@
 namespace kvpool::store {
 namespace {
 
-constexpr const char* kFileName = "/segment-0.kvs";
-
 Result<uint64_t> sizeOf(int fd, const std::string& path) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return systemError("cannot look at " + path, errno);
@@ -96,7 +94,7 @@ Result<SegmentFile> create(const std::string& path, const Plan& plan, StoreGate&
 
 Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdentity& identity, uint64_t segmentBytes,
                                 const std::string& timestamp, StoreGate& gate, const NumaPlacement& numa) {
-  const std::string path = directory + kFileName;
+  const std::string path = directory + "/" + kSegmentFileName;
   const Plan plan{identity, segmentBytes, numa};
   Fd file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   if (!file.valid()) {
@@ -131,7 +129,8 @@ Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdent
     }
     return segment;
   }
-  const Result<std::string> aside = setAside(path, timestamp);
+  const AsideReason reason = check.verdict == HeaderVerdict::Foreign ? AsideReason::Foreign : AsideReason::Damaged;
+  const Result<std::string> aside = setAside(path, reason, timestamp);
   if (!aside.ok()) return aside.status();
   Result<SegmentFile> fresh = create(path, plan, gate);
   if (fresh.ok()) {

@@ -14,6 +14,8 @@
 
 namespace kvpool::store {
 
+inline constexpr const char* kSegmentFileName = "segment-0.kvs";
+
 /// A segment that is open for one node: locked, fully allocated, mapped, with a header that fits.
 struct SegmentFile {
   Fd lock;      // the file itself; holds the flock
@@ -25,10 +27,10 @@ struct SegmentFile {
   std::vector<std::string> warnings;  // what people should know: set aside, other size than asked for
 };
 
-/// Opens DIR/segment-0.kvs, or makes it. A damaged or foreign file is renamed to segment-0.kvs.set-aside-TIMESTAMP
-/// (UTC, given by the caller) and a new one made. KV_SEGMENT_IN_USE, KV_SEGMENT_LAYOUT, KV_IO (with what to do when
-/// the file system is full). On hugetlbfs the size is rounded up to whole pages. `numa` is for a new file; the pages of
-/// an old one stay where they are.
+/// Opens DIR/segment-0.kvs, or makes it. A damaged or foreign file is renamed to
+/// segment-0.kvs.set-aside-REASON-TIMESTAMP (UTC, given by the caller) and a new one made. KV_SEGMENT_IN_USE,
+/// KV_SEGMENT_LAYOUT, KV_IO (with what to do when the file system is full). On hugetlbfs the size is rounded up to
+/// whole pages. `numa` is for a new file; the pages of an old one stay where they are.
 Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdentity& identity, uint64_t segmentBytes,
                                 const std::string& timestamp, StoreGate& gate, const NumaPlacement& numa = {});
 

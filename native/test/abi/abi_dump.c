@@ -156,6 +156,9 @@ static void dump_node_stats(void) {
   FIELD(kv_node_stats, ssd_write_bytes);
   FIELD(kv_node_stats, ssd_reads);
   FIELD(kv_node_stats, ssd_off);
+  FIELD(kv_node_stats, damaged_files_set_aside);
+  FIELD(kv_node_stats, foreign_files_set_aside);
+  FIELD(kv_node_stats, set_aside_bytes);
 }
 
 static void dump_client_params(void) {

@@ -18,6 +18,7 @@
 
 #include "base/crc32c.h"
 #include "ssd/workers.h"
+#include "store/set_aside.h"
 #include "temporary_directory.h"
 
 namespace kvpool::ssd {
@@ -33,7 +34,9 @@ class TierFileTest : public ::testing::Test {
     return openTier(directory.path(), bytes, identity, "20260101T000000Z", kNumber);
   }
   [[nodiscard]] std::string file() const { return directory.path() + "/ssd-0.kvt"; }
-  [[nodiscard]] std::string aside() const { return file() + ".set-aside-20260101T000000Z"; }
+  [[nodiscard]] std::string aside(const std::string& reason) const {
+    return file() + ".set-aside-" + reason + "-20260101T000000Z";
+  }
 
   test::TemporaryDirectory directory;
 };
@@ -91,18 +94,18 @@ TEST_F(TierFileTest, SomebodyElsesIsSetAsideAndNotDeleted) {
   ASSERT_TRUE(other.ok()) << other.status().text();
   EXPECT_TRUE(other.value().created);
   EXPECT_NE(lastWarning(other.value()).find("belongs to node node-0"), std::string::npos);
-  EXPECT_EQ(std::filesystem::file_size(aside()), kBytes);
+  EXPECT_EQ(std::filesystem::file_size(aside("foreign")), kBytes);
 }
 
 TEST_F(TierFileTest, WhatWasSetAsideInTheSameSecondStays) {
-  std::ofstream(aside()) << "of before";
+  std::ofstream(aside("foreign")) << "of before";
   ASSERT_TRUE(open().ok());
   const Result<TierFile> other = open({{0x11, 0x22}, "node-1", 0});
   ASSERT_TRUE(other.ok()) << other.status().text();
-  EXPECT_EQ(std::filesystem::file_size(aside()), std::string("of before").size());
-  EXPECT_EQ(std::filesystem::file_size(aside() + "-2"), kBytes);
-  std::filesystem::remove(aside());
-  std::filesystem::remove(aside() + "-2");
+  EXPECT_EQ(std::filesystem::file_size(aside("foreign")), std::string("of before").size());
+  EXPECT_EQ(std::filesystem::file_size(aside("foreign") + "-2"), kBytes);
+  std::filesystem::remove(aside("foreign"));
+  std::filesystem::remove(aside("foreign") + "-2");
 }
 
 TEST_F(TierFileTest, DamagedAndCutFilesAreSetAside) {
@@ -110,7 +113,10 @@ TEST_F(TierFileTest, DamagedAndCutFilesAreSetAside) {
   const Result<TierFile> small = open();
   ASSERT_TRUE(small.ok()) << small.status().text();
   EXPECT_NE(lastWarning(small.value()).find("is no SSD tier"), std::string::npos);
-  std::filesystem::remove(aside());
+  store::AsideFiles aside;
+  store::countAside(directory.path(), kTierFileName, aside);
+  EXPECT_EQ(aside.damaged, 1u);
+  EXPECT_EQ(aside.foreign, 0u);
 }
 
 TEST_F(TierFileTest, ACutFileIsNoticedAtTheNextStart) {

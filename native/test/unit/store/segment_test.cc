@@ -12,6 +12,7 @@
 
 #include "segment_in_memory.h"
 #include "store/segment_file.h"
+#include "store/set_aside.h"
 #include "temporary_directory.h"
 
 namespace kvpool::store {
@@ -152,12 +153,17 @@ TEST_F(SegmentFileTest, AForeignFileIsSetAsideNotDeleted) {
   ASSERT_TRUE(mine.ok()) << mine.status().text();
   EXPECT_TRUE(mine.value().created);
   ASSERT_EQ(mine.value().warnings.size(), 1u);
-  const std::string aside = path() + ".set-aside-20260102T030405Z";
+  const std::string aside = path() + ".set-aside-foreign-20260102T030405Z";
   EXPECT_NE(mine.value().warnings.front().find(aside), std::string::npos);
   EXPECT_NE(mine.value().warnings.front().find(toString(PoolId{7, 7})), std::string::npos);
   std::ifstream kept(aside, std::ios::binary);
   kept.seekg(static_cast<std::streamoff>(kSegmentBytesMin - 1));
   EXPECT_EQ(kept.get(), 42);
+  AsideFiles files;
+  countAside(directory.path(), kSegmentFileName, files);
+  EXPECT_EQ(files.foreign, 1u);
+  EXPECT_EQ(files.damaged, 0u);
+  EXPECT_GE(files.bytes, kSegmentBytesMin);
 }
 
 TEST_F(SegmentFileTest, DamagedFilesAreSetAsideEachUnderItsOwnName) {
@@ -168,6 +174,22 @@ TEST_F(SegmentFileTest, DamagedFilesAreSetAsideEachUnderItsOwnName) {
     EXPECT_EQ(fresh.value().warnings.size(), 1u);
   }
   EXPECT_EQ(files(), 4u);
+  AsideFiles aside;
+  countAside(directory.path(), kSegmentFileName, aside);
+  EXPECT_EQ(aside.damaged, 3u);
+  EXPECT_EQ(aside.foreign, 0u);
+}
+
+TEST_F(SegmentFileTest, OnlyWhatWasSetAsideOfThisFileIsCounted) {
+  { ASSERT_TRUE(open(identity).ok()); }
+  for (const char* name :
+       {"/segment-0.kvs.new", "/segment-0.kvs.set-aside", "/ssd-0.kvt.set-aside-damaged-1", "/other"})
+    std::ofstream(directory.path() + name) << "x";
+  AsideFiles aside;
+  countAside(directory.path(), kSegmentFileName, aside);
+  countAside(directory.path() + "/none", kSegmentFileName, aside);
+  countAside(path(), kSegmentFileName, aside);  // as an SSD tier's path may be a device
+  EXPECT_EQ(aside.damaged + aside.foreign + aside.bytes, 0u);
 }
 
 TEST_F(SegmentFileTest, ATruncatedFileIsSetAside) {

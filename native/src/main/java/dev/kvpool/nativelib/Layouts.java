@@ -92,7 +92,10 @@ final class Layouts {
             u64("ssd_writes"),
             u64("ssd_write_bytes"),
             u64("ssd_reads"),
-            u64("ssd_off"));
+            u64("ssd_off"),
+            u64("damaged_files_set_aside"),
+            u64("foreign_files_set_aside"),
+            u64("set_aside_bytes"));
 
     static final StructLayout CLIENT_PARAMS = struct(
             "kv_client_params",

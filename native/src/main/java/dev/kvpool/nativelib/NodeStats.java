@@ -44,6 +44,7 @@ import java.util.Set;
  * @param ucxWriteBytes payload bytes written through UCX
  * @param ucxReadBytes payload bytes read through UCX
  * @param ssd the SSD tier
+ * @param setAside files that the node could not use and did not delete
  */
 public record NodeStats(
         int listenPort,
@@ -83,7 +84,8 @@ public record NodeStats(
         long ucxRefusals,
         long ucxWriteBytes,
         long ucxReadBytes,
-        Ssd ssd) {
+        Ssd ssd,
+        SetAside setAside) {
 
     public NodeStats {
         protocols = Set.copyOf(protocols);
@@ -108,6 +110,22 @@ public record NodeStats(
                     stats.u64("ssd_write_bytes"),
                     stats.u64("ssd_reads"),
                     stats.u64("ssd_off") != 0);
+        }
+    }
+
+    /**
+     * Files that lay beside the node's own when it had started, set aside by that start or an earlier one.
+     *
+     * @param damaged cut off, with wrong checksums, or nothing of kvpool's
+     * @param foreign of another pool or node
+     * @param bytes what all of them take, of memory where the data directory is memory
+     */
+    public record SetAside(long damaged, long foreign, long bytes) {
+        private static SetAside of(Struct stats) {
+            return new SetAside(
+                    stats.u64("damaged_files_set_aside"),
+                    stats.u64("foreign_files_set_aside"),
+                    stats.u64("set_aside_bytes"));
         }
     }
 
@@ -150,6 +168,7 @@ public record NodeStats(
                 stats.u64("ucx_refusals"),
                 stats.u64("ucx_write_bytes"),
                 stats.u64("ucx_read_bytes"),
-                Ssd.of(stats));
+                Ssd.of(stats),
+                SetAside.of(stats));
     }
 }

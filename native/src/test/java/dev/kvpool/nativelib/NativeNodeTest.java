@@ -109,11 +109,19 @@ class NativeNodeTest {
 
         try (NativeNode node = NativeNode.start(parameters("node-0", NO_MASTER, dir, SEGMENT_BYTES, 0))) {
             assertThat(node.stats().objects()).isZero();
+            assertThat(node.stats().setAside().damaged()).isEqualTo(1);
+            assertThat(node.stats().setAside().foreign()).isZero();
+            assertThat(node.stats().setAside().bytes()).isEqualTo(8192);
         }
 
         try (var files = Files.list(dir)) {
             assertThat(files.map(file -> file.getFileName().toString()))
-                    .anyMatch(name -> name.startsWith("segment-0.kvs.set-aside-"));
+                    .anyMatch(name -> name.startsWith("segment-0.kvs.set-aside-damaged-"));
+        }
+        try (NativeNode again = NativeNode.start(parameters("node-0", NO_MASTER, dir, SEGMENT_BYTES, 0))) {
+            assertThat(again.stats().setAside().damaged())
+                    .as("it still lies there")
+                    .isEqualTo(1);
         }
     }
 

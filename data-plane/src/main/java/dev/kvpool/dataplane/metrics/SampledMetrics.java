@@ -39,6 +39,14 @@ public abstract class SampledMetrics<S> {
                 .register(registry);
     }
 
+    /** The same, of several that differ in one label. */
+    protected final void gauge(String name, String help, String label, String labelled, ToDoubleFunction<S> value) {
+        Gauge.builder(name, this, metrics -> metrics.read(value))
+                .description(help)
+                .tag(label, labelled)
+                .register(registry);
+    }
+
     /** A value that only rises while the process lives; the name is dotted and without "total". */
     protected final void counter(String name, String help, ToDoubleFunction<S> value) {
         FunctionCounter.builder(name, this, metrics -> metrics.read(value))

@@ -57,6 +57,10 @@ final class NodeDocument {
                 .put("usedBytes", stats.ssd().usedBytes())
                 .put("objects", stats.ssd().objects())
                 .put("off", stats.ssd().off());
+        root.putObject("setAside")
+                .put("damaged", stats.setAside().damaged())
+                .put("foreign", stats.setAside().foreign())
+                .put("bytes", stats.setAside().bytes());
         return root.toString();
     }
 

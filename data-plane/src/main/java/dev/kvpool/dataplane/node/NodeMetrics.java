@@ -20,6 +20,23 @@ final class NodeMetrics extends SampledMetrics<NodeStats> {
         gauge("kvpool.node.clients.connected", "Client connections.", NodeStats::clientsConnected);
         gauge("kvpool.node.restored.objects", "Objects found at start.", NodeStats::restoredObjects);
         gauge("kvpool.node.dropped.records", "Damaged records found at start.", NodeStats::droppedRecords);
+        String aside = "Files beside its own that it could not use, counted when it started.";
+        gauge(
+                "kvpool.node.files.set.aside",
+                aside,
+                "reason",
+                "damaged",
+                stats -> stats.setAside().damaged());
+        gauge(
+                "kvpool.node.files.set.aside",
+                aside,
+                "reason",
+                "foreign",
+                stats -> stats.setAside().foreign());
+        gauge(
+                "kvpool.node.set.aside.bytes",
+                "Bytes that these take.",
+                stats -> stats.setAside().bytes());
         gauge("kvpool.node.tombstones", "Removed keys kept in mind.", NodeStats::tombstones);
         gauge("kvpool.node.scrub.rounds", "Times the scrub has been through the segment.", NodeStats::scrubRounds);
         gauge("kvpool.node.prefault.bytes", "Bytes of the segment to be prefaulted.", NodeStats::prefaultBytes);

@@ -21,6 +21,7 @@ class NodeDocumentTest {
                         + "\"protocols\":{\"served\":[\"tcp\",\"shm\"],\"problem\":\"ucx is not here\"},"
                         + "\"ucx\":{\"clients\":28,\"refusals\":29,\"writeBytes\":30,\"readBytes\":31},"
                         + "\"copiesIn\":{\"objects\":23,\"bytes\":24},"
-                        + "\"ssd\":{\"capacityBytes\":32,\"usedBytes\":33,\"objects\":34,\"off\":true}}");
+                        + "\"ssd\":{\"capacityBytes\":32,\"usedBytes\":33,\"objects\":34,\"off\":true},"
+                        + "\"setAside\":{\"damaged\":38,\"foreign\":39,\"bytes\":40}}");
     }
 }

@@ -43,6 +43,9 @@ class NodeMetricsTest {
                 .contains("\nkvpool_node_tombstones 25.0\n")
                 .contains("\nkvpool_node_prefault_bytes 26.0\n")
                 .contains("\nkvpool_node_prefaulted_bytes 27.0\n")
+                .contains("\nkvpool_node_files_set_aside{reason=\"damaged\"} 38.0\n")
+                .contains("\nkvpool_node_files_set_aside{reason=\"foreign\"} 39.0\n")
+                .contains("\nkvpool_node_set_aside_bytes 40.0\n")
                 .contains("jvm_memory_used_bytes");
     }
 

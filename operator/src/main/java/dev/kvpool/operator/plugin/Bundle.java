@@ -36,7 +36,7 @@ final class Bundle {
 
     /** Text by file name. */
     Map<String, String> of(PoolObservation seen) {
-        add("status.txt", () -> StatusText.of(StatusView.of(seen, UcxRefusals.of(seen, on.masters()))));
+        add("status.txt", () -> StatusText.of(StatusView.of(seen, NodeNotes.of(seen, on.masters()))));
         add("plan.txt", () -> PlanText.of(PlanCommand.view(on, seen.names().pool(), on.operatorSettings(null))));
         add("pool.yaml", () -> Redaction.yaml(List.of(seen.pool())));
         seen.engine().ifPresent(engine -> add("engine.yaml", () -> Redaction.yaml(List.of(engine))));

@@ -31,7 +31,7 @@ final class StatusText {
                             view.version() == null ? "?" : view.version()));
         }
         text.append('\n').append(masters(view)).append('\n').append(nodes(view));
-        view.refusals().forEach(refusal -> text.append("%n%s%n".formatted(refusal)));
+        view.notes().forEach(note -> text.append("%n%s%n".formatted(note)));
         view.drains().forEach(drain -> text.append(drain(drain)));
         if (view.roll() != null) {
             text.append("%nUpgrade to %s: %s. %s%n"

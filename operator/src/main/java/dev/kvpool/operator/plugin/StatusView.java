@@ -21,7 +21,7 @@ import java.util.Optional;
  * @param phase empty when no operator has looked at it yet
  * @param masters one for each master's pod
  * @param nodes storage nodes as the leader sees them; pods alone while no leader can be asked
- * @param refusals sentences about storage nodes that do not serve ucx, though they shall
+ * @param notes sentences about storage nodes that only they could tell
  */
 record StatusView(
         String pool,
@@ -37,7 +37,7 @@ record StatusView(
         Long objects,
         List<Master> masters,
         List<Node> nodes,
-        List<String> refusals,
+        List<String> notes,
         RollStatus roll,
         List<DrainStatus> drains,
         List<Condition> conditions) {
@@ -53,7 +53,7 @@ record StatusView(
     record Node(
             String id, String state, String reason, long objects, long usedBytes, String product, boolean inClient) {}
 
-    static StatusView of(PoolObservation seen, List<String> refusals) {
+    static StatusView of(PoolObservation seen, List<String> notes) {
         KvCachePoolStatus status = seen.status();
         return new StatusView(
                 seen.names().pool(),
@@ -73,7 +73,7 @@ record StatusView(
                         .map(pod -> master(pod, seen))
                         .toList(),
                 nodes(seen),
-                refusals,
+                notes,
                 status.roll(),
                 status.drains(),
                 status.conditions());

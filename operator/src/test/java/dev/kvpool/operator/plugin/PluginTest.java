@@ -137,6 +137,22 @@ class PluginTest {
     }
 
     @Test
+    void statusSaysWhichNodeHasFilesSetAside() {
+        pods.on(
+                "GET demo-default-0:9301/api/v1/node",
+                () -> "{\"setAside\": {\"damaged\": 0, \"foreign\": 0, \"bytes\": 0}}");
+        pods.on(
+                "GET demo-default-1:9301/api/v1/node",
+                () -> "{\"setAside\": {\"damaged\": 2, \"foreign\": 1, \"bytes\": 3221225472}}");
+
+        assertThat(run("status", "demo")).as(err.toString()).isZero();
+
+        assertThat(out.toString())
+                .contains("demo-default-1 found 2 damaged and 1 foreign files", "3072 Mi")
+                .doesNotContain("demo-default-0 found", "does not serve ucx");
+    }
+
+    @Test
     void planOfAPoolThatIsAsItShallBeIsEmpty() {
         assertThat(run("plan", "demo")).as(err.toString()).isZero();
 
