@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "store/overlaps.h"
+
 namespace kvpool::ssd {
 
 Table::Table(const TierGeometry& geometry, uint32_t number)
@@ -43,15 +45,13 @@ void Table::recover(std::span<const uint8_t> blocks, const IsDead& isDead) {
 }
 
 TierRecovery Table::finishRecovery() {
-  dropOverlapping();
   std::vector<store::Range> used;
-  for (uint32_t number = 0; number < slots_.size(); ++number) {
+  for (const uint32_t number : dropOverlapping()) {
     const Slot& slot = slots_[number];
-    if (slot.state != State::Free) used.push_back(slot.object.extent);
+    used.push_back(slot.object.extent);
     if (slot.state == State::Clearing) clearing_.insert(number);
     objects_ += slot.state == State::Readable ? 1 : 0;
   }
-  std::sort(used.begin(), used.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
   allocator_.takeAll(used);
   while (!slots_.empty() && slots_.back().state == State::Free && slots_.back().object.generation == 0) {
     slots_.pop_back();
@@ -65,32 +65,23 @@ TierRecovery Table::finishRecovery() {
   return recovery_;
 }
 
-/// Two records that claim the same blocks: one of them is wrong and nothing says which, so both go.
-void Table::dropOverlapping() {
-  std::vector<std::pair<uint64_t, uint32_t>> byOffset;
+/// Records that claim the same blocks go, all of them. Returns the others in the order of their offsets.
+std::vector<uint32_t> Table::dropOverlapping() {
+  std::vector<store::Claim> claims;
   for (uint32_t number = 0; number < slots_.size(); ++number) {
-    if (slots_[number].state != State::Free) byOffset.emplace_back(slots_[number].object.extent.offset, number);
+    if (slots_[number].state != State::Free) claims.push_back({slots_[number].object.extent, number});
   }
-  std::sort(byOffset.begin(), byOffset.end());
-  for (size_t i = 0; i < byOffset.size();) {
-    uint64_t end = byOffset[i].first + slots_[byOffset[i].second].object.extent.length;
-    size_t next = i + 1;
-    for (; next < byOffset.size() && byOffset[next].first < end; ++next) {
-      const store::Range& extent = slots_[byOffset[next].second].object.extent;
-      end = std::max(end, extent.offset + extent.length);
-    }
-    const bool alone = next == i + 1;
-    recovery_.overlapping += alone ? 0 : next - i;
-    for (; i < next; ++i) {
-      if (alone) continue;
-      Slot& slot = slots_[byOffset[i].second];
-      if (slot.state == State::Readable) byId_.erase(slot.object.objectId);
-      const uint64_t generation = slot.object.generation;
-      slot = {};
-      slot.object.generation = generation;
-      dirty(byOffset[i].second);
-    }
+  store::Claims sorted = store::sortOut(std::move(claims));
+  recovery_.overlapping += sorted.overlapping.size();
+  for (const uint32_t number : sorted.overlapping) {
+    Slot& slot = slots_[number];
+    if (slot.state == State::Readable) byId_.erase(slot.object.objectId);
+    const uint64_t generation = slot.object.generation;
+    slot = {};
+    slot.object.generation = generation;
+    dirty(number);
   }
+  return std::move(sorted.alone);
 }
 
 // ---- objects ----

@@ -122,7 +122,7 @@ class Table {
   void clear(uint32_t slot);
   void release(uint32_t slot);
   void encode(uint32_t slot, std::span<uint8_t> bytes) const;
-  void dropOverlapping();
+  std::vector<uint32_t> dropOverlapping();
 
   TierGeometry geometry_;
   uint32_t number_;

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <linux/fs.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -11,6 +10,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "store/file_lock.h"
 #include "store/set_aside.h"
 
 namespace kvpool::ssd {
@@ -33,12 +33,6 @@ Result<Opened> openFile(const std::string& path, int flags) {
   Fd buffered(::open(path.c_str(), all, 0640));
   if (!buffered.valid()) return systemError("cannot open " + path, errno);
   return Opened{std::move(buffered), false};
-}
-
-Status lockFile(int file, const std::string& path) {
-  if (::flock(file, LOCK_EX | LOCK_NB) == 0) return {};
-  if (errno != EWOULDBLOCK) return systemError("cannot lock " + path, errno);
-  return {KV_SEGMENT_IN_USE, path + " is in use by another process"};
 }
 
 Result<uint64_t> sizeOf(int file, const std::string& path) {
@@ -105,7 +99,7 @@ Result<TierFile> create(const std::string& path, uint64_t bytes, const store::Se
   if (!opened.ok()) return opened.status();
   const int file = opened.value().file.get();
   TierFile tier;
-  Status made = lockFile(file, unfinished);
+  Status made = store::lockFile(file, unfinished);
   if (made.ok()) made = allocateAll(file, bytes, path, tier.warnings);
   tier.device = std::make_unique<FileDevice>(std::move(opened.value().file), path);
   if (made.ok()) made = formatTier(*tier.device, geometry.value(), identity, number);
@@ -150,7 +144,7 @@ Result<Looked> lookAt(const std::string& path, const store::SegmentIdentity& ide
   Result<Opened> opened = openFile(path, 0);
   if (!opened.ok()) return opened.status();
   const int file = opened.value().file.get();
-  if (Status locked = lockFile(file, path); !locked.ok()) return locked;
+  if (Status locked = store::lockFile(file, path); !locked.ok()) return locked;
   const Result<uint64_t> size = sizeOf(file, path);
   if (!size.ok()) return size.status();
   auto device = std::make_unique<FileDevice>(std::move(opened.value().file), path);

@@ -11,6 +11,7 @@
 #include "base/quiet_thread.h"
 #include "base/utf8.h"
 #include "store/directory.h"
+#include "store/overlaps.h"
 
 namespace kvpool::store {
 namespace {
@@ -147,26 +148,16 @@ Directory::Finding Directory::inspect(uint32_t number, Slot* out) const {
   return Finding::Whole;
 }
 
-/// Two records that claim the same bytes: one of them is wrong and nothing says which, so both go. Leaves the others in
-/// the order of their offsets.
+/// Records that claim the same bytes go, all of them. Leaves the others in the order of their offsets.
 void Directory::dropOverlapping(std::vector<uint32_t>& whole, std::vector<uint32_t>& dropped, Recovery& recovery) {
-  // Sorted as pairs: looking each offset up in its slot would miss the cache at every comparison.
-  std::vector<std::pair<uint64_t, uint32_t>> byOffset;
-  byOffset.reserve(whole.size());
+  std::vector<Claim> claims;
+  claims.reserve(whole.size());
   for (const uint32_t number : whole)
-    byOffset.emplace_back(slots_[number].extent.offset, number);
-  std::sort(byOffset.begin(), byOffset.end());
-  whole.clear();
-  for (size_t i = 0; i < byOffset.size();) {
-    uint64_t end = byOffset[i].first + slots_[byOffset[i].second].extent.length;
-    size_t next = i + 1;
-    for (; next < byOffset.size() && byOffset[next].first < end; ++next)
-      end = std::max(end, byOffset[next].first + slots_[byOffset[next].second].extent.length);
-    const bool alone = next == i + 1;
-    recovery.overlapping += alone ? 0 : next - i;
-    for (; i < next; ++i)
-      (alone ? whole : dropped).push_back(byOffset[i].second);
-  }
+    claims.push_back({slots_[number].extent, number});
+  Claims sorted = sortOut(std::move(claims));
+  whole = std::move(sorted.alone);
+  dropped.insert(dropped.end(), sorted.overlapping.begin(), sorted.overlapping.end());
+  recovery.overlapping += sorted.overlapping.size();
 }
 
 void Directory::restore(const std::vector<uint32_t>& whole, std::vector<uint32_t>& dropped, Recovery& recovery) {

@@ -2,7 +2,6 @@
 #include "store/segment_file.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -10,6 +9,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "store/file_lock.h"
 #include "store/segment_memory.h"
 #include "store/set_aside.h"
 
@@ -21,14 +21,6 @@ Result<uint64_t> sizeOf(int fd, const std::string& path) {
   if (::fstat(fd, &info) != 0) return systemError("cannot look at " + path, errno);
   if (!S_ISREG(info.st_mode)) return Status(KV_IO, path + " is not a file; move it away");
   return static_cast<uint64_t>(info.st_size);
-}
-
-Status lockFile(int fd, const std::string& path) {
-  if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return {};
-  if (errno == EWOULDBLOCK) {
-    return {KV_SEGMENT_IN_USE, path + " is used by another process; stop that node, or choose another data directory"};
-  }
-  return systemError("cannot lock " + path, errno);
 }
 
 /// Maps an open file whose header was written or checked, and opens the read-only side.

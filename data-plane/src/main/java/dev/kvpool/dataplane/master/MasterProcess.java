@@ -95,7 +95,8 @@ public final class MasterProcess implements AutoCloseable {
                 config.replicas(),
                 config.times().leaseDurationMs(),
                 config.repairDelayMs(),
-                config.repairBytesPerSecond());
+                config.repairBytesPerSecond(),
+                config.evictionLog().isPresent());
         RandomGenerator random = RandomGenerator.getDefault();
         Map<String, String> expected = expectedNodes();
         MasterCore core = new MasterCore(settings, expected.keySet(), random);

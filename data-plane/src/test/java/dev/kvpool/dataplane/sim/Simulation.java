@@ -77,7 +77,8 @@ final class Simulation implements AutoCloseable {
                 plan.replicas(),
                 plan.times().election().leaseDurationMs(),
                 plan.times().repairDelayMs(),
-                REPAIR_BYTES_PER_SECOND);
+                REPAIR_BYTES_PER_SECOND,
+                true);
     }
 
     private void nodeDied(SimNode node) {

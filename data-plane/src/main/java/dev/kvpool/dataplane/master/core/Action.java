@@ -33,7 +33,7 @@ public sealed interface Action {
     record Report(String line) implements Action {}
 
     /**
-     * An object is evicted: nobody is sent to it any more. Comes in the same turn as the decision, so before every message that
+     * An object is evicted: nobody is sent to it any more. Only with {@link CoreSettings#evictionsTold}. Comes in the same turn as the decision, so before every message that
      * frees it or says that it is gone.
      *
      * @param bytes of its value

@@ -10,6 +10,7 @@ package dev.kvpool.dataplane.master.core;
  * @param repairDelayMs how long a node may be away before its replicas are made anew elsewhere
  * @param repairBytesPerSecond what copies may take of a node, in each direction
  * @param leaseDurationMs of the leadership Lease; how long a former leader may have gone on granting object leases
+ * @param evictionsTold whether somebody wants each {@link Action.Evicted}
  */
 public record CoreSettings(
         String name,
@@ -18,7 +19,8 @@ public record CoreSettings(
         int replicas,
         long leaseDurationMs,
         long repairDelayMs,
-        long repairBytesPerSecond) {
+        long repairBytesPerSecond,
+        boolean evictionsTold) {
     public CoreSettings {
         if (repairDelayMs < 0 || repairBytesPerSecond <= 0) {
             throw new IllegalArgumentException("repair delay " + repairDelayMs + " ms and repair rate "
@@ -30,7 +32,7 @@ public record CoreSettings(
         }
     }
 
-    /** With these watermarks and no takeover reserve. */
+    /** With these watermarks, no takeover reserve, and nobody who is told of evictions. */
     public CoreSettings(
             String name,
             long objectLeaseMs,
@@ -47,6 +49,7 @@ public record CoreSettings(
                 replicas,
                 leaseDurationMs,
                 repairDelayMs,
-                repairBytesPerSecond);
+                repairBytesPerSecond,
+                false);
     }
 }

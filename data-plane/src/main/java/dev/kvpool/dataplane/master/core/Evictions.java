@@ -11,11 +11,14 @@ final class Evictions {
     private final Counters counters;
     private final Departed departed;
     private final Outbox outbox;
+    private final boolean logged;
 
-    Evictions(Counters counters, Departed departed, Outbox outbox) {
+    /** @param logged whether there is an eviction log */
+    Evictions(Counters counters, Departed departed, Outbox outbox, boolean logged) {
         this.counters = counters;
         this.departed = departed;
         this.outbox = outbox;
+        this.logged = logged;
     }
 
     /** The object goes for good, from every node that holds it; told before it is given up. */
@@ -25,6 +28,9 @@ final class Evictions {
         counters.ages().add(idleMs);
         Key key = victim.key();
         departed.evicted(key);
+        if (!logged) {
+            return;
+        }
         List<String> nodes = new ArrayList<>(victim.replicaCount());
         victim.replicas().forEach(replica -> nodes.add(replica.node().id));
         outbox.evicted(new Action.Evicted(key, victim.id(), victim.payloadLength(), nodes, idleMs));

@@ -85,6 +85,9 @@ final class MemoryPressure {
 
     private Way way(Replica replica, Eviction eviction) {
         NodeView node = replica.node();
+        if (!node.ssd.isThere()) {
+            return Way.EVICT;
+        }
         StoredObject object = replica.object();
         Replica onSsd = object.onSsdOf(node);
         return way(

@@ -63,6 +63,11 @@ final class SsdView {
         return problem;
     }
 
+    /** Whether there is one, or was, so that objects may lie there. */
+    boolean isThere() {
+        return capacityBytes > 0 || objects() > 0;
+    }
+
     private boolean works() {
         return capacityBytes > 0 && problem.isEmpty();
     }

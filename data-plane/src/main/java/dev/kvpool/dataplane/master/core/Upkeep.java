@@ -49,7 +49,7 @@ final class Upkeep {
         reserve = new TakeoverReserve(settings.eviction(), leadership, membership, settlement);
         Predecessors predecessors = new Predecessors(leadership, view, orders, burials, counters);
         MemoryPressure pressure = new MemoryPressure(leadership, view, orders, copies, counters);
-        Evictions evictions = new Evictions(counters, view.departed(), outbox);
+        Evictions evictions = new Evictions(counters, view.departed(), outbox, settings.evictionsTold());
         evictor = new Evictor(
                 settings.eviction(), leadership, view, orders, settlement, predecessors, pressure, evictions, counters);
         ssdEvictor = new SsdEvictor(settings.eviction(), leadership, view, orders, predecessors, evictions, counters);

@@ -150,6 +150,18 @@ class EvictionTest {
     }
 
     @Test
+    void withoutALogEvictionsAreOnlyCounted() {
+        Scenario pool =
+                new Scenario().withNodes(TEN_OBJECTS, "a").withoutEvictionLog().leading(7);
+
+        fill(pool, 10);
+        pool.world.run(20);
+
+        assertThat(pool.talkedTo().evictions()).isEmpty();
+        assertThat(pool.talkedTo().status().counters().get(Count.EVICTED)).isPositive();
+    }
+
+    @Test
     void whatIsRemovedOrReplacedIsNotEvicted() {
         Scenario pool = new Scenario().withNodes(TEN_OBJECTS, "a").leading(7);
         pool.put("removed", 1000);

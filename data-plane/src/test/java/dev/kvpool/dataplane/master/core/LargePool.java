@@ -43,7 +43,7 @@ final class LargePool {
     private record Sent(long session, Message message) {}
 
     final MasterCore core = new MasterCore(
-            new CoreSettings("m", 10_000, EvictionRules.between(0.50, 0.90), 1, 5_000, 30_000, 1 << 20),
+            new CoreSettings("m", 10_000, EvictionRules.between(0.50, 0.90), 1, 5_000, 30_000, 1 << 20, false),
             Set.of("node-1", "node-2"),
             new Random(1));
     private final List<Sent> toNodes = new ArrayList<>();

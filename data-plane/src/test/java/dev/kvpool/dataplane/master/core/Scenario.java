@@ -54,6 +54,7 @@ final class Scenario {
     private int replicas = 1;
     private EvictionRules rules = EvictionRules.between(0.50, 0.90);
     private Retention retention = Retention.NONE;
+    private boolean evictionsTold = true;
     private long lastRequest;
 
     /** Expected nodes; they connect to a master when it is started. */
@@ -88,6 +89,12 @@ final class Scenario {
         return this;
     }
 
+    /** Masters made from now on have no eviction log. */
+    Scenario withoutEvictionLog() {
+        evictionsTold = false;
+        return this;
+    }
+
     /** What keeps the objects of puts from now on. */
     Scenario keeping(Retention kept) {
         retention = kept;
@@ -111,7 +118,8 @@ final class Scenario {
                 replicas,
                 LEASE_DURATION_MS,
                 REPAIR_DELAY_MS,
-                REPAIR_BYTES_PER_SECOND);
+                REPAIR_BYTES_PER_SECOND,
+                evictionsTold);
         ModelMaster master = new ModelMaster(world, settings, expected);
         masters.add(master);
         return master;
