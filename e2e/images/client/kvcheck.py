@@ -6,7 +6,8 @@ The content of an object follows from its key, size and seed, so a reader needs 
 printed is the verdict; the exit status is 0 when everything is as it should be, 1 when not, 2 for wrong usage.
 
 Environment, as the pool's client ConfigMap sets it: MOONCAKE_MASTER, MOONCAKE_TE_META_DATA_SERVER, MOONCAKE_PROTOCOL,
-MOONCAKE_GLOBAL_SEGMENT_SIZE; and MOONCAKE_LOCAL_HOSTNAME or POD_IP, by which this process is reached.
+MOONCAKE_GLOBAL_SEGMENT_SIZE; and MOONCAKE_LOCAL_HOSTNAME or POD_IP, by which this process is reached. With --agent
+KVPOOL_SOCKET_DIR alone: where the agent's socket is.
 """
 
 import argparse
@@ -22,11 +23,21 @@ import time
 from mooncake.store import MooncakeDistributedStore
 
 BATCH = 32
+AGENT_MEMORY_BYTES = 16 * 1024 * 1024
 PROBLEMS_SHOWN = 5
 
 
 def content(seed: int, key: str, size: int) -> bytes:
     return hashlib.shake_128(f"{seed}:{key}".encode()).digest(size)
+
+
+def connect_to_agent() -> MooncakeDistributedStore:
+    store = MooncakeDistributedStore()
+    address = "unix:" + os.environ["KVPOOL_SOCKET_DIR"]
+    code = store.setup_dummy(AGENT_MEMORY_BYTES, AGENT_MEMORY_BYTES, address)
+    if code != 0:
+        sys.exit(f"kvcheck: no agent at {address}: setup_dummy gave {code}")
+    return store
 
 
 def connect() -> MooncakeDistributedStore:
@@ -140,6 +151,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--pause", type=float, default=0.0, help="seconds load waits after each put: bounds what it fills"
     )
+    parser.add_argument("--agent", action="store_true", help="go through the agent of this machine")
     options = parser.parse_args()
     if options.count < 1 or options.size < 1:
         parser.error("--count and --size must be 1 or more")
@@ -149,7 +161,7 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", level=logging.INFO)
     options = arguments()
-    store = connect()
+    store = connect_to_agent() if options.agent else connect()
     try:
         return {"put": put, "get": get, "load": load}[options.verb](store, options)
     finally:

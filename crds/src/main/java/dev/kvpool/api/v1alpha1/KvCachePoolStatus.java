@@ -32,6 +32,9 @@ public record KvCachePoolStatus(
         @JsonPropertyDescription("Masters.") ReadyCount masters,
         @JsonPropertyDescription("Storage nodes.") ReadyCount storage,
 
+        @JsonPropertyDescription("Agents. Absent when the transfer engine asks for none.")
+        ReadyCount agents,
+
         @JsonPropertyDescription("Bytes all storage nodes in the pool can hold.")
         Quantity capacity,
 
@@ -59,7 +62,7 @@ public record KvCachePoolStatus(
         BindingStatus binding) {
 
     public static final KvCachePoolStatus EMPTY = new KvCachePoolStatus(
-            null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+            null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
 
     public KvCachePoolStatus {
         conditions = conditions == null ? List.of() : List.copyOf(conditions);

@@ -50,8 +50,8 @@ public record StorageSetSpec(
                         "the name of a set must consist of lower case letters, digits and '-', and start with a letter")
         @Size(min = 1, max = NAME_LENGTH_MAX)
         @ValidationRule(
-                value = "!(self in ['master', 'storage', 'leader', 'client', 'pool'])",
-                message = "master, storage, leader, client and pool are names the operator uses itself:"
+                value = "!(self in ['master', 'storage', 'leader', 'client', 'pool', 'agent'])",
+                message = "master, storage, leader, client, pool and agent are names the operator uses itself:"
                         + " choose another set name")
         String name,
 

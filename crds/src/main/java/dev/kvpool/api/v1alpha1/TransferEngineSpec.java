@@ -62,11 +62,16 @@ public record TransferEngineSpec(
         MemorySpec memory,
 
         @JsonPropertyDescription("Accelerator the storage nodes get. Default: none.")
-        AcceleratorSpec accelerator) {
+        AcceleratorSpec accelerator,
+
+        @JsonPropertyDescription(
+                "Agents of the pools that name this engine, one on each node: engines there then share the agent's"
+                        + " connections through its socket (setup_dummy). {}: with the defaults. Default: none.")
+        AgentsSpec agents) {
 
     /** What a pool without a transfer engine runs with. */
     public static final TransferEngineSpec DEFAULTS =
-            new TransferEngineSpec(null, null, null, null, null, null, null, null);
+            new TransferEngineSpec(null, null, null, null, null, null, null, null, null);
 
     public TransferEngineSpec {
         protocols = protocols == null ? List.of(Protocol.SHM, Protocol.TCP) : List.copyOf(protocols);

@@ -22,6 +22,9 @@ public record TransferEngineStatus(
         @JsonPropertyDescription("Storage nodes of the pools that use this engine.")
         ReadyCount nodes,
 
+        @JsonPropertyDescription("Agents of those pools. Absent when the engine asks for none.")
+        ReadyCount agents,
+
         @JsonPropertyDescription("Protocols that all those nodes offer.") @Size(max = 8)
         List<String> protocols,
 
@@ -33,7 +36,8 @@ public record TransferEngineStatus(
 
     public static final int POOLS_MAX = 32;
 
-    public static final TransferEngineStatus EMPTY = new TransferEngineStatus(null, null, null, null, null, null, null);
+    public static final TransferEngineStatus EMPTY =
+            new TransferEngineStatus(null, null, null, null, null, null, null, null);
 
     public TransferEngineStatus {
         conditions = conditions == null ? List.of() : List.copyOf(conditions);

@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The Python client in pods of its own, one per call. A pod gets what it has to know from the pool's client ConfigMap, as
@@ -22,24 +23,36 @@ public final class Clients {
     private static final Duration STAY = Duration.ofHours(1);
 
     private static final long NOBODY = 65532L;
+    private static final long SOMEBODY = 1000L;
 
     private final Cluster cluster;
     private final Pool pool;
     private final String image;
+    private final Optional<String> sockets;
 
     public Clients(Cluster cluster, Pool pool) {
-        this(cluster, pool, IMAGE + VERSION);
+        this(cluster, pool, IMAGE + VERSION, Optional.empty());
     }
 
-    private Clients(Cluster cluster, Pool pool, String image) {
+    private Clients(Cluster cluster, Pool pool, String image, Optional<String> sockets) {
         this.cluster = cluster;
         this.pool = pool;
         this.image = image;
+        this.sockets = sockets;
     }
 
     /** The same with another build of the client. */
     public Clients ofVersion(String version) {
-        return new Clients(cluster, pool, IMAGE + version);
+        return new Clients(cluster, pool, IMAGE + version, sockets);
+    }
+
+    /**
+     * The same through the agent of their node.
+     *
+     * @param directory where the sockets of all pools are on the node
+     */
+    public Clients throughAgent(String directory) {
+        return new Clients(cluster, pool, image, Optional.of(directory));
     }
 
     /** Puts objects whose keys begin with the prefix; returns the lines that the client printed. */
@@ -120,7 +133,39 @@ public final class Clients {
     private PodRun start(String... words) {
         List<String> command = new ArrayList<>(List.of("kvcheck"));
         command.addAll(List.of(words));
-        return PodRun.start(cluster, pool.namespace(), pod(command));
+        sockets.ifPresent(directory -> command.add("--agent"));
+        Pod pod = pod(command);
+        return PodRun.start(
+                cluster,
+                pool.namespace(),
+                sockets.map(directory -> withSocket(pod, directory)).orElse(pod));
+    }
+
+    /** As an engine's pod is: another user, who joins the agent's group, and the pool's directory at the same place. */
+    private Pod withSocket(Pod pod, String directory) {
+        String path = "%s/%s.%s".formatted(directory, pool.namespace(), pool.name());
+        return new PodBuilder(pod)
+                .editSpec()
+                .editSecurityContext()
+                .withRunAsUser(SOMEBODY)
+                .withRunAsGroup(SOMEBODY)
+                .withSupplementalGroups(NOBODY)
+                .endSecurityContext()
+                .editFirstContainer()
+                .addNewVolumeMount()
+                .withName("kvpool")
+                .withMountPath(path)
+                .endVolumeMount()
+                .endContainer()
+                .addNewVolume()
+                .withName("kvpool")
+                .withNewHostPath()
+                .withPath(path)
+                .withType("Directory")
+                .endHostPath()
+                .endVolume()
+                .endSpec()
+                .build();
     }
 
     private Pod pod(List<String> command) {

@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.ToIntFunction;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** Makes the next status of a transfer engine from the pools that use it. Pure. */
@@ -31,15 +31,17 @@ final class EngineStatus {
      */
     static TransferEngineStatus next(TransferEngine engine, List<KvCachePool> pools, InstantSource clock) {
         TransferEngineStatus old = Objects.requireNonNullElse(engine.getStatus(), TransferEngineStatus.EMPTY);
-        ReadyCount nodes = ReadyCount.of(sum(pools, ReadyCount::ready), sum(pools, ReadyCount::desired));
+        ReadyCount nodes = sum(pools, KvCachePoolStatus::storage);
+        ReadyCount agents = engine.getSpec().agents() == null ? null : sum(pools, KvCachePoolStatus::agents);
         Set<String> offered = offered(pools);
-        Finding finding = finding(engine, pools, nodes, offered);
+        Finding finding = finding(engine, pools, nodes, agents, offered);
         Long generation = engine.getMetadata().getGeneration();
         return new TransferEngineStatus(
                 generation,
                 finding.message(),
                 Conditions.merge(old.conditions(), List.of(finding), generation == null ? 0 : generation, clock),
                 nodes,
+                agents,
                 List.copyOf(offered),
                 pools.size(),
                 pools.stream()
@@ -49,7 +51,7 @@ final class EngineStatus {
     }
 
     private static Finding finding(
-            TransferEngine engine, List<KvCachePool> pools, ReadyCount nodes, Set<String> offered) {
+            TransferEngine engine, List<KvCachePool> pools, ReadyCount nodes, ReadyCount agents, Set<String> offered) {
         if (pools.isEmpty()) {
             return new Finding(Reason.NOT_USED, "No pool names this transfer engine.");
         }
@@ -66,6 +68,13 @@ final class EngineStatus {
                     ("Not every ready storage node offers %s. Nodes take changed protocols when they are replaced; see"
                                     + " condition SpecApplied of the pools.")
                             .formatted(String.join(", ", missing)));
+        }
+        if (agents != null && agents.ready() < agents.desired()) {
+            return new Finding(
+                    Reason.AGENTS_MISSING,
+                    ("%s agents of this transfer engine's pools are ready. Engines on the other nodes wait or connect by"
+                                    + " themselves; pods with label kvpool.dev/role=agent say why.")
+                            .formatted(agents.summary()));
         }
         return new Finding(
                 Reason.ENGINE_READY,
@@ -106,13 +115,15 @@ final class EngineStatus {
         return common == null ? Set.of() : common;
     }
 
-    private static int sum(List<KvCachePool> pools, ToIntFunction<ReadyCount> part) {
-        return pools.stream()
+    private static ReadyCount sum(List<KvCachePool> pools, Function<KvCachePoolStatus, ReadyCount> part) {
+        List<ReadyCount> counts = pools.stream()
                 .map(KvCachePool::getStatus)
                 .filter(Objects::nonNull)
-                .map(KvCachePoolStatus::storage)
+                .map(part)
                 .filter(Objects::nonNull)
-                .mapToInt(part)
-                .sum();
+                .toList();
+        return ReadyCount.of(
+                counts.stream().mapToInt(ReadyCount::ready).sum(),
+                counts.stream().mapToInt(ReadyCount::desired).sum());
     }
 }

@@ -25,7 +25,7 @@ import java.util.Map;
  * @param engine settings of the transfer engine
  * @param mastersImage image of masters that are made anew
  * @param storageImage image of storage nodes that are made anew
- * @param ports ports of the storage nodes, by name of their set
+ * @param ports ports of the storage nodes, by name of their set, and of the agents, if any, by {@link PoolNames#AGENT}
  * @param expectedNodes the storage nodes the masters shall expect
  * @param operatorNamespace where the operator runs
  */
@@ -46,6 +46,11 @@ public record PoolBlueprint(
         return ports.get(set.name());
     }
 
+    /** Port of the agents' admin endpoint. */
+    public int agentPort() {
+        return ports.get(PoolNames.AGENT).admin();
+    }
+
     /** Labels of the pods of a storage set: its own, and what metrics of the pods cannot say by themselves. */
     public Map<String, String> podLabels(StorageSetSpec set) {
         Map<String, String> labels = PoolLabels.ofSet(names.pool(), set.name());
@@ -57,12 +62,20 @@ public record PoolBlueprint(
 
     /** Metadata of the workload of a storage set, which keeps what the set shall keep. */
     public ObjectMeta metadata(StorageSetSpec set) {
-        ObjectMeta metadata = metadata(names.storageSet(set.name()), PoolLabels.ofSet(names.pool(), set.name()));
+        return keeping(ports(set), metadata(names.storageSet(set.name()), PoolLabels.ofSet(names.pool(), set.name())));
+    }
+
+    /** The same for that of the agents. */
+    public ObjectMeta agentsMetadata() {
+        return keeping(
+                ports.get(PoolNames.AGENT),
+                metadata(names.agents(), PoolLabels.ofRole(names.pool(), PoolLabels.ROLE_AGENT)));
+    }
+
+    private ObjectMeta keeping(NodePorts kept, ObjectMeta metadata) {
         return engine.hostNetwork()
                 ? metadata.toBuilder()
-                        .addToAnnotations(
-                                PoolLabels.FIRST_PORT,
-                                Integer.toString(ports(set).data()))
+                        .addToAnnotations(PoolLabels.FIRST_PORT, Integer.toString(kept.data()))
                         .build()
                 : metadata;
     }

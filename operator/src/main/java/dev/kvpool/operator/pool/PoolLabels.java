@@ -14,6 +14,7 @@ public final class PoolLabels {
     public static final String LEADER = "kvpool.dev/leader";
     public static final String ROLE_MASTER = "master";
     public static final String ROLE_STORAGE = "storage";
+    public static final String ROLE_AGENT = "agent";
     public static final String ROLE_PREFLIGHT = "preflight";
     public static final String ROLE_CLEANING = "cleaning";
 

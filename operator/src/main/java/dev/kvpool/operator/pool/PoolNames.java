@@ -21,6 +21,10 @@ public record PoolNames(String pool, String namespace) {
     public static final int MASTER_PORT = 50051;
     public static final int MASTER_ADMIN_PORT = 9003;
     public static final int NODE_ADMIN_PORT = 9301;
+    public static final int AGENT_ADMIN_PORT = 9401;
+
+    /** What agents go by beside storage sets, none of which may have this name. */
+    public static final String AGENT = "agent";
 
     public String masters() {
         return pool + "-master";
@@ -37,6 +41,15 @@ public record PoolNames(String pool, String namespace) {
     /** Of what all storage nodes share: their disruption budget, their network policy. */
     public String storage() {
         return pool + "-storage";
+    }
+
+    public String agents() {
+        return pool + "-" + AGENT;
+    }
+
+    /** The directory of a node, below that of all pools, in which the agent's socket is. A namespace has no dot. */
+    public String agentDirectory(String below) {
+        return below + "/" + namespace + "." + pool;
     }
 
     public String storageService() {

@@ -6,6 +6,7 @@ import dev.kvpool.api.v1alpha1.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.child.BindingSecret;
 import dev.kvpool.operator.pool.child.CleaningJob;
 import dev.kvpool.operator.pool.child.ClientConfigMap;
@@ -145,13 +146,15 @@ public final class PoolPlanner {
         directories.done().stream()
                 .filter(job -> job.getMetadata().getDeletionTimestamp() == null)
                 .forEach(delete::add);
-        Set<String> policies = apply.stream()
-                .filter(NetworkPolicy.class::isInstance)
-                .map(policy -> policy.getMetadata().getName())
+        // What a spec can do without, and holds nothing.
+        Set<String> kept = apply.stream()
+                .filter(PoolPlanner::isOptional)
+                .map(child -> child.getKind() + child.getMetadata().getName())
                 .collect(Collectors.toSet());
         seen.children().stream()
-                .filter(child -> child instanceof NetworkPolicy
-                        && !policies.contains(child.getMetadata().getName()))
+                .filter(PoolPlanner::isOptional)
+                .filter(child ->
+                        !kept.contains(child.getKind() + child.getMetadata().getName()))
                 .forEach(delete::add);
         seen.children().stream()
                 .filter(child -> child instanceof Job job
@@ -161,6 +164,10 @@ public final class PoolPlanner {
                                 .equals(roll.preflightImage().orElse(null)))
                 .forEach(delete::add);
         return delete;
+    }
+
+    private static boolean isOptional(HasMetadata child) {
+        return child instanceof NetworkPolicy || AgentDaemonSet.is(child);
     }
 
     /** While an upgrade brings pods to another image, their settings wait, so that one thing changes at a time. */
@@ -231,6 +238,9 @@ public final class PoolPlanner {
                         cleaning.directory().node(),
                         cleaning.directory().path()))
                 .forEach(children::add);
+        if (pool.engine().agents() != null) {
+            children.add(AgentDaemonSet.of(pool, pool.engine().agents()));
+        }
         for (StorageSetSpec set : pool.spec().storage()) {
             children.add(
                     set.perNode() == null

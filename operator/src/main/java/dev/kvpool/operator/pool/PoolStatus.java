@@ -11,13 +11,16 @@ import dev.kvpool.api.v1alpha1.ScaleStatus;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.VersionStatus;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.status.ConditionType;
 import dev.kvpool.operator.status.Conditions;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -57,6 +60,7 @@ public final class PoolStatus {
                         readyPods(seen, PoolLabels.ROLE_MASTER),
                         seen.spec().masters().replicas()),
                 ReadyCount.of(readyNodes(seen), plan.storageNodes()),
+                agents(seen).orElse(null),
                 report.map(r -> ByteAmount.rounded(r.capacityBytes())).orElse(old.capacity()),
                 report.map(r -> used(old, r)).orElse(old.used()),
                 report.map(r -> objects(old, r)).orElse(old.objects()),
@@ -108,6 +112,21 @@ public final class PoolStatus {
 
     private static int readyPods(PoolObservation seen, String role) {
         return (int) seen.pods(role).stream().filter(ObservedPod::ready).count();
+    }
+
+    /** As their DaemonSet counts them, which knows how many nodes it selects. */
+    private static Optional<ReadyCount> agents(PoolObservation seen) {
+        return seen.engine()
+                .filter(engine -> engine.getSpec().agents() != null)
+                .map(engine -> seen.children().stream()
+                        .filter(AgentDaemonSet::is)
+                        .map(child -> ((DaemonSet) child).getStatus())
+                        .filter(Objects::nonNull)
+                        .findFirst()
+                        .map(status -> ReadyCount.of(
+                                Objects.requireNonNullElse(status.getNumberReady(), 0),
+                                Objects.requireNonNullElse(status.getDesiredNumberScheduled(), 0)))
+                        .orElse(ReadyCount.of(0, 0)));
     }
 
     /** As the leader sees them; while no leader can be asked, as Kubernetes does. */

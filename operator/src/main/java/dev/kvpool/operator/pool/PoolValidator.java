@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
+import dev.kvpool.api.v1alpha1.AgentsSpec;
 import dev.kvpool.api.v1alpha1.ApiGroup;
 import dev.kvpool.api.v1alpha1.HugePages;
 import dev.kvpool.api.v1alpha1.KvCachePool;
@@ -35,6 +36,12 @@ public final class PoolValidator {
                 .map(engine -> engine.getSpec().memory().hugePages())
                 .orElse(HugePages.NONE);
         ResourceCheck.of("spec.masters.resources", seen.spec().masters().resources())
+                .ifPresent(problems::add);
+        agents(seen)
+                .flatMap(agents -> ResourceCheck.of(
+                                "TransferEngine " + seen.spec().transferEngine() + ": agents.resources",
+                                agents.resources())
+                        .or(() -> agentsMemory(seen, agents)))
                 .ifPresent(problems::add);
         for (StorageSetSpec set : seen.spec().storage()) {
             Optional<Finding> resources =
@@ -95,12 +102,15 @@ public final class PoolValidator {
     /** Nobody but Kubernetes would say it otherwise, in an event of a DaemonSet that makes no pods. */
     private static Optional<Finding> refusedDirectories(PoolObservation seen) {
         String level = seen.podSecurity().orElse(ADMITS_ALL);
+        if (level.equals(ADMITS_ALL)) {
+            return Optional.empty();
+        }
         List<String> sets = seen.spec().storage().stream()
                 .filter(set -> set.volume().type() == VolumeType.HOST_PATH)
                 .map(StorageSetSpec::name)
                 .toList();
-        if (sets.isEmpty() || level.equals(ADMITS_ALL)) {
-            return Optional.empty();
+        if (sets.isEmpty()) {
+            return refusedAgents(seen, level);
         }
         return Optional.of(new Finding(
                 Reason.NAMESPACE_REFUSES_HOST_PATH,
@@ -112,6 +122,38 @@ public final class PoolValidator {
                                 level,
                                 NameList.of(sets),
                                 ADMITS_ALL)));
+    }
+
+    private static Optional<Finding> refusedAgents(PoolObservation seen, String level) {
+        return agents(seen)
+                .map(agents -> new Finding(
+                        Reason.NAMESPACE_REFUSES_HOST_PATH,
+                        ("Namespace %s has the label %s=%s, which admits no pod with a hostPath volume, and so no agents, whose"
+                                        + " sockets are in %s of the nodes. Set the label to %s, or remove agents from"
+                                        + " TransferEngine %s.")
+                                .formatted(
+                                        seen.names().namespace(),
+                                        PoolLabels.POD_SECURITY,
+                                        level,
+                                        agents.path(),
+                                        ADMITS_ALL,
+                                        seen.spec().transferEngine())));
+    }
+
+    private static Optional<AgentsSpec> agents(PoolObservation seen) {
+        return seen.engine().map(engine -> engine.getSpec().agents());
+    }
+
+    private static Optional<Finding> agentsMemory(PoolObservation seen, AgentsSpec agents) {
+        var limit = agents.resources().limits().get("memory");
+        if (limit == null || ByteAmount.bytes(limit) > ByteAmount.bytes(agents.stagingSize())) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Reason.MEMORY_LIMIT_TOO_SMALL,
+                ("The agents of TransferEngine %s have a memory limit of %s and share up to %s (stagingSize) with engines,"
+                                + " which counts against it. Raise the limit or leave it out.")
+                        .formatted(seen.spec().transferEngine(), limit, agents.stagingSize())));
     }
 
     private static Optional<Finding> memoryLimit(StorageSetSpec set, HugePages pages) {

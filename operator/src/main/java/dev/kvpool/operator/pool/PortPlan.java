@@ -13,10 +13,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
 /**
- * Which ports the storage nodes of each set listen on. On the network of pods all use the same; on the network of nodes
+ * Which ports the storage nodes of each set, and agents, listen on. On the network of pods all use the same; on the network of nodes
  * each set of each pool has ports of its own, so that any two storage nodes may share a node. A set keeps its ports. Pure.
  */
 final class PortPlan {
@@ -38,18 +39,35 @@ final class PortPlan {
     static PortPlan of(PoolObservation seen) {
         PortPlan plan = new PortPlan(seen);
         for (StorageSetSpec set : seen.spec().storage()) {
-            if (!plan.engine.hostNetwork()) {
-                plan.ports.put(set.name(), new NodePorts(plan.engine.ports().base(), PoolNames.NODE_ADMIN_PORT));
-                continue;
-            }
-            plan.kept(set)
-                    .or(plan::free)
-                    .ifPresentOrElse(found -> plan.ports.put(set.name(), found), () -> plan.without.add(set.name()));
+            plan.give(
+                    set.name(),
+                    (set.perNode() == null ? "StatefulSet/" : "DaemonSet/")
+                            + seen.names().storageSet(set.name()),
+                    PoolNames.NODE_ADMIN_PORT,
+                    () -> plan.hasRun(set));
+        }
+        if (plan.engine.agents() != null) {
+            // They hold nothing that would be lost, so they move whenever somebody else has theirs.
+            plan.give(PoolNames.AGENT, "DaemonSet/" + seen.names().agents(), PoolNames.AGENT_ADMIN_PORT, () -> false);
         }
         return plan;
     }
 
-    /** Ports by name of the set. */
+    private void give(String user, String workload, int adminPort, BooleanSupplier stays) {
+        if (!engine.hostNetwork()) {
+            ports.put(user, new NodePorts(engine.ports().base(), adminPort));
+            return;
+        }
+        kept(workload, stays)
+                .or(this::free)
+                .ifPresentOrElse(found -> ports.put(user, found), () -> without.add(words(user)));
+    }
+
+    private static String words(String user) {
+        return user.equals(PoolNames.AGENT) ? "the agents" : "storage set " + user;
+    }
+
+    /** Ports by name of the set; those of the agents, which use the second only, by {@link PoolNames#AGENT}. */
     Map<String, NodePorts> ports() {
         return Map.copyOf(ports);
     }
@@ -62,8 +80,8 @@ final class PortPlan {
         int first = engine.ports().base();
         return Optional.of(new Finding(
                 Reason.PORT_RANGE_TOO_SMALL,
-                ("TransferEngine %s has ports %d to %d, two for each storage set of all pools that use them on their nodes'"
-                                + " network, and none are left for storage set %s. Raise ports.count to %d or more, or give"
+                ("TransferEngine %s has ports %d to %d, two for each storage set, and for the agents, of all pools that use them on"
+                                + " their nodes' network, and none are left for %s. Raise ports.count to %d or more, or give"
                                 + " the pool a transfer engine with other ports.")
                         .formatted(
                                 seen.spec().transferEngine(),
@@ -74,14 +92,13 @@ final class PortPlan {
     }
 
     /** The ports the set has, unless another pool took the same in the same moment and this one can still move. */
-    private Optional<NodePorts> kept(StorageSetSpec set) {
-        String workload = (set.perNode() == null ? "StatefulSet/" : "DaemonSet/")
-                + seen.names().storageSet(set.name());
+    private Optional<NodePorts> kept(String workload, BooleanSupplier stays) {
         return own.stream()
                 .filter(claim -> claim.workload().equals(workload))
                 .map(PortClaim::ports)
                 .filter(claimed -> claimed.isWithin(engine.ports().base(), count()))
-                .filter(claimed -> hasRun(set) || others.stream().noneMatch(other -> goesFirst(other, claimed)))
+                .filter(claimed ->
+                        stays.getAsBoolean() || others.stream().noneMatch(other -> goesFirst(other, claimed)))
                 .findFirst();
     }
 

@@ -30,6 +30,11 @@ public enum Reason {
     ENGINE_READY(READY, TRUE, "EngineReady", "All storage nodes that use the transfer engine are ready."),
     NOT_USED(READY, TRUE, "NotUsed", "No pool names the transfer engine."),
     NODES_MISSING(READY, FALSE, "NodesMissing", "Storage nodes that use the transfer engine are not ready."),
+    AGENTS_MISSING(
+            READY,
+            FALSE,
+            "AgentsMissing",
+            "Agents of the pools that use the transfer engine are not ready; pools serve all the same."),
     PROTOCOLS_MISSING(
             READY, FALSE, "ProtocolsMissing", "Ready storage nodes do not offer all protocols of the transfer engine."),
 
@@ -81,7 +86,8 @@ public enum Reason {
             SPEC_VALID,
             FALSE,
             "NamespaceRefusesHostPath",
-            "A storage set has a hostPath volume, and the namespace enforces a pod security level that admits none; the message"
+            "A storage set has a hostPath volume, or there are to be agents, and the namespace enforces a pod security level that admits"
+                    + " neither; the message"
                     + " names the label and the way out."),
 
     APPLIED(SPEC_APPLIED, TRUE, "Applied", "The pool's objects are as the spec wants them."),

@@ -23,7 +23,7 @@ public final class EngineSketch {
         return statusOf("{}", pools);
     }
 
-    static TransferEngineStatus statusOf(String spec, KvCachePool... pools) {
+    public static TransferEngineStatus statusOf(String spec, KvCachePool... pools) {
         TransferEngine engine = new KubernetesSerialization()
                 .unmarshal(
                         "--- {apiVersion: kvpool.dev/v1alpha1, kind: TransferEngine, spec: %s}".formatted(spec),
@@ -33,6 +33,15 @@ public final class EngineSketch {
 
     /** A pool whose ready storage nodes offer the named protocols. */
     public static KvCachePool pool(int ready, int desired, String... protocols) {
+        return pool(ready, desired, null, protocols);
+    }
+
+    /** A pool with agents and one ready storage node with all protocols. */
+    public static KvCachePool poolWithAgents(int ready, int desired) {
+        return pool(1, 1, ReadyCount.of(ready, desired), "shm", "tcp");
+    }
+
+    private static KvCachePool pool(int ready, int desired, ReadyCount agents, String... protocols) {
         KvCachePool pool = new KvCachePool();
         pool.setMetadata(new ObjectMetaBuilder().withName("demo").build());
         pool.setStatus(new KvCachePoolStatus(
@@ -44,6 +53,7 @@ public final class EngineSketch {
                 null,
                 null,
                 ReadyCount.of(ready, desired),
+                agents,
                 null,
                 null,
                 null,

@@ -2,10 +2,13 @@
 package dev.kvpool.operator.engine;
 
 import static dev.kvpool.operator.engine.EngineSketch.pool;
+import static dev.kvpool.operator.engine.EngineSketch.poolWithAgents;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.ReadyCount;
+import dev.kvpool.api.v1alpha1.TransferEngineStatus;
 import dev.kvpool.operator.status.Reason;
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +39,27 @@ class EngineStatusTest {
 
         assertThat(condition.reason()).isEqualTo(Reason.ENGINE_READY.text());
         assertThat(condition.message()).contains("All 1 storage nodes", "kvpool_node_serves_ucx");
+    }
+
+    @Test
+    void agentsThatAreNotReadyAreNamedBehindStorageNodes() {
+        TransferEngineStatus status = EngineSketch.statusOf(
+                "{agents: {}}", poolWithAgents(2, 3), poolWithAgents(4, 4), pool(1, 1, "shm", "tcp"));
+
+        assertThat(status.agents()).isEqualTo(ReadyCount.of(6, 7));
+        assertThat(status.conditions().getFirst().reason()).isEqualTo(Reason.AGENTS_MISSING.text());
+        assertThat(status.message()).startsWith("6/7 agents");
+        assertThat(EngineSketch.statusOf("{agents: {}}", poolWithAgents(0, 1), pool(0, 1, "shm", "tcp"))
+                        .conditions()
+                        .getFirst()
+                        .reason())
+                .isEqualTo(Reason.NODES_MISSING.text());
+    }
+
+    @Test
+    void anEngineWithoutAgentsCountsNone() {
+        assertThat(EngineSketch.statusOf("{}", poolWithAgents(0, 3)).agents()).isNull();
+        assertThat(reason(poolWithAgents(0, 3))).isEqualTo(Reason.ENGINE_READY.text());
     }
 
     private static String reason(KvCachePool... pools) {

@@ -122,6 +122,7 @@ class EveryReasonIsProducedTest {
             case NOT_USED -> of(EngineSketch.status());
             case ENGINE_READY -> of(EngineSketch.status(EngineSketch.pool(1, 1, "shm", "tcp")));
             case NODES_MISSING -> of(EngineSketch.status(EngineSketch.pool(0, 1, "shm", "tcp")));
+            case AGENTS_MISSING -> of(EngineSketch.statusOf("{agents: {}}", EngineSketch.poolWithAgents(0, 1)));
             case PROTOCOLS_MISSING -> of(EngineSketch.status(EngineSketch.pool(1, 1, "tcp")));
         };
     }

@@ -33,6 +33,7 @@ class FieldsAreDocumentedTest {
     private static final String TWO_SETS =
             "{transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi}]}";
     private static final String MASTERS = "demo-master";
+    private static final String AGENTS = "demo-agent";
 
     @Test
     void theDocumentIsCurrent() throws IOException {
@@ -45,8 +46,9 @@ class FieldsAreDocumentedTest {
 
                 Made by a test from what the operator plans before and after a change of that field alone. *Live*: no pod is made
                 anew. *Upgrade*: by the steps of an upgrade, in the running pods. *Masters anew*: one by one, standbys first. *Storage
-                anew*: held back while nodes hold bytes, until `onDataLoss` is `Replace` or their pods are deleted. *Emptied*: storage
-                nodes that go with the change, or with its opposite, are emptied before. *Refused*: by the API server.
+                anew*: held back while nodes hold bytes, until `onDataLoss` is `Replace` or their pods are deleted. *Agents anew*: by
+                Kubernetes, a few at a time, as they hold nothing. *Emptied*: storage nodes that go with the change, or with its
+                opposite, are emptied before. *Refused*: by the API server.
                 """);
         append(text, Kind.POOL);
         append(text, Kind.ENGINE);
@@ -80,7 +82,10 @@ class FieldsAreDocumentedTest {
         if (changed.containsKey(MASTERS)) {
             costs.add("masters anew");
         }
-        if (changed.keySet().stream().anyMatch(name -> !name.equals(MASTERS))) {
+        if (changed.containsKey(AGENTS)) {
+            costs.add("agents anew");
+        }
+        if (!Set.of(MASTERS, AGENTS).containsAll(changed.keySet())) {
             costs.add("storage anew");
         }
         if (empties(old, now) || empties(now, old)) {
@@ -100,16 +105,21 @@ class FieldsAreDocumentedTest {
         return spec.get("transferEngine") == null ? sketch : sketch.engine("{}");
     }
 
-    /** What the pods of each set are made with, by the set's name. */
+    /** What the pods of each set, and agents, are made with, by the name of what makes them. */
     private static Map<String, String> digests(PoolSketch sketch) {
         Map<String, String> digests = new TreeMap<>();
         for (HasMetadata child : sketch.plan().apply()) {
             template(child)
-                    .ifPresent(template -> digests.put(
-                            child.getMetadata().getName(),
-                            template.getMetadata().getAnnotations().get(PoolLabels.SETTINGS)));
+                    .ifPresent(template -> digests.put(child.getMetadata().getName(), digest(template)));
         }
         return digests;
+    }
+
+    /** Agents have no digest: whatever is in their template counts. */
+    private static String digest(PodTemplateSpec template) {
+        return template.getMetadata()
+                .getAnnotations()
+                .getOrDefault(PoolLabels.SETTINGS, template.getSpec().toString());
     }
 
     private static Optional<PodTemplateSpec> template(HasMetadata child) {

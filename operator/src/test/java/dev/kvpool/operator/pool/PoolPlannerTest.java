@@ -11,6 +11,7 @@ import dev.kvpool.operator.pool.child.PoolConfigMap;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import java.util.List;
@@ -238,6 +239,22 @@ class PoolPlannerTest {
         assertThat(open.delete()).isEmpty();
         assertThat(names(closed.plan().apply(), NetworkPolicy.class)).isEmpty();
         assertThat(names(closed.plan().delete(), NetworkPolicy.class)).containsExactly("demo-master", "demo-storage");
+    }
+
+    @Test
+    void agentsGoWhenTheEngineAsksForNoneAndStorageNodesStay() {
+        String spec = "{transferEngine: demo, storage: [{name: a, capacity: 1Gi, perNode: {}}]}";
+        PoolPlan with =
+                new PoolSketch(spec).node("n1", Map.of()).engine("{agents: {}}").plan();
+        PoolSketch without = new PoolSketch(spec).node("n1", Map.of()).engine("{}");
+        with.apply().stream()
+                .filter(child -> child instanceof DaemonSet || child instanceof NetworkPolicy)
+                .forEach(without::child);
+
+        assertThat(names(with.apply(), DaemonSet.class)).containsExactlyInAnyOrder("demo-agent", "demo-a");
+        assertThat(names(with.delete(), DaemonSet.class)).isEmpty();
+        assertThat(names(without.plan().delete(), HasMetadata.class))
+                .containsExactlyInAnyOrder("demo-agent", "demo-agent");
     }
 
     @Test

@@ -60,13 +60,15 @@ final class PoolSketch {
     /** A status that says nothing but how far an upgrade is. */
     static KvCachePoolStatus statusWith(RollStatus roll) {
         return new KvCachePoolStatus(
-                null, null, null, null, null, null, null, null, null, null, null, null, roll, null, null, null, null);
+                null, null, null, null, null, null, null, null, null, null, null, null, null, roll, null, null, null,
+                null);
     }
 
     /** A status that says nothing but which storage nodes are to go. */
     static KvCachePoolStatus statusWith(List<DrainStatus> drains) {
         return new KvCachePoolStatus(
-                null, null, null, null, null, null, null, null, null, null, null, null, null, drains, null, null, null);
+                null, null, null, null, null, null, null, null, null, null, null, null, null, null, drains, null, null,
+                null);
     }
 
     PoolSketch engine(String spec) {

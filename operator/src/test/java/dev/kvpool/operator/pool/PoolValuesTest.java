@@ -161,6 +161,33 @@ class PoolValuesTest {
     }
 
     @Test
+    void aMemoryLimitOfAgentsBelowWhatTheyShareIsRefused() {
+        assertThat(problems(withAgents("{stagingSize: 2Gi, resources: {limits: {memory: 2Gi}}}")))
+                .containsExactly(new Finding(
+                        Reason.MEMORY_LIMIT_TOO_SMALL,
+                        "The agents of TransferEngine demo have a memory limit of 2Gi and share up to 2Gi (stagingSize) with"
+                                + " engines, which counts against it. Raise the limit or leave it out."));
+        assertThat(problems(withAgents("{stagingSize: 2Gi, resources: {limits: {memory: 2049Mi}}}")))
+                .isEmpty();
+    }
+
+    @Test
+    void agentsNeedANamespaceThatAdmitsHostPath() {
+        assertThat(problems(withAgents("{}").podSecurity("privileged"))).isEmpty();
+        assertThat(problems(withAgents("{path: /run/sockets}").podSecurity("restricted")))
+                .containsExactly(new Finding(
+                        Reason.NAMESPACE_REFUSES_HOST_PATH,
+                        "Namespace ns has the label pod-security.kubernetes.io/enforce=restricted, which admits no pod with a"
+                                + " hostPath volume, and so no agents, whose sockets are in /run/sockets of the nodes. Set the"
+                                + " label to privileged, or remove agents from TransferEngine demo."));
+    }
+
+    private static PoolSketch withAgents(String agents) {
+        return new PoolSketch("{transferEngine: demo, storage: [{name: a, capacity: 1Gi}]}")
+                .engine("{agents: %s}".formatted(agents));
+    }
+
+    @Test
     void withHugePagesTheSegmentDoesNotCountAgainstTheLimit() {
         assertThat(problems(new PoolSketch(
                                 "{transferEngine: demo, storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 1Gi}}}]}")

@@ -30,6 +30,24 @@ class PortPlanTest {
     }
 
     @Test
+    void agentsHavePortsBesideTheSetsAndMoveWhenAnotherPoolHasTheirs() {
+        String agents = "{hostNetwork: true, ports: {base: 40000, count: 8}, agents: {}}";
+        PoolSketch sketch = new PoolSketch(TWO_SETS)
+                .engine(agents)
+                .ports("ns/demo", "StatefulSet/demo-a", 40000)
+                .ports("ns/demo", "StatefulSet/demo-b", 40002)
+                .ports("ns/demo", "DaemonSet/demo-agent", 40004);
+
+        assertThat(plan(sketch).ports()).containsEntry(PoolNames.AGENT, new NodePorts(40004, 40005));
+        assertThat(plan(sketch.ports("elsewhere/other", "StatefulSet/other-a", 40004))
+                        .ports())
+                .as("pool elsewhere/other sorts first")
+                .containsEntry(PoolNames.AGENT, new NodePorts(40006, 40007));
+        assertThat(plan(new PoolSketch(TWO_SETS).engine("{agents: {}}")).ports())
+                .containsEntry(PoolNames.AGENT, new NodePorts(50061, 9401));
+    }
+
+    @Test
     void portsOfOtherPoolsAndOfRemovedSetsAreNotTaken() {
         PortPlan plan = plan(new PoolSketch(TWO_SETS)
                 .engine("{hostNetwork: true, ports: {base: 40000, count: 10}}")
@@ -85,7 +103,7 @@ class PortPlanTest {
         assertThat(PoolValidator.validate(sketch.observation()))
                 .containsExactly(new Finding(
                         Reason.PORT_RANGE_TOO_SMALL,
-                        "TransferEngine demo has ports 40000 to 40002, two for each storage set of all pools that use them"
+                        "TransferEngine demo has ports 40000 to 40002, two for each storage set, and for the agents, of all pools that use them"
                                 + " on their nodes' network, and none are left for storage set b. Raise ports.count to 5 or"
                                 + " more, or give the pool a transfer engine with other ports."));
         assertThat(sketch.plan().apply()).isEmpty();

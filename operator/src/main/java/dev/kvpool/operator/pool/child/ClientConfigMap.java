@@ -40,6 +40,11 @@ public final class ClientConfigMap {
         data.put("KVPOOL_CONNECT_TIMEOUT", engine.timeouts().connect());
         data.put("KVPOOL_TRANSFER_TIMEOUT", engine.timeouts().transfer());
         data.put("KVPOOL_RETRY_DEADLINE", engine.retry().deadline());
+        if (engine.agents() != null) {
+            data.put(
+                    "KVPOOL_SOCKET_DIR",
+                    pool.names().agentDirectory(engine.agents().path()));
+        }
         // Keys are hashes of token blocks; engines must agree on them.
         data.put("PYTHONHASHSEED", "0");
         data.put(FILE, file(masters));

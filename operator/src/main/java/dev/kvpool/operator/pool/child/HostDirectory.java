@@ -34,19 +34,24 @@ public final class HostDirectory {
 
     /** Gives the directory, which the kubelet made as root's, to the user of the storage node and nobody else. */
     static Container owner(PoolBlueprint pool, String mountedAt) {
+        return owner(pool, SegmentMemory.VOLUME, mountedAt, "0700");
+    }
+
+    /** The same for the directory of any volume. */
+    static Container owner(PoolBlueprint pool, String volume, String mountedAt, String mode) {
         String user = Long.toString(PodSecurity.USER);
         return new ContainerBuilder()
                 .withName("directory")
                 .withImage(pool.storageImage())
                 .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
-                .withCommand("install", "-d", "-o", user, "-g", user, "-m", "0700", mountedAt)
+                .withCommand("install", "-d", "-o", user, "-g", user, "-m", mode, mountedAt)
                 .withResources(new ContainerResources()
                         .request("cpu", new Quantity("10m"))
                         .exactly("memory", new Quantity("32Mi"))
                         .build())
                 .withSecurityContext(PodSecurity.root("CHOWN", "FOWNER"))
                 .withVolumeMounts(new VolumeMountBuilder()
-                        .withName(SegmentMemory.VOLUME)
+                        .withName(volume)
                         .withMountPath(mountedAt)
                         .build())
                 .build();

@@ -40,6 +40,14 @@ public final class PoolNetworkPolicy {
                         pool.names().storage(),
                         PoolLabels.ROLE_STORAGE,
                         List.of(rule(clients(pool), PoolNames.DATA, PoolNames.ADMIN))));
+                if (pool.engine().agents() != null) {
+                    // Engines reach them through a socket file.
+                    policies.add(policy(
+                            pool,
+                            pool.names().agents(),
+                            PoolLabels.ROLE_AGENT,
+                            List.of(rule(clients(pool), PoolNames.ADMIN))));
+                }
             }
         }
         return policies;

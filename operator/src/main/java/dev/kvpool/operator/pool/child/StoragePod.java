@@ -147,10 +147,13 @@ final class StoragePod {
                 "--protocols=" + words(engine.protocols()),
                 "--connect-timeout=" + engine.timeouts().connect(),
                 "--transfer-timeout=" + engine.timeouts().transfer()));
-        if (engine.ipFamilies().equals(List.of(IpFamily.IPV4))) {
-            arguments.add("--host=0.0.0.0");
-        }
+        listenHost(engine).ifPresent(arguments::add);
         return arguments;
+    }
+
+    /** Where the cluster may have no IPv6 at all. */
+    static Optional<String> listenHost(TransferEngineSpec engine) {
+        return engine.ipFamilies().equals(List.of(IpFamily.IPV4)) ? Optional.of("--host=0.0.0.0") : Optional.empty();
     }
 
     /** Protocols as the command line and the clients' environment have them. */

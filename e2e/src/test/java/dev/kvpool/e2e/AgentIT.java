@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.e2e.cluster.Cluster;
+import dev.kvpool.e2e.cluster.Limits;
+import dev.kvpool.e2e.cluster.OnCluster;
+import dev.kvpool.e2e.cluster.Wait;
+import dev.kvpool.e2e.install.Operator;
+import dev.kvpool.e2e.pool.Clients;
+import dev.kvpool.e2e.pool.Scene;
+import java.time.Duration;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.MethodOrderer.OrderAnnotation;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.junit.jupiter.api.TestMethodOrder;
+
+/** Engines that use a pool through the agent of their node. */
+@OnCluster
+@Order(3)
+@TestInstance(Lifecycle.PER_CLASS)
+@TestMethodOrder(OrderAnnotation.class)
+class AgentIT {
+    private static final String NAMESPACE = "kvpool-e2e-agent";
+    private static final String POOL = "shared";
+    private static final String SOCKETS = "/run/kvpool-e2e-agents";
+    private static final String AGENTS = "kvpool.dev/role=agent";
+    private static final int OBJECTS = 200;
+    private static final Duration LOAD = Duration.ofSeconds(40);
+
+    private Cluster cluster;
+    private Scene scene;
+    private Clients guests;
+
+    @BeforeAll
+    void makePool(Cluster cluster, Operator operator) {
+        this.cluster = cluster;
+        scene = new Scene(cluster, NAMESPACE, POOL, OBJECTS);
+        guests = scene.clients().throughAgent(SOCKETS);
+        cluster.kubectl()
+                .run("label", "namespace", NAMESPACE, "--overwrite", "pod-security.kubernetes.io/enforce=privileged");
+        cluster.kubectl().apply(NAMESPACE, """
+                apiVersion: kvpool.dev/v1alpha1
+                kind: KvCachePool
+                metadata: {name: %s}
+                spec:
+                  transferEngine: agents
+                  masters: {replicas: 1}
+                  storage: [{name: memory, capacity: 128Mi}]
+                """.formatted(POOL));
+        engine("{agents: {path: %s, stagingSize: 256Mi}}".formatted(SOCKETS));
+        scene.pool().awaitReady();
+        awaitAgents("1/1");
+    }
+
+    @AfterAll
+    void removeNamespace() {
+        if (scene != null) {
+            scene.close();
+        }
+    }
+
+    @Test
+    @Order(1)
+    @DisplayName("what is put through the agent is read through it and without it")
+    void guestsAndOthersSeeTheSame() {
+        assertThat(guests.put("guest", OBJECTS)).contains("put %d of %d objects".formatted(OBJECTS, OBJECTS));
+        scene.assertReadBack("guest");
+        scene.assertReadBack(guests, "guest");
+    }
+
+    @Test
+    @Order(2)
+    @DisplayName("when the agent is replaced under load nothing is lost, and its guests go on")
+    void anAgentIsReplacedUnderLoad() {
+        Clients.Load load = guests.startLoad("load", LOAD);
+        String before = agents("{.items[*].metadata.uid}");
+        cluster.kubectl().run("delete", "pod", "--namespace", NAMESPACE, "-l", AGENTS);
+        Wait.until(
+                "another agent is there",
+                Limits.RESTART,
+                () -> assertThat(agents("{.items[*].metadata.uid}"))
+                        .isNotEmpty()
+                        .isNotEqualTo(before));
+        awaitAgents("1/1");
+
+        load.awaitNothingLost().forEach(System.out::println);
+        scene.assertReadBack(guests, "guest");
+    }
+
+    @Test
+    @Order(3)
+    @DisplayName("when the transfer engine asks for no agents they go, and the pool stays")
+    void agentsGo() {
+        engine("{}");
+        Wait.until(
+                "there is no DaemonSet any more",
+                Limits.POOL_READY,
+                () -> assertThat(cluster.kubectl()
+                                .run(
+                                        "get",
+                                        "daemonset",
+                                        "--namespace",
+                                        NAMESPACE,
+                                        "-o",
+                                        "jsonpath={.items[*].metadata.name}"))
+                        .isEmpty());
+        scene.assertReadBack("guest");
+    }
+
+    private void engine(String spec) {
+        cluster.kubectl().apply(NAMESPACE, """
+                apiVersion: kvpool.dev/v1alpha1
+                kind: TransferEngine
+                metadata: {name: agents}
+                spec: %s
+                """.formatted(spec));
+    }
+
+    private String agents(String what) {
+        return cluster.kubectl().run("get", "pod", "--namespace", NAMESPACE, "-l", AGENTS, "-o", "jsonpath=" + what);
+    }
+
+    private void awaitAgents(String summary) {
+        Wait.until(
+                "agents are ready: " + summary,
+                Limits.POOL_READY,
+                () -> assertThat(cluster.kubectl()
+                                .run(
+                                        "get",
+                                        "transferengine",
+                                        "agents",
+                                        "--namespace",
+                                        NAMESPACE,
+                                        "-o",
+                                        "jsonpath={.status.agents.summary} {.status.conditions[0].reason}"))
+                        .isEqualTo(summary + " EngineReady"));
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.child;
+
+import dev.kvpool.api.v1alpha1.AgentsSpec;
+import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.operator.pool.ByteAmount;
+import dev.kvpool.operator.pool.PoolBlueprint;
+import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.PoolNames;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerBuilder;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.IntOrString;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.PodSpecBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.VolumeBuilder;
+import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The agents of a pool. They own nothing and may be replaced at any time, so Kubernetes does it, a few at a time: their
+ * clients wait for the next one.
+ */
+public final class AgentDaemonSet {
+    /** Memory of the process beside what it shares with clients. */
+    public static final long PROCESS_BYTES = 512L << 20;
+
+    private static final String SOCKET_DIR = "/var/run/kvpool";
+    private static final String VOLUME = "socket";
+    private static final int STARTUP_LIMIT_S = 120;
+    private static final long TERMINATION_GRACE_S = 15;
+    private static final int REVISIONS_KEPT = 5;
+
+    private AgentDaemonSet() {}
+
+    /** Whether an object of a pool is this one. */
+    public static boolean is(HasMetadata child) {
+        return child instanceof DaemonSet
+                && PoolLabels.ROLE_AGENT.equals(child.getMetadata().getLabels().get(PoolLabels.ROLE));
+    }
+
+    public static DaemonSet of(PoolBlueprint pool, AgentsSpec agents) {
+        String poolName = pool.names().pool();
+        return new DaemonSetBuilder()
+                .withMetadata(pool.agentsMetadata())
+                .withNewSpec()
+                .withRevisionHistoryLimit(REVISIONS_KEPT)
+                .withNewSelector()
+                .withMatchLabels(PoolLabels.selectRole(poolName, PoolLabels.ROLE_AGENT))
+                .endSelector()
+                .withNewUpdateStrategy()
+                .withType("RollingUpdate")
+                .withNewRollingUpdate()
+                .withMaxUnavailable(new IntOrString("10%"))
+                .endRollingUpdate()
+                .endUpdateStrategy()
+                .withNewTemplate()
+                .withNewMetadata()
+                .withLabels(PoolLabels.ofRole(poolName, PoolLabels.ROLE_AGENT))
+                .endMetadata()
+                .withSpec(pod(pool, agents))
+                .endTemplate()
+                .endSpec()
+                .build();
+    }
+
+    private static PodSpec pod(PoolBlueprint pool, AgentsSpec agents) {
+        var pod = new PodSpecBuilder()
+                .withAutomountServiceAccountToken(false)
+                .withEnableServiceLinks(false)
+                .withImagePullSecrets(MasterStatefulSet.pullSecrets(pool))
+                .withSecurityContext(PodSecurity.pod())
+                .withTerminationGracePeriodSeconds(TERMINATION_GRACE_S)
+                // Others of the group may look for the socket: engines join it by supplementalGroups.
+                .withInitContainers(HostDirectory.owner(pool, VOLUME, SOCKET_DIR, "0750"))
+                .withContainers(container(pool, agents))
+                .withVolumes(
+                        new VolumeBuilder()
+                                .withName(VOLUME)
+                                .withNewHostPath()
+                                .withPath(pool.names().agentDirectory(agents.path()))
+                                .withType("DirectoryOrCreate")
+                                .endHostPath()
+                                .build(),
+                        ScratchVolume.volume());
+        if (pool.engine().hostNetwork()) {
+            pod.withHostNetwork(true).withDnsPolicy("ClusterFirstWithHostNet");
+        }
+        // One on each node is what a DaemonSet gives; there is nothing to spread.
+        return Placement.apply(pod, agents.scheduling(), pool.names().pool(), PoolLabels.ROLE_AGENT)
+                .withAffinity(agents.scheduling().affinity())
+                .build();
+    }
+
+    private static Container container(PoolBlueprint pool, AgentsSpec agents) {
+        long staging = ByteAmount.bytes(agents.stagingSize());
+        return new ContainerBuilder()
+                .withName("agent")
+                .withImage(pool.storageImage())
+                .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
+                .withArgs(arguments(pool, staging))
+                .addNewPort()
+                .withName(PoolNames.ADMIN)
+                .withContainerPort(pool.agentPort())
+                .withProtocol("TCP")
+                .endPort()
+                .withStartupProbe(Probes.startup(STARTUP_LIMIT_S))
+                .withLivenessProbe(Probes.liveness())
+                .withReadinessProbe(Probes.readiness())
+                .withResources(new ContainerResources()
+                        .request("cpu", new Quantity("100m"))
+                        .request("memory", new Quantity("256Mi"))
+                        .limit("memory", ByteAmount.exact(staging + PROCESS_BYTES))
+                        .replaceWith(agents.resources())
+                        .build())
+                .withSecurityContext(PodSecurity.container())
+                .withVolumeMounts(
+                        new VolumeMountBuilder()
+                                .withName(VOLUME)
+                                .withMountPath(SOCKET_DIR)
+                                .build(),
+                        ScratchVolume.mount())
+                .build();
+    }
+
+    private static List<String> arguments(PoolBlueprint pool, long staging) {
+        TransferEngineSpec engine = pool.engine();
+        List<String> arguments = new ArrayList<>(List.of(
+                "agent",
+                "--masters="
+                        + String.join(
+                                ",",
+                                pool.names()
+                                        .masterAddresses(pool.spec().masters().replicas())),
+                "--socket-dir=" + SOCKET_DIR,
+                "--staging-size=" + staging,
+                "--admin-port=" + pool.agentPort(),
+                "--protocols=" + StoragePod.words(engine.protocols()),
+                "--connect-timeout=" + engine.timeouts().connect(),
+                "--transfer-timeout=" + engine.timeouts().transfer()));
+        StoragePod.listenHost(engine).ifPresent(arguments::add);
+        return arguments;
+    }
+}
