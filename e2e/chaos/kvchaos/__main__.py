@@ -22,15 +22,13 @@ from kvchaos.processes import Supervisor
 from kvchaos.proxy import Proxy
 from kvchaos.report import Result, table, write_json, write_junit
 from kvchaos.stage import Stage
+from kvchaos.stores import APIS
 from kvchaos.view import Masters
 from kvchaos.watch import Watch
 
 
 class CannotTry(Exception):
     """The run did not get as far as a fault."""
-
-
-_APIS = ("shm", "tcp", "mooncake")
 
 
 def arguments() -> argparse.Namespace:
@@ -103,7 +101,7 @@ def _run(given: argparse.Namespace, result: Result, directory: Path, say: Callab
         pool = Pool(given.kvpool.resolve(), room.path, directory / "processes", shape, supervisor, proxy, draws)
         pool.start()
         masters = Masters({name: pool.admin_port[name] for name in pool.masters})
-        circumstances = Circumstances()
+        circumstances = Circumstances(lease_ns=round(shape.object_lease_seconds * 1e9))
         circumstances.hidden.open(time.monotonic_ns())
         watch = Watch(masters, circumstances)
         closing.callback(watch.close)
@@ -114,7 +112,7 @@ def _run(given: argparse.Namespace, result: Result, directory: Path, say: Callab
         crew = Crew(pool.master_list(), directory / "clients", given.pace)
         closing.callback(crew.close)
         members = [crew.join("probe", "tcp", draws.getrandbits(32))]
-        members += [crew.join("clash", _APIS[i % len(_APIS)], draws.getrandbits(32)) for i in range(given.clients)]
+        members += [crew.join("clash", APIS[i % len(APIS)], draws.getrandbits(32)) for i in range(given.clients)]
         library = build_offset_library(directory)
         if library is None:
             say("there is no C compiler: 'set clock off' is left out")

@@ -18,7 +18,7 @@ from pathlib import Path
 from kvchaos.history import Recorder
 from kvchaos.load import Clashing, Move, Probing
 from kvchaos.processes import die_with_parent
-from kvchaos.stores import KvpoolStore, MooncakeStore
+from kvchaos.stores import APIS, KvpoolStore, MooncakeStore
 from kvchaos.values import Mark, identity, make
 from kvpool import StorageNode
 
@@ -67,7 +67,8 @@ class Player:
         values = [self._value(key, size) for key, size in zip(move.keys, move.sizes, strict=False)]
         marks = [(identity(key, value), len(value)) for key, value in zip(move.keys, values, strict=False)]
         before = self._store.retries()
-        call = self._recorder.begin(move.kind, move.keys, marks, move.force)
+        reuse = move.kind == "get" and self._store.reuse
+        call = self._recorder.begin(move.kind, move.keys, marks, move.force, reuse)
         if move.kind in ("put", "upsert"):
             answers = self._store.put(move.keys, values, move.replicas, move.kind == "upsert")
         elif move.kind == "get":
@@ -91,7 +92,7 @@ def main() -> None:
     parser.add_argument("--log", type=Path, required=True)
     parser.add_argument("--writer", type=int, required=True)
     parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--api", choices=("shm", "tcp", "mooncake"), required=True)
+    parser.add_argument("--api", choices=APIS, required=True)
     parser.add_argument("--role", choices=("clash", "probe"), required=True)
     parser.add_argument("--transient", action="store_true")
     parser.add_argument("--pace", type=float, required=True, help="mean seconds between two calls")
@@ -105,8 +106,9 @@ def main() -> None:
         if given.api == "mooncake":
             store = MooncakeStore(given.masters)
         else:
-            protocols = ("shm", "tcp") if given.api == "shm" else ("tcp",)
-            store = KvpoolStore(given.masters, given.log.stem, protocols)
+            protocol, _, reuse = given.api.partition("-")
+            protocols = ("shm", "tcp") if protocol == "shm" else ("tcp",)
+            store = KvpoolStore(given.masters, given.log.stem, protocols, bool(reuse))
         closing.callback(store.close)
         print("ready", flush=True)
         draws = random.Random(given.seed)

@@ -24,6 +24,7 @@ class Operation:
 
     kind: put, upsert, get, exists, remove or remove_all (key "": all keys).
     identity: of the value put or read (see values.identity). size: of the value put or found, -1 when not known.
+    reuse: of a get: it may have relied on what the process was told before, while the lease on that held.
     retried: the library may have sent the request more than once, so the outcome tells of the last time only.
     """
 
@@ -38,13 +39,14 @@ class Operation:
     size: int = -1
     force: bool = False
     retried: bool = True
+    reuse: bool = False
 
     def __str__(self) -> str:
         end = f"{self.end / 1e9:.6f}" if self.end < FOREVER else "never returned"
         what = f" {self.identity}" if self.identity else ""
         what += f" ({self.size} bytes)" if self.size >= 0 else ""
-        force = " force" if self.force else ""
-        return f"{self.process}#{self.call} {self.kind}{force} {self.key}{what} [{self.start / 1e9:.6f}, {end}] {self.outcome}"
+        how = (" force" if self.force else "") + (" reuse" if self.reuse else "")
+        return f"{self.process}#{self.call} {self.kind}{how} {self.key}{what} [{self.start / 1e9:.6f}, {end}] {self.outcome}"
 
 
 class Recorder:
@@ -54,10 +56,17 @@ class Recorder:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         self._calls = 0
 
-    def begin(self, kind: str, keys: Sequence[str], values: Sequence[tuple[str, int]] = (), force: bool = False) -> int:
+    def begin(
+        self,
+        kind: str,
+        keys: Sequence[str],
+        values: Sequence[tuple[str, int]] = (),
+        force: bool = False,
+        reuse: bool = False,
+    ) -> int:
         """Before the call. `values`: identity and size of each value put. Returns the call's number."""
         self._calls += 1
-        line: dict[str, object] = {"c": self._calls, "k": kind, "keys": list(keys), "f": force}
+        line: dict[str, object] = {"c": self._calls, "k": kind, "keys": list(keys), "f": force, "u": reuse}
         if values:
             line["v"] = list(values)
         self._write(line | {"t": time.monotonic_ns()})
@@ -121,4 +130,5 @@ class Reader:
                 max(put_size, read_size),
                 begun["f"],
                 answer["r"] if answer else True,
+                begun["u"],
             )

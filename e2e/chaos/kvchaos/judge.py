@@ -10,6 +10,9 @@ gone before the read began. Gone for certain is a value that
   - was read, after which another value was read.
 A put that failed or never returned may still come true later; only a read of its value shows that it did.
 
+A get with reuse relies on what its process was told before, while the lease on that holds: a node that the leader does not reach may
+still have what was removed by force or replaced. So its value need only have been there at some time since one lease before.
+
 Lost: a key is missing although a put of it was acknowledged, and since the put began no removal was under way, no eviction of
 the key was written down, and no memory was lost in which it may have lain. An eviction is no excuse while the pool is far
 below its watermark. While a storage node may be out of the leader's
@@ -45,6 +48,7 @@ class Circumstances:
     evicted: Evicted = field(default_factory=Evicted)  # what the masters wrote down
     hidden: Windows = field(default_factory=Windows)  # a storage node may be out of the leader's sight
     perishable: Windows = field(default_factory=Windows)  # objects may lie in memory that goes, or went
+    lease_ns: int = 0  # how long a reader may rely on what it was told
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,9 @@ class Judge:
         for operation in operations:
             if operation.kind == "remove_all":
                 self._of_all_keys.append(operation)
+            elif operation.kind == "get" and operation.reuse and operation.outcome == OK:
+                told = replace(operation, start=operation.start - self._circumstances.lease_ns)
+                self._keys[operation.key].add(told)
             else:
                 self._keys[operation.key].add(operation)
 

@@ -12,12 +12,13 @@ def test_what_was_recorded_is_read(tmp_path: Path) -> None:
     assert list(reader.answered()) == []
     assert [(it.key, it.end) for it in reader.rest()] == [("a", FOREVER), ("b", FOREVER)]
     recorder.end(put, [(OK, None, -1), ("busy", None, -1)], retried=False)
-    get = recorder.begin("get", ["a"])
+    get = recorder.begin("get", ["a"], reuse=True)
     recorder.end(get, [(OK, "1.1", 10)], retried=True)
     a, b, read = reader.answered()
     assert (a.kind, a.key, a.identity, a.size, a.outcome, a.retried) == ("put", "a", "1.1", 10, OK, False)
     assert (b.key, b.identity, b.outcome) == ("b", "1.2", "busy")
-    assert (read.kind, read.identity, read.size, read.retried) == ("get", "1.1", 10, True)
+    assert (read.kind, read.identity, read.size, read.retried, read.reuse) == ("get", "1.1", 10, True, True)
+    assert not a.reuse
     assert a.start <= a.end <= read.start <= read.end
     assert list(reader.rest()) == list(reader.answered()) == []
 

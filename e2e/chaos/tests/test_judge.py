@@ -142,6 +142,30 @@ def test_losses(history: list[Operation]) -> None:
     assert kinds(*history) == ["lost"]
 
 
+def reused(identity: str, start: int, end: int) -> Operation:
+    return operation("get", start, end, identity=identity, size=100, reuse=True)
+
+
+@pytest.mark.parametrize(
+    ("history", "found"),
+    [
+        pytest.param([put("1.1", 0, 1), removed(2, 30, force=True), reused("1.1", 39, 40)], [], id="removed"),
+        pytest.param([put("1.1", 0, 1), removed(2, 30, force=True), reused("1.1", 41, 42)], ["wrong"], id="too late"),
+        pytest.param([put("1.1", 0, 1), upsert("2.1", 2, 30), reused("1.1", 39, 40)], [], id="replaced"),
+        pytest.param([put("1.1", 0, 1), upsert("2.1", 2, 30), got("1.1", 39, 40)], ["wrong"], id="asked anew"),
+        pytest.param([put("1.1", 0, 1), reused("7.7", 2, 3)], ["wrong"], id="never put"),
+        pytest.param([put("1.1", 30, 31), missed(32, 33, reuse=True)], ["lost"], id="missing"),
+        pytest.param(
+            [put("1.1", 0, 1), upsert("2.1", 2, 30), got("2.1", 31, 32), reused("1.1", 33, 34), got("2.1", 35, 36)],
+            [],
+            id="what is read late does not show that what came after it is gone",
+        ),
+    ],
+)
+def test_a_client_that_reuses_may_be_late_by_a_lease(history: list[Operation], found: list[str]) -> None:
+    assert kinds(*history, circumstances=Circumstances(lease_ns=10)) == found
+
+
 def test_a_removal_under_way_excuses_a_miss() -> None:
     under_way = operation("remove", 2, **NOT_ANSWERED)
     assert kinds(put("1.1", 0, 1), missed(3, 4), unanswered=(under_way,)) == []

@@ -179,6 +179,7 @@ int32_t kv_sim_client_submit(kv_sim_client* client, int64_t now_ms, const kv_sim
   submission.upsert = batch->upsert != 0;
   submission.pins = static_cast<uint8_t>(batch->pins);
   submission.softPinMs = batch->soft_pin_ms;
+  submission.reuse = batch->reuse != 0;
   for (uint32_t i = 0; i < batch->count; ++i) {
     const kv_op& line = batch->table[i];
     submission.lines.push_back({{static_cast<const char*>(line.key), line.key_length},

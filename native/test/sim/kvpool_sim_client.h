@@ -53,7 +53,7 @@ typedef struct kv_sim_batch {
   uint32_t upsert;      /* puts: replace what exists */
   uint32_t pins;        /* puts: KV_PIN_* */
   uint32_t soft_pin_ms; /* puts: 0 = the pool's default */
-  uint32_t reserved;
+  uint32_t reuse;       /* gets: as KV_BATCH_REUSE */
 } kv_sim_batch;
 #define KV_SIM_OP_REMOVE_ALL 100
 

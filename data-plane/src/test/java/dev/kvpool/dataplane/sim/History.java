@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.sim.Values.Value;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** What clients did and were told, key by key, and what must therefore hold. */
@@ -14,8 +15,16 @@ final class History {
 
     private static final long RUNNING = Long.MAX_VALUE;
 
+    /**
+     * Who reads.
+     *
+     * @param reuses it reads what it was told of before without asking again, while its lease holds
+     */
+    record Reader(String client, boolean reuses) {}
+
     /** One try to put a value. */
     static final class Put {
+        final String client;
         final String key;
         final long beginMs;
         long endMs = RUNNING;
@@ -23,7 +32,8 @@ final class History {
         final boolean hardPinned;
         boolean acknowledged;
 
-        Put(String key, long beginMs, boolean upsert, boolean hardPinned) {
+        Put(String client, String key, long beginMs, boolean upsert, boolean hardPinned) {
+            this.client = client;
             this.key = key;
             this.beginMs = beginMs;
             this.upsert = upsert;
@@ -38,13 +48,18 @@ final class History {
 
     /** One removal of a key, or of all keys. */
     static final class Removal {
+        final String client;
         final String key;
         final boolean force;
         final long beginMs;
         long endMs = RUNNING;
         boolean acknowledged;
 
-        Removal(String key, boolean force, long beginMs) {
+        /** Keys of which a node still held something when it was acknowledged, such as one that the leader does not reach. */
+        Set<String> left = Set.of();
+
+        Removal(String client, String key, boolean force, long beginMs) {
+            this.client = client;
             this.key = key;
             this.force = force;
             this.beginMs = beginMs;
@@ -88,8 +103,8 @@ final class History {
         this.tally = tally;
     }
 
-    void putBegins(String key, int value, boolean upsert, boolean hardPinned) {
-        puts.put(value, new Put(key, world.nowMs(), upsert, hardPinned));
+    void putBegins(String client, String key, int value, boolean upsert, boolean hardPinned) {
+        puts.put(value, new Put(client, key, world.nowMs(), upsert, hardPinned));
     }
 
     void putEnds(int value, boolean acknowledged) {
@@ -100,13 +115,15 @@ final class History {
     }
 
     /** @param key null for all keys */
-    Removal removalBegins(String key, boolean force) {
-        Removal removal = new Removal(key, force, world.nowMs());
+    Removal removalBegins(String client, String key, boolean force) {
+        Removal removal = new Removal(client, key, force, world.nowMs());
         removals.add(removal);
         return removal;
     }
 
-    void removalEnds(Removal removal, boolean acknowledged) {
+    /** @param left keys of which some node holds something now */
+    void removalEnds(Removal removal, boolean acknowledged, Set<String> left) {
+        removal.left = left;
         removal.endMs = world.nowMs();
         removal.acknowledged = acknowledged;
         tally.count(acknowledged ? "removals acknowledged" : "removals refused");
@@ -165,21 +182,23 @@ final class History {
     }
 
     /** A read that began at {@code beginMs} brought these bytes. */
-    void read(String key, byte[] bytes, long beginMs) {
+    void read(Reader reader, String key, byte[] bytes, long beginMs) {
         tally.count("reads");
         Value value = values.of(bytes);
         check(value != null, "key %s was read as %d bytes that are no value", key, bytes.length);
         check(value.key().equals(key), "key %s was read as value %d of key %s", key, value.number(), value.key());
         Put put = puts.get(value.number());
-        checkNotReplaced(key, value, put, beginMs);
+        checkNotReplaced(reader, key, value, put, beginMs);
         for (Removal removal : removals) {
+            boolean stillSomewhere = removal.force && removal.left.contains(key);
+            long sinceMs = stillSomewhere ? toldMs(reader, removal.client, beginMs) : beginMs;
             boolean removed = removal.acknowledged
                     && removal.concerns(key)
                     && (removal.key != null || removal.force)
                     && memoryLostMs < removal.beginMs
                     && put.acknowledged
                     && put.endMs <= removal.beginMs
-                    && removal.endMs <= beginMs;
+                    && removal.endMs <= sinceMs;
             check(
                     !removed,
                     "key %s was read as value %d, which was acknowledged at %d and removed from %d to %d, before %d",
@@ -196,7 +215,7 @@ final class History {
      * What an acknowledged upsert replaced is not read again when no descriptor of before can be relied on any more, unless
      * what replaced it was lost, or evicted by a leader that could not write that down (data-plane/README.md, Thin so far).
      */
-    private void checkNotReplaced(String key, Value value, Put put, long beginMs) {
+    private void checkNotReplaced(Reader reader, String key, Value value, Put put, long beginMs) {
         for (Put other : puts.values()) {
             boolean replaced = other != put
                     && other.upsert
@@ -204,7 +223,7 @@ final class History {
                     && other.key.equals(key)
                     && put.acknowledged
                     && put.endMs <= other.beginMs
-                    && other.endMs + leaseMs < beginMs
+                    && other.endMs < toldMs(reader, other.client, beginMs)
                     && untracedMs.getOrDefault(key, Long.MIN_VALUE) < put.endMs
                     && !isRemovalPossible(key, other.beginMs, false)
                     && memoryLostMs < other.beginMs;
@@ -218,6 +237,14 @@ final class History {
                     other.endMs,
                     beginMs);
         }
+    }
+
+    /**
+     * Since when a reader may have known where an object is that it read. Who reads without asking relies on what he was told while its
+     * lease holds; what he does himself he knows.
+     */
+    private long toldMs(Reader reader, String actor, long beginMs) {
+        return reader.reuses && !reader.client.equals(actor) ? beginMs - leaseMs : beginMs;
     }
 
     /** Whether something acknowledged must be there under this key now. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.sim;
 
+import dev.kvpool.dataplane.sim.History.Reader;
 import dev.kvpool.dataplane.sim.History.Removal;
 import dev.kvpool.dataplane.sim.nativecore.ClientCore.Manner;
 import dev.kvpool.dataplane.sim.nativecore.OpTable;
@@ -94,7 +95,7 @@ final class Load {
         for (String key : keys) {
             boolean large = plan.tight() || world.oneIn(10);
             memory.add(values.make(key, world.random.nextInt(large ? plan.valueBytesMax() : 300)));
-            history.putBegins(key, values.latest(), manner.upsert(), manner.pins() == Manner.PIN_HARD);
+            history.putBegins(client.name, key, values.latest(), manner.upsert(), manner.pins() == Manner.PIN_HARD);
         }
         run(OpTable.PUT, keys, memory, timeoutMs, manner, table -> {
             for (int i = 0; i < keys.size(); i++) {
@@ -121,21 +122,22 @@ final class Load {
     private Manner putManner(List<String> keys) {
         boolean upsert = plan.upserting() && world.oneIn(3);
         if (keys.stream().anyMatch(key -> plan.isPinned(number(key)))) {
-            return new Manner(plan.replicas(), false, upsert, Manner.PIN_HARD, 0);
+            return new Manner(plan.replicas(), false, upsert, Manner.PIN_HARD, 0, false);
         }
         boolean soft = plan.pinning() && world.oneIn(3);
-        return new Manner(plan.replicas(), false, upsert, soft ? Manner.PIN_SOFT : 0, soft ? SOFT_PIN_MS : 0);
+        return new Manner(plan.replicas(), false, upsert, soft ? Manner.PIN_SOFT : 0, soft ? SOFT_PIN_MS : 0, false);
     }
 
     void get(List<String> keys, int timeoutMs) {
         long beginMs = world.nowMs();
         List<byte[]> memory = new ArrayList<>();
         keys.forEach(key -> memory.add(new byte[plan.valueBytesMax() + Values.BYTES_MIN]));
-        run(OpTable.GET, keys, memory, timeoutMs, table -> {
+        Manner manner = new Manner(plan.replicas(), false, false, 0, 0, client.reuses);
+        run(OpTable.GET, keys, memory, timeoutMs, manner, table -> {
             for (int i = 0; i < keys.size(); i++) {
                 count("get", table.status(i));
                 if (table.status(i) == Status.OK.code()) {
-                    history.read(keys.get(i), table.result(i), beginMs);
+                    history.read(new Reader(client.name, client.reuses), keys.get(i), table.result(i), beginMs);
                 }
             }
         });
@@ -153,12 +155,12 @@ final class Load {
         boolean force = plan.forcing() && world.oneIn(2);
         List<Removal> removals = new ArrayList<>();
         for (String key : keys) {
-            removals.add(history.removalBegins(key, force));
+            removals.add(history.removalBegins(client.name, key, force));
             truth.mayGo(key);
         }
         run(OpTable.REMOVE, keys, nothing(keys), timeoutMs(), Manner.of(plan.replicas(), force), table -> {
             for (int i = 0; i < keys.size(); i++) {
-                history.removalEnds(removals.get(i), table.status(i) == Status.OK.code());
+                history.removalEnds(removals.get(i), table.status(i) == Status.OK.code(), truth.heldKeys());
                 count("remove", table.status(i));
             }
         });
@@ -166,11 +168,11 @@ final class Load {
 
     private void removeAll() {
         boolean force = plan.forcing() && world.oneIn(2);
-        Removal removal = history.removalBegins(null, force);
+        Removal removal = history.removalBegins(client.name, null, force);
         truth.allMayGo();
         Manner manner = Manner.of(plan.replicas(), force);
         run(OpTable.REMOVE_ALL, List.of("all"), List.of(NOTHING), timeoutMs(), manner, table -> {
-            history.removalEnds(removal, table.status(0) == Status.OK.code());
+            history.removalEnds(removal, table.status(0) == Status.OK.code(), truth.heldKeys());
             count("remove all", table.status(0));
         });
     }
@@ -181,7 +183,7 @@ final class Load {
         List<byte[]> memory = List.of(new byte[plan.valueBytesMax() + Values.BYTES_MIN]);
         run(OpTable.GET, List.of(key), memory, timeoutMs, table -> {
             if (table.status(0) == Status.OK.code()) {
-                history.read(key, table.result(0), beginMs);
+                history.read(new Reader(client.name, false), key, table.result(0), beginMs);
             }
             status.accept(table.status(0));
         });

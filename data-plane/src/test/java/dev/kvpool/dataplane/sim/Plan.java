@@ -16,6 +16,7 @@ import java.util.SplittableRandom;
  * @param pinning the first keys are pinned hard by every put, some others softly
  * @param ssd the nodes have SSDs, which get what the pool evicts from memory
  * @param draining nodes are emptied and taken back
+ * @param reusing so many clients read what they were told of before without asking again, while its lease holds
  */
 record Plan(
         SimTimes times,
@@ -38,7 +39,8 @@ record Plan(
         long loadMs,
         long faultEveryMs,
         boolean cramped,
-        boolean ssd) {
+        boolean ssd,
+        int reusing) {
     /** So few that what is pinned lies well below the watermark. */
     private static final int PINNED_KEYS = 2;
 
@@ -73,7 +75,8 @@ record Plan(
                 dice.nextLong(10_000, 22_000),
                 dice.nextLong(200, 1_500),
                 cramped,
-                tight && new SplittableRandom(seed ^ 0x55D).nextBoolean());
+                tight && new SplittableRandom(seed ^ 0x55D).nextBoolean(),
+                Math.max(0, new SplittableRandom(seed ^ 0x2E05E).nextInt(-1, 3)));
     }
 
     /** Whether every put of a key pins it hard; not where such an object may go with a transient node. */

@@ -24,6 +24,9 @@ final class SimClient extends SimProcess {
 
     private record Running(OpTable table, Consumer<OpTable> whenDone, long deadlineMs) {}
 
+    /** Whether it reads what it was told of before without asking again. */
+    final boolean reuses;
+
     private final String masters;
     private final Map<Long, End> ends = new TreeMap<>();
     private final Map<Long, Receiving> receiving = new TreeMap<>();
@@ -31,8 +34,9 @@ final class SimClient extends SimProcess {
     private ClientCore core;
     private long lastBatch;
 
-    SimClient(Network network, String name, List<String> masters) {
+    SimClient(Network network, String name, List<String> masters, boolean reuses) {
         super(network, name);
+        this.reuses = reuses;
         this.masters = String.join(",", masters);
     }
 

@@ -61,7 +61,7 @@ final class Simulation implements AutoCloseable {
             truth.add(node);
         }
         for (int i = 0; i < plan.clients(); i++) {
-            SimClient client = new SimClient(network, "client-" + i, addresses);
+            SimClient client = new SimClient(network, "client-" + i, addresses, i < plan.reusing());
             clients.add(client);
             loads.add(new Load(plan, client, history, truth, values, tally, arena));
         }

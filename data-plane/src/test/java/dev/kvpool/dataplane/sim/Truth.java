@@ -132,6 +132,13 @@ final class Truth {
                 || holds(staying, key, id::equals);
     }
 
+    /** Keys of which some node holds an object. */
+    Set<String> heldKeys() {
+        Set<String> keys = new HashSet<>();
+        nodes.forEach(node -> node.held().forEach(slot -> keys.add(slot.key())));
+        return keys;
+    }
+
     /** Whether a node holds this object of a key. */
     static boolean holds(SimNode node, String key, ObjectId id) {
         return holds(node, key, slot -> slot.equals(id));

@@ -39,13 +39,14 @@ public final class ClientCore implements AutoCloseable {
      * @param upsert for puts
      * @param pins for puts, as in the C header
      * @param softPinMs for puts, 0 for the pool's default
+     * @param reuse for gets: what is leased is read without asking
      */
-    public record Manner(int replicas, boolean force, boolean upsert, int pins, int softPinMs) {
+    public record Manner(int replicas, boolean force, boolean upsert, int pins, int softPinMs, boolean reuse) {
         public static final int PIN_SOFT = 1;
         public static final int PIN_HARD = 2;
 
         public static Manner of(int replicas, boolean force) {
-            return new Manner(replicas, force, false, 0, 0);
+            return new Manner(replicas, force, false, 0, 0, false);
         }
     }
 
@@ -89,6 +90,7 @@ public final class ClientCore implements AutoCloseable {
         batch.set(INT, 40, manner.upsert() ? 1 : 0);
         batch.set(INT, 44, manner.pins());
         batch.set(INT, 48, manner.softPinMs());
+        batch.set(INT, 52, manner.reuse() ? 1 : 0);
         call(() -> SimFunctions.kv_sim_client_submit(handle, nowMs, batch.address()));
     }
 
