@@ -7,7 +7,7 @@ import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
 
-/** How storage nodes that are to go hand over what they hold. */
+/** How storage nodes that are to go, or whose node of the cluster is cordoned, hand over what they hold. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record DrainSpec(
         @JsonPropertyDescription(
@@ -27,12 +27,29 @@ public record DrainSpec(
                 "What becomes of a storage node that still holds objects with no other place after the timeout. Wait: it"
                         + " stays, takes nothing new and is tried again. Drop: it goes, and they are lost.")
         @Default("Wait")
-        LeftoverPolicy onLeftovers) {
+        LeftoverPolicy onLeftovers,
+
+        @JsonPropertyDescription(
+                "How long a node of the cluster that is cordoned is kept from losing its storage pods, for example 30m."
+                        + " Until a storage node on it is empty its pod is not evicted, as by kubectl drain; after"
+                        + " this time it may be, with what only it holds, whatever onLeftovers says.")
+        @Default(NODE_TIMEOUT_DEFAULT)
+        @Size(max = 16)
+        @ValidationRule(
+                value = DurationRule.FORMAT,
+                message = "nodeTimeout must be one whole number with a unit ms, s or m, for example 30m")
+        @ValidationRule(
+                value = "!(" + DurationRule.FORMAT + ") || (duration(self) >= duration('10s')"
+                        + " && duration(self) <= duration('1440m'))",
+                message = "nodeTimeout must be between 10s and 1440m")
+        String nodeTimeout) {
 
     public static final String TIMEOUT_DEFAULT = "10m";
+    public static final String NODE_TIMEOUT_DEFAULT = "30m";
 
     public DrainSpec {
         timeout = timeout == null ? TIMEOUT_DEFAULT : timeout;
         onLeftovers = onLeftovers == null ? LeftoverPolicy.WAIT : onLeftovers;
+        nodeTimeout = nodeTimeout == null ? NODE_TIMEOUT_DEFAULT : nodeTimeout;
     }
 }

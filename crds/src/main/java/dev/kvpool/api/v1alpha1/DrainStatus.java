@@ -7,7 +7,7 @@ import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.kubernetes.api.model.Quantity;
 
-/** A storage node that is to go, or was until a moment ago: all the operator knows of it. */
+/** A storage node that is to go or lies on a cordoned node of the cluster, or was until a moment ago: all the operator knows of it. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record DrainStatus(
         @JsonPropertyDescription("Id of the storage node.") @Required @Size(max = 253)
@@ -24,7 +24,13 @@ public record DrainStatus(
         @JsonPropertyDescription("Their bytes, rounded.") Quantity bytesLeft,
 
         @JsonPropertyDescription("What it waits for, or why something is left.") @Size(max = REASON_LENGTH_MAX)
-        String reason) {
+        String reason,
+
+        @JsonPropertyDescription(
+                "Node of the cluster it is on, where it is emptied because that is cordoned. Absent where the spec does not"
+                        + " want it any more.")
+        @Size(max = 253)
+        String cordonedNode) {
 
     /** Storage nodes that are emptied at a time; further ones wait for their turn. */
     public static final int DRAINS_MAX = 64;

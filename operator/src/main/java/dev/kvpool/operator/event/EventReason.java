@@ -21,12 +21,31 @@ public enum EventReason {
     UPGRADE_BLOCKED("UpgradeBlocked", true, "The wanted image does not fit the pool; nothing was restarted."),
     UPGRADE_GOES_BACK("UpgradeGoesBack", true, "The pool goes back to the image it ran before."),
     UPGRADE_FAILED("UpgradeFailed", true, "The pool is back at the image it ran before."),
-    DRAIN_STARTED("DrainStarted", false, "A storage node that is to go is being emptied."),
-    DRAIN_FINISHED("DrainFinished", false, "A storage node is empty and goes."),
+    DRAIN_STARTED(
+            "DrainStarted",
+            false,
+            "A storage node that is to go, or whose node of the cluster is cordoned, is being emptied."),
+    DRAIN_FINISHED("DrainFinished", false, "A storage node is empty and goes, or its pod may be evicted."),
+    DRAIN_WAITS(
+            "DrainWaits",
+            false,
+            "A storage node's node of the cluster is cordoned, and it cannot be emptied now; its pod is not evicted before."),
+    EVICTION_ALLOWED(
+            "EvictionAllowed",
+            false,
+            "A storage node's node of the cluster is cordoned, and its pod may be evicted, as what it holds is on a volume that"
+                    + " stays."),
+    DRAIN_HANDED_BACK(
+            "DrainHandedBack",
+            false,
+            "A storage node's pod has left its cordoned node of the cluster; the storage node takes part again."),
     DRAIN_CANCELLED("DrainCancelled", false, "A storage node that was to go stays and takes part again."),
     DRAIN_LEFTOVERS(
             "DrainLeftovers", true, "A storage node could not be emptied in time; it stays and is tried again."),
-    OBJECTS_DROPPED("ObjectsDropped", true, "A storage node goes with objects that had no other place."),
+    OBJECTS_DROPPED(
+            "ObjectsDropped",
+            true,
+            "A storage node goes, or its pod may be evicted, with objects that had no other place."),
     DIRECTORY_GOES(
             "DirectoryGoes",
             false,

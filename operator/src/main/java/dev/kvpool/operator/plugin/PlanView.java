@@ -13,6 +13,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * What the operator would do now, and what its status would say of it. Pure.
@@ -53,6 +54,8 @@ record PlanView(
         plan.drains().actions().forEach(action -> steps.add(step(action)));
         seen.pods(PoolLabels.ROLE_MASTER)
                 .forEach(pod -> label(pod, plan.leaderPod()).ifPresent(steps::add));
+        seen.pods(PoolLabels.ROLE_STORAGE)
+                .forEach(pod -> label(pod, plan.evictable()).ifPresent(steps::add));
         return new PlanView(
                 seen.names().pool(),
                 seen.names().namespace(),
@@ -86,6 +89,16 @@ record PlanView(
             case DrainAction.Empty(String node) -> new Step("empty", "storage node " + node, List.of());
             case DrainAction.Cancel(String node) -> new Step("take back", "storage node " + node, List.of());
         };
+    }
+
+    private static Optional<Step> label(ObservedPod storage, Set<String> evictable) {
+        boolean may = evictable.contains(storage.name());
+        return may == storage.evictable()
+                ? Optional.empty()
+                : Optional.of(new Step(
+                        "change",
+                        "Pod " + storage.name(),
+                        List.of(may ? "it may be evicted" : "it may not be evicted any more")));
     }
 
     private static Optional<Step> label(ObservedPod master, Optional<String> leader) {

@@ -85,9 +85,12 @@ final class StatusText {
     }
 
     private static String drain(DrainStatus drain) {
-        return "%n%s is to go: %s%s%s%n"
+        return "%n%s %s: %s%s%s%n"
                 .formatted(
                         drain.node(),
+                        drain.cordonedNode() == null
+                                ? "is to go"
+                                : "is on " + drain.cordonedNode() + ", which is cordoned",
                         Words.of(drain.phase()),
                         drain.objectsLeft() == null ? "" : ", about " + drain.objectsLeft() + " objects left",
                         drain.reason() == null ? "" : " (" + drain.reason() + ")");

@@ -8,7 +8,7 @@ import dev.kvpool.operator.event.Notice;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Which events are due about storage nodes that are to go: one for each that comes to another phase. Pure. */
+/** Which events are due about storage nodes that are to go or lie on cordoned nodes: one for each that comes to another phase. Pure. */
 final class DrainNotices {
     private DrainNotices() {}
 
@@ -26,8 +26,35 @@ final class DrainNotices {
 
     private static Notice notice(DrainStatus drain) {
         return switch (drain.phase()) {
-            case EMPTYING -> new Notice(EventReason.DRAIN_STARTED, drain.node() + " is to go and is being emptied.");
-            case EMPTY -> new Notice(EventReason.DRAIN_FINISHED, drain.node() + " is empty and goes.");
+            case WAITING ->
+                new Notice(
+                        EventReason.DRAIN_WAITS,
+                        "%s is on %s, which is cordoned, and cannot be emptied now%s."
+                                .formatted(drain.node(), drain.cordonedNode(), why(drain)));
+            case EMPTYING ->
+                new Notice(
+                        EventReason.DRAIN_STARTED,
+                        drain.cordonedNode() == null
+                                ? drain.node() + " is to go and is being emptied."
+                                : "%s is being emptied, because its node %s is cordoned."
+                                        .formatted(drain.node(), drain.cordonedNode()));
+            case EMPTY ->
+                new Notice(
+                        EventReason.DRAIN_FINISHED,
+                        drain.cordonedNode() == null
+                                ? drain.node() + " is empty and goes."
+                                : "%s is empty; its pod may be evicted from %s."
+                                        .formatted(drain.node(), drain.cordonedNode()));
+            case KEPT ->
+                new Notice(
+                        EventReason.EVICTION_ALLOWED,
+                        "The pod of %s may be evicted from %s: what it holds is on a volume that stays."
+                                .formatted(drain.node(), drain.cordonedNode()));
+            case BACK ->
+                new Notice(
+                        EventReason.DRAIN_HANDED_BACK,
+                        "%s has left %s, which is cordoned, and takes part again."
+                                .formatted(drain.node(), drain.cordonedNode()));
             case CANCELLED ->
                 new Notice(EventReason.DRAIN_CANCELLED, drain.node() + " stays after all and takes part again.");
             case LEFTOVERS ->
@@ -36,13 +63,22 @@ final class DrainNotices {
                         "%s could not be emptied in time: %s. It stays and is tried again."
                                 .formatted(drain.node(), left(drain)));
             case DROPPED ->
-                new Notice(EventReason.OBJECTS_DROPPED, "%s goes as it is: %s.".formatted(drain.node(), left(drain)));
+                new Notice(
+                        EventReason.OBJECTS_DROPPED,
+                        drain.cordonedNode() == null
+                                ? "%s goes as it is: %s.".formatted(drain.node(), left(drain))
+                                : "The pod of %s may be evicted from %s as it is: %s."
+                                        .formatted(drain.node(), drain.cordonedNode(), left(drain)));
         };
+    }
+
+    private static String why(DrainStatus drain) {
+        return drain.reason() == null ? "" : " (" + drain.reason() + ")";
     }
 
     private static String left(DrainStatus drain) {
         String bytes = drain.bytesLeft() == null ? "" : " of about " + drain.bytesLeft();
-        String why = drain.reason() == null ? "" : " (" + drain.reason() + ")";
+        String why = why(drain);
         return drain.objectsLeft() == null
                 ? "nobody can tell how many objects have no other place" + why
                 : "%d objects%s have no other place%s".formatted(drain.objectsLeft(), bytes, why);

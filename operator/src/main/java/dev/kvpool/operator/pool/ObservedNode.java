@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool;
 
 import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeSpec;
 import io.fabric8.kubernetes.api.model.Taint;
 import java.util.List;
 import java.util.Map;
@@ -14,9 +15,13 @@ import java.util.Optional;
  * @param name its name
  * @param labels its labels
  * @param taints its taints
+ * @param cordoned true when no pod shall come to it any more, as before its maintenance
  */
-public record ObservedNode(String name, Map<String, String> labels, List<Taint> taints) {
+public record ObservedNode(String name, Map<String, String> labels, List<Taint> taints, boolean cordoned) {
     private static final String ZONE = "topology.kubernetes.io/zone";
+
+    /** Follows the field of the same name; where only one of them is seen, the other one comes a moment later. */
+    private static final String UNSCHEDULABLE = "node.kubernetes.io/unschedulable";
 
     public ObservedNode {
         labels = Map.copyOf(labels);
@@ -27,7 +32,14 @@ public record ObservedNode(String name, Map<String, String> labels, List<Taint> 
         return new ObservedNode(
                 node.getMetadata().getName(),
                 Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of()),
-                node.getSpec() == null ? List.of() : node.getSpec().getTaints());
+                node.getSpec() == null ? List.of() : node.getSpec().getTaints(),
+                isCordoned(node.getSpec()));
+    }
+
+    private static boolean isCordoned(NodeSpec spec) {
+        return spec != null
+                && (Boolean.TRUE.equals(spec.getUnschedulable())
+                        || spec.getTaints().stream().anyMatch(taint -> UNSCHEDULABLE.equals(taint.getKey())));
     }
 
     /** The failure domain it lies in, where the cluster says so. */

@@ -22,6 +22,7 @@ import java.util.Optional;
  * @param started false while none of its containers has ever run, so that its memory is empty
  * @param ready as the kubelet says
  * @param leaderLabel true when it is labelled as the leader
+ * @param evictable true when it is labelled as one that may be evicted
  * @param leaving true when it is being deleted
  * @param node name of the node of the cluster it is on; empty while it is on none
  * @param perNode true for a storage pod of a perNode set
@@ -41,6 +42,7 @@ public record ObservedPod(
         boolean started,
         boolean ready,
         boolean leaderLabel,
+        boolean evictable,
         boolean leaving,
         String node,
         boolean perNode,
@@ -72,6 +74,7 @@ public record ObservedPod(
                 started(status),
                 pod.getMetadata().getDeletionTimestamp() == null && conditionIs(status, "Ready", "True"),
                 "true".equals(labels.get(PoolLabels.LEADER)),
+                "true".equals(labels.get(PoolLabels.EVICTABLE)),
                 pod.getMetadata().getDeletionTimestamp() != null,
                 nodeName(pod),
                 isOfDaemonSet(pod),

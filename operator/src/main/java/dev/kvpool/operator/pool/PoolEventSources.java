@@ -34,7 +34,7 @@ import java.util.stream.Stream;
 
 /**
  * What makes a pool be looked at again: a change of one of its objects, its pods, its Lease's holder, its transfer
- * engine or, with perNode sets, the nodes of the cluster.
+ * engine or the nodes of the cluster that its storage pods are on; with perNode sets all nodes.
  *
  * <p>Objects are found by label, not by owner: retained ones have none. Java Operator SDK 5.3.0 to 5.3.4 loses changes
  * of others that arrive during a write of its own when it compares resource versions, so that is off everywhere.
@@ -67,12 +67,13 @@ final class PoolEventSources {
                         .withOnUpdateFilter(PoolEventSources::concernsLeadership)
                         .build(),
                 context));
-        sources.add(new InformerEventSource<>(
+        InformerEventSource<Pod, KvCachePool> pods = new InformerEventSource<>(
                 labelled(Pod.class)
                         .withOnUpdateFilter(PoolEventSources::concernsPool)
                         .build(),
-                context));
-        sources.add(nodes(context));
+                context);
+        sources.add(pods);
+        sources.add(nodes(context, pods));
         sources.add(engines(context));
         return sources;
     }
@@ -91,20 +92,34 @@ final class PoolEventSources {
         return InformerEventSourceConfiguration.from(kind, KvCachePool.class)
                 .withLabelSelector(PoolLabels.ALL_CHILDREN)
                 .withComparableResourceVersion(false)
-                .withSecondaryToPrimaryMapper(child -> Set.of(new ResourceID(
-                        child.getMetadata().getLabels().get(PoolLabels.POOL),
-                        child.getMetadata().getNamespace())));
+                .withSecondaryToPrimaryMapper(child -> Set.of(poolOf(child)));
     }
 
-    /** Nodes come, go, and change labels and taints; only pools with perNode sets mind at once. */
-    private static EventSource<?, KvCachePool> nodes(EventSourceContext<KvCachePool> context) {
+    private static ResourceID poolOf(HasMetadata child) {
+        return new ResourceID(
+                child.getMetadata().getLabels().get(PoolLabels.POOL),
+                child.getMetadata().getNamespace());
+    }
+
+    private static boolean isOn(Node node, Pod pod) {
+        return pod.getSpec() != null
+                && node.getMetadata().getName().equals(pod.getSpec().getNodeName());
+    }
+
+    /** Nodes come, go, are cordoned, and change labels and taints; pools mind that have pods there or perNode sets. */
+    private static EventSource<?, KvCachePool> nodes(
+            EventSourceContext<KvCachePool> context, InformerEventSource<Pod, KvCachePool> pods) {
         return new InformerEventSource<>(
                 InformerEventSourceConfiguration.from(Node.class, KvCachePool.class)
                         .withComparableResourceVersion(false)
                         .withWatchAllNamespaces()
-                        .withSecondaryToPrimaryMapper(node -> context.getPrimaryCache()
-                                .list(PoolObserver::isSpreadOverNodes)
-                                .map(ResourceID::fromResource)
+                        .withSecondaryToPrimaryMapper(node -> Stream.concat(
+                                        context.getPrimaryCache()
+                                                .list(PoolObserver::isSpreadOverNodes)
+                                                .map(ResourceID::fromResource),
+                                        pods.list()
+                                                .filter(pod -> isOn(node, pod))
+                                                .map(PoolEventSources::poolOf))
                                 .collect(Collectors.toSet()))
                         .withOnUpdateFilter(
                                 (now, before) -> !ObservedNode.of(now).equals(ObservedNode.of(before)))

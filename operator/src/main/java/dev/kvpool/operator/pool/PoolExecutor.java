@@ -66,7 +66,18 @@ final class PoolExecutor {
         plan.replacePods().forEach(executor::deletePod);
         plan.roll().actions().forEach(executor::roll);
         plan.drains().actions().forEach(executor::drain);
-        seen.pods(PoolLabels.ROLE_MASTER).forEach(pod -> executor.label(pod, plan.leaderPod()));
+        seen.pods(PoolLabels.ROLE_MASTER)
+                .forEach(pod -> executor.label(
+                        pod,
+                        PoolLabels.LEADER,
+                        pod.leaderLabel(),
+                        plan.leaderPod().filter(pod.name()::equals).isPresent()));
+        seen.pods(PoolLabels.ROLE_STORAGE)
+                .forEach(pod -> executor.label(
+                        pod,
+                        PoolLabels.EVICTABLE,
+                        pod.evictable(),
+                        plan.evictable().contains(pod.name())));
         return new Outcome(executor.changes, executor.failures, executor.binding);
     }
 
@@ -191,15 +202,13 @@ final class PoolExecutor {
                         new Finding(Reason.APPLY_FAILED, "%s did not %s: %s.".formatted(name, what, why))));
     }
 
-    private void label(ObservedPod observed, Optional<String> leader) {
-        boolean leads = leader.filter(observed.name()::equals).isPresent();
-        if (leads == observed.leaderLabel()) {
+    private void label(ObservedPod observed, String label, boolean has, boolean wanted) {
+        if (has == wanted) {
             return;
         }
         // The UID makes the API server refuse the change when the pod was replaced by another of its name.
-        String value = leads ? "\"true\"" : "null";
-        String patch = "{\"metadata\":{\"uid\":\"%s\",\"labels\":{\"%s\":%s}}}"
-                .formatted(observed.uid(), PoolLabels.LEADER, value);
+        String value = wanted ? "\"true\"" : "null";
+        String patch = "{\"metadata\":{\"uid\":\"%s\",\"labels\":{\"%s\":%s}}}".formatted(observed.uid(), label, value);
         pod(observed)
                 .ifPresent(pod -> attempt(pod, () -> {
                     client().resource(pod).patch(PatchContext.of(PatchType.JSON_MERGE), patch);

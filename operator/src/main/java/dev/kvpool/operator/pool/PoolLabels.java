@@ -26,6 +26,9 @@ public final class PoolLabels {
 
     public static final String UCX_WANTED = "wanted";
 
+    /** Label of storage pods that may be evicted, as nothing is lost with them, or as their time is over. */
+    public static final String EVICTABLE = "kvpool.dev/evictable";
+
     /** Annotation of every child: the pool's identity, which outlives the custom resource under Retain. */
     public static final String POOL_ID = "kvpool.dev/pool-id";
 

@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * What shall be done for a pool. It holds decisions only; carrying them out needs no further ones.
@@ -17,6 +18,7 @@ import java.util.Optional;
  * @param replacePods pods with outdated settings that are deleted to be made anew: masters, and storage nodes that never ran
  *     or of which the spec allows to lose what they hold
  * @param leaderPod the pod that shall carry the leader label, alone; empty to take the label from all
+ * @param evictable names of the storage pods that shall be labelled as ones that may be evicted; no other shall
  * @param deadLeader a leader whose process has ended, of which the other masters are told
  * @param storageNodes how many storage nodes the pool shall have now
  * @param waiting sentences about parts of the spec that are carried out when storage nodes are empty
@@ -32,6 +34,7 @@ public record PoolPlan(
         List<HasMetadata> delete,
         List<ObservedPod> replacePods,
         Optional<String> leaderPod,
+        Set<String> evictable,
         Optional<DeadLeader> deadLeader,
         int storageNodes,
         List<String> waiting,
@@ -45,6 +48,7 @@ public record PoolPlan(
         apply = List.copyOf(apply);
         delete = List.copyOf(delete);
         replacePods = List.copyOf(replacePods);
+        evictable = Set.copyOf(evictable);
         waiting = List.copyOf(waiting);
         heldBack = List.copyOf(heldBack);
         leftOut = List.copyOf(leftOut);

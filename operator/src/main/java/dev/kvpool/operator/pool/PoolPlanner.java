@@ -24,6 +24,7 @@ import dev.kvpool.operator.pool.child.PoolService;
 import dev.kvpool.operator.pool.child.PreflightJob;
 import dev.kvpool.operator.pool.child.StorageDaemonSet;
 import dev.kvpool.operator.pool.child.StorageStatefulSet;
+import dev.kvpool.operator.pool.drain.Departure;
 import dev.kvpool.operator.pool.drain.DrainPlan;
 import dev.kvpool.operator.pool.drain.DrainView;
 import dev.kvpool.operator.pool.drain.Drains;
@@ -41,6 +42,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -63,14 +65,19 @@ public final class PoolPlanner {
      */
     public PoolPlan plan(PoolObservation seen, List<Finding> problems) {
         StoragePlan wish = StoragePlan.of(seen, Set.of());
-        RollView view = RollViews.of(seen, settings);
+        List<Departure> departures = Cordons.join(wish.departures(), seen);
+        RollView view = RollViews.of(
+                seen, Cordons.emptiedFirst(departures, seen.status().drains()), settings);
         if (!problems.isEmpty() || seen.spec().paused()) {
+            DrainView without = drainView(seen, wish, departures, false, isUnderWay(seen));
+            DrainPlan drains = seen.spec().paused() ? Drains.rest(without) : Drains.plan(without);
             return new PoolPlan(
                     List.of(),
                     Optional.empty(),
                     List.of(),
                     List.of(),
                     leaderPod(seen),
+                    seen.spec().paused() ? stillEvictable(seen, departures) : evictable(seen, drains),
                     DeadLeader.of(seen),
                     wish.expectedNodes().size(),
                     List.of(),
@@ -78,10 +85,10 @@ public final class PoolPlanner {
                     List.of(),
                     List.of(),
                     Roll.rest(view),
-                    Drains.rest(drainView(seen, wish, false)));
+                    drains);
         }
         RollPlan roll = Roll.plan(view);
-        DrainPlan drains = Drains.plan(drainView(seen, wish, isUnderWay(seen, roll)));
+        DrainPlan drains = Drains.plan(drainView(seen, wish, departures, true, isUnderWay(seen, roll)));
         StoragePlan storage = StoragePlan.of(seen, drains.released());
         PoolBlueprint blueprint = blueprint(seen, storage, roll);
         HostDirectories directories = HostDirectories.of(seen, storage, blueprint.poolId());
@@ -96,6 +103,7 @@ public final class PoolPlanner {
                 delete(seen, apply, storage, directories, roll),
                 replace(seen, storage, roll),
                 leaderPod(seen),
+                evictable(seen, drains),
                 DeadLeader.of(seen),
                 storage.expectedNodes().size(),
                 storage.waiting(),
@@ -116,24 +124,52 @@ public final class PoolPlanner {
                         made == null || !secret.getMetadata().getName().equals(made.name()));
     }
 
-    private static DrainView drainView(PoolObservation seen, StoragePlan wish, boolean upgrading) {
+    private static DrainView drainView(
+            PoolObservation seen, StoragePlan wish, List<Departure> departures, boolean specCounts, boolean upgrading) {
         Set<String> expected = new HashSet<>(wish.expectedNodes());
-        wish.departures().forEach(departure -> expected.remove(departure.node()));
+        departures.forEach(departure -> expected.remove(departure.node()));
         return new DrainView(
                 seen.status().drains(),
                 expected,
-                wish.departures(),
+                departures,
+                seen.pods(PoolLabels.ROLE_STORAGE).stream()
+                        .collect(Collectors.toMap(ObservedPod::nodeId, ObservedPod::node, (a, b) -> a)),
                 seen.spec().drain(),
+                seen.spec().upgrade().maxUnavailable(),
                 seen.spec().onDataLoss() == DataLossPolicy.REPLACE,
+                specCounts,
                 upgrading,
                 seen.leaderReport(),
                 seen.now());
     }
 
+    private static Set<String> evictable(PoolObservation seen, DrainPlan drains) {
+        return pods(seen, pod -> drains.evictable().contains(pod.nodeId()));
+    }
+
+    /** Nothing is decided, but a pod whose node is not cordoned any more is not let go. */
+    private static Set<String> stillEvictable(PoolObservation seen, List<Departure> departures) {
+        Set<String> cordoned = departures.stream()
+                .filter(departure -> departure.cordon().isPresent())
+                .map(Departure::node)
+                .collect(Collectors.toSet());
+        return pods(seen, pod -> pod.evictable() && cordoned.contains(pod.nodeId()));
+    }
+
+    private static Set<String> pods(PoolObservation seen, Predicate<ObservedPod> which) {
+        return seen.pods(PoolLabels.ROLE_STORAGE).stream()
+                .filter(which)
+                .map(ObservedPod::name)
+                .collect(Collectors.toSet());
+    }
+
+    private static boolean isUnderWay(PoolObservation seen) {
+        return seen.status().roll() != null && !seen.status().roll().steps().isEmpty();
+    }
+
     private static boolean isUnderWay(PoolObservation seen, RollPlan roll) {
-        boolean before =
-                seen.status().roll() != null && !seen.status().roll().steps().isEmpty();
-        return before || roll.next().filter(next -> !next.steps().isEmpty()).isPresent();
+        return isUnderWay(seen)
+                || roll.next().filter(next -> !next.steps().isEmpty()).isPresent();
     }
 
     private static List<HasMetadata> delete(

@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
 final class RollViews {
     private RollViews() {}
 
-    static RollView of(PoolObservation seen, OperatorSettings settings) {
+    static RollView of(PoolObservation seen, List<String> emptiedFirst, OperatorSettings settings) {
         Optional<String> stable = stableImage(seen);
         String wanted = PoolImage.reference(seen.spec(), settings, stable);
         return new RollView(
@@ -34,6 +34,7 @@ final class RollViews {
                 answering(seen),
                 seen.reports(),
                 seen.leaderReport(),
+                emptiedFirst,
                 preflight(seen),
                 seen.watchedSince(),
                 seen.now());

@@ -145,11 +145,12 @@ final class StoragePlan {
     private void depart(List<ObservedPod> unwanted, boolean outlivesPods) {
         unwanted.forEach(pod -> {
             boolean holds = (pod.started() && !pod.leaving()) || (outlivesPods && isKnown(pod.nodeId()));
-            departures.add(new Departure(pod.nodeId(), holds));
+            departures.add(Departure.unwanted(pod.nodeId(), holds));
         });
     }
 
-    private static boolean outlivesPods(HasMetadata workload) {
+    /** Whether what its pods hold is there again when they are. */
+    static boolean outlivesPods(HasMetadata workload) {
         return switch (workload) {
             case StatefulSet set -> NumberedSet.outlivesPods(set);
             case DaemonSet set -> PerNodeSet.outlivesPods(set.getSpec().getTemplate());

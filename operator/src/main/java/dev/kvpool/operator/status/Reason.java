@@ -206,20 +206,31 @@ public enum Reason {
             DRAINING,
             FALSE,
             "DrainWaits",
-            "Storage nodes are to go and cannot be emptied now; the message says what they wait for."),
+            "Storage nodes that are to go, or whose nodes of the cluster are cordoned, cannot be emptied now; the message says"
+                    + " what they wait for."),
+    MAY_BE_EVICTED(
+            DRAINING,
+            TRUE,
+            "MayBeEvicted",
+            "Storage nodes on cordoned nodes of the cluster are empty, or keep what they hold on volumes of their own, or"
+                    + " spec.drain.nodeTimeout is over: their pods may be evicted."),
     DRAIN_CANCELLED(
-            DRAINING, FALSE, "DrainCancelled", "Storage nodes that were to go stay after all and take part again."),
+            DRAINING,
+            FALSE,
+            "DrainCancelled",
+            "Storage nodes that were to go stay after all, or have left a cordoned node, and take part again."),
     EMPTYING(
             DRAINING,
             TRUE,
             "Emptying",
-            "Storage nodes that are to go are being emptied: what only they hold is moved to others."),
+            "Storage nodes that are to go, or whose nodes of the cluster are cordoned, are being emptied: what only they hold is"
+                    + " moved to others."),
     LEFTOVERS(
             DRAINING,
             TRUE,
             "Leftovers",
             "A storage node that is to go holds objects that have no other place; it stays until they have, or until"
-                    + " spec.drain.onLeftovers is Drop.");
+                    + " spec.drain.onLeftovers is Drop; on a cordoned node of the cluster until spec.drain.nodeTimeout is over.");
 
     private final ConditionType type;
     private final ConditionStatus status;

@@ -13,9 +13,11 @@ import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
@@ -54,6 +56,8 @@ public final class ClusterActor {
         for (int ordinal = 0; ordinal < set.getSpec().getReplicas(); ordinal++) {
             String name = set.getMetadata().getName() + "-" + ordinal;
             Pod pod = pod(set, set.getSpec().getTemplate(), name);
+            pod.getMetadata().setLabels(new HashMap<>(pod.getMetadata().getLabels()));
+            pod.getMetadata().getLabels().put("statefulset.kubernetes.io/pod-name", name);
             pod.getSpec().getVolumes().addAll(claims(set, name));
             runPod(pod, addresses.apply(name));
         }
@@ -101,20 +105,67 @@ public final class ClusterActor {
                 .getSpec()
                 .getReplicas();
         for (int ordinal = 0; ordinal < replicas; ordinal++) {
-            client.bindings()
-                    .inNamespace(namespace)
-                    .resource(new BindingBuilder()
-                            .withNewMetadata()
-                            .withName(statefulSet + "-" + ordinal)
-                            .withNamespace(namespace)
-                            .endMetadata()
-                            .withNewTarget()
-                            .withKind("Node")
-                            .withName(node)
-                            .endTarget()
-                            .build())
-                    .create();
+            schedule(statefulSet + "-" + ordinal, node);
         }
+    }
+
+    /** Puts a pod that waits for a node on one. */
+    void schedule(String pod, String node) {
+        client.bindings()
+                .inNamespace(namespace)
+                .resource(new BindingBuilder()
+                        .withNewMetadata()
+                        .withName(pod)
+                        .withNamespace(namespace)
+                        .endMetadata()
+                        .withNewTarget()
+                        .withKind("Node")
+                        .withName(node)
+                        .endTarget()
+                        .build())
+                .create();
+    }
+
+    /** What {@code kubectl cordon} and {@code kubectl uncordon} do. */
+    void cordon(String node, boolean cordoned) {
+        client.nodes()
+                .withName(node)
+                .patch(
+                        PatchContext.of(PatchType.JSON_MERGE),
+                        "{\"spec\":{\"unschedulable\":%s}}".formatted(cordoned ? "true" : "null"));
+    }
+
+    /** What {@code kubectl drain} does with a pod, until it answers true. */
+    boolean evict(String pod) {
+        return client.pods().inNamespace(namespace).withName(pod).evict();
+    }
+
+    /** Counts the pods of a budget with a number of those that may be away, as the disruption controller does. */
+    void count(String budget, int scale) {
+        PodDisruptionBudget actual = client.policy()
+                .v1()
+                .podDisruptionBudget()
+                .inNamespace(namespace)
+                .withName(budget)
+                .get();
+        int healthy = client.pods()
+                .inNamespace(namespace)
+                .withLabelSelector(actual.getSpec().getSelector())
+                .list()
+                .getItems()
+                .size();
+        int desired = scale - actual.getSpec().getMaxUnavailable().getIntVal();
+        client.policy()
+                .v1()
+                .podDisruptionBudget()
+                .inNamespace(namespace)
+                .withName(budget)
+                .subresource("status")
+                .patch(PatchContext.of(PatchType.JSON_MERGE), """
+                        {"status": {"observedGeneration": %d, "expectedPods": %d, "currentHealthy": %d, "desiredHealthy": %d,
+                          "disruptionsAllowed": %d}}
+                        """.formatted(
+                        actual.getMetadata().getGeneration(), scale, healthy, desired, Math.max(0, healthy - desired)));
     }
 
     /** A node joins the cluster and is ready, so that it loses the taint the API server gave it. */

@@ -59,6 +59,11 @@ final class ShrunkPool {
         return List.copyOf(told);
     }
 
+    /** Objects that only this storage node holds, as the leader counts them. */
+    long onlyOn(String node) {
+        return left.getOrDefault(node, OBJECTS);
+    }
+
     /** UIDs of the storage pods, by name. */
     Map<String, String> storagePods() {
         Map<String, String> pods = new TreeMap<>();

@@ -176,12 +176,24 @@ class EveryFieldCountsTest {
                 .set("a", 3)
                 .masters(2, 1, PoolSketch.leader(List.of()));
         List<DrainStatus> begun = List.of(emptyingSince("demo-a-1", 5), emptyingSince("demo-a-2", 20));
-        return sketch.status(PoolSketch.statusWith(begun)).plan().drains().next();
+        List<DrainStatus> drains = new ArrayList<>(
+                sketch.status(PoolSketch.statusWith(begun)).plan().drains().next());
+        drains.addAll(sketch.status(PoolSketch.statusWith(List.of(onCordonedSince(20))))
+                .cordoned("worker")
+                .plan()
+                .drains()
+                .next());
+        return drains;
+    }
+
+    private static DrainStatus onCordonedSince(int minutes) {
+        String since = PoolSketch.NOON.minus(Duration.ofMinutes(minutes)).toString();
+        return new DrainStatus("demo-a-0", DrainPhase.EMPTYING, since, null, null, null, "worker");
     }
 
     private static DrainStatus emptyingSince(String node, int minutes) {
         String since = PoolSketch.NOON.minus(Duration.ofMinutes(minutes)).toString();
-        return new DrainStatus(node, DrainPhase.EMPTYING, since, null, null, null);
+        return new DrainStatus(node, DrainPhase.EMPTYING, since, null, null, null, null);
     }
 
     private static Effect effect(PoolSketch sketch) {

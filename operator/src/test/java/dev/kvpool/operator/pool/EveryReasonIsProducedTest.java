@@ -117,6 +117,7 @@ class EveryReasonIsProducedTest {
             case WAITS_FOR_DRAIN, EMPTYING -> of(smaller());
             case DRAIN_WAITS -> of(new PoolSketch(SMALLER).set("a", 2));
             case LEFTOVERS -> of(smaller().status(PoolSketch.statusWith(List.of(drain(DrainPhase.EMPTYING, 20)))));
+            case MAY_BE_EVICTED -> of(evictable());
             case DRAIN_CANCELLED ->
                 of(whole(ALL_READY).status(PoolSketch.statusWith(List.of(drain(DrainPhase.EMPTYING, 1)))));
             case NOT_USED -> of(EngineSketch.status());
@@ -157,6 +158,9 @@ class EveryReasonIsProducedTest {
             case DRAIN_STARTED -> drains(DrainPhase.EMPTYING);
             case DRAIN_FINISHED -> drains(DrainPhase.EMPTY);
             case DRAIN_CANCELLED -> drains(DrainPhase.CANCELLED);
+            case DRAIN_WAITS -> drains(DrainPhase.WAITING);
+            case EVICTION_ALLOWED -> drains(DrainPhase.KEPT);
+            case DRAIN_HANDED_BACK -> drains(DrainPhase.BACK);
             case DRAIN_LEFTOVERS -> drains(DrainPhase.LEFTOVERS);
             case OBJECTS_DROPPED -> drains(DrainPhase.DROPPED);
             case DIRECTORY_GOES -> GonePoolSketch.notices(directory());
@@ -258,7 +262,19 @@ class EveryReasonIsProducedTest {
 
     private static DrainStatus drain(DrainPhase phase, int minutesAgo) {
         String since = PoolSketch.NOON.minus(Duration.ofMinutes(minutesAgo)).toString();
-        return new DrainStatus("demo-a-1", phase, since, null, null, null);
+        return new DrainStatus("demo-a-1", phase, since, null, null, null, null);
+    }
+
+    /** A storage node that may be evicted from the one node of the cluster. */
+    private static PoolSketch evictable() {
+        return whole(ALL_READY)
+                .cordoned("worker")
+                .status(PoolSketch.statusWith(List.of(onCordoned("0"), onCordoned("1"))));
+    }
+
+    private static DrainStatus onCordoned(String ordinal) {
+        String since = PoolSketch.NOON.minus(Duration.ofHours(1)).toString();
+        return new DrainStatus("demo-a-" + ordinal, DrainPhase.DROPPED, since, null, null, null, "worker");
     }
 
     private static List<Notice> rolls(RollPhase before, RollPhase now) {

@@ -137,7 +137,13 @@ final class PoolSketch {
 
     /** A node of the cluster. */
     PoolSketch node(String name, Map<String, String> labels, Taint... taints) {
-        nodes.add(new ObservedNode(name, labels, List.of(taints)));
+        nodes.add(new ObservedNode(name, labels, List.of(taints), false));
+        return this;
+    }
+
+    /** A node of the cluster that is cordoned. */
+    PoolSketch cordoned(String name) {
+        nodes.add(new ObservedNode(name, Map.of(), List.of(), true));
         return this;
     }
 
@@ -179,6 +185,7 @@ final class PoolSketch {
                 "10.0.0.1",
                 started,
                 started,
+                false,
                 false,
                 false,
                 node,
@@ -234,6 +241,7 @@ final class PoolSketch {
                 started,
                 false,
                 false,
+                false,
                 node,
                 false,
                 settings,
@@ -280,6 +288,7 @@ final class PoolSketch {
                 pod.started(),
                 ready,
                 pod.leaderLabel(),
+                pod.evictable(),
                 pod.leaving(),
                 pod.node(),
                 pod.perNode(),
@@ -322,6 +331,25 @@ final class PoolSketch {
                 null,
                 null,
                 null,
+                List.of());
+    }
+
+    /** A storage node of which nothing is left that others have not. */
+    static PoolReport.Node drained(String id) {
+        return Reports.node(
+                id,
+                "drained",
+                "",
+                false,
+                0,
+                0,
+                "0.1.0",
+                List.of("tcp"),
+                "00000000000000a1",
+                null,
+                null,
+                null,
+                0L,
                 List.of());
     }
 

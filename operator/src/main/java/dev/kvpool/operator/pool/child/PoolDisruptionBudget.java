@@ -34,20 +34,25 @@ public final class PoolDisruptionBudget {
     }
 
     /**
-     * As many storage nodes of all sets together as may be away for an upgrade. Those of perNode sets are left out: nobody
-     * evicts the pods of a DaemonSet, and Kubernetes refuses a whole budget that selects one.
+     * No storage pod is evicted before the operator has labelled it, which it does when nothing is lost with it. A budget that
+     * is open until then would be too late: the drain of a node evicts in the same moment in which it cordons. Pods of perNode
+     * sets are left out: nobody evicts the pods of a DaemonSet, and Kubernetes refuses a whole budget that selects one.
      */
     public static PodDisruptionBudget storage(PoolBlueprint pool) {
         return new PodDisruptionBudgetBuilder()
                 .withMetadata(pool.metadata(
                         pool.names().storage(), PoolLabels.ofRole(pool.names().pool(), PoolLabels.ROLE_STORAGE)))
                 .withNewSpec()
-                .withMaxUnavailable(new IntOrString(pool.spec().upgrade().maxUnavailable()))
+                .withMaxUnavailable(new IntOrString(0))
                 .withSelector(new LabelSelectorBuilder()
                         .withMatchLabels(PoolLabels.selectRole(pool.names().pool(), PoolLabels.ROLE_STORAGE))
                         .addNewMatchExpression()
                         .withKey(OF_STATEFUL_SET)
                         .withOperator("Exists")
+                        .endMatchExpression()
+                        .addNewMatchExpression()
+                        .withKey(PoolLabels.EVICTABLE)
+                        .withOperator("DoesNotExist")
                         .endMatchExpression()
                         .build())
                 .endSpec()

@@ -6,17 +6,22 @@ import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.operator.master.PoolReport;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
- * All that is decided from about storage nodes that are to go.
+ * All that is decided from about storage nodes that are to go, or whose nodes of the cluster are cordoned.
  *
  * @param status what the status says of them
- * @param expected ids of the storage nodes that the spec wants
- * @param departures storage nodes that the spec does not want any more, those that go first in front
+ * @param expected ids of the storage nodes that the spec wants where they are
+ * @param departures all others whose pods are there, those that go first in front
+ * @param hosts names of the nodes of the cluster that the pods of storage nodes are on, by id
  * @param options how the spec wants it done
- * @param mayLoseBytes whether the spec allows to take nodes away as they are
+ * @param maxUnavailable how many storage nodes may be away at a time with what they hold
+ * @param mayLoseBytes whether the spec allows to take nodes away that it does not want, as they are
+ * @param specCounts false while the spec cannot be carried out: nodes that it does not want are left alone then
  * @param upgrading whether a step of an upgrade is under way: then no further node is begun to be emptied
  * @param leader what the leader says, when it leads, serves and answers
  * @param now the time
@@ -25,8 +30,11 @@ public record DrainView(
         List<DrainStatus> status,
         Set<String> expected,
         List<Departure> departures,
+        Map<String, String> hosts,
         DrainSpec options,
+        int maxUnavailable,
         boolean mayLoseBytes,
+        boolean specCounts,
         boolean upgrading,
         Optional<PoolReport> leader,
         Instant now) {
@@ -35,6 +43,7 @@ public record DrainView(
         status = List.copyOf(status);
         expected = Set.copyOf(expected);
         departures = List.copyOf(departures);
+        hosts = Map.copyOf(hosts);
     }
 
     Optional<PoolReport.Node> node(String id) {
@@ -44,5 +53,14 @@ public record DrainView(
 
     Optional<Departure> departure(String id) {
         return departures.stream().filter(it -> it.node().equals(id)).findFirst();
+    }
+
+    /** Ids of storage nodes that the spec wants, where they are or elsewhere. */
+    List<String> wanted() {
+        return Stream.concat(
+                        expected.stream(),
+                        departures.stream().filter(Departure::wanted).map(Departure::node))
+                .distinct()
+                .toList();
     }
 }

@@ -10,11 +10,12 @@ import dev.kvpool.operator.pool.Rounding;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.Quantity;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Says how far storage nodes are that are to go, in numbers that stay the same while little changes. */
+/** Says how far storage nodes are that are to go or lie on cordoned nodes of the cluster, in numbers that stay the same while little changes. */
 final class DrainWords {
     private static final int REASON_CHARS_MAX = 200;
 
@@ -29,24 +30,47 @@ final class DrainWords {
     static Finding finding(List<DrainStatus> drains, List<String> waiting, String obstacle) {
         List<DrainStatus> left = in(drains, DrainPhase.LEFTOVERS);
         if (!left.isEmpty()) {
-            return new Finding(
-                    Reason.LEFTOVERS,
-                    "%s. Make room, set spec.drain.onLeftovers to Drop, or take the change back; it is tried again."
-                            .formatted(list(left)));
+            return new Finding(Reason.LEFTOVERS, "%s. %s; it is tried again.".formatted(list(left), wayOut(left)));
         }
-        List<DrainStatus> leaving = drains.stream()
-                .filter(drain -> drain.phase() != DrainPhase.CANCELLED)
-                .toList();
+        List<DrainStatus> leaving = in(drains, DrainPhase.EMPTYING);
+        leaving.addAll(unwanted(in(drains, DrainPhase.EMPTY, DrainPhase.DROPPED)));
         if (!leaving.isEmpty()) {
             return new Finding(Reason.EMPTYING, "%s.".formatted(list(leaving)));
+        }
+        List<DrainStatus> held = in(drains, DrainPhase.WAITING);
+        if (!held.isEmpty()) {
+            return new Finding(
+                    Reason.DRAIN_WAITS,
+                    "%s. After spec.drain.nodeTimeout a pod may be evicted all the same.".formatted(list(held)));
         }
         if (!waiting.isEmpty()) {
             return new Finding(
                     Reason.DRAIN_WAITS, "%s is to be emptied and waits: %s.".formatted(NameList.of(waiting), obstacle));
         }
+        List<DrainStatus> done = in(drains, DrainPhase.EMPTY, DrainPhase.DROPPED, DrainPhase.KEPT);
+        if (!done.isEmpty()) {
+            return new Finding(Reason.MAY_BE_EVICTED, "%s.".formatted(list(done)));
+        }
         return drains.isEmpty()
                 ? new Finding(Reason.NO_DRAIN, "No storage node is to go.")
                 : new Finding(Reason.DRAIN_CANCELLED, "%s.".formatted(list(drains)));
+    }
+
+    /** What people can do about leftovers. */
+    private static String wayOut(List<DrainStatus> left) {
+        List<String> ways = new ArrayList<>(List.of("Make room"));
+        if (!unwanted(left).isEmpty()) {
+            ways.add("set spec.drain.onLeftovers to Drop");
+            ways.add("or take the change back");
+        } else {
+            ways.add("uncordon the node");
+            ways.add("or wait for spec.drain.nodeTimeout, after which the pod may be evicted with what is left");
+        }
+        return String.join(", ", ways);
+    }
+
+    private static List<DrainStatus> unwanted(List<DrainStatus> drains) {
+        return drains.stream().filter(drain -> drain.cordonedNode() == null).toList();
     }
 
     static Long rounded(long objects) {
@@ -86,8 +110,10 @@ final class DrainWords {
         return Optional.of("it is " + known.state() + (known.reason().isEmpty() ? "" : ", " + known.reason()));
     }
 
-    private static List<DrainStatus> in(List<DrainStatus> drains, DrainPhase phase) {
-        return drains.stream().filter(drain -> drain.phase() == phase).toList();
+    private static List<DrainStatus> in(List<DrainStatus> drains, DrainPhase... phases) {
+        return drains.stream()
+                .filter(drain -> List.of(phases).contains(drain.phase()))
+                .collect(Collectors.toCollection(ArrayList::new));
     }
 
     private static String list(List<DrainStatus> drains) {
@@ -97,13 +123,30 @@ final class DrainWords {
     private static String one(DrainStatus drain) {
         String why = drain.reason() == null ? "" : ": " + drain.reason();
         return drain.node()
-                + switch (drain.phase()) {
-                    case EMPTYING -> " is being emptied%s%s".formatted(left(drain), why);
-                    case LEFTOVERS -> " could not be emptied in time%s%s".formatted(left(drain), why);
-                    case EMPTY -> " is empty and goes";
-                    case DROPPED -> " goes as it is%s".formatted(left(drain));
-                    case CANCELLED -> " stays and takes part again";
-                };
+                + (drain.cordonedNode() == null
+                        ? switch (drain.phase()) {
+                            case EMPTYING, WAITING, KEPT -> " is being emptied%s%s".formatted(left(drain), why);
+                            case LEFTOVERS -> " could not be emptied in time%s%s".formatted(left(drain), why);
+                            case EMPTY -> " is empty and goes";
+                            case DROPPED -> " goes as it is%s".formatted(left(drain));
+                            case CANCELLED, BACK -> " stays and takes part again";
+                        }
+                        : onCordoned(drain, why));
+    }
+
+    private static String onCordoned(DrainStatus drain, String why) {
+        String host = drain.cordonedNode();
+        return switch (drain.phase()) {
+            case WAITING -> " is on %s, which is cordoned, and waits%s".formatted(host, why);
+            case EMPTYING -> " is being emptied, because its node %s is cordoned%s%s".formatted(host, left(drain), why);
+            case LEFTOVERS ->
+                " could not be emptied in time, and its node %s is cordoned%s%s".formatted(host, left(drain), why);
+            case EMPTY -> " is empty, and its pod may be evicted from %s".formatted(host);
+            case DROPPED -> " may be evicted from %s as it is%s".formatted(host, left(drain));
+            case KEPT -> " may be evicted from %s, as what it holds is on a volume that stays".formatted(host);
+            case CANCELLED -> " stays on %s and takes part again".formatted(host);
+            case BACK -> " has left %s and takes part again".formatted(host);
+        };
     }
 
     private static String left(DrainStatus drain) {

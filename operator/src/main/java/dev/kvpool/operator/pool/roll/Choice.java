@@ -107,6 +107,10 @@ final class Choice {
         if (view.leader().isEmpty()) {
             return Optional.of("no master leads and serves");
         }
+        if (!view.emptiedFirst().isEmpty()) {
+            return Optional.of("storage node %s is emptied first, as its node of the cluster is cordoned"
+                    .formatted(view.emptiedFirst().getFirst()));
+        }
         for (Instance master : view.masters()) {
             boolean well =
                     master.ready() && !master.leaving() && view.answering().contains(master.pod());

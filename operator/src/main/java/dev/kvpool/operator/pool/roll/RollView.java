@@ -26,6 +26,8 @@ import java.util.stream.Stream;
  * @param answering pods of masters that answered
  * @param reports what each master that answered says
  * @param leader what the leader says, when it leads, serves and answers
+ * @param emptiedFirst ids of storage nodes whose nodes of the cluster are cordoned, and for whose pods somebody waits: no
+ *     further step is begun before they are empty
  * @param preflight the preflight Job; empty when there is none
  * @param watchedSince since when the operator that decides looks at the pool
  * @param now the time
@@ -42,6 +44,7 @@ public record RollView(
         Set<String> answering,
         List<PoolReport> reports,
         Optional<PoolReport> leader,
+        List<String> emptiedFirst,
         Optional<PreflightSeen> preflight,
         Instant watchedSince,
         Instant now) {
@@ -51,6 +54,7 @@ public record RollView(
         storage = List.copyOf(storage);
         answering = Set.copyOf(answering);
         reports = List.copyOf(reports);
+        emptiedFirst = List.copyOf(emptiedFirst);
     }
 
     /**

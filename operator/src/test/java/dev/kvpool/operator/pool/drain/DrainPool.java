@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -25,6 +26,19 @@ final class DrainPool {
 
         /** Objects it holds that can never be moved. */
         long stuck;
+
+        /** Node of the cluster its pod is on. */
+        String host;
+
+        /** Whether what it holds outlives its pod. */
+        boolean keeps;
+
+        /** Whether it is of a set whose pods nobody evicts. */
+        boolean perNode;
+
+        Member(String host) {
+            this.host = host;
+        }
     }
 
     /** Everything the leader was told, in words. */
@@ -33,18 +47,25 @@ final class DrainPool {
     /** Nodes that went, with what they still held alone. */
     final List<String> gone = new ArrayList<>();
 
+    /** Nodes whose pods were evicted, with what they still held alone. */
+    final List<String> evicted = new ArrayList<>();
+
     private final TreeMap<String, Member> members = new TreeMap<>();
     private final Set<String> unwanted = new LinkedHashSet<>();
+    private final Set<String> cordoned = new LinkedHashSet<>();
     private List<DrainStatus> status = List.of();
-    private DrainSpec options = new DrainSpec(null, null);
+    private DrainSpec options = new DrainSpec(null, null, null);
     private boolean mayLoseBytes;
     private boolean upgrading;
     private boolean led = true;
+    private boolean evicting;
+    private boolean specCounts = true;
+    private int maxUnavailable = 1;
     private Instant now = Instant.parse("2026-01-01T12:00:00Z");
 
     DrainPool(int nodes) {
         for (int i = 0; i < nodes; i++) {
-            members.put("s-" + i, new Member());
+            members.put("s-" + i, new Member("k-" + i));
         }
     }
 
@@ -55,6 +76,33 @@ final class DrainPool {
     DrainPool unwanted(String... ids) {
         unwanted.clear();
         unwanted.addAll(List.of(ids));
+        return this;
+    }
+
+    /** These nodes of the cluster are cordoned, and no others; storage node s-1 is on k-1, and so on. */
+    DrainPool cordoned(String... hosts) {
+        cordoned.clear();
+        cordoned.addAll(List.of(hosts));
+        return this;
+    }
+
+    Set<String> cordonedHosts() {
+        return cordoned;
+    }
+
+    /** From now on somebody tries to evict the pods of cordoned nodes, again and again. */
+    DrainPool evicting(boolean now) {
+        evicting = now;
+        return this;
+    }
+
+    DrainPool specCounts(boolean now) {
+        specCounts = now;
+        return this;
+    }
+
+    DrainPool maxUnavailable(int most) {
+        maxUnavailable = most;
         return this;
     }
 
@@ -113,6 +161,9 @@ final class DrainPool {
         DrainPlan plan = plan();
         plan.actions().forEach(this::tell);
         plan.released().forEach(this::remove);
+        if (evicting) {
+            plan.evictable().forEach(this::evict);
+        }
         status = plan.next();
         return this;
     }
@@ -161,21 +212,70 @@ final class DrainPool {
     private void remove(String id) {
         Member member = members.remove(id);
         if (member != null) {
-            gone.add(id + " with " + (member.state.equals("drained") ? member.left : "everything"));
+            gone.add(id + " with " + left(member));
         }
     }
 
-    private DrainView view() {
-        List<Departure> departures = unwanted.stream()
+    /** It comes back empty, or with what outlived its pod, on a node of the cluster that is not cordoned. */
+    private void evict(String id) {
+        Member member = members.get(id);
+        if (member == null || member.perNode || !cordoned.contains(member.host)) {
+            return;
+        }
+        evicted.add(id + " with " + (member.keeps ? "its volume" : left(member)));
+        Member other = new Member("elsewhere");
+        other.state = "away";
+        members.put(id, other);
+    }
+
+    private static String left(Member member) {
+        return member.state.equals("drained") ? Long.toString(member.left) : "everything";
+    }
+
+    /** Processes that have started meanwhile are known to the leader. */
+    DrainPool starts() {
+        members.values().stream()
+                .filter(member -> member.host.equals("elsewhere") && member.state.equals("away"))
+                .forEach(member -> member.state = "ready");
+        return this;
+    }
+
+    private List<Departure> departures() {
+        List<Departure> departures = new ArrayList<>();
+        unwanted.stream()
                 .filter(members::containsKey)
-                .map(id -> new Departure(id, members.get(id).holdsBytes))
-                .toList();
+                .map(id -> Departure.unwanted(id, members.get(id).holdsBytes))
+                .map(departure -> on(departure, members.get(departure.node())))
+                .forEach(departures::add);
+        members.forEach((id, member) -> {
+            if (cordoned.contains(member.host) && !unwanted.contains(id)) {
+                departures.add(on(new Departure(id, member.holdsBytes, true, Optional.empty()), member));
+            }
+        });
+        return departures;
+    }
+
+    private Departure on(Departure departure, Member member) {
+        return cordoned.contains(member.host)
+                ? departure.on(new Cordon(member.host, !member.perNode, member.keeps))
+                : departure;
+    }
+
+    private DrainView view() {
+        List<Departure> departures = departures();
+        Set<String> away = departures.stream().map(Departure::node).collect(Collectors.toSet());
         return new DrainView(
                 status,
-                members.keySet().stream().filter(id -> !unwanted.contains(id)).collect(Collectors.toSet()),
+                members.keySet().stream()
+                        .filter(id -> !unwanted.contains(id) && !away.contains(id))
+                        .collect(Collectors.toSet()),
                 departures,
+                members.entrySet().stream()
+                        .collect(Collectors.toMap(Map.Entry::getKey, member -> member.getValue().host)),
                 options,
+                maxUnavailable,
                 mayLoseBytes,
+                specCounts,
                 upgrading,
                 led ? Optional.of(report()) : Optional.empty(),
                 now);

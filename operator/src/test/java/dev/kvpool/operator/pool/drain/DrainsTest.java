@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 /** Storage nodes on their way out: none goes with something only it holds, unless the spec allows it. */
 class DrainsTest {
     private static final int ENOUGH = 40;
-    private static final DrainSpec DROP = new DrainSpec("1m", LeftoverPolicy.DROP);
-    private static final DrainSpec WAIT = new DrainSpec("1m", LeftoverPolicy.WAIT);
+    private static final DrainSpec DROP = new DrainSpec("1m", LeftoverPolicy.DROP, null);
+    private static final DrainSpec WAIT = new DrainSpec("1m", LeftoverPolicy.WAIT, null);
 
     @Test
     void nothingIsDoneAboutNodesThatAreWanted() {

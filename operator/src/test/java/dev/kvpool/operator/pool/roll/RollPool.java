@@ -39,6 +39,7 @@ public final class RollPool {
     private Instant operatorSince = now;
     private List<PoolReport.ClientVersion> clients = List.of();
     private List<RollMember> toRaise = storage;
+    private List<String> emptiedFirst = List.of();
 
     public RollPool(int masterCount, int nodeCount) {
         for (int i = 0; i < masterCount; i++) {
@@ -69,6 +70,12 @@ public final class RollPool {
     /** Containers with this image never get ready. */
     public RollPool bad(String image) {
         badImages.add(image);
+        return this;
+    }
+
+    /** Storage nodes whose nodes of the cluster were cordoned, and that wait for their turn. */
+    RollPool emptiedFirst(String... ids) {
+        emptiedFirst = List.of(ids);
         return this;
     }
 
@@ -195,6 +202,7 @@ public final class RollPool {
                         .map(this::report)
                         .toList(),
                 leader.ready ? Optional.of(report(leader)) : Optional.empty(),
+                emptiedFirst,
                 preflight,
                 operatorSince,
                 now);

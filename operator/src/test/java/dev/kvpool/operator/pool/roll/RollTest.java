@@ -272,6 +272,23 @@ class RollTest {
     }
 
     @Test
+    void aStorageNodeOnACordonedNodeIsEmptiedBeforeTheNextStep() {
+        RollPool pool =
+                new RollPool(1, 3).want(RollPool.NEW).preflight("rolling-warm").rounds(20);
+        RollPool held = new RollPool(1, 3)
+                .want(RollPool.NEW)
+                .preflight("rolling-warm")
+                .emptiedFirst("s-1")
+                .rounds(20);
+
+        assertThat(pool.done).isNotEmpty();
+        assertThat(held.done).isEmpty();
+        assertThat(held.plan().finding().message())
+                .contains("It waits: storage node s-1 is emptied first, as its node of the cluster is cordoned.");
+        assertThat(held.emptiedFirst().rounds(20).done).isEqualTo(pool.done);
+    }
+
+    @Test
     void whatIsBrokenAnywayGoesFirst() {
         RollPool pool = upgrading(2, 3);
         pool.bad("broken");

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import dev.kvpool.api.v1alpha1.DrainPhase;
+import dev.kvpool.api.v1alpha1.DrainStatus;
+import dev.kvpool.operator.pool.drain.Cordon;
+import dev.kvpool.operator.pool.drain.Departure;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/** Which storage nodes lie on cordoned nodes of the cluster, and so shall not stay there with what they hold. Pure. */
+final class Cordons {
+    private final PoolObservation seen;
+
+    /** Their pods, by id. */
+    private final Map<String, ObservedPod> pods = new TreeMap<>();
+
+    private Cordons(PoolObservation seen) {
+        this.seen = seen;
+        Set<String> cordoned = seen.nodes().stream()
+                .filter(ObservedNode::cordoned)
+                .map(ObservedNode::name)
+                .collect(Collectors.toSet());
+        seen.pods(PoolLabels.ROLE_STORAGE).stream()
+                .filter(pod -> cordoned.contains(pod.node()))
+                .forEach(pod -> pods.put(pod.nodeId(), pod));
+    }
+
+    /**
+     * All storage nodes that shall not stay where they are.
+     *
+     * @param unwanted those that the spec does not want
+     */
+    static List<Departure> join(List<Departure> unwanted, PoolObservation seen) {
+        Cordons cordons = new Cordons(seen);
+        List<Departure> all = new ArrayList<>();
+        for (Departure departure : unwanted) {
+            ObservedPod pod = cordons.pods.remove(departure.node());
+            all.add(pod == null ? departure : departure.on(cordons.cordon(pod)));
+        }
+        for (ObservedPod pod : cordons.pods.values()) {
+            Cordon cordon = cordons.cordon(pod);
+            // What a pod that nobody evicts has on its node is still there after the node's maintenance.
+            if (cordon.evicts() || !cordon.keeps()) {
+                boolean holds = pod.started() && !pod.leaving();
+                all.add(new Departure(pod.nodeId(), holds, true, Optional.of(cordon)));
+            }
+        }
+        return all;
+    }
+
+    /** Ids of those on which somebody waits and whose turn has not come: an upgrade lets them pass. */
+    static List<String> emptiedFirst(List<Departure> departures, List<DrainStatus> status) {
+        return departures.stream()
+                .filter(departure -> departure.wanted()
+                        && departure.holdsBytes()
+                        && departure.cordon().filter(Cordon::evicts).isPresent())
+                .map(Departure::node)
+                .filter(node -> status.stream()
+                        .filter(drain -> drain.node().equals(node))
+                        .allMatch(drain -> drain.phase() == DrainPhase.WAITING))
+                .toList();
+    }
+
+    private Cordon cordon(ObservedPod pod) {
+        Class<? extends HasMetadata> kind = pod.perNode() ? DaemonSet.class : StatefulSet.class;
+        boolean keeps = seen.storageWorkloads(kind).stream()
+                .filter(workload -> PoolObservation.setName(workload).equals(pod.set()))
+                .anyMatch(StoragePlan::outlivesPods);
+        return new Cordon(pod.node(), !pod.perNode(), keeps);
+    }
+}

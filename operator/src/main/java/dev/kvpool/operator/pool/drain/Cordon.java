@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.drain;
+
+/**
+ * A storage node lies on a node of the cluster that is cordoned.
+ *
+ * @param host that node's name
+ * @param evicts whether Kubernetes evicts its pod from there, and so somebody waits: those of DaemonSets stay
+ * @param keeps whether what it holds is there again when its pod is
+ */
+public record Cordon(String host, boolean evicts, boolean keeps) {}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.kvpool.api.v1alpha1.DrainPhase;
+import dev.kvpool.api.v1alpha1.DrainStatus;
+import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.child.SegmentMemory;
+import dev.kvpool.operator.status.Reason;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.PersistentVolumeClaim;
+import io.fabric8.kubernetes.api.model.PodSpecBuilder;
+import io.fabric8.kubernetes.api.model.VolumeBuilder;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What a cordoned node of the cluster means to a pool, by what kind of storage node is there. */
+class CordonsTest {
+    private static final String TWO_NODES = "{storage: [{name: a, capacity: 1Gi, replicas: 2}]}";
+    private static final String PER_NODE = "{storage: [{name: a, capacity: 1Gi, perNode: {}}]}";
+    private static final PoolReport BOTH = PoolSketch.leader(List.of(
+            PoolSketch.node("demo-a-0", "ready", "", 1L << 30, 7),
+            PoolSketch.node("demo-a-1", "ready", "", 1L << 30, 7)));
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "{spec: {unschedulable: true}} | true",
+                "{spec: {taints: [{key: node.kubernetes.io/unschedulable, effect: NoSchedule}]}} | true",
+                "{spec: {unschedulable: false, taints: [{key: other, effect: NoSchedule}]}} | false",
+                "{spec: {}} | false",
+                "{} | false",
+            })
+    void aNodeIsCordonedByItsFieldOrItsTaint(String rest, boolean cordoned) {
+        var node = new KubernetesSerialization()
+                .unmarshal("{apiVersion: v1, kind: Node, metadata: {name: n}, " + rest.substring(1), Node.class);
+
+        assertThat(ObservedNode.of(node).cordoned()).isEqualTo(cordoned);
+    }
+
+    @Test
+    void aStorageNodeInMemoryIsEmptiedAndKeepsItsPlaceInThePool() {
+        PoolPlan plan = onTwo(TWO_NODES).masters(2, 1, BOTH).cordoned("n1").plan();
+
+        assertThat(plan.drains().next())
+                .extracting(DrainStatus::node, DrainStatus::phase, DrainStatus::cordonedNode)
+                .containsExactly(tuple("demo-a-1", DrainPhase.EMPTYING, "n1"));
+        assertThat(plan.drains().finding().reason()).isEqualTo(Reason.EMPTYING);
+        assertThat(plan.drains().finding().message())
+                .isEqualTo("demo-a-1 is being emptied, because its node n1 is cordoned.");
+        assertThat(plan.storageNodes()).isEqualTo(2);
+        assertThat(plan.waiting()).as("the spec is carried out").isEmpty();
+        assertThat(plan.evictable()).isEmpty();
+    }
+
+    @Test
+    void whenItIsEmptyItsPodAloneIsLabelled() {
+        PoolReport emptied = PoolSketch.leader(
+                List.of(PoolSketch.node("demo-a-0", "ready", "", 1L << 30, 7), PoolSketch.drained("demo-a-1")));
+
+        PoolPlan plan = onTwo(TWO_NODES)
+                .masters(2, 1, emptied)
+                .cordoned("n1")
+                .status(PoolSketch.statusWith(List.of(onCordoned("demo-a-1", DrainPhase.EMPTY))))
+                .plan();
+
+        assertThat(plan.evictable()).containsExactly("demo-a-1");
+        assertThat(plan.drains().released()).isEmpty();
+        assertThat(plan.storageNodes()).isEqualTo(2);
+    }
+
+    @Test
+    void aPausedPoolDecidesNothingAndSaysSo() {
+        PoolSketch paused = onTwo("{paused: true, " + TWO_NODES.substring(1))
+                .masters(2, 1, BOTH)
+                .cordoned("n1");
+
+        PoolPlan plan = paused.plan();
+
+        assertThat(plan.drains().next()).isEmpty();
+        assertThat(plan.drains().finding().reason()).isEqualTo(Reason.DRAIN_WAITS);
+        assertThat(plan.drains().finding().message())
+                .isEqualTo("demo-a-1 is to be emptied and waits: nothing is changed.");
+        assertThat(plan.evictable()).isEmpty();
+    }
+
+    @Test
+    void aSpecThatCannotBeCarriedOutKeepsNobodyFromEmptyingIt() {
+        PoolPlan plan = onTwo("{transferEngine: missing, " + TWO_NODES.substring(1))
+                .masters(2, 1, BOTH)
+                .cordoned("n1")
+                .plan();
+
+        assertThat(plan.apply()).isEmpty();
+        assertThat(plan.drains().next())
+                .extracting(DrainStatus::node, DrainStatus::phase)
+                .containsExactly(tuple("demo-a-1", DrainPhase.EMPTYING));
+    }
+
+    @Test
+    void whatLiesOnClaimsIsNotMoved() {
+        StatefulSet claims = PoolSketch.statefulSet("a", 2);
+        claims.getSpec().setVolumeClaimTemplates(List.of(new PersistentVolumeClaim()));
+
+        PoolPlan plan = onTwo(TWO_NODES.replace("1Gi", "1Gi, volume: {type: persistentVolumeClaim}"), claims)
+                .masters(2, 1, BOTH)
+                .cordoned("n1")
+                .status(PoolSketch.statusWith(List.of(onCordoned("demo-a-1", DrainPhase.KEPT))))
+                .plan();
+
+        assertThat(plan.drains().actions()).isEmpty();
+        assertThat(plan.evictable()).containsExactly("demo-a-1");
+        assertThat(plan.drains().finding().message())
+                .isEqualTo("demo-a-1 may be evicted from n1, as what it holds is on a volume that stays.");
+    }
+
+    @Test
+    void aPerNodeSetInMemoryIsEmptiedAndOneWithDirectoriesIsLeftAlone() {
+        PoolReport report = PoolSketch.leader(
+                List.of(PoolSketch.node("a.n0", "ready", "", 1, 1), PoolSketch.node("a.n1", "ready", "", 1, 1)));
+        PoolSketch memory = new PoolSketch(PER_NODE)
+                .node("n0", Map.of())
+                .cordoned("n1")
+                .daemonSet("a", "n0", "n1")
+                .masters(2, 1, report);
+        assertThat(memory.plan().drains().next())
+                .extracting(DrainStatus::node, DrainStatus::cordonedNode)
+                .containsExactly(tuple("a.n1", "n1"));
+
+        memory.observation().storageWorkloads(DaemonSet.class).forEach(CordonsTest::onDirectories);
+        assertThat(memory.plan().drains().next()).isEmpty();
+    }
+
+    @Test
+    void anUpgradeLetsItPass() {
+        PoolSketch sketch = onTwo(TWO_NODES).masters(2, 1, BOTH).cordoned("n1");
+        PoolObservation seen = sketch.observation();
+        var departures = Cordons.join(List.of(), seen);
+
+        assertThat(Cordons.emptiedFirst(departures, List.of())).containsExactly("demo-a-1");
+        assertThat(Cordons.emptiedFirst(departures, List.of(onCordoned("demo-a-1", DrainPhase.WAITING))))
+                .containsExactly("demo-a-1");
+        assertThat(Cordons.emptiedFirst(departures, List.of(onCordoned("demo-a-1", DrainPhase.DROPPED))))
+                .isEmpty();
+    }
+
+    private static PoolSketch onTwo(String spec) {
+        return onTwo(spec, PoolSketch.statefulSet("a", 2));
+    }
+
+    private static PoolSketch onTwo(String spec, StatefulSet set) {
+        return new PoolSketch(spec)
+                .child(set)
+                .pod(PoolSketch.podOn("n0", "demo-a-0", "a"))
+                .pod(PoolSketch.podOn("n1", "demo-a-1", "a"))
+                .node("n0", Map.of());
+    }
+
+    private static void onDirectories(DaemonSet set) {
+        set.getSpec()
+                .getTemplate()
+                .setSpec(new PodSpecBuilder()
+                        .withVolumes(new VolumeBuilder()
+                                .withName(SegmentMemory.VOLUME)
+                                .withNewHostPath("/dev/shm/kvpool", "DirectoryOrCreate")
+                                .build())
+                        .build());
+    }
+
+    private static DrainStatus onCordoned(String node, DrainPhase phase) {
+        return new DrainStatus(node, phase, PoolSketch.NOON.toString(), null, null, null, "n1");
+    }
+}
