@@ -38,11 +38,11 @@ class CordonsTest {
                 "{spec: {taints: [{key: node.kubernetes.io/unschedulable, effect: NoSchedule}]}} | true",
                 "{spec: {unschedulable: false, taints: [{key: other, effect: NoSchedule}]}} | false",
                 "{spec: {}} | false",
-                "{} | false",
+                "{status: {}} | false",
             })
     void aNodeIsCordonedByItsFieldOrItsTaint(String rest, boolean cordoned) {
         var node = new KubernetesSerialization()
-                .unmarshal("{apiVersion: v1, kind: Node, metadata: {name: n}, " + rest.substring(1), Node.class);
+                .unmarshal("--- {apiVersion: v1, kind: Node, metadata: {name: n}, " + rest.substring(1), Node.class);
 
         assertThat(ObservedNode.of(node).cordoned()).isEqualTo(cordoned);
     }
