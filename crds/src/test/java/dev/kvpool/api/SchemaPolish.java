@@ -39,7 +39,9 @@ final class SchemaPolish {
             "steps",
             "pod",
             "drains",
-            "node");
+            "node",
+            "pods",
+            "name");
 
     private final Class<?> kind;
 

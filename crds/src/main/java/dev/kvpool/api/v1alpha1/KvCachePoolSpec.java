@@ -111,7 +111,7 @@ public record KvCachePoolSpec(
     public KvCachePoolSpec {
         imagePullPolicy = imagePullPolicy == null ? ImagePullPolicy.IF_NOT_PRESENT : imagePullPolicy;
         imagePullSecrets = imagePullSecrets == null ? List.of() : List.copyOf(imagePullSecrets);
-        masters = masters == null ? new MastersSpec(null, null, null) : masters;
+        masters = masters == null ? new MastersSpec(null, null, null, null) : masters;
         storage = storage == null ? List.of() : List.copyOf(storage);
         drain = drain == null ? new DrainSpec(null, null, null) : drain;
         cache = cache == null ? new CacheSpec(null, null, null, null, null, null) : cache;

@@ -59,10 +59,14 @@ public record KvCachePoolStatus(
         List<String> protocols,
 
         @JsonPropertyDescription("How engines bind the pool by servicebinding.io.")
-        BindingStatus binding) {
+        BindingStatus binding,
+
+        @JsonPropertyDescription("How much memory the pods get, and why.")
+        SizingStatus sizing) {
 
     public static final KvCachePoolStatus EMPTY = new KvCachePoolStatus(
-            null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+            null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+            null);
 
     public KvCachePoolStatus {
         conditions = conditions == null ? List.of() : List.copyOf(conditions);

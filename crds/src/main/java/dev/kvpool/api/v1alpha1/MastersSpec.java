@@ -16,13 +16,24 @@ public record MastersSpec(
         @Max(7)
         Integer replicas,
 
-        @JsonPropertyDescription("Compute resources of a master. Default: 100m CPU and 512Mi to 1Gi memory.")
+        @JsonPropertyDescription(
+                "How many objects the pool will hold at most, for the masters' memory: each keeps an index of all of them, about"
+                        + " 200 bytes an object. Default: what the pool has room for in values of 1Mi, or has held where that is"
+                        + " more, in powers of two and never lowered. A pool may hold more objects; its masters' memory may not.")
+        @Min(1)
+        @Max(EXPECTED_OBJECTS_MAX)
+        Integer expectedObjects,
+
+        @JsonPropertyDescription(
+                "Compute resources of a master. Default: 100m CPU and memory for the expected objects, 512Mi to 1Gi at least;"
+                        + " status.sizing has the sum.")
         ResourceSpec resources,
 
         @JsonPropertyDescription("Where masters may run. Default: spread over nodes where possible.")
         SchedulingSpec scheduling) {
 
     public static final int REPLICAS_DEFAULT = 2;
+    public static final int EXPECTED_OBJECTS_MAX = 1_000_000_000;
 
     public MastersSpec {
         replicas = replicas == null ? REPLICAS_DEFAULT : replicas;

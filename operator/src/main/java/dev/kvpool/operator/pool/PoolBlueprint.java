@@ -8,6 +8,7 @@ import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.Protocol;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.operator.pool.sizing.Sizing;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.OwnerReference;
@@ -25,6 +26,7 @@ import java.util.Map;
  * @param engine settings of the transfer engine
  * @param mastersImage image of masters that are made anew
  * @param storageImage image of storage nodes that are made anew
+ * @param sizing memory of the pods
  * @param ports ports of the storage nodes, by name of their set, and of the agents, if any, by {@link PoolNames#AGENT}
  * @param expectedNodes the storage nodes the masters shall expect
  * @param operatorNamespace where the operator runs
@@ -37,6 +39,7 @@ public record PoolBlueprint(
         TransferEngineSpec engine,
         String mastersImage,
         String storageImage,
+        Sizing sizing,
         Map<String, NodePorts> ports,
         List<ExpectedNode> expectedNodes,
         String operatorNamespace) {

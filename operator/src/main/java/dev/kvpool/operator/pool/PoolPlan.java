@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool;
 
 import dev.kvpool.operator.pool.drain.DrainPlan;
 import dev.kvpool.operator.pool.roll.RollPlan;
+import dev.kvpool.operator.pool.sizing.Sizing;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
 import java.util.List;
@@ -21,6 +22,7 @@ import java.util.Set;
  * @param evictable names of the storage pods that shall be labelled as ones that may be evicted; no other shall
  * @param deadLeader a leader whose process has ended, of which the other masters are told
  * @param storageNodes how many storage nodes the pool shall have now
+ * @param sizing memory of the pods; empty while no object is touched
  * @param waiting sentences about parts of the spec that are carried out when storage nodes are empty
  * @param heldBack sentences about parts of the spec that are not carried out, because they would lose bytes
  * @param leftOut sentences about nodes of the cluster that a perNode set selects and that get no storage node
@@ -37,6 +39,7 @@ public record PoolPlan(
         Set<String> evictable,
         Optional<DeadLeader> deadLeader,
         int storageNodes,
+        Optional<Sizing> sizing,
         List<String> waiting,
         List<String> heldBack,
         List<String> leftOut,

@@ -6,6 +6,7 @@ import dev.kvpool.api.v1alpha1.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.child.BindingSecret;
 import dev.kvpool.operator.pool.child.CleaningJob;
@@ -31,6 +32,7 @@ import dev.kvpool.operator.pool.drain.Drains;
 import dev.kvpool.operator.pool.roll.Roll;
 import dev.kvpool.operator.pool.roll.RollPlan;
 import dev.kvpool.operator.pool.roll.RollView;
+import dev.kvpool.operator.pool.sizing.Sizing;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
@@ -80,6 +82,7 @@ public final class PoolPlanner {
                     seen.spec().paused() ? stillEvictable(seen, departures) : evictable(seen, drains),
                     DeadLeader.of(seen),
                     wish.expectedNodes().size(),
+                    Optional.empty(),
                     List.of(),
                     List.of(),
                     List.of(),
@@ -106,6 +109,7 @@ public final class PoolPlanner {
                 evictable(seen, drains),
                 DeadLeader.of(seen),
                 storage.expectedNodes().size(),
+                Optional.of(blueprint.sizing()),
                 storage.waiting(),
                 storage.heldBack(),
                 storage.leftOut(),
@@ -220,17 +224,31 @@ public final class PoolPlanner {
     }
 
     private PoolBlueprint blueprint(PoolObservation seen, StoragePlan storage, RollPlan roll) {
+        TransferEngineSpec engine =
+                seen.engine().map(TransferEngine::getSpec).orElse(TransferEngineSpec.DEFAULTS);
         return new PoolBlueprint(
                 seen.names(),
                 seen.pool().getMetadata().getUid(),
                 poolId(seen),
                 seen.spec(),
-                seen.engine().map(TransferEngine::getSpec).orElse(TransferEngineSpec.DEFAULTS),
+                engine,
                 roll.mastersImage(),
                 roll.storageImage(),
+                sizing(seen, engine, storage),
                 PortPlan.of(seen).ports(),
                 ExpectedNode.of(storage.expectedNodes(), seen),
                 settings.namespace());
+    }
+
+    private static Sizing sizing(PoolObservation seen, TransferEngineSpec engine, StoragePlan storage) {
+        return Sizing.of(
+                seen.spec(),
+                engine,
+                set -> set.perNode() == null
+                        ? seen.spec().replicas(set)
+                        : storage.nodeIds(set).size(),
+                seen.leaderReport().map(PoolReport::objects).orElse(0L),
+                Optional.ofNullable(seen.status().sizing()));
     }
 
     /** A pool that takes over retained objects keeps their identity; storage nodes refuse another one. */

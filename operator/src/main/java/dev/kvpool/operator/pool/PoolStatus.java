@@ -69,7 +69,8 @@ public final class PoolStatus {
                 plan.drains().next(),
                 scale(seen).orElse(null),
                 report.map(PoolStatus::protocols).orElse(old.protocols()),
-                outcome.binding().map(BindingStatus::new).orElse(old.binding()));
+                outcome.binding().map(BindingStatus::new).orElse(old.binding()),
+                plan.sizing().map(sizing -> sizing.status(seen.spec())).orElse(old.sizing()));
     }
 
     private static PoolPhase phase(List<Finding> findings) {

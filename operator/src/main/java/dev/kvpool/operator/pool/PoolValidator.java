@@ -7,8 +7,10 @@ import dev.kvpool.api.v1alpha1.HugePages;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.api.v1alpha1.VolumeType;
-import dev.kvpool.operator.pool.child.SegmentMemory;
+import dev.kvpool.operator.pool.sizing.HugePageResource;
+import dev.kvpool.operator.pool.sizing.SizeCheck;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -32,10 +34,10 @@ public final class PoolValidator {
         PortPlan.of(seen).problem().ifPresent(problems::add);
         unselectableClients(seen).ifPresent(problems::add);
         refusedDirectories(seen).ifPresent(problems::add);
-        HugePages pages = seen.engine()
-                .map(engine -> engine.getSpec().memory().hugePages())
-                .orElse(HugePages.NONE);
+        TransferEngineSpec engine = seen.engine().map(TransferEngine::getSpec).orElse(TransferEngineSpec.DEFAULTS);
+        HugePages pages = engine.memory().hugePages();
         ResourceCheck.of("spec.masters.resources", seen.spec().masters().resources())
+                .or(() -> SizeCheck.masters(seen.spec()))
                 .ifPresent(problems::add);
         agents(seen)
                 .flatMap(agents -> ResourceCheck.of(
@@ -46,7 +48,7 @@ public final class PoolValidator {
         for (StorageSetSpec set : seen.spec().storage()) {
             Optional<Finding> resources =
                     ResourceCheck.of("Storage set " + set.name() + ": resources", set.resources());
-            resources.or(() -> memoryLimit(set, pages)).ifPresent(problems::add);
+            resources.or(() -> SizeCheck.storage(set, engine)).ifPresent(problems::add);
             wholePages(set, pages).ifPresent(problems::add);
             pagesOnDisk(set, pages).ifPresent(problems::add);
         }
@@ -156,19 +158,6 @@ public final class PoolValidator {
                         .formatted(seen.spec().transferEngine(), limit, agents.stagingSize())));
     }
 
-    private static Optional<Finding> memoryLimit(StorageSetSpec set, HugePages pages) {
-        var limit = set.resources().limits().get("memory");
-        boolean inMemory = pages == HugePages.NONE && set.volume().type() != VolumeType.PERSISTENT_VOLUME_CLAIM;
-        if (limit == null || !inMemory || ByteAmount.bytes(limit) > ByteAmount.bytes(set.capacity())) {
-            return Optional.empty();
-        }
-        return Optional.of(new Finding(
-                Reason.MEMORY_LIMIT_TOO_SMALL,
-                ("Storage set %s has a memory limit of %s and a segment of %s, which counts against it. Raise the"
-                                + " limit or leave it out.")
-                        .formatted(set.name(), limit, set.capacity())));
-    }
-
     private static Optional<Finding> pagesOnDisk(StorageSetSpec set, HugePages pages) {
         if (pages == HugePages.NONE || set.volume().type() != VolumeType.PERSISTENT_VOLUME_CLAIM) {
             return Optional.empty();
@@ -180,7 +169,7 @@ public final class PoolValidator {
     }
 
     private static Optional<Finding> wholePages(StorageSetSpec set, HugePages pages) {
-        long page = SegmentMemory.pageBytes(pages);
+        long page = HugePageResource.pageBytes(pages);
         if (page == 0 || ByteAmount.bytes(set.capacity()) % page == 0) {
             return Optional.empty();
         }

@@ -70,7 +70,8 @@ public enum Reason {
             SPEC_VALID,
             FALSE,
             "MemoryLimitTooSmall",
-            "A storage set's memory limit is smaller than its segment, so its pods would be killed when they fill it."),
+            "A limit of the spec cannot hold what the spec asks for, so pods would be killed as they fill; the message has the"
+                    + " sum and the way out."),
     CAPACITY_NOT_IN_PAGES(
             SPEC_VALID,
             FALSE,

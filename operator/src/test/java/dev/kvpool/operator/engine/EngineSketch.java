@@ -62,6 +62,7 @@ public final class EngineSketch {
                 null,
                 null,
                 List.of(protocols),
+                null,
                 null));
         return pool;
     }

@@ -61,14 +61,14 @@ final class PoolSketch {
     static KvCachePoolStatus statusWith(RollStatus roll) {
         return new KvCachePoolStatus(
                 null, null, null, null, null, null, null, null, null, null, null, null, null, roll, null, null, null,
-                null);
+                null, null);
     }
 
     /** A status that says nothing but which storage nodes are to go. */
     static KvCachePoolStatus statusWith(List<DrainStatus> drains) {
         return new KvCachePoolStatus(
                 null, null, null, null, null, null, null, null, null, null, null, null, null, null, drains, null, null,
-                null);
+                null, null);
     }
 
     PoolSketch engine(String spec) {

@@ -151,16 +151,6 @@ class PoolValuesTest {
     }
 
     @Test
-    void aMemoryLimitBelowTheSegmentIsRefused() {
-        assertThat(problems(
-                        new PoolSketch("{storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 1Gi}}}]}")))
-                .containsExactly(new Finding(
-                        Reason.MEMORY_LIMIT_TOO_SMALL,
-                        "Storage set a has a memory limit of 1Gi and a segment of 4Gi, which counts against it. Raise the"
-                                + " limit or leave it out."));
-    }
-
-    @Test
     void aMemoryLimitOfAgentsBelowWhatTheyShareIsRefused() {
         assertThat(problems(withAgents("{stagingSize: 2Gi, resources: {limits: {memory: 2Gi}}}")))
                 .containsExactly(new Finding(
@@ -185,14 +175,6 @@ class PoolValuesTest {
     private static PoolSketch withAgents(String agents) {
         return new PoolSketch("{transferEngine: demo, storage: [{name: a, capacity: 1Gi}]}")
                 .engine("{agents: %s}".formatted(agents));
-    }
-
-    @Test
-    void withHugePagesTheSegmentDoesNotCountAgainstTheLimit() {
-        assertThat(problems(new PoolSketch(
-                                "{transferEngine: demo, storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 1Gi}}}]}")
-                        .engine("{memory: {hugePages: 2Mi}}")))
-                .isEmpty();
     }
 
     @Test

@@ -5,6 +5,8 @@ import dev.kvpool.api.v1alpha1.AcceleratorSpec;
 import dev.kvpool.api.v1alpha1.DriverSource;
 import dev.kvpool.api.v1alpha1.HostFile;
 import dev.kvpool.api.v1alpha1.HostFileType;
+import dev.kvpool.operator.pool.ByteAmount;
+import dev.kvpool.operator.pool.sizing.Sizing;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -66,7 +68,7 @@ final class AcceleratorParts {
                 .withName(SHM_VOLUME)
                 .withNewEmptyDir()
                 .withMedium("Memory")
-                .withSizeLimit(new Quantity("256Mi"))
+                .withSizeLimit(ByteAmount.exact(Sizing.DRIVER_SHARED_MEMORY_BYTES))
                 .endEmptyDir()
                 .build());
         List<HostFile> files = files();

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.ResourceSpec;
+import dev.kvpool.operator.pool.sizing.HugePageResource;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.fabric8.kubernetes.api.model.ResourceRequirementsBuilder;
@@ -36,11 +37,25 @@ final class ContainerResources {
             Quantity request = requests.get(name);
             if (!wish.requests().containsKey(name)
                     && request != null
-                    && request.getNumericalAmount().compareTo(limit.getNumericalAmount()) > 0) {
+                    && isAbove(request, limit)) {
                 requests.put(name, limit);
             }
         });
+        // And so would a request of the user above the default limit.
+        wish.requests().forEach((name, request) -> {
+            Quantity limit = limits.get(name);
+            if (!wish.limits().containsKey(name) && limit != null && isAbove(request, limit)) {
+                limits.put(name, request);
+            }
+        });
+        limits.keySet().stream()
+                .filter(name -> name.startsWith(HugePageResource.PREFIX))
+                .forEach(name -> requests.put(name, limits.get(name)));
         return this;
+    }
+
+    private static boolean isAbove(Quantity amount, Quantity other) {
+        return amount.getNumericalAmount().compareTo(other.getNumericalAmount()) > 0;
     }
 
     ResourceRequirements build() {

@@ -76,8 +76,7 @@ final class StoragePod {
     }
 
     private Container container(String nodeId, List<EnvVar> more) {
-        ContainerResources resources = SegmentMemory.resources(
-                        set, pool.engine().memory().hugePages())
+        ContainerResources resources = SegmentMemory.resources(pool, set)
                 .request("cpu", new Quantity("100m"))
                 .replaceWith(set.resources());
         accelerator.ifPresent(parts -> parts.addTo(resources));

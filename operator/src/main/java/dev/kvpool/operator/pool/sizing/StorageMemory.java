@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.sizing;
+
+import dev.kvpool.api.v1alpha1.HugePages;
+import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.api.v1alpha1.VolumeType;
+import dev.kvpool.operator.pool.ByteAmount;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.util.Optional;
+
+/**
+ * Memory of a storage node: what the segment takes, from where, and what the process needs besides.
+ *
+ * @param segment bytes of the segment
+ * @param pages what it consists of
+ * @param onDisk true when the kernel can give its pages up
+ * @param sharedMemory of the accelerator's driver, 0 without
+ */
+record StorageMemory(long segment, HugePages pages, boolean onDisk, long sharedMemory) {
+    /** The process, its heap of 64Mi and its buffers, with a few clients. */
+    private static final long PROCESS_BYTES_MIN = 256L << 20;
+
+    /** The same with many. */
+    private static final long PROCESS_BYTES = 512L << 20;
+
+    /** Page tables take a 512th of a segment; as much again is the index of objects of 128 KiB on average. */
+    private static final int INDEX_SHARE_MIN = 256;
+
+    /** An object in each 4 KiB, which is as many as a segment can hold. */
+    private static final int INDEX_SHARE = 16;
+
+    private static final String INDEX = "page tables and index";
+    private static final String PROCESS = "process";
+    private static final String SHARED_MEMORY = "/dev/shm";
+
+    static StorageMemory of(StorageSetSpec set, TransferEngineSpec engine) {
+        return new StorageMemory(
+                ByteAmount.bytes(set.capacity()),
+                engine.memory().hugePages(),
+                set.volume().type() == VolumeType.PERSISTENT_VOLUME_CLAIM,
+                engine.accelerator() == null ? 0 : Sizing.DRIVER_SHARED_MEMORY_BYTES);
+    }
+
+    /** What the operator gives a storage node. */
+    MemorySum sum() {
+        return MemorySum.NOTHING
+                .plusIf(inMemory(), onDisk ? "segment in the page cache" : "segment", segment)
+                .plus(INDEX, segment / INDEX_SHARE)
+                .plus(PROCESS, PROCESS_BYTES)
+                .plusIf(sharedMemory > 0, SHARED_MEMORY, sharedMemory);
+    }
+
+    /** Below this its pods would be killed while they fill. */
+    MemorySum least() {
+        return MemorySum.NOTHING
+                .plusIf(inMemory() && !onDisk, "segment", segment)
+                .plus(INDEX, segment / INDEX_SHARE_MIN)
+                .plus(PROCESS, PROCESS_BYTES_MIN)
+                .plusIf(sharedMemory > 0, SHARED_MEMORY, sharedMemory);
+    }
+
+    /** Huge pages are counted apart from memory. */
+    Optional<Quantity> hugePages() {
+        return inMemory() ? Optional.empty() : Optional.of(ByteAmount.exact(segment));
+    }
+
+    private boolean inMemory() {
+        return pages == HugePages.NONE;
+    }
+}
