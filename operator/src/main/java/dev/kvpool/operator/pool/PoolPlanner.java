@@ -224,8 +224,7 @@ public final class PoolPlanner {
     }
 
     private PoolBlueprint blueprint(PoolObservation seen, StoragePlan storage, RollPlan roll) {
-        TransferEngineSpec engine =
-                seen.engine().map(TransferEngine::getSpec).orElse(TransferEngineSpec.DEFAULTS);
+        TransferEngineSpec engine = seen.engine().map(TransferEngine::getSpec).orElse(TransferEngineSpec.DEFAULTS);
         return new PoolBlueprint(
                 seen.names(),
                 seen.pool().getMetadata().getUid(),

@@ -35,9 +35,7 @@ final class ContainerResources {
         // A limit of the user below the default request would be refused by the API server.
         wish.limits().forEach((name, limit) -> {
             Quantity request = requests.get(name);
-            if (!wish.requests().containsKey(name)
-                    && request != null
-                    && isAbove(request, limit)) {
+            if (!wish.requests().containsKey(name) && request != null && isAbove(request, limit)) {
                 requests.put(name, limit);
             }
         });

@@ -284,7 +284,8 @@ class CordonedNodesTest {
         for (int round = 0; round < 200; round++) {
             pool.rounds(1).starts();
         }
-        assertThat(pool.nodes()).allMatch(id -> nodes == 1 || !pool.cordonedHosts().contains(pool.node(id).host));
+        assertThat(pool.nodes())
+                .allMatch(id -> nodes == 1 || !pool.cordonedHosts().contains(pool.node(id).host));
         pool.cordoned().rounds(5);
         assertThat(pool.status()).isEmpty();
         assertThat(pool.nodes()).allMatch(id -> pool.node(id).state.equals("ready"));
