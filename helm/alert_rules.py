@@ -71,6 +71,8 @@ HEALTHY = {
     series("kvpool_node_capacity_bytes", NODE, kvpool_dev_ucx="wanted"): always(1000),
     series("kvpool_node_damaged_objects_total", NODE, kvpool_dev_ucx="wanted"): always(1),
     series("kvpool_node_serves_ucx", NODE, kvpool_dev_ucx="wanted"): always(1),
+    series("kvpool_node_files_set_aside", NODE, reason="damaged"): always(0),
+    series("kvpool_node_files_set_aside", NODE, reason="foreign"): always(0),
     series("kvpool_node_capacity_bytes", "demo-a-1"): always(1000),
     series("kvpool_node_serves_ucx", "demo-a-1"): always(0),
 }
@@ -246,6 +248,19 @@ FAILURES = [
         "info",
         "Storage node team/demo-a-0 does not serve ucx, though its transfer engine asks for it",
         {"pod": NODE, "kvpool_dev_ucx": "wanted"},
+    ),
+    Failure(
+        "KvpoolFilesSetAside",
+        "a node has found a damaged segment, and another pool's",
+        {
+            series("kvpool_node_files_set_aside", NODE, reason="damaged"): then(0, 1),
+            series("kvpool_node_files_set_aside", NODE, reason="foreign"): then(0, 1),
+        },
+        14,
+        16,
+        "info",
+        "Storage node team/demo-a-0 has 2 files set aside",
+        {"pod": NODE},
     ),
 ]
 

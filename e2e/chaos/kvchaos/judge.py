@@ -10,8 +10,8 @@ gone before the read began. Gone for certain is a value that
   - was read, after which another value was read.
 A put that failed or never returned may still come true later; only a read of its value shows that it did.
 
-A get with reuse relies on what its process was told before, while the lease on that holds: a node that the leader does not reach may
-still have what was removed by force or replaced. So its value need only have been there at some time since one lease before.
+A get with reuse relies on what its process was told before, while the lease on that holds: a node that the leader does not reach
+may still have what was removed by force or replaced. So its value need only have been there at some time since one lease before.
 
 Lost: a key is missing although a put of it was acknowledged, and since the put began no removal was under way, no eviction of
 the key was written down, and no memory was lost in which it may have lain. An eviction is no excuse while the pool is far
