@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 import urllib.error
@@ -54,6 +55,8 @@ class LocalPool:
             raise SystemExit("kvpool local did not get ready:\n" + "".join(self.output[-30:]))
 
     def __enter__(self):
+        # Who ends the benchmark ends its pool, too: by default this signal leaves no time for that.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
         return self
 
     def __exit__(self, *_):
