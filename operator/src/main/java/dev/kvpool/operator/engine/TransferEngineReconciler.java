@@ -101,11 +101,13 @@ public class TransferEngineReconciler implements Reconciler<TransferEngine> {
                 .collect(Collectors.toSet());
     }
 
-    private static boolean concernsEngine(KvCachePool now, KvCachePool before) {
+    /** Whether what an engine says of its pools may have changed. */
+    static boolean concernsEngine(KvCachePool now, KvCachePool before) {
         KvCachePoolStatus status = Objects.requireNonNullElse(now.getStatus(), KvCachePoolStatus.EMPTY);
         KvCachePoolStatus old = Objects.requireNonNullElse(before.getStatus(), KvCachePoolStatus.EMPTY);
         return !Objects.equals(now.getSpec().transferEngine(), before.getSpec().transferEngine())
                 || !Objects.equals(status.storage(), old.storage())
+                || !Objects.equals(status.agents(), old.agents())
                 || !Objects.equals(status.protocols(), old.protocols());
     }
 }

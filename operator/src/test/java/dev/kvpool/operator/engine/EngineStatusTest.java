@@ -7,9 +7,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.ReadyCount;
 import dev.kvpool.api.v1alpha1.TransferEngineStatus;
 import dev.kvpool.operator.status.Reason;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import org.junit.jupiter.api.Test;
 
 /** What a transfer engine says of the pools that name it. */
@@ -60,6 +62,25 @@ class EngineStatusTest {
     void anEngineWithoutAgentsCountsNone() {
         assertThat(EngineSketch.statusOf("{}", poolWithAgents(0, 3)).agents()).isNull();
         assertThat(reason(poolWithAgents(0, 3))).isEqualTo(Reason.ENGINE_READY.text());
+    }
+
+    @Test
+    void whatItCountsWakesIt() {
+        KvCachePool before = named(poolWithAgents(0, 1));
+
+        assertThat(TransferEngineReconciler.concernsEngine(named(poolWithAgents(0, 1)), before))
+                .isFalse();
+        assertThat(TransferEngineReconciler.concernsEngine(named(poolWithAgents(1, 1)), before))
+                .isTrue();
+        assertThat(TransferEngineReconciler.concernsEngine(named(pool(0, 1, "shm", "tcp")), before))
+                .isTrue();
+        assertThat(TransferEngineReconciler.concernsEngine(named(pool(1, 1, "tcp")), named(pool(1, 1, "shm", "tcp"))))
+                .isTrue();
+    }
+
+    private static KvCachePool named(KvCachePool pool) {
+        pool.setSpec(new KubernetesSerialization().unmarshal("transferEngine: demo", KvCachePoolSpec.class));
+        return pool;
     }
 
     private static String reason(KvCachePool... pools) {
