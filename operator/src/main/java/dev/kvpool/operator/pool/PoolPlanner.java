@@ -44,7 +44,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -79,7 +78,7 @@ public final class PoolPlanner {
                     List.of(),
                     List.of(),
                     leaderPod(seen),
-                    seen.spec().paused() ? stillEvictable(seen, departures) : evictable(seen, drains),
+                    seen.spec().paused() ? Evictions.stillLet(seen, departures) : Evictions.let(seen, drains),
                     DeadLeader.of(seen),
                     wish.expectedNodes().size(),
                     Optional.empty(),
@@ -106,7 +105,7 @@ public final class PoolPlanner {
                 delete(seen, apply, storage, directories, roll),
                 replace(seen, storage, roll),
                 leaderPod(seen),
-                evictable(seen, drains),
+                Evictions.let(seen, drains),
                 DeadLeader.of(seen),
                 storage.expectedNodes().size(),
                 Optional.of(blueprint.sizing()),
@@ -145,26 +144,6 @@ public final class PoolPlanner {
                 upgrading,
                 seen.leaderReport(),
                 seen.now());
-    }
-
-    private static Set<String> evictable(PoolObservation seen, DrainPlan drains) {
-        return pods(seen, pod -> drains.evictable().contains(pod.nodeId()));
-    }
-
-    /** Nothing is decided, but a pod whose node is not cordoned any more is not let go. */
-    private static Set<String> stillEvictable(PoolObservation seen, List<Departure> departures) {
-        Set<String> cordoned = departures.stream()
-                .filter(departure -> departure.cordon().isPresent())
-                .map(Departure::node)
-                .collect(Collectors.toSet());
-        return pods(seen, pod -> pod.evictable() && cordoned.contains(pod.nodeId()));
-    }
-
-    private static Set<String> pods(PoolObservation seen, Predicate<ObservedPod> which) {
-        return seen.pods(PoolLabels.ROLE_STORAGE).stream()
-                .filter(which)
-                .map(ObservedPod::name)
-                .collect(Collectors.toSet());
     }
 
     private static boolean isUnderWay(PoolObservation seen) {
