@@ -20,6 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Engines that use a pool through the agent of their node. */
 @OnCluster
@@ -27,6 +29,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 @TestInstance(Lifecycle.PER_CLASS)
 @TestMethodOrder(OrderAnnotation.class)
 class AgentIT {
+    private static final Logger LOG = LoggerFactory.getLogger(AgentIT.class);
     private static final String NAMESPACE = "kvpool-e2e-agent";
     private static final String POOL = "shared";
     private static final String SOCKETS = "/run/kvpool-e2e-agents";
@@ -90,7 +93,7 @@ class AgentIT {
                         .isNotEqualTo(before));
         awaitAgents("1/1");
 
-        load.awaitNothingLost().forEach(System.out::println);
+        load.awaitNothingLost().forEach(line -> LOG.info("load while the agent was replaced: {}", line));
         scene.assertReadBack(guests, "guest");
     }
 

@@ -16,11 +16,7 @@ public record AgentsSpec(
                         + " engines mount that one as hostPath at the same place. Only namespaces of pod security level"
                         + " privileged admit agents and such pods.")
         @Default(PATH_DEFAULT)
-        @ValidationRule(
-                value = "self.matches('^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$')",
-                message =
-                        "path must begin with '/', and consist of names of letters, digits, '.', '_' and '-' that do not"
-                                + " begin with '.'")
+        @ValidationRule(value = PathRule.FORMAT, message = PathRule.MESSAGE)
         @Size(max = 256)
         String path,
 

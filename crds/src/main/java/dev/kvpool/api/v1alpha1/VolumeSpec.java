@@ -38,11 +38,7 @@ public record VolumeSpec(
 
         @JsonPropertyDescription(
                 "Directory of the nodes for type hostPath. Each storage node has one of its own in it.")
-        @ValidationRule(
-                value = "self.matches('^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$')",
-                message =
-                        "path must begin with '/', and consist of names of letters, digits, '.', '_' and '-' that do not"
-                                + " begin with '.'")
+        @ValidationRule(value = PathRule.FORMAT, message = PathRule.MESSAGE)
         @Size(max = 256)
         String path) {
 

@@ -49,6 +49,11 @@ public record PoolBlueprint(
         return ports.get(set.name());
     }
 
+    /** HOST:PORT of each master, as command lines and clients take them. */
+    public String masterList() {
+        return String.join(",", names.masterAddresses(spec.masters().replicas()));
+    }
+
     /** Port of the agents' admin endpoint. */
     public int agentPort() {
         return ports.get(PoolNames.AGENT).admin();

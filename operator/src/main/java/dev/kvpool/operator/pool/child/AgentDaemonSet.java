@@ -27,7 +27,7 @@ import java.util.List;
  */
 public final class AgentDaemonSet {
     /** Memory of the process beside what it shares with clients. */
-    public static final long PROCESS_BYTES = 512L << 20;
+    private static final long PROCESS_BYTES = 512L << 20;
 
     private static final String SOCKET_DIR = "/var/run/kvpool";
     private static final String VOLUME = "socket";
@@ -87,9 +87,7 @@ public final class AgentDaemonSet {
                                 .endHostPath()
                                 .build(),
                         ScratchVolume.volume());
-        if (pool.engine().hostNetwork()) {
-            pod.withHostNetwork(true).withDnsPolicy("ClusterFirstWithHostNet");
-        }
+        HostNetwork.apply(pod, pool.engine());
         // One on each node is what a DaemonSet gives; there is nothing to spread.
         return Placement.apply(pod, agents.scheduling(), pool.names().pool(), PoolLabels.ROLE_AGENT)
                 .withAffinity(agents.scheduling().affinity())
@@ -131,11 +129,7 @@ public final class AgentDaemonSet {
         TransferEngineSpec engine = pool.engine();
         List<String> arguments = new ArrayList<>(List.of(
                 "agent",
-                "--masters="
-                        + String.join(
-                                ",",
-                                pool.names()
-                                        .masterAddresses(pool.spec().masters().replicas())),
+                "--masters=" + pool.masterList(),
                 "--socket-dir=" + SOCKET_DIR,
                 "--staging-size=" + staging,
                 "--admin-port=" + pool.agentPort(),

@@ -43,8 +43,7 @@ public final class BindingSecret {
     private static SortedMap<String, String> entries(PoolBlueprint pool) {
         PoolNames names = pool.names();
         String host = "%s.%s.svc".formatted(names.leaderService(), names.namespace());
-        String masters =
-                String.join(",", names.masterAddresses(pool.spec().masters().replicas()));
+        String masters = pool.masterList();
         SortedMap<String, String> entries = new TreeMap<>();
         entries.put("type", KVPOOL);
         entries.put("provider", KVPOOL);

@@ -27,8 +27,7 @@ public final class ClientConfigMap {
     private ClientConfigMap() {}
 
     public static ConfigMap of(PoolBlueprint pool) {
-        String masters = String.join(
-                ",", pool.names().masterAddresses(pool.spec().masters().replicas()));
+        String masters = pool.masterList();
         Map<String, String> data = new LinkedHashMap<>();
         data.put("MOONCAKE_MASTER", masters);
         data.put("MOONCAKE_TE_META_DATA_SERVER", NO_METADATA_SERVER);

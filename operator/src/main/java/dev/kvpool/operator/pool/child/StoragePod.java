@@ -64,10 +64,7 @@ final class StoragePod {
                 // Its StatefulSet brings the volume.
             }
         }
-        if (pool.engine().hostNetwork()) {
-            // Without the policy a pod on the host's network asks the host's DNS, which does not know the masters.
-            pod.withHostNetwork(true).withDnsPolicy("ClusterFirstWithHostNet");
-        }
+        HostNetwork.apply(pod, pool.engine());
         accelerator.ifPresent(parts -> {
             pod.addAllToVolumes(parts.volumes());
             parts.addTo(pod);
@@ -133,11 +130,7 @@ final class StoragePod {
                 "node",
                 "--pool-id=" + pool.poolId(),
                 "--node-id=" + nodeId,
-                "--masters="
-                        + String.join(
-                                ",",
-                                pool.names()
-                                        .masterAddresses(pool.spec().masters().replicas())),
+                "--masters=" + pool.masterList(),
                 "--port=" + pool.ports(set).data(),
                 "--admin-port=" + pool.ports(set).admin(),
                 "--advertise-host=$(POD_IP)",
