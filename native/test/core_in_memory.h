@@ -20,6 +20,12 @@
 
 namespace kvpool::test {
 
+// The peers of most tests, by their connections.
+inline constexpr node::ConnectionId kMaster = 1;
+inline constexpr node::ConnectionId kOther = 2;  // another master
+inline constexpr node::ConnectionId kClient = 10;
+inline constexpr Authority kLeader{5, 55};
+
 /// A node core with everything around it played by the test: time is a number, sockets are queues of messages.
 class CoreInMemory {
  public:

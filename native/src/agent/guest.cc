@@ -14,8 +14,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr int kTickMs = 20;  // while batches run, or nobody listens at the other end
-constexpr int kIdleTickMs = 1000;
+constexpr int kBusyWaitMs = 20;  // while batches run, or nobody listens at the other end
+constexpr int kIdleWaitMs = 1000;
 
 Time now() {
   return client::ClientShell::now();
@@ -55,7 +55,7 @@ void Guest::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     dialWhenDue();
-    const int waitMs = core_.idle() && connection_ ? kIdleTickMs : kTickMs;
+    const int waitMs = core_.idle() && connection_ ? kIdleWaitMs : kBusyWaitMs;
     lock.unlock();
     loop_.await(waitMs);
     lock.lock();
@@ -83,8 +83,8 @@ void Guest::dialWhenDue() {
 void Guest::connectionOpened(client::ConnectionId) {
   auto staging = client::StagingMemory::create(settings_.core.stagingBytes);
   if (!staging.ok()) {
-    connection_->close();
-    return connectionEnded(lastConnection_, staging.status().text());
+    core_.withoutStaging(staging.status());
+    return act();
   }
   staging_ = std::move(staging.value());
   core_.connected(now(), {staging_->at(0), settings_.core.stagingBytes});

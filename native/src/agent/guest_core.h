@@ -46,6 +46,8 @@ class GuestCore {
   void submit(Time now, client::Submission submission);
   /// Connected; `staging` is fresh memory of the configured size, and ours until lost().
   void connected(Time now, std::span<uint8_t> staging);
+  /// Connected, but there is no staging memory to be had.
+  void withoutStaging(const Status& why) { drop(why); }
   /// The connection ended, or could not be made.
   void lost(Time now, const std::string& reason);
   void frame(Time now, wire::Body body);

@@ -36,7 +36,7 @@ constexpr uint64_t kLowFactor = power(kDistance + 32);
 constexpr uint64_t kHighFactor = power(kDistance - 32);
 
 /// Reads a vector exactly once, see load() of crc32c_hardware.cc.
-KVPOOL_FOLD_TARGET inline __m512i load(const uint8_t* at) {
+KVPOOL_FOLD_TARGET inline __m512i loadVector(const uint8_t* at) {
   __m512i value = _mm512_loadu_si512(at);
   __asm__ volatile("" : "+v"(value));
   return value;
@@ -47,7 +47,7 @@ enum class Store { None, Cached, Streamed };
 /// The vector at `at`, which goes to the same place of `to`.
 template <Store kStore>
 KVPOOL_FOLD_TARGET inline __m512i take(uint8_t* to, const uint8_t* from, size_t at) {
-  const __m512i value = load(from + at);
+  const __m512i value = loadVector(from + at);
   if constexpr (kStore == Store::Cached) _mm512_storeu_si512(to + at, value);
   if constexpr (kStore == Store::Streamed) _mm512_stream_si512(reinterpret_cast<__m512i*>(to + at), value);
   return value;

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <cerrno>
+#include <cstring>
 
 namespace kvpool::client {
 
@@ -18,6 +19,10 @@ Result<std::unique_ptr<StagingMemory>> StagingMemory::create(uint64_t bytes) {
     return systemError("sealing staging memory", errno);
   }
   void* mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.get(), 0);
+  if (mapped == MAP_FAILED && errno == ENOMEM) {
+    return Status(KV_TOO_LARGE, "this process has no room for " + std::to_string(bytes) + " bytes of staging memory (" +
+                                    std::strerror(ENOMEM) + "); ask for less");
+  }
   if (mapped == MAP_FAILED) return systemError("mapping staging memory", errno);
   return std::unique_ptr<StagingMemory>(new StagingMemory(std::move(descriptor), static_cast<uint8_t*>(mapped), bytes));
 }

@@ -18,7 +18,7 @@ namespace {
 
 /// About 30 ms of work: a thread costs less than it saves.
 constexpr uint32_t kSlotsPerThread = 65536;
-constexpr unsigned kThreadsMax = 8;
+constexpr unsigned kReadersMax = 8;
 
 bool neverUsed(const DirectoryRecord& record) {
   static const DirectoryRecord zero{};
@@ -28,7 +28,7 @@ bool neverUsed(const DirectoryRecord& record) {
 }  // namespace
 
 unsigned recoveryThreads(unsigned processors, uint32_t slots) {
-  return std::clamp(std::min(processors, slots / kSlotsPerThread), 1U, kThreadsMax);
+  return std::clamp(std::min(processors, slots / kSlotsPerThread), 1U, kReadersMax);
 }
 
 /// What the records of a range of slots were found to be.

@@ -149,9 +149,13 @@ TEST_F(AgentTest, AttachingFailsWithASentence) {
   EXPECT_EQ(status, KV_CONNECT_FAILED);
   EXPECT_NE(why.find("/nobody.sock"), std::string::npos) << why;
 
-  EXPECT_FALSE(attach(socket_, uint64_t{1} << 40, 60000, &status, &why)) << "at once, as it never fits";
+  EXPECT_FALSE(attach(socket_, uint64_t{1} << 36, 60000, &status, &why)) << "at once, as it never fits";
   EXPECT_EQ(status, KV_TOO_LARGE);
   EXPECT_NE(why.find("--staging-size"), std::string::npos) << why;
+
+  EXPECT_FALSE(attach(socket_, uint64_t{1} << 50, 60000, &status, &why)) << "at once, as no process has the room";
+  EXPECT_EQ(status, KV_TOO_LARGE);
+  EXPECT_NE(why.find("this process has no room for 1125899906842624 bytes"), std::string::npos) << why;
 
   EXPECT_FALSE(attach("/tmp/" + std::string(200, 'x'), 0, 100, &status, &why));
   EXPECT_NE(why.find("107"), std::string::npos) << why;

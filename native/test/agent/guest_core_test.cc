@@ -7,27 +7,17 @@
 #include <functional>
 #include <memory>
 
-#include "wire/frame.h"
+#include "agent/identity.h"
+#include "frames.h"
 
 namespace kvpool::agent {
 namespace {
 
 using client::OpCode;
+using test::bodyOf;
+using test::identity;
 
 constexpr uint64_t kStaging = 4096;
-
-wire::Body bodyOf(const wire::Bytes& frame) {
-  return wire::Body(frame).subspan(wire::kFrameHeaderBytes);
-}
-
-wire::Identity identity(wire::Role role) {
-  wire::Identity me;
-  me.role = role;
-  me.incarnation = 7;
-  me.name = "here";
-  me.product = "0.1.0";
-  return me;
-}
 
 class GuestCoreTest : public testing::Test {
  protected:

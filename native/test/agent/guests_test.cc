@@ -4,26 +4,15 @@
 
 #include <gtest/gtest.h>
 
-#include "wire/frame.h"
+#include "agent/identity.h"
+#include "frames.h"
 
 namespace kvpool::agent {
 namespace {
 
 using client::OpCode;
-
-wire::Body bodyOf(const wire::Bytes& frame) {
-  return wire::Body(frame).subspan(wire::kFrameHeaderBytes);
-}
-
-wire::Identity identity(wire::Role role, wire::VersionRange wire = wire::kWireVersions) {
-  wire::Identity me;
-  me.role = role;
-  me.incarnation = 7;
-  me.wire = wire;
-  me.name = "here";
-  me.product = "0.1.0";
-  return me;
-}
+using test::bodyOf;
+using test::identity;
 
 Request ask(uint64_t id, OpCode op, uint64_t offset = 0, uint64_t length = 0) {
   Request request;

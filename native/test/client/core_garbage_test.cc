@@ -5,14 +5,16 @@
 
 #include "base/crc32c.h"
 #include "client/core_harness.h"
+#include "frames.h"
 #include "seed.h"
 
 namespace kvpool::test {
 namespace {
 
-wire::Bytes bodyOf(wire::Bytes frame) {
-  frame.erase(frame.begin(), frame.begin() + wire::kFrameHeaderBytes);
-  return frame;
+/// What a frame carries, to be cut and changed.
+wire::Bytes carried(const wire::Bytes& frame) {
+  const wire::Body body = bodyOf(frame);
+  return {body.begin(), body.end()};
 }
 
 client::LookupReply lookupFor(uint64_t request) {
@@ -26,16 +28,16 @@ client::LookupReply lookupFor(uint64_t request) {
 }
 
 wire::Bytes grantFor(uint64_t request) {
-  return bodyOf(grantReply({request, KV_OK, {1, 5}, {nodeAddress(1)}, {{KV_OK, {1, 1}, {0}}}}, 30000));
+  return carried(grantReply({request, KV_OK, {1, 5}, {nodeAddress(1)}, {{KV_OK, {1, 1}, {0}}}}, 30000));
 }
 
 TEST(CoreGarbage, AReplyCutOffAnywhereEndsTheConnection) {
-  const size_t whole = bodyOf(lookupReply(lookupFor(1))).size();
+  const size_t whole = carried(lookupReply(lookupFor(1))).size();
   for (size_t length = 0; length < whole; ++length) {
     CoreHarness h;
     const auto leader = h.lead();
     h.get("k", 100);
-    wire::Bytes body = bodyOf(lookupReply(lookupFor(h.expectLookup(leader).request)));
+    wire::Bytes body = carried(lookupReply(lookupFor(h.expectLookup(leader).request)));
     body.resize(length);
     h.core.frame(h.now, leader, body);
     ASSERT_TRUE(h.closes(leader)) << "cut to " << length << " of " << whole;
@@ -53,7 +55,7 @@ TEST(CoreGarbage, FlippedBytesOfTheLeaderNeverBreakTheClient) {
     const bool isPut = dice.oneIn(2);
     const uint64_t batch = isPut ? h.put("k", "value", 1000) : h.get("k", 100, 1000);
     wire::Bytes body = isPut ? grantFor(h.expectGrant(leader).request)
-                             : bodyOf(lookupReply(lookupFor(h.expectLookup(leader).request)));
+                             : carried(lookupReply(lookupFor(h.expectLookup(leader).request)));
     for (uint64_t flips = 1 + dice.below(4); flips > 0; --flips) {
       body[dice.below(body.size())] = static_cast<uint8_t>(dice.next());
     }
@@ -75,7 +77,7 @@ TEST(CoreGarbage, FlippedBytesOfANodeNeverBecomeAValue) {
     const auto node = h.acceptNode(1);
     wire::Bytes frame;
     node::appendReadReply(frame, node::readReadRequest(h.expectBody(node)).requestId, KV_OK, 5);
-    wire::Bytes body = bodyOf(frame);
+    wire::Bytes body = carried(frame);
     body[dice.below(body.size())] = static_cast<uint8_t>(dice.next());
     h.core.frame(h.now, node, body);
     if (const auto receive = h.next<client::ReceivePayload>()) {

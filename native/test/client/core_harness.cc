@@ -7,6 +7,7 @@
 
 #include "base/crc32c.h"
 #include "dev_kvpool_wire/Heartbeat.h"
+#include "frames.h"
 
 namespace kvpool::test {
 namespace {
@@ -22,10 +23,6 @@ client::Config configFor(std::vector<std::string> masters, bool shm, bool ucx) {
   config.ucx = ucx;
   config.bootId = kBootId;
   return config;
-}
-
-wire::Body bodyOf(const wire::Bytes& frame) {
-  return wire::Body(frame).subspan(wire::kFrameHeaderBytes);
 }
 
 bool isHeartbeat(const wire::Bytes& frame) {

@@ -12,31 +12,21 @@
 
 #include "agent/guest_core.h"
 #include "agent/guests.h"
+#include "agent/identity.h"
+#include "frames.h"
 #include "fuzz/input.h"
-#include "wire/frame.h"
 
 namespace {
 
 using namespace kvpool;
 using namespace kvpool::agent;
 using client::OpCode;
+using test::bodyOf;
+using test::identity;
 using test::Input;
 
 constexpr uint64_t kStagingAll = 1000;
 constexpr uint32_t kGuests = 3;
-
-wire::Identity identity(wire::Role role) {
-  wire::Identity me;
-  me.role = role;
-  me.incarnation = 1;
-  me.name = "fuzz";
-  me.product = "0.1.0";
-  return me;
-}
-
-wire::Body bodyOf(const wire::Bytes& frame) {
-  return wire::Body(frame).subspan(wire::kFrameHeaderBytes);
-}
 
 OpCode opOf(uint64_t number) {
   constexpr OpCode kAll[] = {OpCode::Put, OpCode::Get, OpCode::Exists, OpCode::Remove, OpCode::RemoveAll};

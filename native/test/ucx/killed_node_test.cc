@@ -13,14 +13,14 @@ extern char** environ;
 namespace kvpool::test {
 namespace {
 
-constexpr uint32_t kUcx = KV_PROTOCOL_UCX | KV_PROTOCOL_TCP;
+constexpr uint32_t kUcxOrTcp = KV_PROTOCOL_UCX | KV_PROTOCOL_TCP;
 constexpr size_t kObjects = 40;
 constexpr size_t kBytes = 1 << 20;
 
 class NodeProcess {
  public:
   NodeProcess(const std::string& masters, const std::string& directory) {
-    std::string protocols = std::to_string(kUcx);
+    std::string protocols = std::to_string(kUcxOrTcp);
     std::string name = KVPOOL_TEST_NODE;
     std::string pool = kPoolText;
     std::string first = masters;
@@ -57,7 +57,7 @@ class KilledNode : public testing::Test {
     ASSERT_TRUE(master_.awaitNodes(1));
     kv_client_params params{};
     params.struct_size = sizeof params;
-    params.protocols = kUcx;
+    params.protocols = kUcxOrTcp;
     const std::string masters = master_.address();
     params.masters = masters.c_str();
     params.connect_timeout_ms = 30000;

@@ -8,11 +8,11 @@ namespace kvpool::node {
 namespace {
 
 using test::CoreInMemory;
+using test::kClient;
+using test::kLeader;
+using test::kMaster;
 
-constexpr ConnectionId kMaster = 1;
 constexpr ConnectionId kOtherMaster = 2;
-constexpr ConnectionId kClient = 10;
-constexpr Authority kLeader{5, 55};
 
 class AuthorityTest : public ::testing::Test {
  protected:

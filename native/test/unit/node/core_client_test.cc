@@ -8,10 +8,9 @@ namespace kvpool::node {
 namespace {
 
 using test::CoreInMemory;
-
-constexpr ConnectionId kMaster = 1;
-constexpr ConnectionId kClient = 10;
-constexpr Authority kLeader{5, 55};
+using test::kClient;
+using test::kLeader;
+using test::kMaster;
 
 class ClientTest : public ::testing::Test {
  protected:

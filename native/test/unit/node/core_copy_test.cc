@@ -8,13 +8,13 @@ namespace kvpool::node {
 namespace {
 
 using test::CoreInMemory;
+using test::kLeader;
+using test::kMaster;
+using test::kOther;
 
-constexpr ConnectionId kMaster = 1;
-constexpr ConnectionId kOther = 2;
 constexpr ConnectionId kSource = 100;
-constexpr Authority kLeader{5, 55};
 constexpr uint64_t kSourceIncarnation = 815;
-const std::string kValue = std::string(5000, 'v');
+const std::string kCopied = std::string(5000, 'v');
 
 wire::Welcome sourceWelcome(uint64_t incarnation = kSourceIncarnation) {
   wire::Welcome welcome;
@@ -46,8 +46,8 @@ class CopyTest : public ::testing::Test {
     copy.requestId = counter;
     copy.authority = kLeader;
     copy.objectId = {3, counter};
-    copy.payloadLength = kValue.size();
-    copy.payloadCrc = crc32c(kValue);
+    copy.payloadLength = kCopied.size();
+    copy.payloadCrc = crc32c(kCopied);
     copy.retention = {kPinHard, 0, 77};
     copy.sourceIncarnation = kSourceIncarnation;
     copy.sourceExtent = {0, 9, 99};
@@ -78,8 +78,8 @@ class CopyTest : public ::testing::Test {
     node.others.clear();
     node.frame(id, [&](wire::Bytes& out) { appendReadReply(out, requestId, status, length); });
   }
-  /// The payload comes; `crcOff` damages the checksum that was sent, other bytes than kValue the payload.
-  void payload(const std::string& value = kValue, uint32_t crcOff = 0, ConnectionId id = kSource) {
+  /// The payload comes; `crcOff` damages the checksum that was sent, other bytes than kCopied the payload.
+  void payload(const std::string& value = kCopied, uint32_t crcOff = 0, ConnectionId id = kSource) {
     const auto& receive = std::get<ReceivePayload>(node.others.back());
     ASSERT_EQ(receive.connection, id);
     ASSERT_EQ(receive.length, value.size());
@@ -92,7 +92,7 @@ class CopyTest : public ::testing::Test {
     command(copyOf(counter, key));
     dialled();
     welcome();
-    reply(counter, KV_OK, kValue.size());
+    reply(counter, KV_OK, kCopied.size());
   }
   /// Masters go on being heard, or silence would end their connections first.
   void wait(uint64_t milliseconds) {
@@ -120,8 +120,8 @@ TEST_F(CopyTest, FetchesChecksCommitsAndAnswersBehindTheRecord) {
   welcome();
   EXPECT_EQ(asked().extent, (ExtentRef{0, 9, 99}));
   EXPECT_EQ(asked().objectId, (ObjectId{3, 1}));
-  EXPECT_EQ(asked().payloadLength, kValue.size());
-  reply(1, KV_OK, kValue.size());
+  EXPECT_EQ(asked().payloadLength, kCopied.size());
+  reply(1, KV_OK, kCopied.size());
   EXPECT_FALSE(answered());
   payload();
 
@@ -132,11 +132,11 @@ TEST_F(CopyTest, FetchesChecksCommitsAndAnswersBehindTheRecord) {
   EXPECT_TRUE(record.committed);
   EXPECT_EQ(record.objectId, (ObjectId{3, 1}));
   EXPECT_EQ(record.key, "key");
-  EXPECT_EQ(record.payloadCrc, crc32c(kValue));
+  EXPECT_EQ(record.payloadCrc, crc32c(kCopied));
   EXPECT_EQ(record.retention, (Retention{kPinHard, 0, 77}));
-  EXPECT_EQ(node.segment.get(record.extent, record.objectId), kValue);
+  EXPECT_EQ(node.segment.get(record.extent, record.objectId), kCopied);
   EXPECT_EQ(node.core->snapshot().counters.copiesIn, 1u);
-  EXPECT_EQ(node.core->snapshot().counters.copiesInBytes, kValue.size());
+  EXPECT_EQ(node.core->snapshot().counters.copiesInBytes, kCopied.size());
   EXPECT_EQ(node.core->snapshot().copiesRunning, 0u);
 }
 
@@ -146,7 +146,7 @@ TEST_F(CopyTest, TheNextCopyFromThereTakesTheSameConnection) {
   command(copyOf(2, "other"));
   EXPECT_EQ(node.sources.size(), 1u) << "no second dial";
   EXPECT_EQ(asked().objectId, (ObjectId{3, 2}));
-  reply(2, KV_OK, kValue.size());
+  reply(2, KV_OK, kCopied.size());
   payload();
   EXPECT_EQ(ack().status, KV_OK);
   Copy elsewhere = copyOf(3, "third");
@@ -158,7 +158,7 @@ TEST_F(CopyTest, TheNextCopyFromThereTakesTheSameConnection) {
 }
 
 TEST_F(CopyTest, WhatIsHereAlreadyIsSaidAtOnce) {
-  node.segment.put({3, 1}, "key", kValue);
+  node.segment.put({3, 1}, "key", kCopied);
   command(copyOf(1));
   EXPECT_EQ(ack().status, KV_EXISTS);
   command(copyOf(2));
@@ -223,7 +223,7 @@ TEST_F(CopyTest, ASourceThatDoesNotHaveItLeavesNothing) {
        [&] {
          dialled(203, node.sources.size() - 1);
          welcome(203);
-         reply(7, KV_OK, kValue.size(), 203);
+         reply(7, KV_OK, kCopied.size(), 203);
          node.core->closed(node.nowMs, 203);
          node.act();
        },
@@ -247,11 +247,11 @@ TEST_F(CopyTest, ASourceThatDoesNotHaveItLeavesNothing) {
 
 TEST_F(CopyTest, OtherBytesAreNeverCommitted) {
   begin(1);
-  payload(std::string(kValue.size(), 'x'));
+  payload(std::string(kCopied.size(), 'x'));
   EXPECT_EQ(ack().status, KV_CHECKSUM) << "whole, but not what the leader knows";
   command(copyOf(2));
-  reply(2, KV_OK, kValue.size());
-  payload(kValue, 1);
+  reply(2, KV_OK, kCopied.size());
+  payload(kCopied, 1);
   EXPECT_EQ(ack().status, KV_CHECKSUM) << "damaged on the way";
   EXPECT_EQ(usedBytes(), 0u);
   EXPECT_EQ(node.core->snapshot().counters.checksumFailures, 2u);
@@ -265,14 +265,14 @@ TEST_F(CopyTest, AuthorityAndRemovalAreAskedAgainBeforeTheCommit) {
   payload();
   EXPECT_EQ(ack().status, KV_STALE_EPOCH) << "buried meanwhile";
   command(copyOf(2));
-  reply(2, KV_OK, kValue.size());
+  reply(2, KV_OK, kCopied.size());
   node.command(kMaster, [](wire::Bytes& out) { test::appendPurge(out, {9, kLeader, {4, 0}}); });
   payload();
   EXPECT_EQ(ack().status, KV_STALE_EPOCH) << "purged meanwhile";
   Copy copy = copyOf(3);
   copy.objectId = {4, 3};
   command(copy);
-  reply(3, KV_OK, kValue.size());
+  reply(3, KV_OK, kCopied.size());
   node.fence(kOther, {6, 66});
   payload();
   EXPECT_FALSE(ack().accepted) << "another leader meanwhile";

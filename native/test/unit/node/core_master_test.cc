@@ -9,11 +9,10 @@ namespace kvpool::node {
 namespace {
 
 using test::CoreInMemory;
-
-constexpr ConnectionId kMaster = 1;
-constexpr ConnectionId kOther = 2;
-constexpr ConnectionId kClient = 10;
-constexpr Authority kLeader{5, 55};
+using test::kClient;
+using test::kLeader;
+using test::kMaster;
+using test::kOther;
 
 TEST(MasterStream, BeginsWithInfoAndSnapshot) {
   CoreInMemory node;

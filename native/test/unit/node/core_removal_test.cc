@@ -8,11 +8,10 @@ namespace kvpool::node {
 namespace {
 
 using test::CoreInMemory;
-
-constexpr ConnectionId kMaster = 1;
-constexpr ConnectionId kOther = 2;
-constexpr ConnectionId kClient = 3;
-constexpr Authority kLeader{5, 55};
+using test::kClient;
+using test::kLeader;
+using test::kMaster;
+using test::kOther;
 
 class RemovalTest : public ::testing::Test {
  protected:

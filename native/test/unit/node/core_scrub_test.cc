@@ -8,9 +8,8 @@ namespace kvpool::node {
 namespace {
 
 using test::CoreInMemory;
-
-constexpr ConnectionId kMaster = 1;
-constexpr ConnectionId kClient = 2;
+using test::kClient;
+using test::kMaster;
 
 class ScrubTest : public ::testing::Test {
  protected:

@@ -9,10 +9,10 @@ namespace kvpool::node {
 namespace {
 
 using test::CoreInMemory;
+using test::kClient;
+using test::kLeader;
+using test::kMaster;
 
-constexpr ConnectionId kMaster = 1;
-constexpr ConnectionId kClient = 20;
-constexpr Authority kLeader{5, 55};
 const std::string kValue(10'000, 'v');
 
 class TierTest : public ::testing::Test {

@@ -11,10 +11,10 @@ namespace kvpool::node {
 namespace {
 
 using test::CoreInMemory;
+using test::kClient;
+using test::kLeader;
+using test::kMaster;
 
-constexpr ConnectionId kMaster = 1;
-constexpr ConnectionId kClient = 10;
-constexpr Authority kLeader{5, 55};
 constexpr uint64_t kStaging = 1 << 20;
 
 class UcxCoreTest : public testing::Test {

@@ -9,11 +9,11 @@ namespace kvpool::node {
 namespace {
 
 using test::CoreInMemory;
+using test::kClient;
+using test::kLeader;
+using test::kMaster;
 
-constexpr ConnectionId kMaster = 1;
-constexpr ConnectionId kClient = 3;
 constexpr ConnectionId kOldClient = 4;
-constexpr Authority kLeader{5, 55};
 constexpr wire::ActiveVersions kFirst{1, 1};
 constexpr wire::ActiveVersions kSecond{2, 2};
 

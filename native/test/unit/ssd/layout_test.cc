@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "seed.h"
+#include "unit/ssd/small_tier.h"
 
 namespace kvpool::ssd {
 namespace {
 
-const TierGeometry kGeometry = *planTier(kTierBytesMin);
-const store::SegmentIdentity kIdentity{{0x11, 0x22}, "node-0", 0};
+using test::kGeometry;
+using test::kIdentity;
 
 Described someObject() {
   Described object;

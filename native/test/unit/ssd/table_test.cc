@@ -13,14 +13,15 @@
 #include "seed.h"
 #include "ssd/tier_file.h"
 #include "ssd/workers.h"
+#include "unit/ssd/small_tier.h"
 
 namespace kvpool::ssd {
 namespace {
 
 using test::DeviceInMemory;
+using test::kGeometry;
+using test::kNumber;
 
-constexpr uint32_t kNumber = 99;
-const TierGeometry kGeometry = *planTier(kTierBytesMin);
 const Table::IsDead kNobodyIsDead = [](const ObjectId&, std::string_view) { return false; };
 
 /// A table over a disk that does at once what the table wants.

@@ -20,13 +20,15 @@
 #include "ssd/workers.h"
 #include "store/set_aside.h"
 #include "temporary_directory.h"
+#include "unit/ssd/small_tier.h"
 
 namespace kvpool::ssd {
 namespace {
 
-const store::SegmentIdentity kIdentity{{0x11, 0x22}, "node-0", 0};
+using test::kIdentity;
+using test::kNumber;
+
 constexpr uint64_t kBytes = kTierBytesMin;
-constexpr uint32_t kNumber = 99;
 
 class TierFileTest : public ::testing::Test {
  protected:

@@ -21,13 +21,11 @@ namespace {
 namespace fs = std::filesystem;
 using test::SegmentInMemory;
 
-constexpr uint64_t kMiB = uint64_t{1} << 20;
-
 TEST(Geometry, FitsEverySizeInRange) {
   EXPECT_FALSE(planGeometry(0));
   EXPECT_FALSE(planGeometry(kSegmentBytesMin - 1));
   EXPECT_FALSE(planGeometry(kSegmentBytesMax + 1));
-  for (const uint64_t size : {kSegmentBytesMin, kSegmentBytesMin + 1, kSegmentBytesMin + 12345, 1000 * kMiB,
+  for (const uint64_t size : {kSegmentBytesMin, kSegmentBytesMin + 1, kSegmentBytesMin + 12345, uint64_t{1000} << 20,
                               uint64_t{4} << 30, uint64_t{1} << 40, kSegmentBytesMax}) {
     const std::optional<Geometry> geometry = planGeometry(size);
     ASSERT_TRUE(geometry);
@@ -224,7 +222,7 @@ TEST_F(SegmentFileTest, AnotherSizeKeepsTheFileAndSaysSo) {
 }
 
 TEST_F(SegmentFileTest, ImpossibleSizesAndPlacesAreRefused) {
-  EXPECT_EQ(open(identity, kMiB).status().code(), KV_INVALID_ARGUMENT);
+  EXPECT_EQ(open(identity, uint64_t{1} << 20).status().code(), KV_INVALID_ARGUMENT);
   EXPECT_EQ(files(), 0u) << "nothing left behind";
   EXPECT_EQ(openSegment("/no/such/place", identity, kSegmentBytesMin, "t", gate).status().code(), KV_IO);
   fs::create_directory(path());
