@@ -73,6 +73,11 @@ final class LeaderChecks implements MasterWatch {
     }
 
     @Override
+    public void forgotten(Set<String> keys) {
+        keys.forEach(truth::lost);
+    }
+
+    @Override
     public void replied(SimMaster master, ClientRequest request, ClientReply reply) {
         if (reply.status() != Status.OK) {
             return;

@@ -23,4 +23,7 @@ interface MasterWatch {
      * @param marked the master saw to it that nothing older of these keys comes back
      */
     void evicted(SimMaster master, Set<String> keys, boolean marked);
+
+    /** Keys that went out of sight while the leader forgot a transient node that was away. */
+    void forgotten(Set<String> keys);
 }

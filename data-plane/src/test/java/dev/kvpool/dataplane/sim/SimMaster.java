@@ -114,8 +114,12 @@ final class SimMaster extends SimProcess {
         long evictedBefore = evictions();
         long unmarkedBefore = unmarkedEvictions();
         Set<String> before = shownKeys();
+        int nodesBefore = core.status().nodes().size();
         published.clear();
         core.tick(clockMs());
+        if (core.status().nodes().size() < nodesBefore && serves()) {
+            watch.forgotten(goneOf(before));
+        }
         boolean evicts = evictions() != evictedBefore;
         if (evicts) {
             evicted(before, unmarkedEvictions() == unmarkedBefore);
@@ -129,10 +133,15 @@ final class SimMaster extends SimProcess {
 
     /** @param marked nothing older of these keys can come back */
     private void evicted(Set<String> shownBefore, boolean marked) {
-        Set<String> gone = new TreeSet<>(shownBefore);
-        gone.removeAll(shownKeys());
+        Set<String> gone = goneOf(shownBefore);
         world.trace(() -> name + " evicts " + gone);
         watch.evicted(this, gone, marked);
+    }
+
+    private Set<String> goneOf(Set<String> shownBefore) {
+        Set<String> gone = new TreeSet<>(shownBefore);
+        gone.removeAll(shownKeys());
+        return gone;
     }
 
     /** Begins to empty a node if this master leads and the node takes part. */

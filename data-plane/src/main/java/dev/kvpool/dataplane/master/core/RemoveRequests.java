@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 
 /** Answers requests to remove one object, or all of them. */
@@ -83,15 +84,29 @@ final class RemoveRequests {
         if (grants.isBeingPut(key, nowMs)) {
             return Status.BUSY;
         }
-        if (object != null && !force && isLeased(object, nowMs)) {
+        if (!force && (isLeased(object, nowMs) || isReplacedOneLeased(key, nowMs))) {
             return Status.HAS_LEASE;
         }
         return removals.objection(key, object, force, nowMs);
     }
 
     private boolean isLeased(StoredObject object, long nowMs) {
+        if (object == null) {
+            return false;
+        }
         groups.refresh(object);
         return object.isLeased(nowMs);
+    }
+
+    /** What was replaced while its node was away is there for its readers until its node is told, or their leases end. */
+    private boolean isReplacedOneLeased(Key key, long nowMs) {
+        for (ObjectId id : index.remains().of(key)) {
+            StoredObject replaced = index.object(id);
+            if (replaced != null && replaced.isLeased(nowMs) && !replaced.isBeingFreed()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void removed(Key key, Status result) {

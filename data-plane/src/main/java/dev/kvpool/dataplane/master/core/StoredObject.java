@@ -127,6 +127,16 @@ final class StoredObject {
         return replicas.countOn(at(), node) > 0;
     }
 
+    /** Whether the node of each replica was told to free it. */
+    boolean isBeingFreed() {
+        for (Replica replica : replicas()) {
+            if (!replica.isFreeing()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** When the last lease ends; {@link Long#MIN_VALUE} when there never was one. */
     long leaseUntilMs() {
         return objects.leaseUntilMs(at());

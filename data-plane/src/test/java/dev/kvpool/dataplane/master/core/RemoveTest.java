@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.nativelib.Status;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class RemoveTest {
@@ -47,6 +48,30 @@ class RemoveTest {
         pool.world.run(Scenario.OBJECT_LEASE_MS);
 
         assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void theLeaseOfWhatWasReplacedWhileItsNodeWasAwayHolds() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c").leading(7);
+        pool.put("k", 100);
+        pool.find("k");
+        pool.crash(holder(pool));
+        assertThat(pool.put("k", 200)).isEqualTo(Status.OK);
+
+        // Who was told of the first one may be reading it there still.
+        assertThat(pool.remove("k", false)).isEqualTo(Status.HAS_LEASE);
+        assertThat(pool.find("k").payloadLength()).isEqualTo(200);
+
+        pool.world.run(Scenario.OBJECT_LEASE_MS);
+        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+    }
+
+    private static String holder(Scenario pool) {
+        return Stream.of("a", "b", "c")
+                .filter(node -> !pool.node(node).directory().isEmpty())
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test

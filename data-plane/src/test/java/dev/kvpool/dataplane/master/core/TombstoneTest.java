@@ -294,7 +294,8 @@ class TombstoneTest {
         assertThat(pool.put("k", 200)).isEqualTo(Status.OK);
         pool.restart(holder);
         assertThat(pool.node(holder).directory()).as("quarantined").hasSize(1);
-        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+        assertThat(pool.remove("k", false)).isEqualTo(Status.HAS_LEASE);
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
 
         ModelMaster next = pool.master();
         pool.lead(next, 8).talkTo(next);
