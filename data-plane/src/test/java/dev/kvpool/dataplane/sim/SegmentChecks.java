@@ -87,6 +87,7 @@ final class SegmentChecks implements NodeWatch {
         boolean same = old != null && now != null && old.generation() == now.generation();
         if (old != null && old.committed() && !(same && now.committed())) {
             promises.freed(node, old);
+            truth.leftMemory(old);
         }
         if (old != null && now != null) {
             Violation.unless(

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.sim;
 import dev.kvpool.dataplane.sim.SegmentImage.Slot;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -16,11 +17,18 @@ import java.util.function.Predicate;
  * take it away. Told by the masters' answers, checked against the bytes in the segments.
  */
 final class Truth {
+    /** Who says nothing for 3 s is disconnected, and shows what it has when it connects again. */
+    private static final long UNHEARD_MS = 5_000;
+
     private final World world;
     private final History history;
     private final List<SimNode> nodes = new ArrayList<>();
     private final Map<String, ObjectId> newest = new TreeMap<>();
     private final Set<ObjectId> copied = new HashSet<>();
+
+    /** Objects that went with an SSD, and when: the leader may not have heard of it yet, and free what is in memory. */
+    private final Map<ObjectId, Long> goneWithSsdMs = new HashMap<>();
+
     private long tamperedMs = Long.MIN_VALUE;
 
     Truth(World world, History history) {
@@ -113,7 +121,16 @@ final class Truth {
 
     /** The same of its SSD. */
     void ssdLost(SimNode node) {
+        node.heldOnSsd().forEach(slot -> goneWithSsdMs.put(slot.id(), world.nowMs()));
         lost(node, node.heldOnSsd(), node.image.committed());
+    }
+
+    /** An object has left the memory of a node. */
+    void leftMemory(Slot slot) {
+        Long goneMs = goneWithSsdMs.get(slot.id());
+        if (goneMs != null && world.nowMs() - goneMs < UNHEARD_MS) {
+            lost(slot.key());
+        }
     }
 
     private void lost(SimNode node, List<Slot> going, List<Slot> staying) {
