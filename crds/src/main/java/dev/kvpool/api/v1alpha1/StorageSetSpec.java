@@ -39,6 +39,19 @@ import io.fabric8.kubernetes.api.model.Quantity;
         message =
                 "the capacity of a set whose volume outlives its pods cannot be changed: add a set with the other capacity"
                         + " and remove this one, which is emptied before it goes")
+@ValidationRule(
+        value = "!has(self.volume) || !has(self.volume.type) || self.volume.type == 'emptyDir'"
+                + " || (has(self.ssd) == has(oldSelf.ssd) && (!has(self.ssd) || self.ssd == oldSelf.ssd))",
+        message = "the ssd of a set whose volume outlives its pods cannot be changed: add a set with the other ssd and"
+                + " remove this one, which is emptied before it goes")
+@ValidationRule(
+        value = "!has(self.ssd) || !has(self.volume) || !has(self.volume.type) || self.volume.type != 'hostPath'",
+        message =
+                "an ssd needs volume emptyDir or persistentVolumeClaim: the operator keeps none in directories of nodes")
+@ValidationRule(
+        value = "!has(self.ssd) || !has(self.ssd.storageClassName)"
+                + " || (has(self.volume) && has(self.volume.type) && self.volume.type == 'persistentVolumeClaim')",
+        message = "ssd.storageClassName is for sets with volume persistentVolumeClaim: leave it out, or set that type")
 public record StorageSetSpec(
         @JsonPropertyDescription(
                 "Name of the set, unique in the pool. With replicas its storage nodes are named POOL-SET-0, POOL-SET-1,"
@@ -81,6 +94,12 @@ public record StorageSetSpec(
 
         @JsonPropertyDescription("Where the segment file lies.") @Default("{}")
         VolumeSpec volume,
+
+        @JsonPropertyDescription(
+                "Disk below the memory: what has to leave the segment goes there instead of being lost,"
+                        + " and comes back when it is read again. It lies where the set's volume says: with emptyDir on the disk"
+                        + " of the node, with persistentVolumeClaim in a claim of its own. Default: none.")
+        SsdSpec ssd,
 
         @JsonPropertyDescription(
                 "Compute resources of a storage node. Default: 100m CPU, and memory for the segment plus 1/16"

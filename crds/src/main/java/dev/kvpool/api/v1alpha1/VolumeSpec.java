@@ -30,10 +30,7 @@ public record VolumeSpec(
 
         @JsonPropertyDescription("Storage class of the claims. Default: the cluster's own.")
         @Size(min = 1, max = 253)
-        @ValidationRule(
-                value = "self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",
-                message =
-                        "storageClassName must be the name of a StorageClass: lower case letters, digits, '-' and '.'")
+        @ValidationRule(value = CLASS_FORMAT, message = CLASS_MESSAGE)
         String storageClassName,
 
         @JsonPropertyDescription(
@@ -41,6 +38,10 @@ public record VolumeSpec(
         @ValidationRule(value = PathRule.FORMAT, message = PathRule.MESSAGE)
         @Size(max = 256)
         String path) {
+
+    static final String CLASS_FORMAT = "self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')";
+    static final String CLASS_MESSAGE =
+            "storageClassName must be the name of a StorageClass: lower case letters, digits, '-' and '.'";
 
     public VolumeSpec {
         type = type == null ? VolumeType.EMPTY_DIR : type;

@@ -118,6 +118,14 @@ public record PoolReport(
     public record ClientVersion(String product, Range wire, int count, String example) {}
 
     /**
+     * The disk below the memory of a storage node.
+     *
+     * @param problem why it is off; empty while it is not
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Ssd(String problem) {}
+
+    /**
      * A storage node as the master sees it.
      *
      * @param id node id, which is its pod's name unless it is transient
@@ -136,6 +144,7 @@ public record PoolReport(
      * @param leftovers the same by tier and reason; empty also where the master does not say
      * @param version its build; null while it is not connected
      * @param active what it keeps and writes; null when it has not told
+     * @param ssd the disk below its memory; null when it has none
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
     public record Node(
@@ -157,7 +166,8 @@ public record PoolReport(
             Long objectsLeft,
             List<Leftover> leftovers,
             Version version,
-            Active active) {
+            Active active,
+            Ssd ssd) {
 
         private static final String READY = "ready";
         private static final String REFUSED = "refused";
@@ -169,6 +179,11 @@ public record PoolReport(
             reason = reason == null ? "" : reason;
             protocols = protocols == null ? List.of() : List.copyOf(protocols);
             leftovers = leftovers == null ? List.of() : List.copyOf(leftovers);
+        }
+
+        /** Why the disk that the node was given is not used; empty when it is, or there is none. */
+        public String ssdProblem() {
+            return ssd == null || ssd.problem == null ? "" : ssd.problem;
         }
 
         public boolean ready() {

@@ -51,7 +51,7 @@ final class PoolFindings {
                     ? new Finding(Reason.NOT_SERVING, "The pool does not serve. " + leader.message())
                     : new Finding(Reason.STARTING, "The pool is starting. " + leader.message());
         }
-        if (storage.reason() != Reason.ALL_NODES_READY) {
+        if (storage.reason() != Reason.ALL_NODES_READY && storage.reason() != Reason.SSD_OFF) {
             return hasBeenReady()
                     ? new Finding(Reason.STORAGE_INCOMPLETE, "The pool serves what it has. " + storage.message())
                     : new Finding(Reason.STARTING, "The pool is starting. " + storage.message());
@@ -185,9 +185,14 @@ final class PoolFindings {
                 .toList();
         long ready = nodes.stream().filter(PoolReport.Node::serves).count();
         if (ready >= plan.storageNodes()) {
-            return new Finding(
-                    Reason.ALL_NODES_READY,
-                    "%d of %d storage nodes are ready.".formatted(plan.storageNodes(), plan.storageNodes()));
+            String all = "%d of %d storage nodes are ready.".formatted(plan.storageNodes(), plan.storageNodes());
+            return nodes.stream()
+                    .filter(node -> !node.ssdProblem().isEmpty())
+                    .findFirst()
+                    .map(node -> new Finding(
+                            Reason.SSD_OFF,
+                            "%s %s goes on without its SSD: %s.".formatted(all, node.id(), node.ssdProblem())))
+                    .orElse(new Finding(Reason.ALL_NODES_READY, all));
         }
         List<String> why = nodes.stream()
                 .filter(node -> !node.serves())

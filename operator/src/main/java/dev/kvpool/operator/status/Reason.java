@@ -152,6 +152,12 @@ public enum Reason {
             "The holder of the Lease does not answer the operator's question."),
 
     ALL_NODES_READY(STORAGE_READY, TRUE, "AllNodesReady", "Every storage node is ready."),
+    SSD_OFF(
+            STORAGE_READY,
+            TRUE,
+            "SsdOff",
+            "Every storage node is ready, and one whose disk is full or fails goes on with its memory alone. What was on"
+                    + " that disk is lost; its pod tries the disk again when it starts anew."),
     NODES_NOT_READY(
             STORAGE_READY, FALSE, "NodesNotReady", "Storage nodes are not ready; the message says which and why."),
     NO_NODE_SELECTED(

@@ -26,6 +26,7 @@ class StorageVolumesTest {
               storage:
                 - {name: host, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /dev/shm/kvpool}}
                 - {name: memory, capacity: 1Gi}
+                - {name: ssd, capacity: 1Gi, volume: {type: persistentVolumeClaim}, ssd: {capacity: 1Gi}}
                 - {name: disk, capacity: 1Gi, volume: {type: persistentVolumeClaim, storageClassName: a}}
             """;
 
@@ -54,6 +55,9 @@ class StorageVolumesTest {
                 "name: host, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /dev/shm/other} | the volume of a set cannot be changed",
                 "name: host, capacity: 2Gi, perNode: {}, volume: {type: hostPath, path: /dev/shm/kvpool} | the capacity of a set whose volume outlives its pods",
                 "name: memory, capacity: 1Gi, volume: {type: persistentVolumeClaim} | the volume of a set cannot be changed",
+                "name: disk, capacity: 1Gi, volume: {type: persistentVolumeClaim, storageClassName: a}, ssd: {capacity: 1Gi} | the ssd of a set whose volume outlives its pods cannot be changed",
+                "name: ssd, capacity: 1Gi, volume: {type: persistentVolumeClaim}, ssd: {capacity: 2Gi} | the ssd of a set whose volume outlives its pods cannot be changed",
+                "name: ssd, capacity: 1Gi, volume: {type: persistentVolumeClaim} | the ssd of a set whose volume outlives its pods cannot be changed",
             })
     void aSetKeepsItsVolume(String set, String sentence) {
         var refusal = catchThrowableOfType(KubernetesClientException.class, () -> patch(set));
@@ -66,6 +70,7 @@ class StorageVolumesTest {
     void anotherSetMayHaveAnotherVolumeAndTheFirstMayGo() {
         patch("name: more, capacity: 2Gi, volume: {type: persistentVolumeClaim, storageClassName: b}");
         patch("name: memory, capacity: 2Gi");
+        patch("name: memory, capacity: 1Gi, ssd: {capacity: 1Gi}");
     }
 
     /** As the API server would take it: nothing is stored. */

@@ -71,6 +71,29 @@ public final class Reports {
                 objectsLeft,
                 leftovers,
                 null,
+                null,
                 null);
+    }
+
+    /** The same node, whose disk is off. */
+    public static PoolReport.Node withoutSsd(String problem, PoolReport.Node node) {
+        return new PoolReport.Node(
+                node.id(),
+                node.state(),
+                node.reason(),
+                node.isTransient(),
+                node.usedBytes(),
+                node.objects(),
+                node.product(),
+                node.protocols(),
+                node.incarnation(),
+                node.committed(),
+                node.restored(),
+                node.lostAtReturn(),
+                node.objectsLeft(),
+                node.leftovers(),
+                node.version(),
+                node.active(),
+                new PoolReport.Ssd(problem));
     }
 }

@@ -71,6 +71,7 @@ class EveryReasonIsProducedTest {
                 of(whole(ALL_READY));
             case SERVING_WITHOUT_STANDBY -> of(new PoolSketch(SPEC).set("a", 2).masters(1, 1, ALL_READY));
             case STARTING, NODES_NOT_READY -> of(whole(ONE_AWAY));
+            case SSD_OFF -> of(whole(withoutSsd()));
             case STORAGE_INCOMPLETE -> of(whole(ONE_AWAY).status(ready()));
             case NOT_SERVING -> of(new PoolSketch(SPEC).set("a", 2).status(ready()));
             case NO_LEADER, STORAGE_NOT_OBSERVED, VERSION_NOT_OBSERVED -> of(new PoolSketch(SPEC).set("a", 2));
@@ -191,6 +192,11 @@ class EveryReasonIsProducedTest {
     private static PoolReport report(String first, String second) {
         return PoolSketch.leader(
                 List.of(PoolSketch.node("demo-a-0", first, "", 0, 0), PoolSketch.node("demo-a-1", second, "", 0, 0)));
+    }
+
+    private static PoolReport withoutSsd() {
+        List<PoolReport.Node> nodes = ALL_READY.nodes();
+        return PoolSketch.leader(List.of(nodes.get(0), Reports.withoutSsd("writing: No space left", nodes.get(1))));
     }
 
     private static ObservedPod deadMaster() {

@@ -33,6 +33,7 @@ class SizingTest {
             storage: [{name: a, capacity: 1Ti, replicas: 2}]                       | 2097152    | POOL | 1280Mi  | 1280Mi
             storage: [{name: a, capacity: 1Ti, replicas: 2}, {name: b, capacity: 1Ti}] | 4194304 | POOL | 2304Mi | 2304Mi
             cache: {replicas: 2}, storage: [{name: a, capacity: 1Ti, replicas: 2}] | 1048576    | POOL | 512Mi   | 1Gi
+            storage: [{name: a, capacity: 1Ti, ssd: {capacity: 1Ti}}]              | 2097152    | POOL | 1280Mi  | 1280Mi
             storage: [{name: a, capacity: 4Ti, perNode: {}}]                       | 16777216   | POOL | 8448Mi  | 8448Mi
             storage: [{name: a, capacity: 64Ti, replicas: 256}]                    | 1073741824 | POOL | 512256Mi | 512256Mi
             masters: {expectedObjects: 1}, storage: [{name: a, capacity: 1Ti, replicas: 9}] | 1 | SPEC | 512Mi | 1Gi

@@ -64,6 +64,7 @@ final class StoragePod {
                 // Its StatefulSet brings the volume.
             }
         }
+        SsdVolume.volume(set).ifPresent(pod::addToVolumes);
         HostNetwork.apply(pod, pool.engine());
         accelerator.ifPresent(parts -> {
             pod.addAllToVolumes(parts.volumes());
@@ -73,9 +74,9 @@ final class StoragePod {
     }
 
     private Container container(String nodeId, List<EnvVar> more) {
-        ContainerResources resources = SegmentMemory.resources(pool, set)
-                .request("cpu", new Quantity("100m"))
-                .replaceWith(set.resources());
+        ContainerResources resources = SegmentMemory.resources(pool, set).request("cpu", new Quantity("100m"));
+        SsdVolume.onDiskOfNode(set).ifPresent(bytes -> resources.request("ephemeral-storage", bytes));
+        resources.replaceWith(set.resources());
         accelerator.ifPresent(parts -> parts.addTo(resources));
         var container = new ContainerBuilder()
                 .withName("node")
@@ -103,7 +104,8 @@ final class StoragePod {
                                 .withName(SegmentMemory.VOLUME)
                                 .withMountPath(DATA_DIR)
                                 .build(),
-                        ScratchVolume.mount());
+                        ScratchVolume.mount())
+                .addAllToVolumeMounts(SsdVolume.mounts(set));
         accelerator.ifPresent(parts -> {
             container.addAllToVolumeMounts(parts.mounts());
             // Registering memory with the device pins it.
@@ -139,6 +141,7 @@ final class StoragePod {
                 "--protocols=" + words(engine.protocols()),
                 "--connect-timeout=" + engine.timeouts().connect(),
                 "--transfer-timeout=" + engine.timeouts().transfer()));
+        arguments.addAll(SsdVolume.arguments(set));
         listenHost(engine).ifPresent(arguments::add);
         return arguments;
     }

@@ -43,8 +43,8 @@ public final class StorageStatefulSet {
                 .endMetadata()
                 .withSpec(pod)
                 .endTemplate()
-                .withVolumeClaimTemplates(SegmentClaim.templates(pool, set))
-                .withPersistentVolumeClaimRetentionPolicy(SegmentClaim.retention(pool, set))
+                .withVolumeClaimTemplates(StorageClaims.templates(pool, set))
+                .withPersistentVolumeClaimRetentionPolicy(StorageClaims.retention(pool, set))
                 .endSpec()
                 .build();
     }

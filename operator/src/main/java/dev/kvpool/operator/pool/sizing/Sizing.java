@@ -59,7 +59,7 @@ public record Sizing(TransferEngineSpec engine, ExpectationSource from, MasterMe
             return new Sizing(engine, ExpectationSource.SPEC, new MasterMemory(said, replicas));
         }
         long room = spec.storage().stream()
-                .mapToLong(set -> ByteAmount.bytes(set.capacity()) / VALUE_BYTES * nodes.applyAsInt(set))
+                .mapToLong(set -> bytes(set) / VALUE_BYTES * nodes.applyAsInt(set))
                 .sum();
         // Lowered it would restart the masters of a pool that grows and shrinks with its load again and again.
         long known = before.filter(status -> status.expectedObjectsFrom() == ExpectationSource.POOL)
@@ -67,6 +67,11 @@ public record Sizing(TransferEngineSpec engine, ExpectationSource from, MasterMe
                 .orElse(0L);
         long objects = Math.max(known, powerOfTwo(Math.max(room / replicas, held)));
         return new Sizing(engine, ExpectationSource.POOL, new MasterMemory(objects, replicas));
+    }
+
+    private static long bytes(StorageSetSpec set) {
+        return ByteAmount.bytes(set.capacity())
+                + (set.ssd() == null ? 0 : ByteAmount.bytes(set.ssd().capacity()));
     }
 
     private static long powerOfTwo(long objects) {

@@ -15,9 +15,10 @@ import java.util.Optional;
  * @param segment bytes of the segment
  * @param pages what it consists of
  * @param onDisk true when the kernel can give its pages up
+ * @param ssd bytes of the disk below it, 0 without
  * @param sharedMemory of the accelerator's driver, 0 without
  */
-record StorageMemory(long segment, HugePages pages, boolean onDisk, long sharedMemory) {
+record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, long sharedMemory) {
     /** The process, its heap of 64Mi and its buffers, with a few clients. */
     private static final long PROCESS_BYTES_MIN = 256L << 20;
 
@@ -30,7 +31,14 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long sharedM
     /** An object in each 4 KiB, which is as many as a segment can hold. */
     private static final int INDEX_SHARE = 16;
 
+    /** An object in each 64 KiB of it, which is as many as an SSD can hold. */
+    private static final int SSD_SHARE = 256;
+
+    /** An object in each 256 KiB. */
+    private static final int SSD_SHARE_MIN = 1024;
+
     private static final String INDEX = "page tables and index";
+    private static final String SSD = "index of the SSD";
     private static final String PROCESS = "process";
     private static final String SHARED_MEMORY = "/dev/shm";
 
@@ -39,6 +47,7 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long sharedM
                 ByteAmount.bytes(set.capacity()),
                 engine.memory().hugePages(),
                 set.volume().type() == VolumeType.PERSISTENT_VOLUME_CLAIM,
+                set.ssd() == null ? 0 : ByteAmount.bytes(set.ssd().capacity()),
                 engine.accelerator() == null ? 0 : Sizing.DRIVER_SHARED_MEMORY_BYTES);
     }
 
@@ -47,6 +56,7 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long sharedM
         return MemorySum.NOTHING
                 .plusIf(inMemory(), onDisk ? "segment in the page cache" : "segment", segment)
                 .plus(INDEX, segment / INDEX_SHARE)
+                .plusIf(ssd > 0, SSD, ssd / SSD_SHARE)
                 .plus(PROCESS, PROCESS_BYTES)
                 .plusIf(sharedMemory > 0, SHARED_MEMORY, sharedMemory);
     }
@@ -56,6 +66,7 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long sharedM
         return MemorySum.NOTHING
                 .plusIf(inMemory() && !onDisk, "segment", segment)
                 .plus(INDEX, segment / INDEX_SHARE_MIN)
+                .plusIf(ssd > 0, SSD, ssd / SSD_SHARE_MIN)
                 .plus(PROCESS, PROCESS_BYTES_MIN)
                 .plusIf(sharedMemory > 0, SHARED_MEMORY, sharedMemory);
     }

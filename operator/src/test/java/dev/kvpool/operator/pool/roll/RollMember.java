@@ -124,6 +124,7 @@ final class RollMember {
                 objectsLeft,
                 List.of(),
                 ready ? build() : null,
-                active);
+                active,
+                null);
     }
 }

@@ -12,39 +12,51 @@ import io.fabric8.kubernetes.api.model.PersistentVolumeClaimBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.apps.StatefulSetPersistentVolumeClaimRetentionPolicy;
 import io.fabric8.kubernetes.api.model.apps.StatefulSetPersistentVolumeClaimRetentionPolicyBuilder;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** The volume of a storage node that outlives its pod. Kubernetes makes one for each, and brings a new pod to where it is. */
-final class SegmentClaim {
+/** The volumes of a storage node that outlive its pod. Kubernetes makes them for each, and brings a new pod to where they are. */
+final class StorageClaims {
     /** File systems keep blocks for themselves, and for root alone. */
     private static final int SHARE = 8;
 
     private static final String DELETE = "Delete";
     private static final String RETAIN = "Retain";
 
-    private SegmentClaim() {}
+    private StorageClaims() {}
 
     /** Cannot be changed in a StatefulSet that is there, so nothing in it may follow a field that can be. */
     static List<PersistentVolumeClaim> templates(PoolBlueprint pool, StorageSetSpec set) {
         if (set.volume().type() != VolumeType.PERSISTENT_VOLUME_CLAIM) {
             return List.of();
         }
-        long segment = ByteAmount.bytes(set.capacity());
-        String bytes = ByteAmount.exact(segment + segment / SHARE).toString();
-        return List.of(new PersistentVolumeClaimBuilder()
+        List<PersistentVolumeClaim> templates = new ArrayList<>();
+        templates.add(template(
+                pool, set, SegmentMemory.VOLUME, set.capacity(), set.volume().storageClassName()));
+        if (set.ssd() != null) {
+            templates.add(template(
+                    pool, set, SsdVolume.VOLUME, set.ssd().capacity(), set.ssd().storageClassName()));
+        }
+        return templates;
+    }
+
+    private static PersistentVolumeClaim template(
+            PoolBlueprint pool, StorageSetSpec set, String volume, Quantity file, String storageClass) {
+        long bytes = ByteAmount.bytes(file);
+        return new PersistentVolumeClaimBuilder()
                 .withNewMetadata()
-                .withName(SegmentMemory.VOLUME)
+                .withName(volume)
                 .withLabels(PoolLabels.ofSet(pool.names().pool(), set.name()))
                 .endMetadata()
                 .withNewSpec()
                 .withAccessModes("ReadWriteOnce")
-                .withStorageClassName(set.volume().storageClassName())
+                .withStorageClassName(storageClass)
                 .withNewResources()
-                .withRequests(Map.of("storage", new Quantity(bytes)))
+                .withRequests(Map.of("storage", ByteAmount.exact(bytes + bytes / SHARE)))
                 .endResources()
                 .endSpec()
-                .build());
+                .build();
     }
 
     /** A node that goes was emptied before, or may lose what it has; the pool as a whole goes as its spec says. */

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
+import io.fabric8.generator.annotation.ValidationRule;
+import io.fabric8.kubernetes.api.model.Quantity;
+
+/** Where objects go that have to leave the memory of a storage node. */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record SsdSpec(
+        @JsonPropertyDescription(
+                "What each storage node may take of its disk, for example 1Ti. Each 64Gi cost 256Mi of memory.")
+        @Required
+        @ValidationRule(
+                value = "quantity(string(self)).compareTo(quantity('16Mi')) >= 0",
+                message = "capacity of an ssd must be a quantity of at least 16Mi, for example 1Ti")
+        @ValidationRule(
+                value = "quantity(string(self)).compareTo(quantity('32Ti')) <= 0",
+                message = "capacity of an ssd must be a quantity of at most 32Ti for each storage node")
+        Quantity capacity,
+
+        @JsonPropertyDescription(
+                "Storage class of the claims for the SSD, where the set has claims. Default: the" + " cluster's own.")
+        @Size(min = 1, max = 253)
+        @ValidationRule(value = VolumeSpec.CLASS_FORMAT, message = VolumeSpec.CLASS_MESSAGE)
+        String storageClassName) {}
