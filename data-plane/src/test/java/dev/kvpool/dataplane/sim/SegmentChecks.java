@@ -87,7 +87,7 @@ final class SegmentChecks implements NodeWatch {
         boolean same = old != null && now != null && old.generation() == now.generation();
         if (old != null && old.committed() && !(same && now.committed())) {
             promises.freed(node, old);
-            truth.leftMemory(old);
+            truth.freed(old);
         }
         if (old != null && now != null) {
             Violation.unless(
@@ -121,6 +121,7 @@ final class SegmentChecks implements NodeWatch {
             Slot slot = now.get(number);
             if (slot == null || slot.generation() != old.generation()) {
                 promises.freed(node, old);
+                truth.freed(old);
             }
             Violation.unless(
                     slot == null || slot.generation() >= old.generation(),

@@ -26,8 +26,8 @@ final class Truth {
     private final Map<String, ObjectId> newest = new TreeMap<>();
     private final Set<ObjectId> copied = new HashSet<>();
 
-    /** Objects that went with an SSD, and when: the leader may not have heard of it yet, and free what is in memory. */
-    private final Map<ObjectId, Long> goneWithSsdMs = new HashMap<>();
+    /** Objects of which a copy went with its memory or disk, and when: another copy may be on its way out just then. */
+    private final Map<ObjectId, Long> copyGoneMs = new HashMap<>();
 
     private long tamperedMs = Long.MIN_VALUE;
 
@@ -121,13 +121,12 @@ final class Truth {
 
     /** The same of its SSD. */
     void ssdLost(SimNode node) {
-        node.heldOnSsd().forEach(slot -> goneWithSsdMs.put(slot.id(), world.nowMs()));
         lost(node, node.heldOnSsd(), node.image.committed());
     }
 
-    /** An object has left the memory of a node. */
-    void leftMemory(Slot slot) {
-        Long goneMs = goneWithSsdMs.get(slot.id());
+    /** A copy was freed, as a leader asked who may not have heard that the other one was gone. */
+    void freed(Slot slot) {
+        Long goneMs = copyGoneMs.get(slot.id());
         if (goneMs != null && world.nowMs() - goneMs < UNHEARD_MS) {
             lost(slot.key());
         }
@@ -135,6 +134,7 @@ final class Truth {
 
     private void lost(SimNode node, List<Slot> going, List<Slot> staying) {
         for (Slot slot : going) {
+            copyGoneMs.put(slot.id(), world.nowMs());
             ObjectId must = newest.get(slot.key());
             boolean superseded = must != null && must.isNewerThan(slot.id()) && isLeft(node, staying, slot.key(), must);
             if (!superseded && !isLeft(node, staying, slot.key(), slot.id())) {
