@@ -35,6 +35,10 @@ public final class DoctorCommand implements Command {
     @Override
     public int run(Settings settings, Console console) {
         List<Finding> findings = new ArrayList<>(machine(settings));
+        settings.find(DoctorSettings.SSD_PATH)
+                .ifPresent(path -> findings.add(SsdChecks.judge(
+                        SsdPlace.at(path),
+                        settings.find(DoctorSettings.SSD_SIZE).orElse(0L))));
         findings.addAll(ports(settings.get(DoctorSettings.PORTS)));
         settings.find(DoctorSettings.MASTERS).ifPresent(masters -> {
             Versions ours = Versions.ofThisBuild();

@@ -22,6 +22,14 @@ final class DoctorSettings {
     static final Setting<Long> SEGMENT_SIZE =
             Setting.optional("segment-size", Sizes.between(16L << 20, 64L << 40), "The segment that must fit there.");
 
+    static final Setting<Path> SSD_PATH = Setting.optional(
+            "ssd-path",
+            Formats.FILE,
+            "Where objects are to go that have to leave memory: a directory, or a block device.");
+
+    static final Setting<Long> SSD_SIZE =
+            Setting.optional("ssd-size", Sizes.between(16L << 20, 32L << 40), "The tier that must fit there.");
+
     static final Setting<List<Integer>> PORTS = Setting.withDefault(
             "ports",
             Formats.listOf(Formats.PORT),
@@ -30,7 +38,8 @@ final class DoctorSettings {
 
     static final Setting<Boolean> JSON = Setting.onOff("json", "Print one line of JSON for programs.");
 
-    static final List<Setting<?>> ALL = List.of(MASTERS, ADMINS, DATA_DIR, SEGMENT_SIZE, PORTS, JSON);
+    static final List<Setting<?>> ALL =
+            List.of(MASTERS, ADMINS, DATA_DIR, SEGMENT_SIZE, SSD_PATH, SSD_SIZE, PORTS, JSON);
 
     private DoctorSettings() {}
 }

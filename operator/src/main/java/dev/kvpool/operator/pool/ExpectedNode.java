@@ -12,17 +12,21 @@ import java.util.stream.Collectors;
  * A storage node the masters shall expect.
  *
  * @param id its id
- * @param zone zone of the node of the cluster it is on; empty while it is on none, or on one without a zone
+ * @param domain what it fails together with, see {@link FailureDomains}; empty while it is on no node of the cluster
  */
-public record ExpectedNode(String id, Optional<String> zone) {
+public record ExpectedNode(String id, Optional<String> domain) {
 
-    /** The nodes of these ids, in this order, with their zones. Pure. */
+    /** The nodes of these ids, in this order, with their failure domains. Pure. */
     static List<ExpectedNode> of(List<String> ids, PoolObservation seen) {
-        Map<String, String> hosts = hosts(seen);
+        Map<String, String> names = hosts(seen);
         Map<String, ObservedNode> nodes = seen.nodes().stream().collect(Collectors.toMap(ObservedNode::name, n -> n));
+        Map<String, ObservedNode> hosts = new HashMap<>();
+        for (String id : ids) {
+            Optional.ofNullable(names.get(id)).map(nodes::get).ifPresent(node -> hosts.put(id, node));
+        }
+        Map<String, String> domains = FailureDomains.of(hosts);
         return ids.stream()
-                .map(id -> new ExpectedNode(
-                        id, Optional.ofNullable(hosts.get(id)).map(nodes::get).flatMap(ObservedNode::zone)))
+                .map(id -> new ExpectedNode(id, Optional.ofNullable(domains.get(id))))
                 .toList();
     }
 

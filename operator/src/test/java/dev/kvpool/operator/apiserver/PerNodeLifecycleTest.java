@@ -51,7 +51,7 @@ class PerNodeLifecycleTest {
         cluster.addNode("per-node-1", Map.of("per-node", "grows"));
         cluster.addNode("per-node-2", Map.of("per-node", "grows"));
         cluster.addNode("per-node-3", Map.of("per-node", "other"));
-        awaitExpected("grows", "a.per-node-1\na.per-node-2\n");
+        awaitExpected("grows", "a.per-node-1 per-node-1\na.per-node-2 per-node-2\n");
 
         run("grows", "per-node-1", "per-node-2");
         await().atMost(LIMIT).untilAsserted(() -> {
@@ -64,11 +64,11 @@ class PerNodeLifecycleTest {
         cluster.label("per-node-2", "per-node", "other");
         awaitReason("grows", Reason.WAITS_FOR_DRAIN);
         assertThat(operator.pool("grows").getStatus().message()).contains("keeps its storage on per-node-2");
-        awaitExpected("grows", "a.per-node-1\na.per-node-2\n");
+        awaitExpected("grows", "a.per-node-1 per-node-1\na.per-node-2 per-node-2\n");
 
         // Somebody deletes that pod: now its bytes are gone, and nobody waits for it any more.
         cluster.removePod("grows-a-per-node-2");
-        awaitExpected("grows", "a.per-node-1\n");
+        awaitExpected("grows", "a.per-node-1 per-node-1\n");
         await().atMost(LIMIT)
                 .untilAsserted(() -> assertThat(namedNodes("grows")).containsExactly("per-node-1"));
 
@@ -86,7 +86,7 @@ class PerNodeLifecycleTest {
         cluster.addNode("per-node-1", Map.of("per-node", "zoned", ZONE, "eu-1"));
         cluster.addNode("per-node-2", Map.of("per-node", "zoned"));
         operator.applyPool("zoned", SPEC.formatted("zoned"));
-        awaitExpected("zoned", "a.per-node-1 eu-1\na.per-node-2\n");
+        awaitExpected("zoned", "a.per-node-1 per-node-1\na.per-node-2 per-node-2\n");
 
         cluster.label("per-node-2", ZONE, "eu-2");
 
@@ -98,7 +98,7 @@ class PerNodeLifecycleTest {
         cluster.addNode("per-node-1", Map.of("per-node", "calm"));
         String uid =
                 operator.applyPool("calm", SPEC.formatted("calm")).getMetadata().getUid();
-        awaitExpected("calm", "a.per-node-1\n");
+        awaitExpected("calm", "a.per-node-1 per-node-1\n");
         awaitReason("calm", Reason.STARTING);
         run("calm", "per-node-1");
         await().atMost(LIMIT).untilAsserted(() -> assertThat(namedNodes("calm")).containsExactly("per-node-1"));

@@ -110,7 +110,7 @@ class PoolLifecycleTest {
 
             await().atMost(LIMIT)
                     .untilAsserted(() -> assertThat(Children.expectedNodes(operator.client(), NAMESPACE, "zoned"))
-                            .isEqualTo("zoned-default-0 eu-1\nzoned-default-1 eu-1\n"));
+                            .isEqualTo("zoned-default-0 lifecycle-1\nzoned-default-1 lifecycle-1\n"));
         } finally {
             // Nodes are of the whole cluster; other tests must not see this one.
             operator.client().nodes().withName("lifecycle-1").delete();

@@ -60,7 +60,7 @@ class QuietPoolTest {
             assertThat(operator.engine("engine").getStatus().nodes().summary()).isEqualTo("3/3");
             assertThat(cluster.isLabelledLeader("calm-master-0")).isTrue();
             assertThat(Children.expectedNodes(client, NAMESPACE, "calm"))
-                    .isEqualTo("calm-default-0 eu-1\ncalm-default-1 eu-1\nspread.quiet-1 eu-1\n");
+                    .isEqualTo("calm-default-0 quiet-1\ncalm-default-1 quiet-1\nspread.quiet-1 quiet-1\n");
         });
     }
 

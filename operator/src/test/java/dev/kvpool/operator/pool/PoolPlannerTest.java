@@ -38,7 +38,7 @@ class PoolPlannerTest {
     }
 
     @Test
-    void aStorageNodeIsExpectedInTheZoneItsPodIsIn() {
+    void aStorageNodeIsExpectedInTheFailureDomainItsPodIsIn() {
         PoolPlan plan = new PoolSketch("{storage: [{name: a, capacity: 1Gi, replicas: 4}]}")
                 .node("worker", Map.of("topology.kubernetes.io/zone", "eu-1"))
                 .node("no-zone", Map.of())
@@ -49,18 +49,18 @@ class PoolPlannerTest {
                 .pod(PoolSketch.podOn("", "demo-a-3", "a"))
                 .plan();
 
-        assertThat(expectedNodes(plan)).isEqualTo("demo-a-0 eu-1\ndemo-a-1\ndemo-a-2\ndemo-a-3\n");
+        assertThat(expectedNodes(plan)).isEqualTo("demo-a-0 worker\ndemo-a-1 no-zone\ndemo-a-2\ndemo-a-3\n");
         assertThat(plan.storageNodes()).isEqualTo(4);
     }
 
     @Test
-    void aNodeThatIsKeptKeepsItsZone() {
+    void aNodeThatIsKeptKeepsItsFailureDomain() {
         PoolPlan plan = new PoolSketch(TWO_NODES)
                 .node("worker", Map.of("topology.kubernetes.io/zone", "eu-1"))
                 .set("b", 1)
                 .plan();
 
-        assertThat(expectedNodes(plan)).isEqualTo("demo-a-0\ndemo-a-1\ndemo-b-0 eu-1\n");
+        assertThat(expectedNodes(plan)).isEqualTo("demo-a-0\ndemo-a-1\ndemo-b-0 worker\n");
     }
 
     @Test

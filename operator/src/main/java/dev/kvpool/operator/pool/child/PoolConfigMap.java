@@ -28,7 +28,8 @@ public final class PoolConfigMap {
 
     private static String lines(List<ExpectedNode> nodes) {
         return nodes.stream()
-                .map(node -> node.id() + node.zone().map(zone -> " " + zone).orElse(""))
+                .map(node ->
+                        node.id() + node.domain().map(domain -> " " + domain).orElse(""))
                 .collect(Collectors.joining("\n", "", "\n"));
     }
 }
