@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.e2e.cluster;
 
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -97,6 +99,35 @@ public final class Cluster implements AutoCloseable {
                         name,
                         "--ignore-not-found",
                         "--timeout=" + Limits.GONE.minusSeconds(40).toSeconds() + "s");
+    }
+
+    /**
+     * Adds a node, with the images loaded; whoever asked for it removes it by {@link #remove}.
+     *
+     * @throws org.opentest4j.TestAbortedException where the cluster is not this run's own
+     */
+    public K3sNode addNode() {
+        assumeTrue(node.isPresent(), "nodes are added to clusters of this run only");
+        try {
+            K3sNode further = node.get().join();
+            try {
+                further.load(settings.images());
+                kubectl().run("wait", "--for=create", "node/" + further.name(), "--timeout=80s");
+                kubectl().run("wait", "--for=condition=Ready", "node/" + further.name(), "--timeout=80s");
+                return further;
+            } catch (IOException | RuntimeException e) {
+                further.close();
+                throw e;
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot add a node", e);
+        }
+    }
+
+    /** Ends a node that was added, and forgets it. */
+    public void remove(K3sNode further) {
+        further.close();
+        kubectl().run("delete", "node", further.name(), "--ignore-not-found", "--wait=false");
     }
 
     /** What the cluster itself printed; empty for an existing one. */

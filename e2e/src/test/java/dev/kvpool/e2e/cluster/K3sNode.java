@@ -3,6 +3,7 @@ package dev.kvpool.e2e.cluster;
 
 import com.github.dockerjava.api.DockerClient;
 import com.github.dockerjava.api.exception.NotFoundException;
+import com.github.dockerjava.api.model.Bind;
 import com.github.dockerjava.api.model.Capability;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,41 +16,82 @@ import java.util.Map;
 import java.util.Set;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.Container.ExecResult;
+import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.k3s.K3sContainer;
 import org.testcontainers.utility.DockerImageName;
 import org.testcontainers.utility.MountableFile;
 
-/** A cluster of one node in one container: K3s, or an image that keeps to its contract (e2e/cluster). */
-final class K3sNode implements AutoCloseable {
+/** A node in a container, the first of a cluster or a further one: K3s, or an image that keeps to its contract (e2e/cluster). */
+public final class K3sNode implements AutoCloseable {
 
     /** Where --privileged is refused, these are: the machine has no SYS_RESOURCE, older engines do not know the others. */
     private static final Set<Capability> NOT_ASKED_FOR = EnumSet.of(
             Capability.ALL, Capability.SYS_RESOURCE, Capability.BPF, Capability.PERFMON, Capability.CHECKPOINT_RESTORE);
 
+    private static final String CGROUPS = "/sys/fs/cgroup:/sys/fs/cgroup:rw";
     private static final String IMAGES_IN_NODE = "/tmp/kvpool-images.tar";
 
-    private final K3sContainer container;
+    private static final String TOKEN = "/var/lib/rancher/k3s/server/node-token";
 
-    private K3sNode(K3sContainer container) {
+    private final GenericContainer<?> container;
+    private final String image;
+    private final boolean privileged;
+
+    private K3sNode(GenericContainer<?> container, String image, boolean privileged) {
         this.container = container;
+        this.image = image;
+        this.privileged = privileged;
     }
 
-    /** Starts the node and waits until it is ready. @throws IllegalStateException with its log when it does not start */
+    /** Starts a cluster and waits until its node is ready. @throws IllegalStateException with its log when it does not start */
     static K3sNode start(String image, boolean privileged) {
         var container = new K3sContainer(DockerImageName.parse(image).asCompatibleSubstituteFor("rancher/k3s"));
-        container.withStartupTimeout(Limits.CLUSTER_START);
-        if (!privileged) {
-            askForLess(container);
+        return run(new K3sNode(container, image, privileged));
+    }
+
+    /** Starts a further node of this cluster; it is ready when the API server says so. */
+    K3sNode join() throws IOException {
+        String server = container.getContainerInfo().getNetworkSettings().getNetworks().values().stream()
+                .findFirst()
+                .orElseThrow()
+                .getIpAddress();
+        // As K3sContainer sets it for the first one.
+        GenericContainer<?> agent = new GenericContainer<>(DockerImageName.parse(image))
+                .withPrivilegedMode(true)
+                .withCreateContainerCmdModifier(command ->
+                        command.getHostConfig().withCgroupnsMode("host").withBinds(Bind.parse(CGROUPS)))
+                .withTmpFs(Map.of("/run", "", "/var/run", ""))
+                .withEnv("K3S_URL", "https://" + server + ":6443")
+                .withEnv("K3S_TOKEN", exec("cat", TOKEN).strip())
+                .withCommand("agent");
+        return run(new K3sNode(agent, image, privileged));
+    }
+
+    private static K3sNode run(K3sNode node) {
+        node.container.withStartupTimeout(Limits.CLUSTER_START);
+        if (!node.privileged) {
+            askForLess(node.container);
         }
-        var node = new K3sNode(container);
         // Ryuk may be switched off, then nobody else removes the container of a run that was interrupted.
-        Runtime.getRuntime().addShutdownHook(new Thread(node::close, "remove-cluster"));
+        Runtime.getRuntime().addShutdownHook(new Thread(node::close, "remove-node"));
         try {
-            container.start();
+            node.container.start();
         } catch (RuntimeException e) {
-            throw new IllegalStateException("the cluster " + image + " did not start: " + node.logs(), e);
+            throw new IllegalStateException("a node of " + node.image + " did not start: " + node.logs(), e);
         }
         return node;
+    }
+
+    /** Its name in the cluster. */
+    public String name() {
+        return container.getContainerInfo().getConfig().getHostName();
+    }
+
+    /** Ends it at once with everything on it, as when a machine loses its power. */
+    public void kill() {
+        DockerClientFactory.lazyClient()
+                .killContainerCmd(container.getContainerId())
+                .exec();
     }
 
     /** Makes images of the container engine known to the node. @throws IllegalStateException when one does not exist */
@@ -65,8 +107,9 @@ final class K3sNode implements AutoCloseable {
         }
     }
 
+    /** Of the first node. */
     String kubeconfig() {
-        return container.getKubeConfigYaml();
+        return ((K3sContainer) container).getKubeConfigYaml();
     }
 
     String logs() {
@@ -97,13 +140,14 @@ final class K3sNode implements AutoCloseable {
         }
     }
 
-    private void exec(String... command) throws IOException {
+    private String exec(String... command) throws IOException {
         try {
             ExecResult result = container.execInContainer(command);
             if (result.getExitCode() != 0) {
                 throw new IllegalStateException("`%s` in the cluster's node ended with %d: %s"
                         .formatted(String.join(" ", command), result.getExitCode(), result.getStderr()));
             }
+            return result.getStdout();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted while the node ran " + String.join(" ", command), e);
@@ -111,7 +155,7 @@ final class K3sNode implements AutoCloseable {
     }
 
     /** Some machines, mostly virtual ones that are containers themselves, refuse --privileged; this is enough too. */
-    private static void askForLess(K3sContainer container) {
+    private static void askForLess(GenericContainer<?> container) {
         Capability[] capabilities = Arrays.stream(Capability.values())
                 .filter(capability -> !NOT_ASKED_FOR.contains(capability))
                 .toArray(Capability[]::new);
