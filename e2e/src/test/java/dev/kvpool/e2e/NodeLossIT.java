@@ -68,6 +68,8 @@ class NodeLossIT {
             "a node of the cluster is lost: every object is still there, copies are made anew, and the status says what is away")
     void aNodeLosesItsPower() {
         assertThat(podsByNode().keySet()).as("nodes with storage pods").hasSize(2);
+        // Kubernetes needs 40 s to see that a node is gone, and would send clients there until then.
+        cluster.kubectl().run("taint", "node", second.name(), "kvpool.dev/e2e=doomed:NoSchedule");
         scene.assertPut("before");
 
         second.kill();

@@ -126,8 +126,9 @@ public final class Cluster implements AutoCloseable {
 
     /** Ends a node that was added, and forgets it. */
     public void remove(K3sNode further) {
+        String name = further.name();
         further.close();
-        kubectl().run("delete", "node", further.name(), "--ignore-not-found", "--wait=false");
+        kubectl().run("delete", "node", name, "--ignore-not-found", "--wait=false");
     }
 
     /** What the cluster itself printed; empty for an existing one. */
