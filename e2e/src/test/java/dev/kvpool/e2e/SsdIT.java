@@ -27,7 +27,7 @@ class SsdIT {
     private static final String NAMESPACE = "kvpool-e2e-ssd";
     private static final String POOL = "ssd";
 
-    /** Of 64 KiB each: all of them have room in the segment four times over, were it not for the others. */
+    /** Of 64 KiB each, for each prefix: what one client puts has room in the segment twice, what all put has not. */
     private static final int OBJECTS = 400;
 
     private static final List<String> PREFIXES = List.of("a", "b", "c", "d");

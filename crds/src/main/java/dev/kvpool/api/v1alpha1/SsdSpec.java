@@ -23,7 +23,7 @@ public record SsdSpec(
         Quantity capacity,
 
         @JsonPropertyDescription(
-                "Storage class of the claims for the SSD, where the set has claims. Default: the" + " cluster's own.")
+                "Storage class of the claims for the SSD, where the set has claims. Default: the cluster's own.")
         @Size(min = 1, max = 253)
         @ValidationRule(value = VolumeSpec.CLASS_FORMAT, message = VolumeSpec.CLASS_MESSAGE)
         String storageClassName) {}

@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -40,7 +39,7 @@ final class MachineReader {
                 ranges("net/ipv4/ip_local_port_range").stream().findFirst(),
                 ranges("net/ipv4/ip_local_reserved_ports"),
                 directory,
-                room(directory));
+                MemoryRoom.find(directory));
     }
 
     /** The soft limit, which is the one that counts for a process as it is. */
@@ -89,13 +88,5 @@ final class MachineReader {
             }
         }
         return ranges;
-    }
-
-    private static Optional<MemoryRoom> room(Path directory) {
-        try {
-            return Optional.of(MemoryRoom.at(directory));
-        } catch (IOException e) {
-            return Optional.empty();
-        }
     }
 }

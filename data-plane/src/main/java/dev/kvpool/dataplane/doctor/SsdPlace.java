@@ -30,7 +30,8 @@ record SsdPlace(Path path, Kind kind, boolean isWritable, Optional<MemoryRoom> r
     /** Looks; nothing is written. */
     static SsdPlace at(Path path) {
         Kind kind = kind(path);
-        return new SsdPlace(path, kind, Files.isWritable(path), kind == Kind.DIRECTORY ? room(path) : Optional.empty());
+        return new SsdPlace(
+                path, kind, Files.isWritable(path), kind == Kind.DIRECTORY ? MemoryRoom.find(path) : Optional.empty());
     }
 
     private static Kind kind(Path path) {
@@ -42,14 +43,6 @@ record SsdPlace(Path path, Kind kind, boolean isWritable, Optional<MemoryRoom> r
             return (mode & FILE_TYPE) == BLOCK_DEVICE ? Kind.BLOCK_DEVICE : Kind.SOMETHING_ELSE;
         } catch (IOException e) {
             return Kind.NOTHING;
-        }
-    }
-
-    private static Optional<MemoryRoom> room(Path directory) {
-        try {
-            return Optional.of(MemoryRoom.at(directory));
-        } catch (IOException e) {
-            return Optional.empty();
         }
     }
 }

@@ -25,6 +25,15 @@ public record MemoryRoom(long bytes, String limitedBy, boolean inMemory) {
     private static final String HUGE_PAGES = "hugetlbfs";
     private static final List<String> MEMORY_FILE_SYSTEMS = List.of("tmpfs", HUGE_PAGES, "ramfs");
 
+    /** The room at a directory; empty where it cannot be read. */
+    public static Optional<MemoryRoom> find(Path directory) {
+        try {
+            return Optional.of(at(directory));
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
     /** The room at a directory that exists. */
     public static MemoryRoom at(Path directory) throws IOException {
         FileStore store = Files.getFileStore(directory);

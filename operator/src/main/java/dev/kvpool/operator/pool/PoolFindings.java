@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
+import dev.kvpool.api.v1alpha1.ConditionStatus;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.PoolPhase;
 import dev.kvpool.operator.master.MasterAnswer;
@@ -51,7 +52,7 @@ final class PoolFindings {
                     ? new Finding(Reason.NOT_SERVING, "The pool does not serve. " + leader.message())
                     : new Finding(Reason.STARTING, "The pool is starting. " + leader.message());
         }
-        if (storage.reason() != Reason.ALL_NODES_READY && storage.reason() != Reason.SSD_OFF) {
+        if (storage.reason().status() != ConditionStatus.TRUE) {
             return hasBeenReady()
                     ? new Finding(Reason.STORAGE_INCOMPLETE, "The pool serves what it has. " + storage.message())
                     : new Finding(Reason.STARTING, "The pool is starting. " + storage.message());
