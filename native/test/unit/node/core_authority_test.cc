@@ -11,14 +11,13 @@ using test::CoreInMemory;
 using test::kClient;
 using test::kLeader;
 using test::kMaster;
-
-constexpr ConnectionId kOtherMaster = 2;
+using test::kOther;
 
 class AuthorityTest : public ::testing::Test {
  protected:
   AuthorityTest() : node(2) {
     node.connectMaster(kMaster, 0);
-    node.connectMaster(kOtherMaster, 1);
+    node.connectMaster(kOther, 1);
     node.connectClient(kClient);
   }
   CoreInMemory node;
@@ -35,12 +34,12 @@ TEST_F(AuthorityTest, NobodyWritesBeforeTheFirstFence) {
 TEST_F(AuthorityTest, TheHighestEpochWinsAndOfAnEpochTheFirstHolder) {
   EXPECT_TRUE(node.fence(kMaster, kLeader).accepted);
   EXPECT_TRUE(node.fence(kMaster, kLeader).accepted) << "asking again changes nothing";
-  const FenceAck other = node.fence(kOtherMaster, {5, 56});
+  const FenceAck other = node.fence(kOther, {5, 56});
   EXPECT_FALSE(other.accepted);
   EXPECT_EQ(other.seen, kLeader);
   EXPECT_EQ(other.incarnation, CoreInMemory::kIncarnation);
-  EXPECT_FALSE(node.fence(kOtherMaster, {4, 99}).accepted);
-  EXPECT_TRUE(node.fence(kOtherMaster, {6, 1}).accepted);
+  EXPECT_FALSE(node.fence(kOther, {4, 99}).accepted);
+  EXPECT_TRUE(node.fence(kOther, {6, 1}).accepted);
   EXPECT_FALSE(node.fence(kMaster, kLeader).accepted);
   EXPECT_EQ(node.core->snapshot().seen, (Authority{6, 1}));
   EXPECT_EQ(node.core->snapshot().counters.staleRefusals, 3u);
@@ -77,7 +76,7 @@ TEST_F(AuthorityTest, GrantsOfOthersAreRefusedAtTheStart) {
 TEST_F(AuthorityTest, AFenceDuringATransferMakesItStaleAtCommit) {
   node.fence(kMaster, kLeader);
   ASSERT_TRUE(node.beginWrite(kClient, kLeader, {5, 1}, "key", 5));
-  EXPECT_TRUE(node.fence(kOtherMaster, {6, 66}).accepted);
+  EXPECT_TRUE(node.fence(kOther, {6, 66}).accepted);
   const WriteReply reply = node.endWrite(kClient, "value");
   EXPECT_EQ(reply.status, KV_STALE_EPOCH);
   EXPECT_EQ(reply.seen, (Authority{6, 66}));
