@@ -31,7 +31,7 @@ typedef struct kv_engine_params {
   uint32_t transfer_timeout_ms; /* a connection that should make progress and makes none for this long ends; default 30000 */
   uint32_t idle_timeout_ms;     /* a connection that nobody used for this long ends; default 300000 */
   uint32_t queue_lines_max;     /* bound of transfers in flight or not waited for; default KV_BATCH_MAX */
-  uint32_t reserved;
+  uint32_t busy_wait_us;        /* as in kv_client_params; default 100, KV_BUSY_WAIT_NEVER: sleep at once */
   const char *metadata;    /* "P2PHANDSHAKE" or NULL: peers are HOST:PORT; others are refused */
   const char *protocols;   /* in order of preference, such as "rdma,tcp"; the first that works is used. NULL: "tcp" */
   const char *name;        /* shown in logs of peers; default: host name */

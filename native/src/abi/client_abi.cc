@@ -35,8 +35,7 @@ Result<ClientSettings> settingsFrom(const kv_client_params& params) {
   if (!settings.ok()) return settings;
   settings.value().readyTimeoutMs = orDefault(params.ready_timeout_ms, kvpool::client::kReadyTimeoutMs);
   settings.value().queueOpsMax = orDefault(params.queue_ops_max, KV_BATCH_MAX);
-  const uint32_t busyUs = orDefault(params.busy_wait_us, kvpool::client::kBusyWaitUs);
-  settings.value().busyWait = std::chrono::microseconds(busyUs == KV_BUSY_WAIT_NEVER ? 0 : busyUs);
+  settings.value().busyWait = kvpool::abi::busyWaitFrom(params.busy_wait_us);
   return settings;
 }
 

@@ -66,6 +66,7 @@ Result<EngineSettings> settingsFrom(const kv_engine_params& params) {
   settings.portMax = static_cast<uint16_t>(max);
   settings.listenHost = textOr(params.listen_host, "::");
   settings.queueLinesMax = orDefault(params.queue_lines_max, KV_BATCH_MAX);
+  settings.busyWait = kvpool::abi::busyWaitFrom(params.busy_wait_us);
   settings.seed = kvpool::randomNumber();
   settings.config.me.role = kvpool::wire::Role::Engine;
   settings.config.me.incarnation = kvpool::randomNumber();

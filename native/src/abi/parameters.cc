@@ -41,6 +41,11 @@ Result<std::string> nameOr(const char* given, std::string_view standard, const c
   return name;
 }
 
+std::chrono::microseconds busyWaitFrom(uint32_t us) {
+  if (us == KV_BUSY_WAIT_NEVER) return std::chrono::microseconds{0};
+  return us == 0 ? net::kBusyWait : std::chrono::microseconds{us};
+}
+
 Result<client::ClientSettings> clientSettings(const PoolParameters& given) {
   if (given.masters == nullptr) return {KV_INVALID_ARGUMENT, "masters is missing: HOST:PORT[,HOST:PORT...]"};
   const auto masters = net::parseHostPorts(given.masters, client::kMastersMax);

@@ -2,6 +2,7 @@
 // What the parameter structs have in common, checked.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ Result<std::string> nameOr(const char* given, std::string_view standard, const c
 inline uint32_t orDefault(uint32_t given, uint32_t standard) {
   return given == 0 ? standard : given;
 }
+
+/// What busy_wait_us of clients and engines means.
+std::chrono::microseconds busyWaitFrom(uint32_t us);
 
 /// As in kv_client_params.
 struct PoolParameters {

@@ -22,7 +22,7 @@ struct ClientSettings {
   Config config;
   int64_t readyTimeoutMs = kReadyTimeoutMs;
   uint32_t queueOpsMax = KV_BATCH_MAX;
-  std::chrono::microseconds busyWait{kBusyWaitUs};
+  std::chrono::microseconds busyWait = net::kBusyWait;
   /// Told which batch is done, or 0 when a leader was found or lost. Locks are held: it only may note it and wake.
   std::function<void(uint64_t batch)> somethingHappened;
 };

@@ -49,7 +49,7 @@ void Lane::begin() {
 
 bool Lane::goesByUcx(const Transfer& transfer) const {
   const bool inMemory = transfer.direction == Direction::Write || transfer.extent.segment == kMemorySegment;
-  return ucx_ && inMemory && transfer.length > kUcxInlineBytes && transfer.length <= kStagingObjectBytes;
+  return ucx_ && inMemory && transfer.length > kUcxInlineBytes && transfer.length <= kStagingBytes;
 }
 
 bool Lane::beginOne(const Transfer& transfer) {

@@ -33,9 +33,6 @@ inline constexpr uint32_t kGrantsAhead = 2048;
 // Descriptors of objects kept for reading them again: about 16 MiB with short keys.
 inline constexpr size_t kDescriptorsMax = 65536;
 
-// A caller that waits looks for answers this long before it sleeps, as long as they come sooner on average.
-inline constexpr uint32_t kBusyWaitUs = 100;
-
 // Storage nodes.
 inline constexpr size_t kNodeLinksMax = 256;
 inline constexpr size_t kTransfersInFlight = 64;
@@ -48,7 +45,6 @@ inline constexpr uint64_t kUcxInlineBytes = 4096;
 // Connections of one life of a node that may end while UCX is in use, before it is given up there.
 inline constexpr uint32_t kUcxLossesMax = 2;
 inline constexpr uint64_t kStagingAlignment = 64;
-inline constexpr uint64_t kStagingObjectBytes = kStagingBytes / 4;
 
 // Batches.
 inline constexpr uint32_t kBatchTimeoutMs = 30000;

@@ -85,7 +85,7 @@ bool NodeLinks::prefersShm(const Link& link, const Transfer& transfer) const {
   if (!link.shm || !link.shm->whyNot().ok()) return false;
   // What lies on the SSD is nowhere to be mapped.
   if (transfer.direction == Direction::Read) return transfer.extent.segment == kMemorySegment;
-  return transfer.length <= kStagingObjectBytes;
+  return transfer.length <= kStagingBytes;
 }
 
 void NodeLinks::refuse(const Transfer& transfer, int32_t status, const std::string& sentence) {

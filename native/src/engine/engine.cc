@@ -43,44 +43,43 @@ Result<std::unique_ptr<Engine>> Engine::start(EngineSettings settings) {
 Engine::Engine(EngineSettings settings, Fd listener)
     : settings_(std::move(settings)),
       port_(net::boundPort(listener.get())),
-      shell_(settings_.config, std::move(listener), *this) {}
+      shell_(settings_.config, std::move(listener), *this),
+      attendance_(shell_, settings_.busyWait) {}
 
 Engine::~Engine() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    shell_.wake();
+    attendance_.end();
   }
   if (thread_.joinable()) thread_.join();
 }
 
 void Engine::run() {
-  for (;;) {
-    bool quiet = false;
-    {
-      const std::lock_guard lock(mutex_);
-      quiet = shell_.core().quiet();
-    }
-    shell_.await(quiet ? kQuietTickMs : kTickMs);
-    const std::lock_guard lock(mutex_);
-    try {
-      if (stopping_ || !running_) break;
-      shell_.round();
-    } catch (const std::exception& defect) {
-      giveUp(defect);
-    }
+  std::unique_lock lock(mutex_);
+  while (!stopping_ && running_) {
+    if (attendance_.watch(lock, shell_.core().quiet() ? kQuietTickMs : kTickMs)) round();
   }
-  const std::lock_guard lock(mutex_);
   running_ = false;
   shell_.core().shutDown(EngineShell::now());
   shell_.settle();
+}
+
+/// With mutex_ held. False after a defect.
+bool Engine::round() {
+  try {
+    if (running_ && !stopping_) shell_.round();
+  } catch (const std::exception& defect) {
+    giveUp(defect);
+  }
+  return running_;
 }
 
 /// Every batch gets its status, later ones are refused.
 void Engine::giveUp(const std::exception& defect) {
   log(LogLevel::Error, std::string("the transfer engine gives up: ") + defect.what());
   running_ = false;
-  shell_.wake();
+  attendance_.end();
 }
 
 Status Engine::registerRegions(std::span<const kv_region> regions) {
@@ -131,7 +130,7 @@ Result<BatchId> Engine::begin(Submission submission, Pending pending) {
   } catch (const std::exception& defect) {
     giveUp(defect);  // the engine's thread ends this batch with the others
   }
-  if (wasQuiet) shell_.wake();  // from now on the time matters
+  if (wasQuiet) attendance_.hurry();
   return id;
 }
 
@@ -144,7 +143,7 @@ void Engine::batchFinished(const FinishBatch& finished) {
   pending.first = finished.statuses.empty() ? KV_OK : finished.statuses.front();
   pending.done = true;
   measure(pending, finished);
-  finished_.notify_all();
+  attendance_.changed();
 }
 
 void Engine::measure(const Pending& pending, const FinishBatch& finished) {
@@ -187,7 +186,7 @@ int32_t Engine::await(std::unique_lock<std::mutex>& lock, BatchId batch, uint32_
     found = pending_.find(batch);  // another thread may have waited for it and taken it out
     return found == pending_.end() || found->second.done;
   };
-  if (!finished_.wait_until(lock, deadline, isOver)) return KV_TIMEOUT;
+  if (!attendance_.await(lock, deadline, isOver, [this] { return round(); })) return KV_TIMEOUT;
   if (found == pending_.end()) return KV_INVALID_ARGUMENT;
   linesInFlight_ -= found->second.count;
   pending_.erase(found);
@@ -206,8 +205,9 @@ Result<std::vector<Region>> Engine::describe(const std::string& peer, uint32_t t
   const Result<BatchId> batch =
       begin(std::move(submission), Pending{nullptr, 1, TransferOp::Probe, Clock::now(), true, false, KV_OK});
   if (!batch.ok()) return batch.status();
-  // Ends by the batch's own deadline.
-  finished_.wait(lock, [&] { return pending_.at(batch.value()).done; });
+  const auto isDone = [&] { return pending_.at(batch.value()).done; };
+  while (!isDone())  // the batch ends by its own deadline
+    attendance_.await(lock, Clock::now() + milliseconds(timeoutMs), isDone, [this] { return round(); });
   const int32_t status = pending_.at(batch.value()).first;
   --linesInFlight_;
   pending_.erase(batch.value());

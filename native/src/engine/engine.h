@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands behind a kv_engine. One mutex guards all of it: callers do their own sending under it, and the engine's
-// thread takes in what the sockets have and looks at the time.
+// What stands behind a kv_engine. One mutex guards all of it: callers do their own sending under it, and whoever
+// attends to the sockets (see attendance.h) takes in what they have and looks at the time.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <map>
@@ -15,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/attendance.h"
 #include "engine/engine_shell.h"
 #include "engine/transports.h"
 #include "kvpool/engine.h"
@@ -29,6 +29,7 @@ struct EngineSettings {
   uint32_t queueLinesMax = KV_BATCH_MAX;
   std::vector<Installation> transports;
   uint64_t seed = 0;
+  std::chrono::microseconds busyWait = net::kBusyWait;
 };
 
 class Engine : private EngineShell::Listener {
@@ -71,6 +72,7 @@ class Engine : private EngineShell::Listener {
 
   Engine(EngineSettings settings, Fd listener);
   void run();
+  bool round();
   void batchFinished(const FinishBatch& finished) override;
   void measure(const Pending& pending, const FinishBatch& finished);
   Result<BatchId> begin(Submission submission, Pending pending);
@@ -80,8 +82,8 @@ class Engine : private EngineShell::Listener {
   const EngineSettings settings_;
   const uint16_t port_;
   mutable std::mutex mutex_;
-  std::condition_variable finished_;
   EngineShell shell_;
+  Attendance attendance_;
   std::map<BatchId, Pending> pending_;
   BatchId lastBatch_ = 0;
   uint64_t linesInFlight_ = 0;

@@ -32,8 +32,8 @@ class EngineShell : private Stream::Listener {
   void settle();
   /// Takes in what happened since the last round.
   void round();
-  /// Waits until a round would find something to do.
-  void await(int64_t waitMs) const { loop_.await(static_cast<int>(waitMs)); }
+  /// Waits until a round would find something to do. With `busy` it may look for a while before it sleeps.
+  void await(int64_t waitMs, net::BusyWait* busy = nullptr) const { loop_.await(static_cast<int>(waitMs), busy); }
   void wake() { loop_.wake(); }
   /// Milliseconds of the clock that deadlines are in.
   static Time now();

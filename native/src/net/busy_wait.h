@@ -11,6 +11,9 @@
 
 namespace kvpool::net {
 
+/// How long callers look before they sleep, unless told otherwise.
+inline constexpr std::chrono::microseconds kBusyWait{100};
+
 class BusyWait {
  public:
   using Clock = std::chrono::steady_clock;

@@ -75,9 +75,11 @@ void EventLoop::runOnce(int timeoutMs, BusyWait* busy) {
   runPosted();
 }
 
-void EventLoop::await(int timeoutMs) const {
+void EventLoop::await(int timeoutMs, BusyWait* busy) const {
   pollfd waited{epoll_.get(), POLLIN, 0};
-  check(::poll(&waited, 1, timeoutMs) >= 0 || errno == EINTR, "poll");
+  const auto look = [&](int ms) { return ::poll(&waited, 1, ms); };
+  const int found = busy != nullptr && timeoutMs != 0 ? busy->await(timeoutMs, look) : look(timeoutMs);
+  check(found >= 0 || errno == EINTR, "poll");
 }
 
 void EventLoop::runPosted() {

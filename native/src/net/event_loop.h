@@ -35,8 +35,8 @@ class EventLoop {
   /// Waits until something happens, at most `timeoutMs` (-1: for ever), and runs what is due. With `busy` it may look
   /// for a while before it sleeps.
   void runOnce(int timeoutMs, BusyWait* busy = nullptr);
-  /// Waits until runOnce() would find something, at most `timeoutMs`, and does nothing about it.
-  void await(int timeoutMs) const;
+  /// Waits until runOnce() would find something, at most `timeoutMs`, and does nothing about it. `busy` as above.
+  void await(int timeoutMs, BusyWait* busy = nullptr) const;
 
   /// Runs `task` in the loop's thread, in order. Callers bound what they post.
   void post(std::function<void()> task);

@@ -236,7 +236,7 @@ static void dump_engine(void) {
   FIELD(kv_engine_params, transfer_timeout_ms);
   FIELD(kv_engine_params, idle_timeout_ms);
   FIELD(kv_engine_params, queue_lines_max);
-  FIELD(kv_engine_params, reserved);
+  FIELD(kv_engine_params, busy_wait_us);
   FIELD(kv_engine_params, metadata);
   FIELD(kv_engine_params, protocols);
   FIELD(kv_engine_params, name);

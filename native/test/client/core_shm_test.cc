@@ -105,7 +105,7 @@ TEST(CoreShm, AnObjectTooLargeForStagingGoesByTcp) {
   CoreHarness h({"master-0:1"}, true);
   const auto leader = h.lead();
   char byte = 0;
-  h.submit(OpCode::Put, {operation("k", &byte, client::kStagingObjectBytes + 1)});
+  h.submit(OpCode::Put, {operation("k", &byte, client::kStagingBytes + 1)});
   h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1, true)});
   EXPECT_TRUE(h.dials("node-1:1"));
 }
@@ -117,7 +117,7 @@ TEST(CoreShm, AFullStagingMemoryMakesWritesWait) {
   std::vector<client::Operation> lines;
   const std::vector<std::string> keys{"a", "b", "c", "d", "e"};
   for (const std::string& key : keys)
-    lines.push_back(operation(key, &byte, client::kStagingObjectBytes));
+    lines.push_back(operation(key, &byte, client::kStagingBytes / 4));
   h.submit(OpCode::Put, lines);
   h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1, true)});
   const auto lane = attach(h);

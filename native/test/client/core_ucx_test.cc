@@ -113,7 +113,7 @@ TEST_F(UcxLane, WrongBytesAreNotReturned) {
 
 TEST_F(UcxLane, SmallAndVeryLargeValuesTravelWithTheirRequests) {
   ConnectionId lane = 0;
-  for (const size_t length : {size_t{0}, size_t{client::kUcxInlineBytes}, size_t{client::kStagingObjectBytes + 1}}) {
+  for (const size_t length : {size_t{0}, size_t{client::kUcxInlineBytes}, size_t{client::kStagingBytes + 1}}) {
     const uint64_t batch = beginPut(length, std::to_string(length));
     if (lane == 0) lane = attach();
     const auto write = h.expectWrite(lane);

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <chrono>
 #include <memory>
 #include <thread>
 
+#include "base/fd.h"
 #include "engine_fixture.h"
 
 // Memory stands before the engines in each test, as it outlives them.
@@ -269,6 +274,35 @@ TEST(Transfer, ManyThreadsAtOnceBothWays) {
   }
   for (std::thread& thread : threads)
     thread.join();
+}
+
+TEST(Transfer, PeersAreServedWhileACallerWaitsForAnotherAndAfterHeLeft) {
+  const Fd silent(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in place{};
+  place.sin_family = AF_INET;
+  place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof place;
+  auto* address = reinterpret_cast<sockaddr*>(&place);
+  ASSERT_EQ(::bind(silent.get(), address, length), 0);
+  ASSERT_EQ(::listen(silent.get(), 8), 0);  // connections are made, and nobody answers
+  ASSERT_EQ(::getsockname(silent.get(), address, &length), 0);
+  const std::string nobody = "127.0.0.1:" + std::to_string(ntohs(place.sin_port));
+
+  Buffer memory(4096);
+  TestEngine waiting;
+  TestEngine peer;
+  ASSERT_EQ(waiting.add(memory), KV_OK);
+  std::thread caller([&] {
+    Buffer local(16);
+    EXPECT_NE(waiting.one(KV_TRANSFER_WRITE, nobody, local, 0, 500), KV_OK);
+  });
+  // For as long as he waits, and then by the engine's own thread.
+  for (int round = 0; round < 100; ++round) {
+    Buffer sent = pattern(4096, static_cast<uint8_t>(round));
+    ASSERT_EQ(peer.write(waiting.address(), sent, at(memory)), KV_OK) << peer.explain();
+    std::this_thread::sleep_for(std::chrono::milliseconds(8));
+  }
+  caller.join();
 }
 
 TEST(Transfer, UnregisteringCutsWhatGoesOnThere) {

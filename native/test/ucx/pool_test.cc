@@ -46,7 +46,7 @@ NodeHandle startUcxNode(const std::string& masters, const std::string& directory
   params.listen_host = "127.0.0.1";
   params.advertise_host = "127.0.0.1";
   params.data_dir = directory.c_str();
-  params.segment_bytes = 64 << 20;
+  params.segment_bytes = 160 << 20;
   params.protocols = protocols;
   params.connect_timeout_ms = 30000;  // a slow machine is no reason to go on by tcp
   char err[512] = "";
@@ -107,7 +107,7 @@ TEST_F(UcxPool, ValuesOfAllSizesComeBackAsTheyWerePut) {
     EXPECT_EQ(roundTrip("inline-" + std::to_string(length), length), 0u);
   for (const size_t length : {4097u, 65536u, 1048577u, 5000001u})
     EXPECT_EQ(roundTrip("moved-" + std::to_string(length), length), 2 * length);
-  EXPECT_EQ(roundTrip("larger than staging takes", (16 << 20) + 1), 0u);
+  EXPECT_EQ(roundTrip("larger than staging takes", (64 << 20) + 1), 0u);
 
   const kv_client_stats client = statsOf(client_.get());
   EXPECT_EQ(client.ucx_lanes, 1u);

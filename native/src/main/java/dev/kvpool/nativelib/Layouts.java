@@ -161,7 +161,7 @@ final class Layouts {
             u32("transfer_timeout_ms"),
             u32("idle_timeout_ms"),
             u32("queue_lines_max"),
-            u32("reserved"),
+            u32("busy_wait_us"),
             pointer("metadata"),
             pointer("protocols"),
             pointer("name"),
