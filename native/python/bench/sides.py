@@ -72,6 +72,11 @@ class Side:
                 process.kill()
 
 
+def prefaulted(node):
+    progress = json.loads(node)["prefault"]
+    return progress["doneBytes"] == progress["bytes"]
+
+
 class Ours(Side):
     """`protocols` are those of the node: "tcp" keeps the client from using shared memory."""
 
@@ -86,29 +91,33 @@ class Ours(Side):
         master += ["--admin-port", str(admin), "--expected-nodes", ",".join(names)]
         master += ["--lease", f"file://{self.directory.name}/lease.json"]
         commands = [master]
-        for node_id in names:
+        node_admins = [free_port() for _ in names]
+        for node_id, node_admin in zip(names, node_admins, strict=True):
             node = [binary, "node", *pool, "--node-id", node_id, "--masters", self.master, "--host", "127.0.0.1"]
-            node += ["--port", str(free_port()), "--admin-port", str(free_port()), "--advertise-host", "127.0.0.1"]
+            node += ["--port", str(free_port()), "--admin-port", str(node_admin), "--advertise-host", "127.0.0.1"]
             data = Path(self.directory.name, node_id)
             data.mkdir()
             node += ["--data-dir", str(data), "--segment-size", str(segment_bytes)]
             commands.append([*node, "--protocols", protocols])
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         self.processes = [subprocess.Popen(command, **quiet) for command in commands]
-        self._wait_ready(f"http://127.0.0.1:{admin}/role")
+        self._await(f"http://127.0.0.1:{admin}/role", lambda role: role == b"leader", "no master leads")
+        # A node makes the pages of its memory beside serving, which takes half of the processors as long as it lasts.
+        for node_admin in node_admins:
+            self._await(f"http://127.0.0.1:{node_admin}/api/v1/node", prefaulted, "memory is not prefaulted")
 
-    def _wait_ready(self, role):
+    def _await(self, url, wanted, complaint):
         end = time.monotonic() + START_SECONDS
         while time.monotonic() < end:
             try:
-                with urllib.request.urlopen(role, timeout=2) as answer:
-                    if answer.read() == b"leader":
+                with urllib.request.urlopen(url, timeout=2) as answer:
+                    if wanted(answer.read()):
                         return
             except OSError:
                 pass
             time.sleep(0.1)
         self.end()
-        raise SystemExit(f"{self.name}: no master leads after {START_SECONDS} s")
+        raise SystemExit(f"{self.name}: {complaint} after {START_SECONDS} s")
 
 
 class Reference(Side):
