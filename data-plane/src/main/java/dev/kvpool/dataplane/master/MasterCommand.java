@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.version.Versions;
+import io.netty.util.ResourceLeakDetector;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -37,6 +38,10 @@ public final class MasterCommand implements Command {
 
     @Override
     public int run(Settings settings, Console console) throws FailureException, InterruptedException {
+        if (System.getProperty("io.netty.leakDetection.level") == null) {
+            // Tests look for leaks; here it would take a stack trace for every 128th buffer.
+            ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
+        }
         AtomicBoolean defect = new AtomicBoolean();
         Runnable onDefect = () -> {
             defect.set(true);

@@ -4,14 +4,13 @@ package dev.kvpool.dataplane.master.core;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.Collection;
 import java.util.List;
-import java.util.Set;
 
 /** Leave to put one object: room is set aside on its targets until they commit or the grant ends. */
 final class Grant {
     /** A client that waits for its publish until the named nodes' records have arrived. */
-    record PublishWait(PendingReply reply, int line, Set<Long> incarnations, long untilMs) {}
+    record PublishWait(PendingReply reply, int line, Collection<Long> incarnations, long untilMs) {}
 
     /** The connection that asked for it. */
     final long session;
@@ -30,7 +29,9 @@ final class Grant {
     final int wanted;
 
     final List<PublishWait> waits = new ArrayList<>(1);
-    private final Set<NodeView> reserved;
+
+    /** Bit i: the room set aside on target i is still to be given back. */
+    private int reserved;
 
     /** Its connection ended. The writer may still finish, but nobody waits for it any more. */
     boolean abandoned;
@@ -52,7 +53,7 @@ final class Grant {
         this.targets = targets;
         this.wanted = wanted;
         this.deadlineMs = deadlineMs;
-        this.reserved = new HashSet<>(targets);
+        this.reserved = (1 << targets.size()) - 1;
         for (NodeView node : targets) {
             node.grantedBytes += extentBytes;
             node.grantedSlots++;
@@ -61,7 +62,9 @@ final class Grant {
 
     /** From the node's record on, the bytes count as used instead of granted. */
     void release(NodeView node) {
-        if (reserved.remove(node)) {
+        int place = targets.indexOf(node);
+        if (place >= 0 && (reserved & 1 << place) != 0) {
+            reserved &= ~(1 << place);
             node.grantedBytes -= extentBytes;
             node.grantedSlots--;
         }
@@ -69,7 +72,7 @@ final class Grant {
 
     /** Whether some target has not shown the object. */
     boolean isOpen() {
-        return !reserved.isEmpty();
+        return reserved != 0;
     }
 
     void releaseAll() {

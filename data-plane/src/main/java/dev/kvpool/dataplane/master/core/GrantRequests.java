@@ -103,7 +103,10 @@ final class GrantRequests {
                 wish.replace);
         grants.add(grant);
         counters.add(Count.GRANTS);
-        List<Integer> places = targets.stream().map(nodes::place).toList();
+        List<Integer> places = new ArrayList<>(targets.size());
+        for (NodeView target : targets) {
+            places.add(nodes.place(target));
+        }
         return new GrantLine(Status.OK, grant.id, places, 0);
     }
 

@@ -9,7 +9,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.PutOutcome;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -72,8 +72,7 @@ final class PublishRequests {
         judgeTargets(grant, put, nowMs);
         switch (put.outcome()) {
             case WRITTEN -> {
-                Set<Long> incarnations = new HashSet<>(put.incarnations());
-                grant.waits.add(new PublishWait(reply, line, incarnations, nowMs + Bounds.PUBLISH_WAIT_MS));
+                grant.waits.add(new PublishWait(reply, line, incarnations(put), nowMs + Bounds.PUBLISH_WAIT_MS));
                 waiting.add(grant);
                 check(grant, nowMs);
             }
@@ -90,6 +89,11 @@ final class PublishRequests {
                 reply.decide(line, Status.OK);
             }
         }
+    }
+
+    /** Where a client names more than an object can have, looking through them must not cost more than it costs him. */
+    private static Collection<Long> incarnations(Put put) {
+        return put.incarnations().size() <= Bounds.REPLICAS_MAX ? put.incarnations() : Set.copyOf(put.incarnations());
     }
 
     /** A target that did not commit could not be reached, or broke off, unless it just had no room. */
@@ -159,9 +163,12 @@ final class PublishRequests {
     }
 
     private void check(Grant grant, long nowMs) {
+        if (grant.waits.isEmpty()) {
+            return; // as a rule the node's record comes before its writer's word
+        }
         StoredObject object = index.object(grant.id);
         boolean seen = object != null && object.fate() == StoredObject.Fate.UNSETTLED && object.isAvailable();
-        for (PublishWait wait : List.copyOf(grant.waits)) {
+        for (PublishWait wait : grant.waits) {
             if (nowMs < wait.untilMs() && isAwaited(wait, object)) {
                 continue;
             }

@@ -16,4 +16,19 @@ public record ExtentRef(int segment, long slot, long generation) {
     public static final int SSD = 1;
 
     public static final ExtentRef NONE = new ExtentRef(0, 0, 0);
+
+    // As in ObjectId.
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof ExtentRef extent
+                && extent.segment == segment
+                && extent.slot == slot
+                && extent.generation == generation;
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * (31 * segment + Long.hashCode(slot)) + Long.hashCode(generation);
+    }
 }

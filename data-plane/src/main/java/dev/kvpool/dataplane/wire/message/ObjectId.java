@@ -23,6 +23,19 @@ public record ObjectId(long epoch, long counter) implements Comparable<ObjectId>
         return compareTo(other) > 0;
     }
 
+    // Written out: masters compare and hash ids for each object of a batch, and until Java's second compiler has seen
+    // to it what Java makes for records takes several times as long.
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof ObjectId id && id.epoch == epoch && id.counter == counter;
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * Long.hashCode(epoch) + Long.hashCode(counter);
+    }
+
     @Override
     public String toString() {
         return Long.toUnsignedString(epoch) + "." + Long.toUnsignedString(counter);
