@@ -113,7 +113,8 @@ def load(store: MooncakeDistributedStore, options: argparse.Namespace) -> int:
     choice = random.Random(options.seed)
     acknowledged: list[str] = []
     failures, longest_gap = 0, 0.0
-    start = last_success = time.monotonic()
+    misses, longest_blind = 0, 0.0
+    start = last_success = last_sight = time.monotonic()
     wrong: list[str] = []
     for number in itertools.count():
         if time.monotonic() - start >= options.seconds:
@@ -130,11 +131,15 @@ def load(store: MooncakeDistributedStore, options: argparse.Namespace) -> int:
             # Not there is no problem yet: in the middle of a takeover an object may be out of reach.
             probe = read_back(store, [choice.choice(acknowledged)], options)
             wrong += [problem for problem in probe if "WRONG" in problem]
+            now = time.monotonic()
+            longest_blind = max(longest_blind, now - last_sight)
+            misses, last_sight = (misses + 1, last_sight) if probe else (misses, now)
         time.sleep(options.pause)
     longest_gap = max(longest_gap, time.monotonic() - last_success)
     lost = read_back(store, acknowledged, options)
     show(wrong + lost)
     print(f"{failures} puts failed, longest time without a put that succeeded {longest_gap:.3f} s")
+    print(f"{misses} reads in between gave nothing good, longest time without one that did {longest_blind:.3f} s")
     print(f"{len(wrong)} reads in between gave wrong bytes")
     print(f"read back {len(acknowledged) - len(lost)} of {len(acknowledged)} acknowledged objects")
     return 1 if wrong or lost or not acknowledged else 0
