@@ -62,14 +62,31 @@ final class DrainNotices {
                         EventReason.DRAIN_LEFTOVERS,
                         "%s could not be emptied in time: %s. It stays and is tried again."
                                 .formatted(drain.node(), left(drain)));
-            case DROPPED ->
-                new Notice(
-                        EventReason.OBJECTS_DROPPED,
-                        drain.cordonedNode() == null
-                                ? "%s goes as it is: %s.".formatted(drain.node(), left(drain))
-                                : "The pod of %s may be evicted from %s as it is: %s."
-                                        .formatted(drain.node(), drain.cordonedNode(), left(drain)));
+            case DROPPED -> isNothingLost(drain) ? goesInTime(drain) : goesAsItIs(drain);
         };
+    }
+
+    /** Its time was over before readers' leases on what had been moved were, which is no loss that anybody should look after. */
+    private static boolean isNothingLost(DrainStatus drain) {
+        return drain.objectsLeft() != null && drain.objectsLeft() == 0;
+    }
+
+    private static Notice goesInTime(DrainStatus drain) {
+        return new Notice(
+                EventReason.DRAIN_FINISHED,
+                drain.cordonedNode() == null
+                        ? "%s goes: all it holds has another place.".formatted(drain.node())
+                        : "The pod of %s may be evicted from %s: all it holds has another place."
+                                .formatted(drain.node(), drain.cordonedNode()));
+    }
+
+    private static Notice goesAsItIs(DrainStatus drain) {
+        return new Notice(
+                EventReason.OBJECTS_DROPPED,
+                drain.cordonedNode() == null
+                        ? "%s goes as it is: %s.".formatted(drain.node(), left(drain))
+                        : "The pod of %s may be evicted from %s as it is: %s."
+                                .formatted(drain.node(), drain.cordonedNode(), left(drain)));
     }
 
     private static String why(DrainStatus drain) {

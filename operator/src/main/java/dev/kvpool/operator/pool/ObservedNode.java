@@ -3,6 +3,8 @@ package dev.kvpool.operator.pool;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeSpec;
+import io.fabric8.kubernetes.api.model.NodeStatus;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.Taint;
 import java.util.List;
 import java.util.Map;
@@ -10,14 +12,16 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What the operator wants to know of a node of the cluster. Its status, which changes all the time, is no part of it.
+ * What the operator wants to know of a node of the cluster. The parts of its status that change all the time are not in it.
  *
  * @param name its name
  * @param labels its labels
  * @param taints its taints
  * @param cordoned true when no pod shall come to it any more, as before its maintenance
+ * @param memoryBytes memory that it has for pods, whether they are there already or not; 0 while it has not said
  */
-public record ObservedNode(String name, Map<String, String> labels, List<Taint> taints, boolean cordoned) {
+public record ObservedNode(
+        String name, Map<String, String> labels, List<Taint> taints, boolean cordoned, long memoryBytes) {
     private static final String ZONE = "topology.kubernetes.io/zone";
 
     /** Follows the field of the same name; where only one of them is seen, the other one comes a moment later. */
@@ -33,7 +37,13 @@ public record ObservedNode(String name, Map<String, String> labels, List<Taint> 
                 node.getMetadata().getName(),
                 Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of()),
                 node.getSpec() == null ? List.of() : node.getSpec().getTaints(),
-                isCordoned(node.getSpec()));
+                isCordoned(node.getSpec()),
+                memoryBytes(node.getStatus()));
+    }
+
+    private static long memoryBytes(NodeStatus status) {
+        Quantity memory = status == null ? null : status.getAllocatable().get("memory");
+        return memory == null ? 0 : ByteAmount.bytes(memory);
     }
 
     private static boolean isCordoned(NodeSpec spec) {

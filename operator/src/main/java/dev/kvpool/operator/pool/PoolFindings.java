@@ -267,7 +267,10 @@ final class PoolFindings {
                 .count();
     }
 
-    private static String troubles(List<ObservedPod> pods) {
-        return PodTroubles.sentences(pods);
+    private String troubles(List<ObservedPod> pods) {
+        return PodTroubles.sentences(pods)
+                + plan.sizing()
+                        .map(sizing -> LackOfMemory.sentences(pods, seen.nodes(), sizing.status(seen.spec())))
+                        .orElse("");
     }
 }

@@ -23,7 +23,8 @@ import java.util.Optional;
  * @param pods its pods
  * @param portClaims ports that storage sets of all pools use on the network of nodes
  * @param leadership who holds the Lease
- * @param nodes nodes of the cluster that concern it: all of them when a set has perNode, else those with its pods
+ * @param nodes nodes of the cluster that concern it: all of them when a set has perNode or a pod finds no memory, else those
+ *     with its pods
  * @param podSecurity which pod security level its namespace enforces; empty when none is said, and when nothing of the pool
  *     depends on it
  * @param answers what each master that has an address said, by pod name

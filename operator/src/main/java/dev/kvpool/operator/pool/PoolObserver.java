@@ -89,13 +89,20 @@ final class PoolObserver {
                 .map(labels -> labels.get(PoolLabels.POD_SECURITY));
     }
 
+    /** False when the nodes with its pods are all that matter to a pool. */
+    static boolean concernsAllNodes(KvCachePool pool, List<HasMetadata> children, List<ObservedPod> pods) {
+        return isSpreadOverNodes(pool)
+                || HostDirectories.areKnown(children)
+                || pods.stream().anyMatch(LackOfMemory::concerns);
+    }
+
     /** Looked up in the whole cache: a node is no part of a pool. */
     private static List<ObservedNode> nodes(
             KvCachePool pool, List<HasMetadata> children, List<ObservedPod> pods, Context<KvCachePool> context) {
         var nodes = (InformerEventSource<Node, KvCachePool>)
                 context.eventSourceRetriever().getEventSourceFor(Node.class);
         Set<String> withPods = pods.stream().map(ObservedPod::node).collect(Collectors.toSet());
-        boolean all = isSpreadOverNodes(pool) || HostDirectories.areKnown(children);
+        boolean all = concernsAllNodes(pool, children, pods);
         Stream<Node> seen = all
                 ? nodes.list()
                 : withPods.stream().map(ResourceID::new).map(nodes::get).flatMap(Optional::stream);

@@ -91,7 +91,7 @@ public final class PoolReader {
 
     private List<ObservedNode> nodes(KvCachePool pool, List<HasMetadata> children, List<ObservedPod> pods) {
         Set<String> withPods = pods.stream().map(ObservedPod::node).collect(Collectors.toSet());
-        boolean all = PoolObserver.isSpreadOverNodes(pool) || HostDirectories.areKnown(children);
+        boolean all = PoolObserver.concernsAllNodes(pool, children, pods);
         return client.nodes().list().getItems().stream()
                 .filter(node -> all || withPods.contains(node.getMetadata().getName()))
                 .map(ObservedNode::of)

@@ -137,13 +137,13 @@ final class PoolSketch {
 
     /** A node of the cluster. */
     PoolSketch node(String name, Map<String, String> labels, Taint... taints) {
-        nodes.add(new ObservedNode(name, labels, List.of(taints), false));
+        nodes.add(new ObservedNode(name, labels, List.of(taints), false, 0));
         return this;
     }
 
     /** A node of the cluster that is cordoned. */
     PoolSketch cordoned(String name) {
-        nodes.add(new ObservedNode(name, Map.of(), List.of(), true));
+        nodes.add(new ObservedNode(name, Map.of(), List.of(), true, 0));
         return this;
     }
 
