@@ -24,15 +24,19 @@ public final class HealthCheck {
         if (arguments.length != 1) {
             throw new IllegalArgumentException("usage: HealthCheck URL");
         }
+        HttpResponse<String> response = ask(arguments[0]);
+        System.out.println(response.body());
+        if (response.statusCode() != OK) {
+            throw new IllegalStateException(arguments[0] + " answered with HTTP status " + response.statusCode());
+        }
+    }
+
+    /** What is answered at an address, whatever it is. */
+    public static HttpResponse<String> ask(String address) throws IOException, InterruptedException {
         try (HttpClient client = HttpClient.newBuilder().connectTimeout(LIMIT).build()) {
-            HttpRequest request = HttpRequest.newBuilder(URI.create(arguments[0]))
-                    .timeout(LIMIT)
-                    .build();
-            HttpResponse<String> response = client.send(request, HttpResponse.BodyHandlers.ofString());
-            System.out.println(response.body());
-            if (response.statusCode() != OK) {
-                throw new IllegalStateException(arguments[0] + " answered with HTTP status " + response.statusCode());
-            }
+            HttpRequest request =
+                    HttpRequest.newBuilder(URI.create(address)).timeout(LIMIT).build();
+            return client.send(request, HttpResponse.BodyHandlers.ofString());
         }
     }
 }

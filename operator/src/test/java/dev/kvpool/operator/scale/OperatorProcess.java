@@ -96,22 +96,30 @@ final class OperatorProcess implements AutoCloseable {
         return process.info().totalCpuDuration().orElse(Duration.ZERO);
     }
 
-    /** Resident memory in MiB: now, and the most it ever was. */
-    String memory() throws IOException {
-        long now = 0;
-        long peak = 0;
-        for (String line : Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status"))) {
-            if (line.startsWith("VmRSS:")) {
-                now = kib(line) >> 10;
-            } else if (line.startsWith("VmHWM:")) {
-                peak = kib(line) >> 10;
-            }
+    /** True when it says that it is ready. */
+    boolean isUp() {
+        try {
+            return get("/q/health/ready").contains("\"status\": \"UP\"");
+        } catch (UncheckedIOException e) {
+            return false;
         }
-        return "%d MiB resident, %d at most".formatted(now, peak);
     }
 
-    private static long kib(String line) {
-        return Long.parseLong(line.replaceAll("\\D", ""));
+    /** Resident memory in MiB: now, and the most it ever was. */
+    String memory() throws IOException {
+        return "%d MiB resident, %d at most".formatted(residentMib(), mib("VmHWM:"));
+    }
+
+    long residentMib() throws IOException {
+        return mib("VmRSS:");
+    }
+
+    private long mib(String figure) throws IOException {
+        return Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status")).stream()
+                .filter(line -> line.startsWith(figure))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) >> 10)
+                .findFirst()
+                .orElseThrow();
     }
 
     private static int freePort() throws IOException {

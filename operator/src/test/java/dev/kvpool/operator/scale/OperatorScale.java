@@ -129,7 +129,7 @@ public final class OperatorScale implements Callable<Integer> {
     private void startOperator() throws IOException {
         long begin = System.nanoTime();
         operator = OperatorProcess.start(kubeconfig, ApiServer.OPERATOR_USER, jvmOptions, log);
-        await("the operator answers", this::isUp);
+        await("the operator answers", operator::isUp);
         say("operator started in", seconds(begin) + ", " + operator.memory());
     }
 
@@ -165,7 +165,7 @@ public final class OperatorScale implements Callable<Integer> {
         ApiWrites written = ApiWrites.of(client);
         long begin = System.nanoTime();
         operator = OperatorProcess.start(kubeconfig, ApiServer.OPERATOR_USER, jvmOptions, log);
-        await("the operator answers", this::isUp);
+        await("the operator answers", operator::isUp);
         String up = seconds(begin);
         await("each pool was looked at", masters::allAsked);
         say("restart: answers after", up + ", has looked at every pool after " + seconds(begin));
@@ -202,14 +202,6 @@ public final class OperatorScale implements Callable<Integer> {
                 .serverSideApply();
     }
 
-    private boolean isUp() {
-        try {
-            return operator.get("/q/health/ready").contains("\"status\": \"UP\"");
-        } catch (java.io.UncheckedIOException e) {
-            return false;
-        }
-    }
-
     private void await(String what, BooleanSupplier condition) {
         long deadline = System.nanoTime() + Duration.ofSeconds(limitSeconds).toNanos();
         while (!condition.getAsBoolean()) {
@@ -222,7 +214,7 @@ public final class OperatorScale implements Callable<Integer> {
         }
     }
 
-    private static void sleep(Duration duration) {
+    static void sleep(Duration duration) {
         try {
             Thread.sleep(duration);
         } catch (InterruptedException e) {
