@@ -124,11 +124,13 @@ public final class Cluster implements AutoCloseable {
         }
     }
 
-    /** Ends a node that was added, and forgets it. */
+    /** Ends a node that was added, and forgets it with its pods: Kubernetes takes a minute, and whoever deletes them waits. */
     public void remove(K3sNode further) {
         String name = further.name();
         further.close();
         kubectl().run("delete", "node", name, "--ignore-not-found", "--wait=false");
+        String here = "--field-selector=spec.nodeName=" + name;
+        kubectl().run("delete", "pods", "--all-namespaces", here, "--force", "--grace-period=0", "--wait=false");
     }
 
     /** What the cluster itself printed; empty for an existing one. */

@@ -31,9 +31,29 @@ public final class Kubectl {
 
     /** Runs kubectl with the given standard input, for callers that expect it to fail. */
     public Command.Result attempt(String input, String... arguments) {
+        return attempt(input, Limits.KUBECTL, arguments);
+    }
+
+    /**
+     * Empties a node as people do before its maintenance, while its pods' controllers and budgets say how fast.
+     *
+     * @param limit after which kubectl gives up
+     */
+    public Command.Result drain(String node, Duration limit) {
+        return attempt(
+                "",
+                limit.plus(Limits.KUBECTL),
+                "drain",
+                node,
+                "--ignore-daemonsets",
+                "--delete-emptydir-data",
+                "--timeout=" + limit.toSeconds() + "s");
+    }
+
+    private Command.Result attempt(String input, Duration limit, String... arguments) {
         List<String> words = new ArrayList<>(List.of(program));
         words.addAll(List.of(arguments));
-        return new Command(words, Map.of("KUBECONFIG", kubeconfig.toString()), input, Limits.KUBECTL).run();
+        return new Command(words, Map.of("KUBECONFIG", kubeconfig.toString()), input, limit).run();
     }
 
     /**

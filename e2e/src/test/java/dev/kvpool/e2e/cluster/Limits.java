@@ -16,6 +16,7 @@ public final class Limits {
     public static final Duration OPERATOR_READY = Duration.ofMinutes(3);
     public static final Duration POOL_READY = Duration.ofMinutes(4);
     public static final Duration CLIENT_POD = Duration.ofMinutes(2);
+    public static final Duration NODE_DRAIN = Duration.ofMinutes(4);
     public static final Duration TAKEOVER = Duration.ofMinutes(2);
     public static final Duration RESTART = Duration.ofMinutes(2);
     public static final Duration GONE = Duration.ofMinutes(2);

@@ -12,6 +12,7 @@ import dev.kvpool.e2e.pool.NodeFiles;
 import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Scene;
 import io.fabric8.kubernetes.api.model.Pod;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -22,18 +23,24 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.TestMethodOrder;
 
-/** A storage node whose memory is a directory on its node's tmpfs. */
+/** Storage nodes whose bytes outlive their pods: in a directory on their node's tmpfs, and on claims. */
 @OnCluster
 @Order(3)
 @TestInstance(Lifecycle.PER_CLASS)
 @TestMethodOrder(OrderAnnotation.class)
-class HostPathIT {
-    private static final String NAMESPACE = "kvpool-e2e-host-path";
-    private static final String POOL = "host-path";
+class VolumesIT {
+    private static final String NAMESPACE = "kvpool-e2e-volumes";
+    private static final String POOL = "volumes";
     private static final int OBJECTS = 200;
 
     /** On the one tmpfs that nodes which are containers have and that is larger than Docker's 64 MB. */
     private static final String DIRECTORY = "/run/kvpool-e2e";
+
+    /** Of the volume that is made by hand, as clusters of tests have nobody who makes volumes for claims. */
+    private static final String VOLUME_DIRECTORY = "/run/kvpool-e2e-volume";
+
+    /** Of the volume and of its storage class. */
+    private static final String VOLUME = "kvpool-e2e-local";
 
     private Cluster cluster;
     private Scene scene;
@@ -52,6 +59,7 @@ class HostPathIT {
     void removeNamespace() {
         if (scene != null) {
             scene.close();
+            cluster.kubectl().run("delete", "pv/" + VOLUME, "storageclass/" + VOLUME, "--ignore-not-found");
         }
     }
 
@@ -76,20 +84,7 @@ class HostPathIT {
     @DisplayName("a storage pod that is deleted comes back with every object, within the same memory limit")
     void aReplacedPodFindsItsSegment() {
         scene.assertPut("before");
-        Pod before = pool.storagePods().getFirst();
-
-        cluster.client().resource(before).delete();
-        Wait.until(
-                "another pod runs on node " + before.getSpec().getNodeName(),
-                Limits.POOL_READY,
-                () -> assertThat(pool.storagePods()).singleElement().satisfies(pod -> {
-                    assertThat(pod.getMetadata().getUid())
-                            .isNotEqualTo(before.getMetadata().getUid());
-                    assertThat(pod.getSpec().getNodeName())
-                            .isEqualTo(before.getSpec().getNodeName());
-                }));
-        pool.awaitReady();
-
+        replacePodOfSet("host");
         scene.assertReadBack("before");
         assertThat(pool.storagePods().getFirst().getStatus().getContainerStatuses())
                 .allSatisfy(container -> assertThat(container.getRestartCount()).isZero());
@@ -97,13 +92,14 @@ class HostPathIT {
 
     @Test
     @Order(3)
-    @DisplayName("when the set is removed its directory is removed from the node, by a Job")
+    @DisplayName("when the set is removed what it held moves on, and its directory is removed from the node, by a Job")
     void aRemovedSetLeavesNothingOnTheNode() {
         String node = pool.storagePods().getFirst().getSpec().getNodeName();
         assertThat(directories()).contains("host." + node, DIRECTORY);
         assertThat(files.in(node, DIRECTORY)).singleElement().asString().endsWith(".host");
 
-        apply("{name: memory, capacity: 128Mi}");
+        makeVolume(node);
+        apply(claimed());
         Wait.until(
                 "no directory is written down any more",
                 Limits.POOL_READY,
@@ -116,9 +112,27 @@ class HostPathIT {
 
     @Test
     @Order(4)
+    @DisplayName(
+            "a storage pod on a claim that is deleted is made anew on the same claim, and has every object without a write")
+    void aReplacedPodFindsItsClaim() {
+        List<String> claims = claims();
+        assertThat(claims).hasSize(1);
+
+        Pod after = replacePodOfSet("claimed");
+
+        assertThat(claims()).as("claims, by uid").isEqualTo(claims);
+        scene.assertReadBack("before");
+        // Nobody else holds anything in this pool: what it serves it has found.
+        assertThat(metrics(after))
+                .contains("kvpool_node_restored_objects " + OBJECTS + ".0")
+                .contains("kvpool_node_writes_total 0.0", "kvpool_node_copies_in_total 0.0");
+    }
+
+    @Test
+    @Order(5)
     @DisplayName("when the pool is deleted its directory is removed from the node, by a Job, and nothing of it is left")
     void aDeletedPoolLeavesNothingOnTheNode() {
-        apply("{name: memory, capacity: 128Mi}, " + spread());
+        apply(claimed() + ", " + spread());
         Wait.until(
                 "the set has a pod",
                 Limits.POOL_READY,
@@ -134,10 +148,75 @@ class HostPathIT {
                 () -> assertThat(lists("{.items[*].metadata.name}")).isEmpty());
 
         assertThat(files.in(node, DIRECTORY)).isEmpty();
+        Wait.until("the claim is gone", Limits.GONE, () -> assertThat(claims()).isEmpty());
     }
 
     private static String spread() {
         return "{name: host, capacity: 128Mi, perNode: {}, volume: {type: hostPath, path: %s}}".formatted(DIRECTORY);
+    }
+
+    private static String claimed() {
+        return "{name: claimed, capacity: 128Mi, volume: {type: persistentVolumeClaim, storageClassName: %s}}"
+                .formatted(VOLUME);
+    }
+
+    /** A directory of a node that claims can be bound to, as a person or a provisioner of local volumes would make it. */
+    private void makeVolume(String node) {
+        assertThat(files.in(node, VOLUME_DIRECTORY)).isEmpty();
+        cluster.kubectl().apply(NAMESPACE, """
+                apiVersion: storage.k8s.io/v1
+                kind: StorageClass
+                metadata: {name: %1$s}
+                provisioner: kubernetes.io/no-provisioner
+                volumeBindingMode: WaitForFirstConsumer
+                ---
+                apiVersion: v1
+                kind: PersistentVolume
+                metadata: {name: %1$s}
+                spec:
+                  capacity: {storage: 256Mi}
+                  accessModes: [ReadWriteOnce]
+                  persistentVolumeReclaimPolicy: Retain
+                  storageClassName: %1$s
+                  local: {path: %2$s}
+                  nodeAffinity:
+                    required:
+                      nodeSelectorTerms:
+                      - matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: ["%3$s"]}]
+                """.formatted(VOLUME, VOLUME_DIRECTORY, node));
+    }
+
+    /** Deletes the pod of the only storage node there is, and waits for the next one. */
+    private Pod replacePodOfSet(String set) {
+        Pod before = pool.storagePods().getFirst();
+        assertThat(before.getMetadata().getLabels()).containsEntry("kvpool.dev/set", set);
+        cluster.client().resource(before).delete();
+        Wait.until(
+                "another pod runs on node " + before.getSpec().getNodeName(),
+                Limits.POOL_READY,
+                () -> assertThat(pool.storagePods()).singleElement().satisfies(pod -> {
+                    assertThat(pod.getMetadata().getUid())
+                            .isNotEqualTo(before.getMetadata().getUid());
+                    assertThat(pod.getSpec().getNodeName())
+                            .isEqualTo(before.getSpec().getNodeName());
+                }));
+        pool.awaitReady();
+        return pool.storagePods().getFirst();
+    }
+
+    private List<String> claims() {
+        return cluster.client().persistentVolumeClaims().inNamespace(NAMESPACE).list().getItems().stream()
+                .map(claim -> claim.getMetadata().getUid())
+                .toList();
+    }
+
+    private String metrics(Pod storage) {
+        return cluster.kubectl()
+                .run(
+                        "get",
+                        "--raw",
+                        "/api/v1/namespaces/%s/pods/%s:9301/proxy/metrics"
+                                .formatted(NAMESPACE, storage.getMetadata().getName()));
     }
 
     private void apply(String set) {

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.api.v1alpha1.DrainStatus;
+import dev.kvpool.e2e.cluster.Cluster;
+import dev.kvpool.e2e.cluster.Command;
+import dev.kvpool.e2e.cluster.K3sNode;
+import dev.kvpool.e2e.cluster.Limits;
+import dev.kvpool.e2e.cluster.OnCluster;
+import dev.kvpool.e2e.cluster.Wait;
+import dev.kvpool.e2e.install.Operator;
+import dev.kvpool.e2e.pool.Clients;
+import dev.kvpool.e2e.pool.Scene;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.events.v1.Event;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.MethodOrderer.OrderAnnotation;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Pools on two nodes of the cluster, of which one is drained for maintenance, and then loses its power. */
+@OnCluster
+@Order(4)
+@TestInstance(Lifecycle.PER_CLASS)
+@TestMethodOrder(OrderAnnotation.class)
+class TwoNodesIT {
+    private static final Logger LOG = LoggerFactory.getLogger(TwoNodesIT.class);
+    private static final String POOL = "two-nodes";
+    private static final String TAINT = "kvpool.dev/e2e";
+    private static final int OBJECTS = 200;
+    private static final int COPIES = 2;
+
+    /** Of 64 KiB each: with what else there is more than half of the pool has room for, and less than all of it. */
+    private static final int TOO_MANY = 2400;
+
+    /** Longer than a node takes to be drained and to come back. */
+    private static final Duration LOAD = Duration.ofSeconds(60);
+
+    private static final Duration PATIENCE = Duration.ofSeconds(15);
+
+    private Cluster cluster;
+    private K3sNode second;
+    private String namespace;
+    private Scene scene;
+
+    /** Nothing but the pools' own pods comes to the second node: kubectl drain leaves alone what has no controller. */
+    @BeforeAll
+    void addNode(Cluster cluster, Operator operator) {
+        this.cluster = cluster;
+        second = cluster.addNode();
+        cluster.kubectl().run("taint", "node", second.name(), TAINT + "=only-pools:NoSchedule");
+    }
+
+    @AfterEach
+    void endMaintenance() {
+        uncordon();
+    }
+
+    @AfterAll
+    void removeAll() {
+        if (second != null) {
+            // Pods of a node that is gone end only when it is forgotten.
+            cluster.remove(second);
+        }
+        closeScene();
+    }
+
+    @Test
+    @Order(1)
+    @DisplayName(
+            "kubectl drain under load waits until the node's storage is handed over, takes the leader along, and ends;"
+                    + " uncordoned, the node takes part again")
+    void aNodeIsDrainedUnderLoad() {
+        open("kvpool-e2e-node-drain", "cache: {replicas: 1}");
+        leadFromSecond();
+        scene.assertPut("before");
+        Clients.Load load = scene.clients().startLoad("load", LOAD);
+
+        Command.Result drain = drain();
+
+        assertThat(drain.status()).as(drain.errors()).isZero();
+        assertThat(drain.errors()).as("evictions tried too early").contains("disruption budget");
+        assertThat(pods(second.name())).as("pods on the drained node").isEmpty();
+        assertThat(scene.pool().leaseHolder().pod()).isIn(names(pods(first())));
+        assertThat(events()).contains("DrainFinished").doesNotContain("ObjectsDropped", "DrainLeftovers");
+        scene.assertReadBack("before");
+
+        long uncordoned = System.nanoTime();
+        uncordon();
+        awaitWhole();
+        LOG.info("whole again {} s after it was uncordoned", seconds(uncordoned));
+        load.awaitNothingLost().forEach(line -> LOG.info("load during the drain: {}", line));
+        scene.assertReadBack("before");
+        scene.assertPut("after");
+    }
+
+    @Test
+    @Order(2)
+    @DisplayName("where the other node has no room and readers hold what is there, kubectl drain still ends: after"
+            + " nodeTimeout the pods go with what is left, and an event counts it")
+    void aNodeIsDrainedThatNobodyHasRoomFor() {
+        changeSettings();
+        scene.clients().put("too-many", TOO_MANY);
+        // What is leased gives no way to what is moved.
+        assertThat(scene.clients().getSome("too-many", TOO_MANY)).noneMatch(line -> line.contains("WRONG BYTES"));
+
+        Command.Result drain = drain();
+
+        assertThat(drain.status()).as(drain.errors()).isZero();
+        assertThat(poolEvents())
+                .filteredOn(event -> event.getReason().equals("ObjectsDropped"))
+                .extracting(Event::getNote)
+                .anyMatch(note -> note.contains("may be evicted") && note.matches(".*[: ][1-9][0-9]* objects .*"));
+        uncordon();
+        awaitWhole();
+        List<String> left = scene.clients().getSome("too-many", TOO_MANY);
+        LOG.info("of what had no room: {}", left.getLast());
+        assertThat(left)
+                .noneMatch(line -> line.contains("WRONG BYTES"))
+                .doesNotContain("read back %1$d of %1$d objects".formatted(TOO_MANY));
+        scene.assertPut("after-dropping");
+    }
+
+    @Test
+    @Order(3)
+    @DisplayName(
+            "a node of the cluster is lost: every object is still there, copies are made anew, and the status says what is away")
+    void aNodeLosesItsPower() {
+        closeScene();
+        open("kvpool-e2e-node-loss", "cache: {replicas: %d, repair: {delay: 5s}}".formatted(COPIES));
+        scene.assertPut("before");
+
+        second.kill();
+
+        scene.assertReadBack("before");
+        Wait.until(
+                "every object has two copies on the other node",
+                Limits.POOL_READY,
+                () -> assertThat(report()).contains("\"underReplicatedObjects\":0,", "\"unavailableObjects\":0,"));
+        assertThat(report()).contains("\"state\":\"away\"");
+        scene.assertReadBack("before");
+        Wait.until(
+                "the status says who is away",
+                Limits.STATUS,
+                () -> assertThat(scene.pool().resource().getStatus().message())
+                        .contains("of 4 storage nodes are ready"));
+        scene.assertPut("after");
+    }
+
+    /** A pool with half of its storage, and one of two masters, on each of the nodes, whatever becomes of the other one. */
+    private void open(String namespace, String cache) {
+        this.namespace = namespace;
+        scene = new Scene(cluster, namespace, POOL, OBJECTS);
+        cluster.kubectl().apply(namespace, """
+                apiVersion: kvpool.dev/v1alpha1
+                kind: KvCachePool
+                metadata: {name: %1$s}
+                spec:
+                  %2$s
+                  masters:
+                    scheduling:
+                      tolerations: [{key: %5$s, operator: Exists}]
+                      affinity:
+                        podAntiAffinity:
+                          requiredDuringSchedulingIgnoredDuringExecution:
+                          - topologyKey: kubernetes.io/hostname
+                            labelSelector: {matchLabels: {kvpool.dev/pool: %1$s, kvpool.dev/role: master}}
+                  storage:
+                  - name: first
+                    replicas: 2
+                    capacity: 64Mi
+                    scheduling: {nodeSelector: {kubernetes.io/hostname: "%3$s"}}
+                  - name: second
+                    replicas: 2
+                    capacity: 64Mi
+                    scheduling:
+                      nodeSelector: {kubernetes.io/hostname: "%4$s"}
+                      tolerations: [{key: %5$s, operator: Exists}]
+                """.formatted(POOL, cache, first(), second.name(), TAINT));
+        awaitWhole();
+    }
+
+    private void closeScene() {
+        if (scene != null) {
+            scene.close();
+            scene = null;
+        }
+    }
+
+    /** Less patience with drains, and more with readers, for which masters are made anew. */
+    private void changeSettings() {
+        Set<String> before = scene.podUids();
+        String spec = "{\"spec\": {\"drain\": {\"nodeTimeout\": \"%ds\"}, \"cache\": {\"objectLease\": \"10m\"}}}"
+                .formatted(PATIENCE.toSeconds());
+        cluster.kubectl().run("patch", "kvp", POOL, "-n", namespace, "--type=merge", "-p", spec);
+        Wait.until("both masters are made anew", Limits.POOL_READY, () -> {
+            Set<String> kept = new HashSet<>(scene.podUids());
+            kept.retainAll(before);
+            assertThat(kept).as("pods that stay, by uid").hasSize(before.size() - 2);
+        });
+        awaitWhole();
+    }
+
+    /** The harder case: the pool also gets another leader in the moment in which the drain begins. */
+    private void leadFromSecond() {
+        if (!names(pods(second.name())).contains(scene.pool().leaseHolder().pod())) {
+            int epoch = scene.pool().leaseHolder().epoch();
+            cluster.kubectl()
+                    .plugin(cluster.settings().repository().resolve("dist/bin"), "kvpool", namespace, "failover", POOL)
+                    .orThrow();
+            scene.pool().awaitLeaderAfter(epoch);
+        }
+    }
+
+    private Command.Result drain() {
+        long begun = System.nanoTime();
+        Command.Result result = cluster.kubectl().drain(second.name(), Limits.NODE_DRAIN);
+        LOG.info("kubectl drain ended with {} after {} s:\n{}", result.status(), seconds(begun), result.errors());
+        poolEvents().stream()
+                .filter(event -> event.getReason().matches("Drain.*|ObjectsDropped|FailedOver"))
+                .forEach(event -> LOG.info("{}: {}", event.getReason(), event.getNote()));
+        return result;
+    }
+
+    private void uncordon() {
+        cluster.kubectl().run("uncordon", second.name());
+    }
+
+    private void awaitWhole() {
+        Wait.until("storage and masters are on both nodes", Limits.POOL_READY, () -> {
+            assertThat(pods(first())).hasSize(3);
+            assertThat(pods(second.name())).hasSize(3);
+            assertThat(scene.pool().resource().getStatus().storage().summary()).isEqualTo("4/4");
+            assertThat(scene.pool().resource().getStatus().drains())
+                    .extracting(DrainStatus::node)
+                    .isEmpty();
+        });
+        scene.pool().awaitReady();
+    }
+
+    /** Masters and storage pods on a node. */
+    private List<Pod> pods(String node) {
+        return scene.pool().members().stream()
+                .filter(pod -> node.equals(pod.getSpec().getNodeName()))
+                .toList();
+    }
+
+    private static List<String> names(List<Pod> pods) {
+        return pods.stream().map(pod -> pod.getMetadata().getName()).toList();
+    }
+
+    /** Name of the node that was there before. */
+    private String first() {
+        return cluster.client().nodes().list().getItems().stream()
+                .map(node -> node.getMetadata().getName())
+                .filter(name -> !name.equals(second.name()))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private List<String> events() {
+        return poolEvents().stream().map(Event::getReason).distinct().toList();
+    }
+
+    private List<Event> poolEvents() {
+        return cluster.client().events().v1().events().inNamespace(namespace).list().getItems().stream()
+                .filter(event -> event.getRegarding().getKind().equals("KvCachePool"))
+                .toList();
+    }
+
+    private static String seconds(long begun) {
+        return "%.1f".formatted((System.nanoTime() - begun) / 1e9);
+    }
+
+    /** What the leader says of the pool. */
+    private String report() {
+        String leader = scene.pool().leaseHolder().pod();
+        return cluster.kubectl()
+                .run(
+                        "get",
+                        "--raw",
+                        "/api/v1/namespaces/%s/pods/%s:9003/proxy/api/v1/pool".formatted(namespace, leader));
+    }
+}

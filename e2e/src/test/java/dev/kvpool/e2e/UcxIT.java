@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.kvpool.e2e.cluster.Cluster;
+import dev.kvpool.e2e.cluster.OnCluster;
+import dev.kvpool.e2e.install.Operator;
+import dev.kvpool.e2e.pool.Scene;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+
+/** Payloads through UCX between pods, by its tcp: there is no card here. */
+@OnCluster
+@Order(3)
+@TestInstance(Lifecycle.PER_CLASS)
+class UcxIT {
+    private static final String NAMESPACE = "kvpool-e2e-ucx";
+    private static final String POOL = "wide";
+
+    /** Of 64 KiB each. */
+    private static final int OBJECTS = 200;
+
+    private static final long BYTES = OBJECTS * 65536L;
+
+    private Cluster cluster;
+    private Scene scene;
+
+    @BeforeAll
+    void makePool(Cluster cluster, Operator operator) {
+        this.cluster = cluster;
+        scene = new Scene(cluster, NAMESPACE, POOL, OBJECTS);
+        cluster.kubectl().apply(NAMESPACE, """
+                apiVersion: kvpool.dev/v1alpha1
+                kind: TransferEngine
+                metadata: {name: cards}
+                spec: {protocols: [ucx, tcp]}
+                ---
+                apiVersion: kvpool.dev/v1alpha1
+                kind: KvCachePool
+                metadata: {name: %s}
+                spec:
+                  transferEngine: cards
+                  masters: {replicas: 1}
+                  storage: [{name: memory, capacity: 128Mi}]
+                """.formatted(POOL));
+        scene.pool().awaitReady();
+    }
+
+    @AfterAll
+    void removeNamespace() {
+        if (scene != null) {
+            scene.close();
+        }
+    }
+
+    @Test
+    @DisplayName("where the transfer engine names ucx, values of clients in other pods travel through it, both ways")
+    void valuesTravelThroughUcx() {
+        scene.assertPut("wide");
+        scene.assertReadBack("wide");
+
+        // The first of a connection may leave before UCX has found its way, and then go by tcp.
+        assertThat(movedByUcx("writeBytes")).as("bytes put through UCX").isGreaterThan(BYTES / 2);
+        assertThat(movedByUcx("readBytes")).as("bytes read through UCX").isGreaterThan(BYTES / 2);
+    }
+
+    /** What the storage node says of itself. */
+    private long movedByUcx(String direction) {
+        String pod = scene.pool().storagePods().getFirst().getMetadata().getName();
+        String said = cluster.kubectl()
+                .run("get", "--raw", "/api/v1/namespaces/%s/pods/%s:9301/proxy/api/v1/node".formatted(NAMESPACE, pod));
+        return Serialization.unmarshal(said, JsonNode.class)
+                .path("ucx")
+                .path(direction)
+                .longValue();
+    }
+}
