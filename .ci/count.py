@@ -3,8 +3,8 @@
 """count.py REPORTS PARTS FAILED_PARTS: adds up the JUnit XML files below REPORTS for the given parts.
 
 Prints failed and skipped tests by name and closes with "N passed, N failed". A failed part that reports no failed test
-(a compile error, say) counts as one failure; so does a skipped test that .ci/allowed-skips does not list, and a part
-that ran no test although it should have.
+(a compile error, a run that was cut off) counts as one failure, and what its log complains of last is printed. So do a
+skipped test that .ci/allowed-skips does not list, and a part that ran no test although it should have.
 """
 
 import sys
@@ -25,6 +25,12 @@ def outcomes(report):
             yield name, "skipped"
         else:
             yield name, "passed"
+
+
+def complaints(lines, most=12):
+    """What a log says of a failure that no test case tells of: its last errors, or else its end."""
+    errors = [line for line in lines if "ERROR" in line or "error:" in line]
+    return errors[-most:] or lines[-most:]
 
 
 def main():
@@ -53,6 +59,10 @@ def main():
             part_failed += 1
         if part in failed_parts and part_failed == 0:
             part_failed = 1
+            if part not in WITHOUT_CASES:
+                print(f"failed: {part}: no test of it, but the part itself; its log says")
+            for line in complaints((reports / f"{part}.log").read_text(errors="replace").splitlines()):
+                print(f"    {line}")
         print(f"{part}: {part_passed} passed, {part_failed} failed, {len(names['skipped'])} skipped")
         passed, failed = passed + part_passed, failed + part_failed
     print(f"\n{passed} passed, {failed} failed")
