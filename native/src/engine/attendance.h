@@ -21,8 +21,8 @@ class Attendance {
   /// `busyWait`: the longest that a caller looks for something before it sleeps.
   Attendance(EngineShell& shell, std::chrono::microseconds busyWait);
 
-  /// A caller waits until done() or the deadline. `round` takes in what the sockets have and answers false after a
-  /// defect, when only the own thread has something left to do. Returns whether done() came true.
+  /// A caller waits until done() or the deadline. `round` takes in what the sockets have. After end() only the
+  /// own thread has something left to do. Returns whether done() came true.
   template <typename Done, typename Round>
   bool await(std::unique_lock<std::mutex>& lock, Clock::time_point deadline, Done done, Round round) {
     while (!done() && Clock::now() < deadline) {
@@ -34,7 +34,7 @@ class Attendance {
       ++turns_;
       do {
         look(lock, deadline);
-        over_ = !round();
+        round();
       } while (!over_ && !done() && Clock::now() < deadline);
       leave();
     }

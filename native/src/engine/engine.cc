@@ -65,14 +65,13 @@ void Engine::run() {
   shell_.settle();
 }
 
-/// With mutex_ held. False after a defect.
-bool Engine::round() {
+/// With mutex_ held.
+void Engine::round() {
   try {
     if (running_ && !stopping_) shell_.round();
   } catch (const std::exception& defect) {
     giveUp(defect);
   }
-  return running_;
 }
 
 /// Every batch gets its status, later ones are refused.
@@ -186,7 +185,7 @@ int32_t Engine::await(std::unique_lock<std::mutex>& lock, BatchId batch, uint32_
     found = pending_.find(batch);  // another thread may have waited for it and taken it out
     return found == pending_.end() || found->second.done;
   };
-  if (!attendance_.await(lock, deadline, isOver, [this] { return round(); })) return KV_TIMEOUT;
+  if (!attendance_.await(lock, deadline, isOver, [this] { round(); })) return KV_TIMEOUT;
   if (found == pending_.end()) return KV_INVALID_ARGUMENT;
   linesInFlight_ -= found->second.count;
   pending_.erase(found);
@@ -207,7 +206,7 @@ Result<std::vector<Region>> Engine::describe(const std::string& peer, uint32_t t
   if (!batch.ok()) return batch.status();
   const auto isDone = [&] { return pending_.at(batch.value()).done; };
   while (!isDone())  // the batch ends by its own deadline
-    attendance_.await(lock, Clock::now() + milliseconds(timeoutMs), isDone, [this] { return round(); });
+    attendance_.await(lock, Clock::now() + milliseconds(timeoutMs), isDone, [this] { round(); });
   const int32_t status = pending_.at(batch.value()).first;
   --linesInFlight_;
   pending_.erase(batch.value());

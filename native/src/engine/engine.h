@@ -72,7 +72,7 @@ class Engine : private EngineShell::Listener {
 
   Engine(EngineSettings settings, Fd listener);
   void run();
-  bool round();
+  void round();
   void batchFinished(const FinishBatch& finished) override;
   void measure(const Pending& pending, const FinishBatch& finished);
   Result<BatchId> begin(Submission submission, Pending pending);
