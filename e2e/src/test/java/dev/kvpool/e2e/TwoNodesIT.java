@@ -288,11 +288,6 @@ class TwoNodesIT {
 
     /** What the leader says of the pool. */
     private String report() {
-        String leader = scene.pool().leaseHolder().pod();
-        return cluster.kubectl()
-                .run(
-                        "get",
-                        "--raw",
-                        "/api/v1/namespaces/%s/pods/%s:9003/proxy/api/v1/pool".formatted(namespace, leader));
+        return scene.pool().ask(scene.pool().leaseHolder().pod(), "api/v1/pool");
     }
 }

@@ -30,12 +30,10 @@ class UcxIT {
 
     private static final long BYTES = OBJECTS * 65536L;
 
-    private Cluster cluster;
     private Scene scene;
 
     @BeforeAll
     void makePool(Cluster cluster, Operator operator) {
-        this.cluster = cluster;
         scene = new Scene(cluster, NAMESPACE, POOL, OBJECTS);
         cluster.kubectl().apply(NAMESPACE, """
                 apiVersion: kvpool.dev/v1alpha1
@@ -75,9 +73,7 @@ class UcxIT {
     /** What the storage node says of itself. */
     private long movedByUcx(String direction) {
         String pod = scene.pool().storagePods().getFirst().getMetadata().getName();
-        String said = cluster.kubectl()
-                .run("get", "--raw", "/api/v1/namespaces/%s/pods/%s:9301/proxy/api/v1/node".formatted(NAMESPACE, pod));
-        return Serialization.unmarshal(said, JsonNode.class)
+        return Serialization.unmarshal(scene.pool().ask(pod, "api/v1/node"), JsonNode.class)
                 .path("ucx")
                 .path(direction)
                 .longValue();

@@ -211,12 +211,7 @@ class VolumesIT {
     }
 
     private String metrics(Pod storage) {
-        return cluster.kubectl()
-                .run(
-                        "get",
-                        "--raw",
-                        "/api/v1/namespaces/%s/pods/%s:9301/proxy/metrics"
-                                .formatted(NAMESPACE, storage.getMetadata().getName()));
+        return pool.ask(storage.getMetadata().getName(), "metrics");
     }
 
     private void apply(String set) {

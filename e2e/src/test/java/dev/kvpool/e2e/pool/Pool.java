@@ -10,6 +10,7 @@ import dev.kvpool.api.v1alpha1.PoolPhase;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Limits;
 import dev.kvpool.e2e.cluster.Wait;
+import io.fabric8.kubernetes.api.model.ContainerPort;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import java.util.Comparator;
@@ -22,6 +23,7 @@ public final class Pool {
     private static final String POOL_LABEL = "kvpool.dev/pool";
     private static final String ROLE_LABEL = "kvpool.dev/role";
     private static final Set<String> MEMBERS = Set.of("master", "storage");
+    private static final String ADMIN_PORT = "admin";
     private static final String LEADER_LABEL = "kvpool.dev/leader";
 
     private final Cluster cluster;
@@ -91,6 +93,34 @@ public final class Pool {
 
     public List<Pod> storagePods() {
         return pods(ROLE_LABEL, "storage");
+    }
+
+    /**
+     * What a master or storage node answers to a GET of its admin port.
+     *
+     * @param path without the slash before it, as {@code api/v1/pool}
+     */
+    public String ask(String pod, String path) {
+        String request = "/api/v1/namespaces/%s/pods/%s:%d/proxy/%s".formatted(namespace, pod, adminPort(pod), path);
+        return cluster.kubectl().run("get", "--raw", request);
+    }
+
+    /** The API server forwards to ports by number only, where a pod is named without a Service. */
+    private int adminPort(String pod) {
+        return cluster
+                .client()
+                .pods()
+                .inNamespace(namespace)
+                .withName(pod)
+                .require()
+                .getSpec()
+                .getContainers()
+                .stream()
+                .flatMap(container -> container.getPorts().stream())
+                .filter(port -> ADMIN_PORT.equals(port.getName()))
+                .map(ContainerPort::getContainerPort)
+                .findFirst()
+                .orElseThrow();
     }
 
     /** The master that holds the Lease, with its epoch. */
