@@ -33,6 +33,7 @@ class ArchitectureTest {
             "PoolObserver",
             "PoolReader",
             "PoolExecutor",
+            "UnseenChildren",
             "PoolEventSources",
             "KvCachePoolReconciler",
             "GonePoolReconciler",

@@ -60,7 +60,7 @@ final class PoolExecutor {
         PoolExecutor executor = new PoolExecutor(seen, masters, matched, context);
         // First: clients wait for the next leader.
         plan.deadLeader().ifPresent(executor::tellOthers);
-        plan.apply().forEach(child -> executor.attempt(child, () -> executor.apply(child)));
+        executor.applyAll(plan.apply());
         plan.binding().ifPresent(secret -> executor.attempt(secret, () -> executor.create(secret)));
         plan.delete().forEach(child -> executor.attempt(child, () -> executor.delete(child)));
         plan.replacePods().forEach(executor::deletePod);
@@ -101,8 +101,14 @@ final class PoolExecutor {
         }
     }
 
-    private void apply(HasMetadata child) {
-        Optional<HasMetadata> actual = cached(child).or(() -> stored(child));
+    private void applyAll(List<HasMetadata> children) {
+        UnseenChildren unseen = UnseenChildren.ask(
+                client(),
+                children.stream().filter(child -> cached(child).isEmpty()).toList());
+        children.forEach(child -> attempt(child, () -> apply(child, cached(child).or(() -> unseen.find(child)))));
+    }
+
+    private void apply(HasMetadata child, Optional<HasMetadata> actual) {
         if (actual.isPresent() && !ofThisPool(actual.get())) {
             failures.add(new Finding(
                     Reason.NAME_TAKEN,
@@ -233,11 +239,6 @@ final class PoolExecutor {
                                 .getName()
                                 .equals(child.getMetadata().getName()))
                 .findFirst();
-    }
-
-    /** An object the informers do not show is somebody else's, or was made a moment ago. */
-    private Optional<HasMetadata> stored(HasMetadata child) {
-        return Optional.ofNullable(client().resource(child).get());
     }
 
     private boolean ofThisPool(HasMetadata child) {
