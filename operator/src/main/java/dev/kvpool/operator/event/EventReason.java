@@ -38,7 +38,7 @@ public enum EventReason {
     DRAIN_HANDED_BACK(
             "DrainHandedBack",
             false,
-            "A storage node's pod has left its cordoned node of the cluster; the storage node takes part again."),
+            "A storage node's pod has left its cordoned node of the cluster; the storage node takes part again with its next pod."),
     DRAIN_CANCELLED("DrainCancelled", false, "A storage node that was to go stays and takes part again."),
     DRAIN_LEFTOVERS(
             "DrainLeftovers", true, "A storage node could not be emptied in time; it stays and is tried again."),

@@ -53,7 +53,7 @@ final class DrainNotices {
             case BACK ->
                 new Notice(
                         EventReason.DRAIN_HANDED_BACK,
-                        "%s has left %s, which is cordoned, and takes part again."
+                        "%s has left %s, which is cordoned, and takes part again with its next pod."
                                 .formatted(drain.node(), drain.cordonedNode()));
             case CANCELLED ->
                 new Notice(EventReason.DRAIN_CANCELLED, drain.node() + " stays after all and takes part again.");

@@ -145,7 +145,7 @@ final class DrainWords {
             case DROPPED -> " may be evicted from %s as it is%s".formatted(host, left(drain));
             case KEPT -> " may be evicted from %s, as what it holds is on a volume that stays".formatted(host);
             case CANCELLED -> " stays on %s and takes part again".formatted(host);
-            case BACK -> " has left %s and takes part again".formatted(host);
+            case BACK -> " has left %s and takes part again with its next pod".formatted(host);
         };
     }
 
