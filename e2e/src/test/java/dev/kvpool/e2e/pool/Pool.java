@@ -107,15 +107,7 @@ public final class Pool {
 
     /** The API server forwards to ports by number only, where a pod is named without a Service. */
     private int adminPort(String pod) {
-        return cluster
-                .client()
-                .pods()
-                .inNamespace(namespace)
-                .withName(pod)
-                .require()
-                .getSpec()
-                .getContainers()
-                .stream()
+        return cluster.client().pods().inNamespace(namespace).withName(pod).require().getSpec().getContainers().stream()
                 .flatMap(container -> container.getPorts().stream())
                 .filter(port -> ADMIN_PORT.equals(port.getName()))
                 .map(ContainerPort::getContainerPort)

@@ -105,7 +105,8 @@ final class PoolExecutor {
         UnseenChildren unseen = UnseenChildren.ask(
                 client(),
                 children.stream().filter(child -> cached(child).isEmpty()).toList());
-        children.forEach(child -> attempt(child, () -> apply(child, cached(child).or(() -> unseen.find(child)))));
+        children.forEach(child ->
+                attempt(child, () -> apply(child, cached(child).or(() -> unseen.find(child)))));
     }
 
     private void apply(HasMetadata child, Optional<HasMetadata> actual) {

@@ -30,7 +30,8 @@ class CordonedNodesTest {
         assertThat(pool.evicted).containsExactly("s-2 with 0");
         assertThat(pool.phases()).containsExactly("s-2 BACK");
         assertThat(pool.plan().finding().reason()).isEqualTo(Reason.DRAIN_CANCELLED);
-        assertThat(pool.plan().finding().message()).isEqualTo("s-2 has left k-2 and takes part again with its next pod.");
+        assertThat(pool.plan().finding().message())
+                .isEqualTo("s-2 has left k-2 and takes part again with its next pod.");
 
         pool.starts().rounds(4);
         assertThat(pool.told)
