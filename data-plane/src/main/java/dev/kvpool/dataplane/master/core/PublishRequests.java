@@ -20,7 +20,6 @@ import java.util.Set;
  */
 final class PublishRequests {
     private final Index index;
-    private final Membership membership;
     private final Grants grants;
     private final Settlement settlement;
     private final Standings standings;
@@ -36,7 +35,6 @@ final class PublishRequests {
             PendingReplies replies,
             Counters counters) {
         this.index = view.index();
-        this.membership = view.membership();
         this.grants = grants;
         this.settlement = settlement;
         this.standings = standings;
@@ -169,7 +167,7 @@ final class PublishRequests {
         StoredObject object = index.object(grant.id);
         boolean seen = object != null && object.fate() == StoredObject.Fate.UNSETTLED && object.isAvailable();
         for (PublishWait wait : grant.waits) {
-            if (nowMs < wait.untilMs() && isAwaited(wait, object)) {
+            if (nowMs < wait.untilMs() && isAwaited(grant, wait, object)) {
                 continue;
             }
             if (seen) {
@@ -185,9 +183,9 @@ final class PublishRequests {
         }
     }
 
-    /** Whether a node that the client named is connected and its record, or its whole directory, has not come yet. */
-    private boolean isAwaited(PublishWait wait, StoredObject object) {
-        for (NodeView node : membership.all()) {
+    /** Whether a target that the client named is connected and its record, or its whole directory, has not come yet. */
+    private static boolean isAwaited(Grant grant, PublishWait wait, StoredObject object) {
+        for (NodeView node : grant.targets) {
             boolean named = node.isConnected() && wait.incarnations().contains(node.peer.incarnation());
             if (named && (object == null || !node.usable || !object.isOn(node))) {
                 return true;
