@@ -23,7 +23,9 @@ import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.PutOutcome;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
@@ -38,6 +40,7 @@ class IndexBenchmark {
     private static final long TICK_NANOS = 10_000_000;
     private static final int OBJECTS = Integer.getInteger("kvpool.bench.objects", 1_000_000);
     private static final int REPLICAS = Integer.getInteger("kvpool.bench.replicas", 1);
+    private static final int NODES = Integer.getInteger("kvpool.bench.nodes", REPLICAS);
     private static final int SECONDS = Integer.getInteger("kvpool.bench.seconds", 10);
 
     /** A pool at its watermark, below the reserve: what is put evicts as much. */
@@ -54,12 +57,13 @@ class IndexBenchmark {
     @Test
     void measure() throws Exception {
         System.out.printf(
-                "%d objects, keys of 64 bytes, %d replica(s); %s, %s%n",
+                "%d objects, keys of 64 bytes, %d replica(s) on %d node(s); %s, %s%n",
                 OBJECTS,
                 REPLICAS,
+                NODES,
                 System.getProperty("java.vm.version"),
                 ManagementFactory.getRuntimeMXBean().getInputArguments());
-        pool = new Pool(clock, REPLICAS, (long) (OBJECTS / HIGH), HIGH, LOW);
+        pool = new Pool(clock, NODES, REPLICAS, (long) (OBJECTS / HIGH * REPLICAS / NODES), HIGH, LOW);
         coldStart();
         takeover();
         // Leases of the leader before end, and the first evictions bring the pool to its watermark.
@@ -88,18 +92,23 @@ class IndexBenchmark {
         long nanos = 0;
         for (BenchNode node : pool.nodes) {
             pool.tell(node, new SnapshotBegin(0));
-            for (int first = 0; first < OBJECTS; first += SNAPSHOT_BATCH) {
+            int number = pool.nodes.indexOf(node);
+            int count = 0;
+            for (int first = 0; first < OBJECTS; first += SNAPSHOT_BATCH * NODES) {
                 List<DirectoryRecord> lines = new ArrayList<>();
-                for (int i = first; i < Math.min(OBJECTS, first + SNAPSHOT_BATCH); i++) {
-                    lines.add(node.store(new ObjectId(1, i + 1), Keys.of(i)));
+                for (int i = first; i < Math.min(OBJECTS, first + SNAPSHOT_BATCH * NODES); i++) {
+                    if ((number - i % NODES + NODES) % NODES < REPLICAS) {
+                        lines.add(node.store(new ObjectId(1, i + 1), Keys.of(i)));
+                    }
                 }
+                count += lines.size();
                 byte[] frame = encoder.encode(new SnapshotRecords(lines));
                 long begun = clock.nanos();
                 pool.tell(node, decoder.decode(new UnsafeBuffer(frame), 0, frame.length));
                 nanos += clock.nanos() - begun;
             }
             long begun = clock.nanos();
-            pool.tell(node, new SnapshotEnd(OBJECTS, 0));
+            pool.tell(node, new SnapshotEnd(count, 0));
             nanos += clock.nanos() - begun;
         }
         keysPut = OBJECTS;
@@ -241,12 +250,18 @@ class IndexBenchmark {
         requestId++;
         GrantReply granted = (GrantReply) pool.ask(new GrantRequest(requestId, REPLICAS, 10_000, false, keys, ""));
         List<Put> puts = new ArrayList<>(BATCH);
-        List<Long> incarnations = new ArrayList<>();
-        pool.nodes.forEach(node -> incarnations.add(node.incarnation()));
+        Map<BenchNode, List<DirectoryRecord>> written = new LinkedHashMap<>();
         for (int i = 0; i < BATCH; i++) {
             GrantLine line = granted.grants().get(i);
             if (line.status() != Status.OK) {
                 throw new IllegalStateException("grant: " + line.status());
+            }
+            List<Long> incarnations = new ArrayList<>(REPLICAS);
+            for (int place : line.targets()) {
+                BenchNode node = pool.node(granted.nodes().get(place).incarnation());
+                incarnations.add(node.incarnation());
+                written.computeIfAbsent(node, it -> new ArrayList<>())
+                        .add(node.store(line.objectId(), keys.get(i).key()));
             }
             puts.add(new Put(
                     line.objectId(),
@@ -254,11 +269,7 @@ class IndexBenchmark {
                     incarnations,
                     keys.get(i).key()));
         }
-        for (BenchNode node : pool.nodes) {
-            List<DirectoryRecord> records = new ArrayList<>(BATCH);
-            puts.forEach(put -> records.add(node.store(put.objectId(), put.key())));
-            pool.tell(node, node.changes(records));
-        }
+        written.forEach((node, records) -> pool.tell(node, node.changes(records)));
         requestId++;
         PublishReply published = (PublishReply) pool.ask(new PublishRequest(requestId, puts));
         for (Status result : published.results()) {

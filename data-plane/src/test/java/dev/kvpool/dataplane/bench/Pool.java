@@ -29,7 +29,7 @@ final class Pool {
     private final Clock clock;
     private long skippedMs;
 
-    Pool(Clock clock, int nodeCount, long objectsANode, double highWatermark, double lowWatermark) {
+    Pool(Clock clock, int nodeCount, int replicas, long objectsANode, double highWatermark, double lowWatermark) {
         this.clock = clock;
         Set<String> names = new TreeSet<>();
         for (int i = 0; i < nodeCount; i++) {
@@ -37,7 +37,7 @@ final class Pool {
             names.add(nodes.get(i).name());
         }
         CoreSettings settings =
-                new CoreSettings("bench", 5_000, highWatermark, lowWatermark, nodeCount, 5_000, 30_000, 1L << 28);
+                new CoreSettings("bench", 5_000, highWatermark, lowWatermark, replicas, 5_000, 30_000, 1L << 28);
         core = new MasterCore(settings, names, new Random(1));
         core.clientConnected(CLIENT, nowMs());
         for (BenchNode node : nodes) {
@@ -97,6 +97,10 @@ final class Pool {
             actions = core.drain();
         }
         return reply;
+    }
+
+    BenchNode node(long incarnation) {
+        return nodes.get((int) (incarnation - nodes.getFirst().incarnation()));
     }
 
     private void answer(long session, Fence fence) {

@@ -53,8 +53,8 @@ final class GrantRequests {
             long session,
             int replicas,
             boolean replace,
-            String preferredNode,
-            List<NodeView> usable,
+            Placement<NodeView> placement,
+            long largestExtent,
             long nowMs,
             long deadlineMs) {}
 
@@ -65,8 +65,8 @@ final class GrantRequests {
                 session,
                 replicas,
                 request.replace(),
-                request.preferredNode(),
-                enrolments.takers(),
+                new Placement<>(enrolments.takers(), request.preferredNode(), random),
+                largestExtent(),
                 nowMs,
                 nowMs + grantedMs);
         NodeTable nodes = new NodeTable();
@@ -83,10 +83,10 @@ final class GrantRequests {
             return refused(objection);
         }
         long extentBytes = ExtentSize.of(asked.key().length(), asked.payloadLength());
-        if (extentBytes > largestSegment()) {
+        if (extentBytes > wish.largestExtent) {
             return refused(Status.TOO_LARGE);
         }
-        List<NodeView> targets = Placement.choose(wish.usable, extentBytes, wish.replicas, wish.preferredNode, random);
+        List<NodeView> targets = wish.placement.choose(extentBytes, wish.replicas);
         if (targets.isEmpty()) {
             counters.add(Count.GRANTS_NO_SPACE);
             return noRoom(wish, extentBytes);
@@ -112,12 +112,13 @@ final class GrantRequests {
 
     /** Says when asking again may help: as soon as the first object may be evicted whose place would do. */
     private GrantLine noRoom(Wish wish, long extentBytes) {
-        if (wish.usable.isEmpty()) {
+        List<NodeView> usable = wish.placement.candidates();
+        if (usable.isEmpty()) {
             return refused(Status.UNAVAILABLE);
         }
-        makeRoom(wish.usable, extentBytes, wish.nowMs);
+        makeRoom(usable, extentBytes, wish.nowMs);
         long comesMs = NodeView.NO_ROOM_EVER;
-        for (NodeView node : wish.usable) {
+        for (NodeView node : usable) {
             if (node.segmentBytesMax >= extentBytes) {
                 comesMs = Math.min(comesMs, node.roomComesMs());
             }
@@ -150,7 +151,7 @@ final class GrantRequests {
     }
 
     /** The largest object the pool could hold at any time, whether its nodes are here or away. */
-    private long largestSegment() {
+    private long largestExtent() {
         long largest = 0;
         boolean known = false;
         for (NodeView node : membership.all()) {

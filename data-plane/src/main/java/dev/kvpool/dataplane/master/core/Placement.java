@@ -8,13 +8,15 @@ import java.util.Set;
 import java.util.random.RandomGenerator;
 
 /**
- * Where a new object goes. The node the writer prefers is taken when it has room; for every other copy two nodes are drawn
- * and the one with more free bytes is taken: nearly as even as always taking the emptiest, without sending every writer of
- * the same moment there. Copies lie on different nodes, and in different zones as long as there are any; nodes that are not
- * to be chosen at present are taken when no others are left.
+ * Where the new objects of one request go. The node the writer prefers is taken when it has room; for every other copy two
+ * nodes are drawn and the one with more free bytes is taken: nearly as even as always taking the emptiest, without sending
+ * every writer of the same moment there. Copies lie on different nodes, and in different zones as long as there are any; nodes
+ * that are not to be chosen at present are taken when no others are left. Where there are many nodes, only a few that are drawn
+ * are looked at, and all of them when those do not do.
  */
-final class Placement {
-    private Placement() {}
+final class Placement<C extends Placement.Candidate> {
+    /** Of many nodes so many are looked at for each copy. */
+    static final int SAMPLE_A_COPY = 8;
 
     /** A node that may take objects. */
     interface Candidate {
@@ -33,22 +35,107 @@ final class Placement {
         double willingness();
     }
 
+    private final List<C> candidates;
+    private final C preferred;
+    private final RandomGenerator random;
+    private int zones;
+
+    /**
+     * Begins a request.
+     *
+     * @param preferred id of the node that the writer prefers; he prefers none when it is empty or not a candidate's
+     */
+    Placement(List<C> candidates, String preferred, RandomGenerator random) {
+        this.candidates = candidates;
+        this.preferred = preferred.isEmpty() ? null : find(candidates, preferred);
+        this.random = random;
+    }
+
+    private static <C extends Candidate> C find(List<C> candidates, String id) {
+        for (C candidate : candidates) {
+            if (candidate.id().equals(id)) {
+                return candidate;
+            }
+        }
+        return null;
+    }
+
+    List<C> candidates() {
+        return candidates;
+    }
+
     /**
      * Chooses different nodes for the copies of one object.
      *
      * @return at most {@code replicas} nodes; fewer when fewer have room, empty when none has
      */
-    static <C extends Candidate> List<C> choose(
-            List<C> candidates, long extentBytes, int replicas, String preferred, RandomGenerator random) {
-        List<C> willing = new ArrayList<>();
-        List<C> others = new ArrayList<>();
-        List<C> chosen = new ArrayList<>();
-        for (C candidate : candidates) {
-            if (!candidate.hasRoom(extentBytes)) {
-                continue;
+    List<C> choose(long extentBytes, int replicas) {
+        int few = SAMPLE_A_COPY * replicas;
+        if (candidates.size() > 2 * few) {
+            Choice<C> choice = new Choice<>(sample(few), extentBytes, preferred, random);
+            choice.fill(choice.willing, replicas);
+            if (choice.chosen.size() == replicas && areInAsManyZonesAsCanBe(choice.chosen)) {
+                return choice.chosen;
             }
+        }
+        Choice<C> choice = new Choice<>(candidates, extentBytes, preferred, random);
+        choice.fill(choice.willing, replicas);
+        choice.fill(choice.others, replicas);
+        return choice.chosen;
+    }
+
+    /** The preferred node and others, each but once, every set of them as likely as any other (Floyd's way). */
+    private List<C> sample(int size) {
+        List<C> sample = new ArrayList<>(size + 1);
+        Set<Integer> drawn = HashSet.newHashSet(size);
+        for (int end = candidates.size() - size; end < candidates.size(); end++) {
+            int at = random.nextInt(end + 1);
+            int place = drawn.add(at) ? at : end;
+            drawn.add(place);
+            sample.add(candidates.get(place));
+        }
+        if (preferred != null && !sample.contains(preferred)) {
+            sample.add(preferred);
+        }
+        return sample;
+    }
+
+    private boolean areInAsManyZonesAsCanBe(List<C> chosen) {
+        int theirs = zones(chosen);
+        if (theirs == chosen.size()) {
+            return true;
+        }
+        if (zones == 0) {
+            zones = zones(candidates);
+        }
+        return theirs >= zones;
+    }
+
+    private static int zones(List<? extends Candidate> candidates) {
+        Set<String> zones = new HashSet<>();
+        candidates.forEach(candidate -> zones.add(candidate.zone()));
+        return zones.size();
+    }
+
+    /** Among some of the candidates, for one object. */
+    private static final class Choice<C extends Candidate> {
+        private final List<C> willing = new ArrayList<>();
+        private final List<C> others = new ArrayList<>();
+        private final List<C> chosen = new ArrayList<>();
+        private final RandomGenerator random;
+
+        Choice(List<C> among, long extentBytes, C preferred, RandomGenerator random) {
+            this.random = random;
+            for (C candidate : among) {
+                if (candidate.hasRoom(extentBytes)) {
+                    consider(candidate, candidate.equals(preferred));
+                }
+            }
+        }
+
+        private void consider(C candidate, boolean preferred) {
             double willingness = candidate.willingness();
-            if (candidate.id().equals(preferred) && willingness > 0) {
+            if (preferred && willingness > 0) {
                 chosen.add(candidate);
             } else if (willingness >= 1 || random.nextDouble() < willingness) {
                 willing.add(candidate);
@@ -56,35 +143,32 @@ final class Placement {
                 others.add(candidate);
             }
         }
-        fill(chosen, willing, replicas, random);
-        fill(chosen, others, replicas, random);
-        return chosen;
-    }
 
-    private static <C extends Candidate> void fill(List<C> chosen, List<C> from, int replicas, RandomGenerator random) {
-        while (chosen.size() < replicas && !from.isEmpty()) {
-            List<C> elsewhere = inNewZones(chosen, from);
-            List<C> drawn = elsewhere.isEmpty() ? from : elsewhere;
-            C next = drawn.get(emptierOfTwo(drawn, random));
-            from.remove(next);
-            chosen.add(next);
+        void fill(List<C> from, int replicas) {
+            while (chosen.size() < replicas && !from.isEmpty()) {
+                List<C> elsewhere = inNewZones(from);
+                List<C> drawn = elsewhere.isEmpty() ? from : elsewhere;
+                C next = drawn.get(emptierOfTwo(drawn));
+                from.remove(next);
+                chosen.add(next);
+            }
         }
-    }
 
-    private static <C extends Candidate> List<C> inNewZones(List<C> chosen, List<C> from) {
-        if (chosen.isEmpty()) {
-            return from;
+        private List<C> inNewZones(List<C> from) {
+            if (chosen.isEmpty()) {
+                return from;
+            }
+            Set<String> zones = new HashSet<>();
+            chosen.forEach(candidate -> zones.add(candidate.zone()));
+            List<C> elsewhere = new ArrayList<>(from);
+            elsewhere.removeIf(candidate -> zones.contains(candidate.zone()));
+            return elsewhere;
         }
-        Set<String> zones = new HashSet<>();
-        chosen.forEach(candidate -> zones.add(candidate.zone()));
-        List<C> elsewhere = new ArrayList<>(from);
-        elsewhere.removeIf(candidate -> zones.contains(candidate.zone()));
-        return elsewhere;
-    }
 
-    private static int emptierOfTwo(List<? extends Candidate> candidates, RandomGenerator random) {
-        int first = random.nextInt(candidates.size());
-        int second = random.nextInt(candidates.size());
-        return candidates.get(first).freeBytes() >= candidates.get(second).freeBytes() ? first : second;
+        private int emptierOfTwo(List<? extends Candidate> drawn) {
+            int first = random.nextInt(drawn.size());
+            int second = random.nextInt(drawn.size());
+            return drawn.get(first).freeBytes() >= drawn.get(second).freeBytes() ? first : second;
+        }
     }
 }
