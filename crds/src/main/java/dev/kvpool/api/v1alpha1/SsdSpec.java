@@ -26,4 +26,13 @@ public record SsdSpec(
                 "Storage class of the claims for the SSD, where the set has claims. Default: the cluster's own.")
         @Size(min = 1, max = 253)
         @ValidationRule(value = VolumeSpec.CLASS_FORMAT, message = VolumeSpec.CLASS_MESSAGE)
-        String storageClassName) {}
+        String storageClassName,
+
+        @JsonPropertyDescription(
+                "Directory of the nodes where the set has volume hostPath, on the disk that is meant, for example"
+                        + " /mnt/nvme0/kvpool. Each storage node has one of its own in it. A disk that is not mounted is not"
+                        + " noticed: what has the directory then is used.")
+        @ValidationRule(value = PathRule.FORMAT, message = PathRule.MESSAGE)
+        @ValidationRule(value = PathRule.OUTSIDE_POOLS, message = PathRule.OUTSIDE_POOLS_MESSAGE)
+        @Size(max = 256)
+        String path) {}

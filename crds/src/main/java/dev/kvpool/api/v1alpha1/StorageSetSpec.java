@@ -45,9 +45,14 @@ import io.fabric8.kubernetes.api.model.Quantity;
         message = "the ssd of a set whose volume outlives its pods cannot be changed: add a set with the other ssd and"
                 + " remove this one, which is emptied before it goes")
 @ValidationRule(
-        value = "!has(self.ssd) || !has(self.volume) || !has(self.volume.type) || self.volume.type != 'hostPath'",
-        message =
-                "an ssd needs volume emptyDir or persistentVolumeClaim: the operator keeps none in directories of nodes")
+        value = "!has(self.ssd) || has(self.ssd.path) || !has(self.volume) || !has(self.volume.type)"
+                + " || self.volume.type != 'hostPath'",
+        message = "the ssd of a set with volume hostPath needs ssd.path: a directory on a disk of the nodes, such as"
+                + " /mnt/nvme0/kvpool")
+@ValidationRule(
+        value = "!has(self.ssd) || !has(self.ssd.path)"
+                + " || (has(self.volume) && has(self.volume.type) && self.volume.type == 'hostPath')",
+        message = "ssd.path is for sets with volume hostPath: leave it out, or set that type")
 @ValidationRule(
         value = "!has(self.ssd) || !has(self.ssd.storageClassName)"
                 + " || (has(self.volume) && has(self.volume.type) && self.volume.type == 'persistentVolumeClaim')",
@@ -98,7 +103,7 @@ public record StorageSetSpec(
         @JsonPropertyDescription(
                 "Disk below the memory: what has to leave the segment goes there instead of being lost,"
                         + " and comes back when it is read again. It lies where the set's volume says: with emptyDir on the disk"
-                        + " of the node, with persistentVolumeClaim in a claim of its own. Default: none.")
+                        + " of the node, with persistentVolumeClaim in a claim of its own, with hostPath in ssd.path. Default: none.")
         SsdSpec ssd,
 
         @JsonPropertyDescription(

@@ -36,6 +36,7 @@ public record VolumeSpec(
         @JsonPropertyDescription(
                 "Directory of the nodes for type hostPath. Each storage node has one of its own in it.")
         @ValidationRule(value = PathRule.FORMAT, message = PathRule.MESSAGE)
+        @ValidationRule(value = PathRule.OUTSIDE_POOLS, message = PathRule.OUTSIDE_POOLS_MESSAGE)
         @Size(max = 256)
         String path) {
 

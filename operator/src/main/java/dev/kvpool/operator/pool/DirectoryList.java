@@ -23,7 +23,7 @@ import java.util.stream.Stream;
  * @param uid UID of the custom resource
  * @param policy what the pool said of its deletion last
  * @param pullSecrets Secrets with credentials for the registry
- * @param paths path by id of the storage node
+ * @param paths paths by id of the storage node, with commas between them
  */
 public record DirectoryList(
         String pool,

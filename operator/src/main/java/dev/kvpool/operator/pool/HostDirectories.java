@@ -11,20 +11,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * Directories of nodes in which segments of the pool lie: which there may be, and which are removed, because their storage
- * node is gone and no set wants one there. Pure.
+ * Directories of nodes in which segments and SSDs of the pool lie: which there may be, and which are removed, because their
+ * storage node is gone and no set wants one there. Pure.
  *
- * @param known path by id of the storage node, written down before a pod can make one
+ * @param known written down before a pod can make one
  * @param cleanings what is to be removed now
  * @param done Jobs that have done their work, or whose directory is wanted again
  * @param matter false for a pool that has never had any
  */
-record HostDirectories(SortedMap<String, String> known, List<Cleaning> cleanings, List<Job> done, boolean matter) {
+record HostDirectories(SortedSet<NodeDirectory> known, List<Cleaning> cleanings, List<Job> done, boolean matter) {
 
     /**
      * One that is removed.
@@ -45,30 +46,28 @@ record HostDirectories(SortedMap<String, String> known, List<Cleaning> cleanings
 
     static HostDirectories of(PoolObservation seen, StoragePlan storage, String poolId) {
         Map<String, String> written = written(seen, poolId);
-        SortedMap<String, NodeDirectory> known = new TreeMap<>();
-        written.forEach(
-                (id, path) -> NodeDirectory.written(id, path, poolId).ifPresent(directory -> known.put(id, directory)));
+        SortedSet<NodeDirectory> known = new TreeSet<>(NodeDirectory.ORDER);
+        written.forEach((id, paths) -> known.addAll(NodeDirectory.written(id, paths, poolId)));
         Map<String, StorageSetSpec> sets = seen.spec().storage().stream()
                 .filter(set -> set.volume().type() == VolumeType.HOST_PATH)
                 .collect(Collectors.toMap(StorageSetSpec::name, set -> set));
         sets.values()
                 .forEach(set -> storage.nodeIds(set)
-                        .forEach(id -> NodeDirectory.written(id, HostDirectory.path(set, poolId), poolId)
-                                .ifPresent(directory -> known.put(id, directory))));
+                        .forEach(id -> known.addAll(NodeDirectory.of(id, HostDirectory.paths(set, poolId), poolId))));
         Map<String, Job> jobs = jobs(seen);
         Set<String> nodes = seen.nodes().stream().map(ObservedNode::name).collect(Collectors.toSet());
         List<Cleaning> cleanings = new ArrayList<>();
         List<Job> done = new ArrayList<>();
-        for (NodeDirectory directory : List.copyOf(known.values())) {
-            String name = directory.jobName(seen.names(), poolId);
+        for (NodeDirectory directory : List.copyOf(known)) {
+            String name = directory.jobName(seen.names());
             Optional<Job> job = Optional.ofNullable(jobs.get(name));
             boolean finished =
                     job.filter(it -> ObservedJob.is(it, ObservedJob.COMPLETE)).isPresent();
-            if (isWanted(seen, sets, directory) || hasPod(seen, directory)) {
+            if (isWanted(seen, sets, directory, poolId) || hasPod(seen, directory)) {
                 job.ifPresent(done::add);
             } else if (finished || !nodes.contains(directory.node())) {
                 job.ifPresent(done::add);
-                known.remove(directory.id());
+                known.remove(directory);
             } else {
                 boolean failed =
                         job.filter(it -> ObservedJob.is(it, ObservedJob.FAILED)).isPresent();
@@ -76,9 +75,7 @@ record HostDirectories(SortedMap<String, String> known, List<Cleaning> cleanings
             }
         }
         boolean matter = !known.isEmpty() || !written.isEmpty();
-        SortedMap<String, String> paths = new TreeMap<>();
-        known.values().forEach(directory -> paths.put(directory.id(), directory.path()));
-        return new HostDirectories(paths, cleanings, done, matter);
+        return new HostDirectories(known, cleanings, done, matter);
     }
 
     /** Whether a pool has written down any; then all nodes matter, also when no set of the spec has directories any more. */
@@ -97,10 +94,12 @@ record HostDirectories(SortedMap<String, String> known, List<Cleaning> cleanings
                 .orElse(new TreeMap<>());
     }
 
-    /** Also when the node repels pods just now: what it holds is found again afterwards. */
-    private static boolean isWanted(PoolObservation seen, Map<String, StorageSetSpec> sets, NodeDirectory directory) {
+    /** Also when the node repels pods just now: what it holds is found again afterwards. A set may have come back elsewhere. */
+    private static boolean isWanted(
+            PoolObservation seen, Map<String, StorageSetSpec> sets, NodeDirectory directory, String poolId) {
         StorageSetSpec set = sets.get(directory.set());
         return set != null
+                && HostDirectory.paths(set, poolId).contains(directory.path())
                 && seen.nodes().stream()
                         .filter(node -> node.name().equals(directory.node()))
                         .anyMatch(node -> new NodeFit(set, false).selects(node));

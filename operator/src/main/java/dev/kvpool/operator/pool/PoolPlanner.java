@@ -261,7 +261,7 @@ public final class PoolPlanner {
         children.addAll(PoolNetworkPolicy.of(pool));
         children.add(MasterStatefulSet.of(pool));
         if (directories.matter()) {
-            children.add(DirectoriesConfigMap.of(pool, directories.known()));
+            children.add(DirectoriesConfigMap.of(pool, NodeDirectory.list(directories.known())));
         }
         directories.cleanings().stream()
                 .filter(cleaning -> !cleaning.begun())

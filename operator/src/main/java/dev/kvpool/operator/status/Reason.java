@@ -114,7 +114,7 @@ public enum Reason {
             SPEC_APPLIED,
             FALSE,
             "RemovesDirectories",
-            "Storage nodes of a set with a hostPath volume have gone, and a Job on each of their nodes removes the directory"
+            "Storage nodes of a set with a hostPath volume have gone, and Jobs on their nodes remove the directories"
                     + " they had. Everything else is carried out."),
     NAME_TAKEN(
             SPEC_APPLIED,

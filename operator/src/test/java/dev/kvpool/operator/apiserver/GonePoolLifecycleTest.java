@@ -29,6 +29,10 @@ class GonePoolLifecycleTest {
     private static final String NAMESPACE = "gone-pools";
     private static final String NODE = "gone-pools-1";
     private static final Duration LIMIT = Duration.ofMinutes(2);
+
+    /** Id of pools of which nothing is left but their lists. */
+    private static final String GONE = "22222222-2222-3333-4444-555555555555";
+
     private static final String SPEC = """
             {deletionPolicy: %s, storage: [{name: a, capacity: 1Gi, perNode: {nodeSelector: {gone-pools: "yes"}},
               volume: {type: hostPath, path: /dev/shm/kvpool}}]}""";
@@ -123,6 +127,21 @@ class GonePoolLifecycleTest {
     }
 
     @Test
+    void eachDirectoryOfAStorageNodeLeavesTheListWhenItIsGone() {
+        String segment = "/dev/shm/kvpool/%s.a".formatted(GONE);
+        String ssd = "/mnt/nvme0/%s.a.ssd".formatted(GONE);
+        leaveList("deep", segment + "," + ssd);
+        ConfigMap before = list("deep").orElseThrow();
+        await().atMost(LIMIT).until(() -> jobs("deep").size() == 2);
+
+        complete(removing(".ssd"));
+        await().atMost(LIMIT).until(() -> byName(before).getData(), data -> data.equals(Map.of("a." + NODE, segment)));
+
+        complete(removing(".a"));
+        await().atMost(LIMIT).until(() -> DirectoryList.of(byName(before)).isEmpty());
+    }
+
+    @Test
     void aRetainedPoolKeepsItsDirectories() {
         running("kept", "Retain");
         operator.stop();
@@ -130,7 +149,7 @@ class GonePoolLifecycleTest {
         // Even with nothing that uses it.
         cluster.removePod("kept-a-" + NODE);
         client.apps().daemonSets().inNamespace(NAMESPACE).withName("kept-a").delete();
-        leaveList("dropped");
+        leaveList("dropped", "/dev/shm/kvpool/%s.a".formatted(GONE));
         operator.restart();
 
         await().atMost(LIMIT).until(() -> jobs("dropped").size() == 1);
@@ -139,8 +158,7 @@ class GonePoolLifecycleTest {
     }
 
     /** A list as a pool leaves it that was deleted long ago. */
-    private static void leaveList(String gone) {
-        String id = "22222222-2222-3333-4444-555555555555";
+    private static void leaveList(String gone, String paths) {
         client.resource("""
                 apiVersion: v1
                 kind: ConfigMap
@@ -149,8 +167,24 @@ class GonePoolLifecycleTest {
                   namespace: %s
                   labels: {app.kubernetes.io/managed-by: kvpool-operator, kvpool.dev/pool: %s, kvpool.dev/role: directories}
                   annotations: {kvpool.dev/pool-id: %s, kvpool.dev/pool-uid: %s, kvpool.dev/deletion-policy: Delete}
-                data: {a.%s: /dev/shm/kvpool/%s.a}
-                """.formatted(gone, NAMESPACE, gone, id, id, NODE, id)).create();
+                data: {a.%s: "%s"}
+                """.formatted(gone, NAMESPACE, gone, GONE, GONE, NODE, paths))
+                .create();
+    }
+
+    /** The Job of pool deep for the directory with that end of its name. */
+    private static Job removing(String end) {
+        return jobs("deep").stream()
+                .filter(job -> job.getSpec()
+                        .getTemplate()
+                        .getSpec()
+                        .getContainers()
+                        .getFirst()
+                        .getCommand()
+                        .getLast()
+                        .endsWith(end))
+                .findFirst()
+                .orElseThrow();
     }
 
     /** A pool with a storage node; its UID. */

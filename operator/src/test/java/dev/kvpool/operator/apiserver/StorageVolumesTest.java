@@ -25,6 +25,16 @@ class StorageVolumesTest {
             spec:
               storage:
                 - {name: host, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /dev/shm/kvpool}}
+                - name: both
+                  capacity: 1Gi
+                  perNode: {}
+                  volume: {type: hostPath, path: /dev/shm/kvpool}
+                  ssd: {capacity: 1Gi, path: /mnt/nvme0}
+                - name: same
+                  capacity: 1Gi
+                  perNode: {}
+                  volume: {type: hostPath, path: /mnt/disks/11111111-2222-3333-4444-555555555555/kvpool}
+                  ssd: {capacity: 1Gi, path: /mnt/disks/11111111-2222-3333-4444-555555555555/kvpool}
                 - {name: memory, capacity: 1Gi}
                 - {name: ssd, capacity: 1Gi, volume: {type: persistentVolumeClaim}, ssd: {capacity: 1Gi}}
                 - {name: disk, capacity: 1Gi, volume: {type: persistentVolumeClaim, storageClassName: a}}
@@ -54,6 +64,10 @@ class StorageVolumesTest {
                 "name: disk, capacity: 2Gi, volume: {type: persistentVolumeClaim, storageClassName: a} | the capacity of a set whose volume outlives its pods cannot be changed",
                 "name: host, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /dev/shm/other} | the volume of a set cannot be changed",
                 "name: host, capacity: 2Gi, perNode: {}, volume: {type: hostPath, path: /dev/shm/kvpool} | the capacity of a set whose volume outlives its pods",
+                "name: host, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /dev/shm/kvpool}, ssd: {capacity: 1Gi, path: /mnt/nvme0} | the ssd of a set whose volume outlives its pods",
+                "name: both, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /dev/shm/kvpool}, ssd: {capacity: 1Gi, path: /mnt/nvme1} | the ssd of a set whose volume outlives its pods",
+                "name: both, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /dev/shm/kvpool}, ssd: {capacity: 2Gi, path: /mnt/nvme0} | the ssd of a set whose volume outlives its pods",
+                "name: both, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /dev/shm/kvpool} | the ssd of a set whose volume outlives its pods",
                 "name: memory, capacity: 1Gi, volume: {type: persistentVolumeClaim} | the volume of a set cannot be changed",
                 "name: disk, capacity: 1Gi, volume: {type: persistentVolumeClaim, storageClassName: a}, ssd: {capacity: 1Gi} | the ssd of a set whose volume outlives its pods cannot be changed",
                 "name: ssd, capacity: 1Gi, volume: {type: persistentVolumeClaim}, ssd: {capacity: 2Gi} | the ssd of a set whose volume outlives its pods cannot be changed",

@@ -31,7 +31,8 @@ class FieldsAreDocumentedTest {
             "spec.storage.volume.type",
             "spec.storage.volume.storageClassName",
             "spec.storage.volume.path",
-            "spec.storage.ssd.storageClassName");
+            "spec.storage.ssd.storageClassName",
+            "spec.storage.ssd.path");
 
     private static final String TWO_SETS =
             "{transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi}]}";

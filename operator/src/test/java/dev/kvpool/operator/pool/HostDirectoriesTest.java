@@ -21,6 +21,9 @@ class HostDirectoriesTest {
     private static final String SET =
             "{name: a, capacity: 1Gi, perNode: {nodeSelector: {disk: fast}}, volume: {type: hostPath, path: /dev/shm/kvpool}}";
     private static final String SPEC = "{storage: [" + SET + "]}";
+    private static final String WITH_SSD = """
+            {storage: [{name: a, capacity: 1Gi, perNode: {nodeSelector: {disk: fast}},
+              volume: {type: hostPath, path: /dev/shm/kvpool}, ssd: {capacity: 1Gi, path: /mnt/nvme0}}]}""";
     private static final String WITHOUT = "{storage: [{name: b, capacity: 1Gi}]}";
     private static final Map<String, String> FAST = Map.of("disk", "fast");
     private static final Map<String, String> SLOW = Map.of("disk", "slow");
@@ -28,6 +31,7 @@ class HostDirectoriesTest {
             new TaintBuilder().withKey("maintenance").withEffect("NoExecute").build();
     private static final String OTHER = "99999999-2222-3333-4444-555555555555";
     private static final String PATH = "/dev/shm/kvpool/" + PoolSketch.UID + ".a";
+    private static final String SSD = "/mnt/nvme0/" + PoolSketch.UID + ".a.ssd";
 
     @Test
     void aDirectoryIsWrittenDownBeforeItsPodRuns() {
@@ -126,11 +130,64 @@ class HostDirectoriesTest {
         assertThat(known(plan)).isEmpty();
     }
 
+    @Test
+    void thatOfAnSsdIsWrittenDownBesideTheSegments() {
+        assertThat(known(new PoolSketch(WITH_SSD).node("n1", FAST).plan())).isEqualTo(Map.of("a.n1", PATH + "," + SSD));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/dev/shm/kvpool", "/dev/shm", "/dev/shm/kvpool/a", "/dev/shm/kvpool/a.ssd"})
+    void anSsdMayLieBesideOrBelowSegments(String path) {
+        PoolPlan plan = new PoolSketch(WITH_SSD.replace("/mnt/nvme0", path))
+                .node("n1", FAST)
+                .plan();
+
+        String[] paths = known(plan).get("a.n1").split(",", -1);
+        assertThat(paths).hasSize(2).doesNotHaveDuplicates();
+        assertThat(paths[1]).doesNotStartWith(paths[0] + "/");
+        assertThat(paths[0]).doesNotStartWith(paths[1] + "/");
+    }
+
+    @Test
+    void eachGoesByAJobOfItsOwnSoThatABrokenDiskKeepsNoMemory() {
+        PoolSketch gone = new PoolSketch(WITHOUT).node("n1", SLOW).child(list(Map.of("a.n1", PATH + "," + SSD)));
+        List<Job> jobs = jobs(gone.plan());
+        assertThat(jobs)
+                .extracting(HostDirectoriesTest::parent)
+                .containsExactlyInAnyOrder("/dev/shm/kvpool", "/mnt/nvme0");
+        assertThat(jobs).extracting(job -> job.getMetadata().getName()).doesNotHaveDuplicates();
+        jobs.forEach(job -> gone.child(with(job, parent(job).equals("/mnt/nvme0") ? "Failed" : "Complete")));
+
+        PoolPlan after = gone.plan();
+
+        assertThat(known(after)).isEqualTo(Map.of("a.n1", SSD));
+        assertThat(after.cleaning()).singleElement().asString().startsWith("Directory " + SSD + " of node n1 is still");
+    }
+
+    @Test
+    void aSetThatCameBackElsewhereLeavesNothingBehind() {
+        PoolSketch back = new PoolSketch(SPEC.replace("kvpool", "other")).node("n1", FAST);
+        String other = "/dev/shm/other/" + PoolSketch.UID + ".a";
+
+        PoolPlan plan = written(back).plan();
+        assertThat(known(plan)).isEqualTo(Map.of("a.n1", PATH + "," + other));
+        assertThat(plan.cleaning()).singleElement().asString().contains(PATH);
+
+        ObservedPod pod = PoolSketch.perNodePod("a", "n1", true, "earlier");
+        assertThat(written(back).pod(pod).plan().cleaning())
+                .as("which of them its pod is on nobody knows")
+                .isEmpty();
+    }
+
     @ParameterizedTest
     @CsvSource({
         "a.n1, /etc",
         "a.n1, /dev/shm/kvpool/other.a",
         "a.n1, /dev/shm/kvpool/POOL.b",
+        "a.n1, /mnt/nvme0/POOL.b.ssd",
+        "a.n1, /mnt/nvme0/POOL.ssd",
+        "a.n1, '/dev/shm/kvpool/POOL.b,/etc'",
+        "a.n1, '/etc,/mnt/nvme0/other.a.ssd'",
         "a.n1, /dev/shm/../POOL.a",
         "a.n1, dev/POOL.a",
         "a.n1, ''",
@@ -209,6 +266,17 @@ class HostDirectoriesTest {
                 .filter(Job.class::isInstance)
                 .map(Job.class::cast)
                 .toList();
+    }
+
+    /** Of the directory that it removes. */
+    private static String parent(Job job) {
+        return job.getSpec()
+                .getTemplate()
+                .getSpec()
+                .getVolumes()
+                .getFirst()
+                .getHostPath()
+                .getPath();
     }
 
     private static Job with(Job job, String condition) {

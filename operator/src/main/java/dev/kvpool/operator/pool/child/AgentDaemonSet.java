@@ -14,7 +14,7 @@ import io.fabric8.kubernetes.api.model.IntOrString;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.VolumeBuilder;
+import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
@@ -76,16 +76,10 @@ public final class AgentDaemonSet {
                 .withSecurityContext(PodSecurity.pod())
                 .withTerminationGracePeriodSeconds(TERMINATION_GRACE_S)
                 // Others of the group may look for the socket: engines join it by supplementalGroups.
-                .withInitContainers(HostDirectory.owner(pool, VOLUME, SOCKET_DIR, "0750"))
+                .withInitContainers(HostDirectory.owner(pool, "0750", List.of(socket())))
                 .withContainers(container(pool, agents))
                 .withVolumes(
-                        new VolumeBuilder()
-                                .withName(VOLUME)
-                                .withNewHostPath()
-                                .withPath(pool.names().agentDirectory(agents.path()))
-                                .withType("DirectoryOrCreate")
-                                .endHostPath()
-                                .build(),
+                        HostDirectory.volume(VOLUME, pool.names().agentDirectory(agents.path())),
                         ScratchVolume.volume());
         HostNetwork.apply(pod, pool.engine());
         // One on each node is what a DaemonSet gives; there is nothing to spread.
@@ -116,12 +110,14 @@ public final class AgentDaemonSet {
                         .replaceWith(agents.resources())
                         .build())
                 .withSecurityContext(PodSecurity.container())
-                .withVolumeMounts(
-                        new VolumeMountBuilder()
-                                .withName(VOLUME)
-                                .withMountPath(SOCKET_DIR)
-                                .build(),
-                        ScratchVolume.mount())
+                .withVolumeMounts(socket(), ScratchVolume.mount())
+                .build();
+    }
+
+    private static VolumeMount socket() {
+        return new VolumeMountBuilder()
+                .withName(VOLUME)
+                .withMountPath(SOCKET_DIR)
                 .build();
     }
 

@@ -18,7 +18,7 @@ public final class DirectoriesConfigMap {
     /**
      * Builds it.
      *
-     * @param directories path by id of the storage node
+     * @param directories paths by id of the storage node, with commas between them
      */
     public static ConfigMap of(PoolBlueprint pool, SortedMap<String, String> directories) {
         DirectoryList list = new DirectoryList(

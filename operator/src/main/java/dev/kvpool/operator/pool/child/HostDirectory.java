@@ -8,52 +8,72 @@ import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
-import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
+import io.fabric8.kubernetes.api.model.VolumeMount;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
 
-/** The directory of a node in which a storage node of a perNode set keeps its segment. */
+/**
+ * The directories of a node in which a storage node of a perNode set keeps its segment, and its SSD where it has one.
+ *
+ * <p>The pool's identity is in their names, so that a pool finds its own, and never those of one that had its name before;
+ * nodes of a set need no name in it, since there is one on each node. Names of sets have no dot, so all may have one parent.
+ */
 public final class HostDirectory {
     private HostDirectory() {}
 
-    /**
-     * Its path. The pool's identity is in its name, so that a pool finds its own, and never those of one that had its name
-     * before; nodes of a set need no name in it, since there is one on each node.
-     */
-    public static String path(StorageSetSpec set, String poolId) {
-        return "%s/%s.%s".formatted(set.volume().path(), poolId, set.name());
+    /** What a pool calls those of a set, wherever they are. */
+    public static Set<String> names(String set, String poolId) {
+        return Set.of(segmentName(set, poolId), ssdName(set, poolId));
     }
 
-    static Volume volume(PoolBlueprint pool, StorageSetSpec set) {
+    /** Paths of those that a storage node of the set has. */
+    public static List<String> paths(StorageSetSpec set, String poolId) {
+        return set.ssd() == null ? List.of(segment(set, poolId)) : List.of(segment(set, poolId), ssd(set, poolId));
+    }
+
+    static String segment(StorageSetSpec set, String poolId) {
+        return set.volume().path() + "/" + segmentName(set.name(), poolId);
+    }
+
+    static String ssd(StorageSetSpec set, String poolId) {
+        return set.ssd().path() + "/" + ssdName(set.name(), poolId);
+    }
+
+    static Volume volume(String name, String path) {
         return new VolumeBuilder()
-                .withName(SegmentMemory.VOLUME)
+                .withName(name)
                 .withNewHostPath()
-                .withPath(path(set, pool.poolId()))
+                .withPath(path)
                 .withType("DirectoryOrCreate")
                 .endHostPath()
                 .build();
     }
 
-    /** Gives the directory, which the kubelet made as root's, to the user of the storage node and nobody else. */
-    static Container owner(PoolBlueprint pool, String mountedAt) {
-        return owner(pool, SegmentMemory.VOLUME, mountedAt, "0700");
-    }
-
-    /** The same for the directory of any volume. */
-    static Container owner(PoolBlueprint pool, String volume, String mountedAt, String mode) {
+    /** Gives what is mounted, which the kubelet made as root's, to the user of kvpool's processes. */
+    static Container owner(PoolBlueprint pool, String mode, List<VolumeMount> mounts) {
         String user = Long.toString(PodSecurity.USER);
+        List<String> command = new ArrayList<>(List.of("install", "-d", "-o", user, "-g", user, "-m", mode));
+        mounts.forEach(mount -> command.add(mount.getMountPath()));
         return new ContainerBuilder()
                 .withName("directory")
                 .withImage(pool.storageImage())
                 .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
-                .withCommand("install", "-d", "-o", user, "-g", user, "-m", mode, mountedAt)
+                .withCommand(command)
                 .withResources(new ContainerResources()
                         .request("cpu", new Quantity("10m"))
                         .exactly("memory", new Quantity("32Mi"))
                         .build())
                 .withSecurityContext(PodSecurity.root("CHOWN", "FOWNER"))
-                .withVolumeMounts(new VolumeMountBuilder()
-                        .withName(volume)
-                        .withMountPath(mountedAt)
-                        .build())
+                .withVolumeMounts(mounts)
                 .build();
+    }
+
+    private static String segmentName(String set, String poolId) {
+        return poolId + "." + set;
+    }
+
+    private static String ssdName(String set, String poolId) {
+        return segmentName(set, poolId) + ".ssd";
     }
 }

@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.SsdSpec;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.VolumeType;
 import dev.kvpool.operator.pool.ByteAmount;
+import dev.kvpool.operator.pool.PoolBlueprint;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
@@ -28,9 +29,12 @@ final class SsdVolume {
 
     private SsdVolume() {}
 
-    /** Of the node's disk. Claims bring their own. */
-    static Optional<Volume> volume(StorageSetSpec set) {
-        return onDiskOfNode(set)
+    /** Claims bring their own. */
+    static Optional<Volume> volume(PoolBlueprint pool, StorageSetSpec set) {
+        if (set.ssd() != null && set.volume().type() == VolumeType.HOST_PATH) {
+            return Optional.of(HostDirectory.volume(VOLUME, HostDirectory.ssd(set, pool.poolId())));
+        }
+        return onDiskOfKubelet(set)
                 .map(limit -> new VolumeBuilder()
                         .withName(VOLUME)
                         .withNewEmptyDir()
@@ -39,8 +43,8 @@ final class SsdVolume {
                         .build());
     }
 
-    /** What the scheduler has to find on the node's disk; a pod that takes more than it asked for is the first to be evicted. */
-    static Optional<Quantity> onDiskOfNode(StorageSetSpec set) {
+    /** What the scheduler has to find on the disk where volumes of pods are; a pod that takes more than it asked for is the first to be evicted. */
+    static Optional<Quantity> onDiskOfKubelet(StorageSetSpec set) {
         return set.ssd() == null || set.volume().type() != VolumeType.EMPTY_DIR
                 ? Optional.empty()
                 : Optional.of(ByteAmount.exact(bytes(set.ssd()) + SLACK_BYTES));

@@ -14,6 +14,7 @@ import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,13 +59,15 @@ final class StoragePod {
                 pod.addToVolumes(
                         0, SegmentMemory.volume(set, pool.engine().memory().hugePages()));
             case HOST_PATH ->
-                pod.addToVolumes(0, HostDirectory.volume(pool, set))
-                        .addToInitContainers(HostDirectory.owner(pool, DATA_DIR));
+                pod.addToVolumes(
+                                0,
+                                HostDirectory.volume(SegmentMemory.VOLUME, HostDirectory.segment(set, pool.poolId())))
+                        .addToInitContainers(HostDirectory.owner(pool, "0700", kept()));
             case PERSISTENT_VOLUME_CLAIM -> {
                 // Its StatefulSet brings the volume.
             }
         }
-        SsdVolume.volume(set).ifPresent(pod::addToVolumes);
+        SsdVolume.volume(pool, set).ifPresent(pod::addToVolumes);
         HostNetwork.apply(pod, pool.engine());
         accelerator.ifPresent(parts -> {
             pod.addAllToVolumes(parts.volumes());
@@ -75,7 +78,7 @@ final class StoragePod {
 
     private Container container(String nodeId, List<EnvVar> more) {
         ContainerResources resources = SegmentMemory.resources(pool, set).request("cpu", new Quantity("100m"));
-        SsdVolume.onDiskOfNode(set).ifPresent(bytes -> resources.request("ephemeral-storage", bytes));
+        SsdVolume.onDiskOfKubelet(set).ifPresent(bytes -> resources.request("ephemeral-storage", bytes));
         resources.replaceWith(set.resources());
         accelerator.ifPresent(parts -> parts.addTo(resources));
         var container = new ContainerBuilder()
@@ -99,12 +102,7 @@ final class StoragePod {
                 .withReadinessProbe(Probes.readiness())
                 .withResources(resources.build())
                 .withSecurityContext(PodSecurity.container())
-                .addToVolumeMounts(
-                        new VolumeMountBuilder()
-                                .withName(SegmentMemory.VOLUME)
-                                .withMountPath(DATA_DIR)
-                                .build(),
-                        ScratchVolume.mount())
+                .addToVolumeMounts(segment(), ScratchVolume.mount())
                 .addAllToVolumeMounts(SsdVolume.mounts(set));
         accelerator.ifPresent(parts -> {
             container.addAllToVolumeMounts(parts.mounts());
@@ -117,6 +115,20 @@ final class StoragePod {
                     .endSecurityContext();
         });
         return container.build();
+    }
+
+    private static VolumeMount segment() {
+        return new VolumeMountBuilder()
+                .withName(SegmentMemory.VOLUME)
+                .withMountPath(DATA_DIR)
+                .build();
+    }
+
+    /** What the node finds again. */
+    private List<VolumeMount> kept() {
+        List<VolumeMount> kept = new ArrayList<>(List.of(segment()));
+        kept.addAll(SsdVolume.mounts(set));
+        return kept;
     }
 
     private List<EnvVar> environment(List<EnvVar> more) {

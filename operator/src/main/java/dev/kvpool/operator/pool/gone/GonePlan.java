@@ -18,17 +18,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedMap;
-import java.util.TreeMap;
 
 /**
  * What is done now about the directories of a pool that is gone. Pure.
  *
- * @param remaining path by id of the storage node, of those that may still be there
+ * @param remaining those that may still be there
  * @param jobs that are to be made
  * @param notices what is worth an event
  */
-record GonePlan(SortedMap<String, String> remaining, List<Job> jobs, List<Notice> notices) {
+record GonePlan(List<NodeDirectory> remaining, List<Job> jobs, List<Notice> notices) {
     /** Jobs that may be under way at once for one pool: each is a pod, and a pool may have been on every node. */
     private static final int JOBS_MAX = 32;
 
@@ -42,17 +40,17 @@ record GonePlan(SortedMap<String, String> remaining, List<Job> jobs, List<Notice
         seen.jobs().forEach(job -> known.put(job.getMetadata().getName(), job));
         PoolNames names =
                 new PoolNames(seen.list().pool(), seen.written().getMetadata().getNamespace());
-        SortedMap<String, String> remaining = new TreeMap<>();
+        List<NodeDirectory> remaining = new ArrayList<>();
         List<Job> jobs = new ArrayList<>();
         List<Notice> notices = new ArrayList<>();
         int underWay = 0;
         for (NodeDirectory directory : directories(seen)) {
-            String name = directory.jobName(names, seen.list().poolId());
+            String name = directory.jobName(names);
             Optional<Job> job = Optional.ofNullable(known.get(name));
             if (job.filter(it -> ObservedJob.is(it, ObservedJob.COMPLETE)).isPresent()) {
                 continue;
             }
-            remaining.put(directory.id(), directory.path());
+            remaining.add(directory);
             if (job.filter(it -> ObservedJob.is(it, ObservedJob.FAILED)).isPresent()) {
                 notices.add(failed(directory, name));
             } else if (job.isPresent()) {
@@ -73,9 +71,10 @@ record GonePlan(SortedMap<String, String> remaining, List<Job> jobs, List<Notice
     /** Those on nodes that the cluster still has, as far as they can be believed. */
     private static List<NodeDirectory> directories(GonePool seen) {
         return seen.list().paths().entrySet().stream()
-                .map(entry -> NodeDirectory.written(
-                        entry.getKey(), entry.getValue(), seen.list().poolId()))
-                .flatMap(Optional::stream)
+                .flatMap(
+                        entry -> NodeDirectory.written(
+                                entry.getKey(), entry.getValue(), seen.list().poolId())
+                                .stream())
                 .filter(directory -> seen.nodes().contains(directory.node()))
                 .toList();
     }

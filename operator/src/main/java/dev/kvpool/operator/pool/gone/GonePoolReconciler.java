@@ -7,6 +7,7 @@ import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.operator.event.EventRecorder;
 import dev.kvpool.operator.event.ToldOnce;
 import dev.kvpool.operator.pool.DirectoryList;
+import dev.kvpool.operator.pool.NodeDirectory;
 import dev.kvpool.operator.pool.OperatorSettings;
 import dev.kvpool.operator.pool.PoolLabels;
 import io.fabric8.kubernetes.api.model.ConfigMap;
@@ -33,6 +34,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.stream.Collectors;
 
 /**
@@ -95,8 +97,9 @@ public class GonePoolReconciler implements Reconciler<ConfigMap> {
             leaveToGarbageCollection(written, list, client);
             return UpdateControl.noUpdate();
         }
-        if (!plan.remaining().equals(list.paths())) {
-            shorten(written, list, plan, client);
+        SortedMap<String, String> remaining = NodeDirectory.list(plan.remaining());
+        if (!remaining.equals(list.paths())) {
+            shorten(written, list, remaining, client);
         }
         return UpdateControl.<ConfigMap>noUpdate().rescheduleAfter(NEXT_LOOK);
     }
@@ -147,14 +150,16 @@ public class GonePoolReconciler implements Reconciler<ConfigMap> {
     }
 
     /** What is gone from the nodes is gone from the list; refused when somebody wrote it meanwhile. */
-    private static void shorten(ConfigMap written, DirectoryList list, GonePlan plan, KubernetesClient client) {
-        // Keys of ConfigMaps need no quotes of their own in JSON.
-        String gone = list.paths().keySet().stream()
-                .filter(id -> !plan.remaining().containsKey(id))
-                .map("\"%s\": null"::formatted)
+    private static void shorten(
+            ConfigMap written, DirectoryList list, SortedMap<String, String> remaining, KubernetesClient client) {
+        // Neither keys of ConfigMaps nor paths that are believed need to be escaped in JSON.
+        String data = list.paths().keySet().stream()
+                .map(id -> remaining.containsKey(id)
+                        ? "\"%s\": \"%s\"".formatted(id, remaining.get(id))
+                        : "\"%s\": null".formatted(id))
                 .collect(Collectors.joining(", "));
         String patch = "{\"metadata\": {\"resourceVersion\": \"%s\"}, \"data\": {%s}}"
-                .formatted(written.getMetadata().getResourceVersion(), gone);
+                .formatted(written.getMetadata().getResourceVersion(), data);
         client.resource(written).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
     }
 

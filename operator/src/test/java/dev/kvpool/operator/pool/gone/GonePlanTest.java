@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.DeletionPolicy;
 import dev.kvpool.operator.pool.DirectoryList;
+import dev.kvpool.operator.pool.NodeDirectory;
 import dev.kvpool.operator.pool.PoolLabels;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
@@ -44,8 +45,39 @@ class GonePlanTest {
         assertThat(plan.jobs())
                 .extracting(job -> job.getSpec().getTemplate().getSpec().getNodeName())
                 .containsExactly("n1", "n2");
-        assertThat(plan.remaining()).containsOnlyKeys("a.n1", "a.n2");
+        assertThat(plan.remaining()).extracting(NodeDirectory::id).containsExactly("a.n1", "a.n2");
         assertThat(plan.isFinished()).isFalse();
+    }
+
+    @Test
+    void theDirectoryOfAnSsdGoesByAJobOfItsOwn() {
+        String ssd = "/mnt/nvme0/" + POOL_ID + ".a.ssd";
+        ConfigMap list = list(POOL_ID, Map.of("a.n1", PATH + "," + ssd));
+        List<Job> jobs = new GonePoolSketch(list).nodes("n1").plan().jobs();
+        assertThat(jobs)
+                .extracting(job -> job.getSpec()
+                        .getTemplate()
+                        .getSpec()
+                        .getContainers()
+                        .getFirst()
+                        .getCommand()
+                        .getLast())
+                .containsExactly("/directories/" + POOL_ID + ".a", "/directories/" + POOL_ID + ".a.ssd");
+
+        GonePlan after = new GonePoolSketch(list)
+                .nodes("n1")
+                .job(jobs.getFirst(), "Complete")
+                .job(jobs.getLast())
+                .plan();
+        assertThat(NodeDirectory.list(after.remaining())).isEqualTo(Map.of("a.n1", ssd));
+
+        assertThat(new GonePoolSketch(list)
+                        .nodes("n1")
+                        .job(jobs.getFirst(), "Complete")
+                        .job(jobs.getLast(), "Complete")
+                        .plan()
+                        .isFinished())
+                .isTrue();
     }
 
     @Test
@@ -53,7 +85,7 @@ class GonePlanTest {
         GonePlan plan = only("a.n1").daemonSet(PATH).plan();
 
         assertThat(plan.jobs()).isEmpty();
-        assertThat(plan.remaining()).containsOnlyKeys("a.n1");
+        assertThat(plan.remaining()).extracting(NodeDirectory::id).containsExactly("a.n1");
     }
 
     @Test
@@ -95,7 +127,7 @@ class GonePlanTest {
                                                 .formatted(
                                                         PATH, job.getMetadata().getName())
                                         + " its pods say why."));
-        assertThat(plan.remaining()).containsOnlyKeys("a.n1");
+        assertThat(plan.remaining()).extracting(NodeDirectory::id).containsExactly("a.n1");
         assertThat(plan.jobs()).isEmpty();
     }
 
@@ -138,8 +170,13 @@ class GonePlanTest {
     }
 
     private static ConfigMap list(String poolId, String... ids) {
-        Map<String, String> paths = List.of(ids).stream()
-                .collect(Collectors.toMap(id -> id, id -> "/dev/shm/kvpool/%s.a".formatted(poolId)));
+        return list(
+                poolId,
+                List.of(ids).stream()
+                        .collect(Collectors.toMap(id -> id, id -> "/dev/shm/kvpool/%s.a".formatted(poolId))));
+    }
+
+    private static ConfigMap list(String poolId, Map<String, String> paths) {
         DirectoryList list = new DirectoryList(
                 "demo",
                 poolId,
