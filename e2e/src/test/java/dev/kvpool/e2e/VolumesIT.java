@@ -36,6 +36,9 @@ class VolumesIT {
     /** On the one tmpfs that nodes which are containers have and that is larger than Docker's 64 MB. */
     private static final String DIRECTORY = "/run/kvpool-e2e";
 
+    /** Of SSDs. On the same tmpfs, so it takes memory and is small. */
+    private static final String SSD_DIRECTORY = "/run/kvpool-e2e-ssd";
+
     /** Of the volume that is made by hand, as clusters of tests have nobody who makes volumes for claims. */
     private static final String VOLUME_DIRECTORY = "/run/kvpool-e2e-volume";
 
@@ -84,19 +87,24 @@ class VolumesIT {
     @DisplayName("a storage pod that is deleted comes back with every object, within the same memory limit")
     void aReplacedPodFindsItsSegment() {
         scene.assertPut("before");
-        replacePodOfSet("host");
+        Pod after = replacePodOfSet("host");
         scene.assertReadBack("before");
+        assertThat(metrics(after))
+                .contains("kvpool_node_ssd_off 0.0")
+                .doesNotContain("kvpool_node_ssd_capacity_bytes 0.0");
         assertThat(pool.storagePods().getFirst().getStatus().getContainerStatuses())
                 .allSatisfy(container -> assertThat(container.getRestartCount()).isZero());
     }
 
     @Test
     @Order(3)
-    @DisplayName("when the set is removed what it held moves on, and its directory is removed from the node, by a Job")
+    @DisplayName(
+            "when the set is removed what it held moves on, and its directories are removed from the node, by Jobs")
     void aRemovedSetLeavesNothingOnTheNode() {
         String node = pool.storagePods().getFirst().getSpec().getNodeName();
-        assertThat(directories()).contains("host." + node, DIRECTORY);
+        assertThat(directories()).contains("host." + node, DIRECTORY + "/", SSD_DIRECTORY + "/");
         assertThat(files.in(node, DIRECTORY)).singleElement().asString().endsWith(".host");
+        assertThat(files.in(node, SSD_DIRECTORY)).singleElement().asString().endsWith(".host.ssd");
 
         makeVolume(node);
         apply(claimed());
@@ -107,6 +115,7 @@ class VolumesIT {
         pool.awaitReady();
 
         assertThat(files.in(node, DIRECTORY)).isEmpty();
+        assertThat(files.in(node, SSD_DIRECTORY)).isEmpty();
         scene.assertReadBack("before");
     }
 
@@ -130,7 +139,8 @@ class VolumesIT {
 
     @Test
     @Order(5)
-    @DisplayName("when the pool is deleted its directory is removed from the node, by a Job, and nothing of it is left")
+    @DisplayName(
+            "when the pool is deleted its directories are removed from the node, by Jobs, and nothing of it is left")
     void aDeletedPoolLeavesNothingOnTheNode() {
         apply(claimed() + ", " + spread());
         Wait.until(
@@ -148,11 +158,13 @@ class VolumesIT {
                 () -> assertThat(lists("{.items[*].metadata.name}")).isEmpty());
 
         assertThat(files.in(node, DIRECTORY)).isEmpty();
+        assertThat(files.in(node, SSD_DIRECTORY)).isEmpty();
         Wait.until("the claim is gone", Limits.GONE, () -> assertThat(claims()).isEmpty());
     }
 
     private static String spread() {
-        return "{name: host, capacity: 128Mi, perNode: {}, volume: {type: hostPath, path: %s}}".formatted(DIRECTORY);
+        return "{name: host, capacity: 128Mi, perNode: {}, volume: {type: hostPath, path: %s}, ssd: {capacity: 16Mi, path: %s}}"
+                .formatted(DIRECTORY, SSD_DIRECTORY);
     }
 
     private static String claimed() {
