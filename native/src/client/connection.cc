@@ -23,64 +23,41 @@ std::string errorText(int errorNumber) {
 // ---- connecting ----
 
 void Connection::dialTcp(net::Resolver& resolver, const std::string& address) {
-  address_ = address;
-  auto parsed = net::parseHostPort(address);
+  const auto parsed = net::parseHostPort(address);
   if (!parsed.ok()) return end(parsed.status().text());
-  resolver.resolve(parsed.value(), [self = weak_from_this()](Result<std::vector<net::SocketAddress>> answer) {
-    const std::shared_ptr<Connection> connection = self.lock();
-    if (!connection || connection->closed_) return;
-    if (!answer.ok()) return connection->end(answer.status().text());
-    connection->addresses_ = std::move(answer.value());
-    connection->connectNext();
+  dial_.emplace(loop_, resolver, parsed.value(), [this](net::Dial::Outcome outcome) {
+    const std::shared_ptr<Connection> keep = shared_from_this();
+    dialled(std::move(outcome));
   });
 }
 
-void Connection::dialUnix(const std::string& path) {
-  address_ = path;
-  isUnix_ = true;
-  auto socket = net::connectUnix(path);
-  if (!socket.ok()) return end(socket.status().text());
-  connecting_ = false;
-  attend(std::move(socket.value()), EPOLLIN);
+void Connection::dialled(net::Dial::Outcome outcome) {
+  dial_.reset();
+  if (!outcome.socket.valid()) return end(outcome.why);
+  attend(std::move(outcome.socket));
   listener_.connectionOpened(id_);
 }
 
-void Connection::connectNext() {
-  std::string reason = "no address to connect to";
-  while (nextAddress_ < addresses_.size()) {
-    auto socket = net::startConnect(addresses_[nextAddress_++]);
-    if (socket.ok()) return attend(std::move(socket.value()), EPOLLOUT);
-    reason = socket.status().text();
-  }
-  end(reason);
+void Connection::dialUnix(const std::string& path) {
+  isUnix_ = true;
+  auto socket = net::connectUnix(path);
+  if (!socket.ok()) return end(socket.status().text());
+  attend(std::move(socket.value()));
+  listener_.connectionOpened(id_);
 }
 
-void Connection::attend(Fd socket, uint32_t events) {
+void Connection::attend(Fd socket) {
   socket_ = std::move(socket);
-  loop_.add(socket_.get(), events, [this](uint32_t happenedEvents) {
+  loop_.add(socket_.get(), EPOLLIN, [this](uint32_t happenedEvents) {
     const std::shared_ptr<Connection> keep = shared_from_this();
     happened(happenedEvents);
   });
 }
 
-void Connection::connectReady() {
-  const int outcome = net::connectOutcome(socket_.get());
-  if (outcome == 0) {
-    connecting_ = false;
-    loop_.modify(socket_.get(), EPOLLIN);
-    return listener_.connectionOpened(id_);
-  }
-  const std::string reason = net::toString(addresses_[nextAddress_ - 1]) + ": " + errorText(outcome);
-  loop_.remove(socket_.get());
-  socket_.reset();
-  if (nextAddress_ < addresses_.size()) return connectNext();
-  end(reason);
-}
-
 // ---- sending ----
 
 void Connection::flush() {
-  if (closed_ || connecting_ || !socket_.valid()) return;
+  if (closed_ || !socket_.valid()) return;
   const uint64_t before = out_.sentBytes();
   const OutQueue::Outcome outcome =
       out_.flush(socket_.get(), [this](TransferId transfer) { listener_.payloadSent(id_, transfer); });
@@ -108,7 +85,6 @@ void Connection::watch(bool writable) {
 
 void Connection::happened(uint32_t events) {
   if (closed_) return;
-  if (connecting_) return connectReady();
   if ((events & EPOLLOUT) != 0) flush();
   if (!closed_ && (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) receive();
 }
@@ -196,6 +172,7 @@ void Connection::end(const std::string& reason) {
 void Connection::close() {
   if (closed_) return;
   closed_ = true;
+  dial_.reset();
   if (socket_.valid()) loop_.remove(socket_.get());
   socket_.reset();
   out_ = OutQueue();

@@ -12,6 +12,7 @@
 #include "client/actions.h"
 #include "client/incoming_payload.h"
 #include "client/out_queue.h"
+#include "net/dial.h"
 #include "net/event_loop.h"
 #include "net/resolver.h"
 #include "wire/frame.h"
@@ -63,9 +64,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     IncomingPayload payload;
   };
 
-  void connectNext();
-  void connectReady();
-  void attend(Fd socket, uint32_t events);
+  void dialled(net::Dial::Outcome outcome);
+  void attend(Fd socket);
   void happened(uint32_t events);
   void receive();
   bool receiveSome();
@@ -78,11 +78,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   net::EventLoop& loop_;
   Listener& listener_;
   const ConnectionId id_;
-  std::vector<net::SocketAddress> addresses_;
-  size_t nextAddress_ = 0;
-  std::string address_;
+  std::optional<net::Dial> dial_;
   bool isUnix_ = false;
-  bool connecting_ = true;
   bool closed_ = false;
   bool watchesWritable_ = false;
   Fd socket_;

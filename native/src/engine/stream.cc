@@ -25,53 +25,28 @@ std::string errorText(int errorNumber) {
 // ---- connecting ----
 
 void Stream::dial(net::Resolver& resolver, const std::string& address) {
-  auto parsed = net::parseHostPort(address);
+  const auto parsed = net::parseHostPort(address);
   if (!parsed.ok()) return end(parsed.status().text());
-  resolver.resolve(parsed.value(), [self = weak_from_this()](Result<std::vector<net::SocketAddress>> answer) {
-    const std::shared_ptr<Stream> stream = self.lock();
-    if (!stream || stream->closed_) return;
-    if (!answer.ok()) return stream->end(answer.status().text());
-    stream->addresses_ = std::move(answer.value());
-    stream->connectNext();
+  dial_.emplace(loop_, resolver, parsed.value(), [this](net::Dial::Outcome outcome) {
+    const std::shared_ptr<Stream> keep = shared_from_this();
+    dialled(std::move(outcome));
   });
+}
+
+void Stream::dialled(net::Dial::Outcome outcome) {
+  dial_.reset();
+  if (!outcome.socket.valid()) return end(outcome.why);
+  adopt(std::move(outcome.socket));
+  listener_.streamOpened(id_);
 }
 
 void Stream::adopt(Fd socket) {
-  connecting_ = false;
-  attend(std::move(socket), EPOLLIN);
-}
-
-void Stream::connectNext() {
-  std::string reason = "no address to connect to";
-  while (nextAddress_ < addresses_.size()) {
-    auto socket = net::startConnect(addresses_[nextAddress_++]);
-    if (socket.ok()) return attend(std::move(socket.value()), EPOLLOUT);
-    reason = socket.status().text();
-  }
-  end(reason);
-}
-
-void Stream::attend(Fd socket, uint32_t events) {
   socket_ = std::move(socket);
-  watched_ = events;
-  loop_.add(socket_.get(), events, [this](uint32_t happenedEvents) {
+  watched_ = EPOLLIN;
+  loop_.add(socket_.get(), watched_, [this](uint32_t events) {
     const std::shared_ptr<Stream> keep = shared_from_this();
-    happened(happenedEvents);
+    happened(events);
   });
-}
-
-void Stream::connectReady() {
-  const int outcome = net::connectOutcome(socket_.get());
-  if (outcome == 0) {
-    connecting_ = false;
-    watch();
-    return listener_.streamOpened(id_);
-  }
-  const std::string reason = net::toString(addresses_[nextAddress_ - 1]) + ": " + errorText(outcome);
-  loop_.remove(socket_.get());
-  socket_.reset();
-  if (nextAddress_ < addresses_.size()) return connectNext();
-  end(reason);
 }
 
 // ---- sending ----
@@ -92,7 +67,7 @@ bool Stream::outputFull() const {
 }
 
 void Stream::flush() {
-  if (closed_ || connecting_ || !socket_.valid()) return;
+  if (closed_ || !socket_.valid()) return;
   const bool wasFull = outputFull();
   const uint64_t before = out_.sentBytes();
   const client::OutQueue::Outcome outcome = out_.flush(socket_.get(), [this](PayloadId payload) {
@@ -126,7 +101,6 @@ void Stream::watch() {
 
 void Stream::happened(uint32_t events) {
   if (closed_) return;
-  if (connecting_) return connectReady();
   if ((events & EPOLLOUT) != 0) flush();
   if (closed_) return;
   const bool over = (events & (EPOLLHUP | EPOLLERR)) != 0;
@@ -226,6 +200,7 @@ void Stream::end(const std::string& reason) {
 void Stream::close() {
   if (closed_) return;
   closed_ = true;
+  dial_.reset();
   if (socket_.valid()) loop_.remove(socket_.get());
   socket_.reset();
   out_ = client::OutQueue();

@@ -13,6 +13,7 @@
 #include "client/incoming_payload.h"
 #include "client/out_queue.h"
 #include "engine/actions.h"
+#include "net/dial.h"
 #include "net/event_loop.h"
 #include "net/resolver.h"
 #include "wire/frame.h"
@@ -60,9 +61,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   [[nodiscard]] bool isClosed() const { return closed_; }
 
  private:
-  void connectNext();
-  void connectReady();
-  void attend(Fd socket, uint32_t events);
+  void dialled(net::Dial::Outcome outcome);
   void happened(uint32_t events);
   void receive();
   bool receiveSome();
@@ -77,9 +76,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   net::EventLoop& loop_;
   Listener& listener_;
   const ConnectionId id_;
-  std::vector<net::SocketAddress> addresses_;
-  size_t nextAddress_ = 0;
-  bool connecting_ = true;
+  std::optional<net::Dial> dial_;
   bool closed_ = false;
   bool lingering_ = false;
   bool blocked_ = false;

@@ -104,14 +104,14 @@ TEST_F(DialerTest, ResetsWithoutEndAreAFailureThatProvesNothing) {
   loop_.runOnce(1000);
   int resets = 0;
   while (refusals_.empty() && connected_.empty()) {
-    ASSERT_LE(resets, Dialer::kResetsMax) << "and one more dial than these";
+    ASSERT_LE(resets, net::Dial::kResetsMax) << "and one more dial than these";
     resetsOne();
     ++resets;
     listener_ = listenAt(port_);
     loop_.runOnce(1000);
   }
   EXPECT_TRUE(connected_.empty());
-  EXPECT_EQ(resets, Dialer::kResetsMax + 1);
+  EXPECT_EQ(resets, net::Dial::kResetsMax + 1);
   EXPECT_EQ(refusals_, std::vector<bool>{false}) << why_;
 }
 
