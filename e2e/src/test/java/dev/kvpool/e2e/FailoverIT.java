@@ -40,6 +40,8 @@ class FailoverIT {
     private static final String POOL = "failover";
     private static final Pattern GAP = Pattern.compile("longest time without a put that succeeded ([0-9.]+) s");
 
+    private static final Pattern HANDED_OVER = Pattern.compile("; before, (\\S+) did in epoch (\\d+)");
+
     /** {@code -Dkvpool.failovers=10} for a measurement. */
     private static final int ROUNDS = Integer.getInteger("kvpool.failovers", 2);
 
@@ -140,12 +142,16 @@ class FailoverIT {
         Leader before = pool.leaseHolder();
 
         assertThat(plugin("status", POOL))
-                .contains("Ready", "in epoch " + before.epoch(), POOL + "-default-1", "serving");
+                .contains("Ready", POOL + "-default-1", "serving")
+                .containsPattern("in epoch [0-9]+");
         assertThat(plugin("plan", POOL)).contains("The operator would change nothing.");
-        assertThat(plugin("failover", POOL)).contains("; before, " + before.pod() + " did in epoch " + before.epoch());
+        // On a busy machine somebody else may lead by then: what counts is whom the plugin found.
+        Matcher found = HANDED_OVER.matcher(plugin("failover", POOL));
+        assertThat(found.find()).as("whom it told to hand over").isTrue();
+        int epoch = Integer.parseInt(found.group(2));
+        assertThat(epoch).isGreaterThanOrEqualTo(before.epoch());
 
-        Leader after = pool.awaitLeaderAfter(before.epoch());
-        assertThat(after.pod()).isNotEqualTo(before.pod());
+        assertThat(pool.awaitLeaderAfter(epoch).pod()).isNotEqualTo(found.group(1));
     }
 
     /** As kubectl finds it, by its name on the PATH. */
