@@ -5,11 +5,10 @@
 #include <cstring>
 #include <optional>
 #include <span>
-#include <vector>
 
-#include "segment_in_memory.h"
 #include "ssd/device.h"
 #include "ssd/layout.h"
+#include "zeroed_bytes.h"
 
 namespace kvpool::test {
 
@@ -42,7 +41,7 @@ class DeviceInMemory final : public ssd::Device {
   Status sync() override { return failing; }
 
   static constexpr size_t kSectorBytes = 512;
-  SegmentBytes bytes;
+  ZeroedBytes bytes;
   std::optional<uint64_t> sectorsLeft;  // that are written before the power is out
   Status failing;
 };

@@ -1,42 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdlib>
 #include <cstring>
-#include <new>
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "base/crc32c.h"
 #include "store/directory.h"
 #include "store/segment_header.h"
+#include "zeroed_bytes.h"
 
 namespace kvpool::test {
-
-/// Memory that is zero without being written: tests make many segments and touch little of each.
-template <typename T>
-struct ZeroedAllocator {
-  using value_type = T;
-  ZeroedAllocator() = default;
-  template <typename U>
-  explicit ZeroedAllocator(const ZeroedAllocator<U>&) {}
-  T* allocate(size_t count) {
-    void* memory = std::calloc(count, sizeof(T));
-    if (memory == nullptr) throw std::bad_alloc();
-    return static_cast<T*>(memory);
-  }
-  void deallocate(T* memory, size_t) { std::free(memory); }
-  template <typename U>
-  void construct(U*) {}
-  template <typename U, typename... Args>
-  void construct(U* at, Args&&... args) {
-    ::new (static_cast<void*>(at)) U(std::forward<Args>(args)...);
-  }
-  friend bool operator==(const ZeroedAllocator&, const ZeroedAllocator&) { return true; }
-};
-using SegmentBytes = std::vector<uint8_t, ZeroedAllocator<uint8_t>>;
 
 /// A segment in ordinary memory that can be opened again and again, as after restarts.
 class SegmentInMemory {
@@ -84,7 +58,7 @@ class SegmentInMemory {
   }
 
   store::SegmentIdentity identity{{0x11, 0x22}, "node-0", 0};
-  SegmentBytes memory;
+  ZeroedBytes memory;
   store::Geometry geometry;
   store::StoreGate gate;
   std::optional<store::StatePages> state;

@@ -24,7 +24,7 @@ class RecoveryTest : public ::testing::Test {
 };
 
 TEST_F(RecoveryTest, EveryFlippedByteOfARecordDropsThatRecordOnly) {
-  const test::SegmentBytes whole = segment.memory;
+  const test::ZeroedBytes whole = segment.memory;
   for (size_t byte = 0; byte < sizeof(DirectoryRecord); ++byte) {
     segment.memory = whole;
     segment.memory[recordOffset(extents[1].slot) + byte] ^= 0x40;
@@ -38,7 +38,7 @@ TEST_F(RecoveryTest, EveryFlippedByteOfARecordDropsThatRecordOnly) {
 }
 
 TEST_F(RecoveryTest, AWholeRecordThatCannotBeIsDropped) {
-  const test::SegmentBytes whole = segment.memory;
+  const test::ZeroedBytes whole = segment.memory;
   const uint64_t dataEnd = segment.geometry.dataOffset + segment.geometry.dataBytes;
   const std::vector<std::pair<const char*, std::function<void(DirectoryRecord&)>>> damages = {
       {"unknown state", [](DirectoryRecord& r) { r.state = 4; }},
@@ -115,7 +115,7 @@ TEST_F(RecoveryTest, RandomDamageNeverRestoresWrongBytes) {
   const uint64_t seed = test::seed(6);
   SCOPED_TRACE(test::seedTrace(seed));
   test::Dice dice(seed);
-  const test::SegmentBytes whole = segment.memory;
+  const test::ZeroedBytes whole = segment.memory;
   for (int round = 0; round < 200; ++round) {
     segment.memory = whole;
     for (uint64_t i = 0; i < 1 + dice.below(30); ++i) {
@@ -140,9 +140,9 @@ TEST_F(RecoveryTest, HowManyThreadsReadItMakesNoDifference) {
   ASSERT_TRUE(segment.directory->reserve({1, 900}, "never committed", 100).ok());
   for (int i = 0; i < 40; ++i)
     segment.memory[recordOffset(static_cast<uint32_t>(dice.below(200))) + dice.below(sizeof(DirectoryRecord))] ^= 1;
-  const test::SegmentBytes damaged = segment.memory;
+  const test::ZeroedBytes damaged = segment.memory;
   const Recovery alone = segment.open();
-  const test::SegmentBytes mended = segment.memory;
+  const test::ZeroedBytes mended = segment.memory;
   const uint64_t idsHash = segment.directory->idsHash();
   EXPECT_GT(alone.restored, 150u);
   EXPECT_GT(alone.torn, 10u);

@@ -38,7 +38,7 @@ TEST(Geometry, FitsEverySizeInRange) {
 
 TEST(SegmentHeader, EveryFlippedByteIsFound) {
   SegmentInMemory segment;
-  const test::SegmentBytes whole = segment.memory;
+  const test::ZeroedBytes whole = segment.memory;
   for (size_t byte = 0; byte < sizeof(SegmentHeader); ++byte) {
     segment.memory[byte] ^= 0x80;
     const HeaderCheck check = checkHeader(segment.memory, segment.identity);
@@ -87,7 +87,7 @@ TEST(StatePages, TheOlderCopyIsOverwrittenAndTheOtherSurvivesATear) {
   for (uint64_t epoch = 1; epoch < 10; ++epoch) {
     segment.state->update([&](SegmentState& state) { state.epoch = epoch; });
     ASSERT_EQ(StatePages(segment.memory, segment.gate).get().epoch, epoch);
-    test::SegmentBytes torn = segment.memory;
+    test::ZeroedBytes torn = segment.memory;
     torn[kStateOffset + (segment.state->get().sequence % 2) * kPageBytes + 10] ^= 1;
     ASSERT_EQ(StatePages(torn, segment.gate).get().epoch, epoch - 1) << "falls back to the copy before";
   }

@@ -135,7 +135,7 @@ TEST_F(TombstonesTest, OfTwoAfterACrashTheNewerStays) {
 
 TEST_F(TombstonesTest, ADamagedOneIsDroppedAndCounted) {
   const ExtentRef extent = bury({2, 5}, "key");
-  const test::SegmentBytes whole = segment.memory;
+  const test::ZeroedBytes whole = segment.memory;
   for (size_t byte = 0; byte < sizeof(DirectoryRecord); ++byte) {
     segment.memory = whole;
     segment.memory[recordOffset(extent.slot) + byte] ^= 0x20;
