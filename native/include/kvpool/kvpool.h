@@ -200,6 +200,7 @@ typedef struct kv_node_stats {
   uint64_t damaged_files_set_aside; /* NAME.set-aside-damaged-TIME */
   uint64_t foreign_files_set_aside; /* NAME.set-aside-foreign-TIME: of another pool or node */
   uint64_t set_aside_bytes;         /* what they take */
+  uint64_t replaced_layout;         /* of an emptied segment that this build cannot read, and made its own of; 0: none */
 } kv_node_stats;
 KV_API int32_t kv_node_get_stats(kv_node *node, kv_node_stats *out);
 

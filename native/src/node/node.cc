@@ -200,6 +200,7 @@ void Node::run() {
       shell_->turn();
       publishStats();
     }
+    core_->ended();
   } catch (const SegmentLost& lost) {
     log(LogLevel::Error, std::string("the node ends: ") + lost.what());
   } catch (const std::exception& defect) {
@@ -273,6 +274,7 @@ kv_node_stats Node::stats() const {
   out.damaged_files_set_aside = aside_.damaged;
   out.foreign_files_set_aside = aside_.foreign;
   out.set_aside_bytes = aside_.bytes;
+  out.replaced_layout = segment_.replacedLayout;
   return out;
 }
 

@@ -24,6 +24,19 @@ NodeCore::NodeCore(CoreConfig config, store::Directory& directory, store::StateP
     pages.incarnation = context_.config.self.incarnation;
     pages.tier = tier_.on() ? tier->number() : 0;
   });
+  if (isEmpty()) {
+    state.sayEmptied();
+  } else if (Status inUse = state.takeBackEmptied(); !inUse.ok()) {
+    context_.outbox.note(LogLevel::Error, inUse.text());  // tried again before the next object comes
+  }
+}
+
+bool NodeCore::isEmpty() const {
+  return context_.directory.objects() == 0 && (!tier_.on() || context_.table->objects() == 0);
+}
+
+void NodeCore::ended() {
+  if (isEmpty()) context_.state.sayEmptied();
 }
 
 void NodeCore::accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer) {

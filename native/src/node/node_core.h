@@ -79,7 +79,11 @@ class NodeCore {
   [[nodiscard]] std::vector<Action> takeActions() { return context_.outbox.take(); }
   [[nodiscard]] CoreSnapshot snapshot() const;
 
+  /// The last turn is over: a segment that is left without objects says so to the next life.
+  void ended();
+
  private:
+  [[nodiscard]] bool isEmpty() const;
   [[nodiscard]] bool sweepMayGoOn() const;
   [[nodiscard]] bool tierMayGoOn() const;
 

@@ -75,6 +75,7 @@ Result<uint32_t> Directory::reserve(const ObjectId& id, std::string_view key, ui
     return Status(committed ? KV_EXISTS : KV_BUSY, "object " + toString(id) + " is here already");
   }
   if (removed(id, key)) return Status(KV_STALE_EPOCH, "object " + toString(id) + " is removed already");
+  if (Status inUse = state_.takeBackEmptied(); !inUse.ok()) return inUse;
   Result<uint32_t> slot = occupy(id, key, payloadLength, retention);
   if (slot.ok()) byId_.emplace(id, slot.value());
   return slot;

@@ -74,12 +74,18 @@ struct SegmentState {
   uint64_t layoutSince;          // records of this generation and later ones are in activeLayout, earlier ones in 1
   uint16_t activeWire;           // versions that the pool speaks and writes; see wire::ActiveVersions
   uint16_t activeLayout;
-  uint32_t tier;  // number of the SSD tier that life had, 0: none; another one is not believed
-  uint32_t reserved;
+  uint32_t tier;     // number of the SSD tier that life had, 0: none; another one is not believed
+  uint32_t emptied;  // emptiedMark() of that life: it says that no object is in the segment, nor in the tier
   uint32_t crc;
 };
 static_assert(sizeof(SegmentState) == 88 && offsetof(SegmentState, crc) == 84);
 static_assert(std::is_trivially_copyable_v<SegmentState>);
+
+/// Names the life that says so, because a build that does not know of the mark carries it on unread, while it puts
+/// objects there: but each life stores its own incarnation first. Never 0, which is what such builds write.
+inline uint32_t emptiedMark(uint64_t incarnation) {
+  return crc32c(&incarnation, sizeof incarnation, 0x454D5054) | 1U;
+}
 
 /// Tombstone: objects of the key up to this object id are removed, wherever they turn up.
 enum class SlotState : uint32_t { Free = 0, Reserved = 1, Committed = 2, Tombstone = 3 };

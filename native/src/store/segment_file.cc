@@ -82,6 +82,13 @@ Result<SegmentFile> create(const std::string& path, const Plan& plan, StoreGate&
   return segment;
 }
 
+/// What may be in it nobody else may have: only its own version, or a person, can tell.
+Status unreadable(const std::string& path, const HeaderCheck& check) {
+  return {KV_SEGMENT_LAYOUT, path + ": " + check.why +
+                                 ", and it does not say that it was emptied, so it is left as it is; start a version "
+                                 "that knows it, have its node drained and stopped in order, or move the file away"};
+}
+
 }  // namespace
 
 Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdentity& identity, uint64_t segmentBytes,
@@ -109,12 +116,22 @@ Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdent
     mapping = std::move(mapped.value());
     check = checkHeader(mapping.bytes(), identity);
   }
+  uint16_t replaced = 0;
   if (check.verdict == HeaderVerdict::OtherLayout) {
-    return Status(KV_SEGMENT_LAYOUT,
-                  path + ": " + check.why + "; start a version that knows it, or move the file away");
+    // A state that this build cannot find says nothing.
+    if (check.layout == 0 || !saysEmptied(mapping.bytes())) return unreadable(path, check);
+    if (Status renewed = renewSegment(mapping.bytes(), identity, gate); !renewed.ok()) return renewed;
+    replaced = check.layout;
+    check = checkHeader(mapping.bytes(), identity);
   }
   if (check.verdict == HeaderVerdict::Fits) {
     Result<SegmentFile> segment = finish(std::move(file), std::move(mapping), check.geometry, memory.value());
+    if (segment.ok() && replaced != 0) {
+      segment.value().replacedLayout = replaced;
+      segment.value().warnings.push_back(path + " was in layout " + std::to_string(replaced) +
+                                         ", which this library does not know, and says that no object was in it: a "
+                                         "new segment was made in its place");
+    }
     if (segment.ok() && size.value() != possibleBytes(segmentBytes, memory.value())) {
       segment.value().warnings.push_back(path + " keeps its size of " + sizeText(size.value()) + "; " +
                                          sizeText(segmentBytes) + " were asked for and take effect with a new file");

@@ -24,13 +24,15 @@ struct SegmentFile {
   Geometry geometry;
   Memory memory;
   bool created = false;
+  uint16_t replacedLayout = 0;        // of the emptied segment in whose place this one was made; 0: none
   std::vector<std::string> warnings;  // what people should know: set aside, other size than asked for
 };
 
 /// Opens DIR/segment-0.kvs, or makes it. A damaged or foreign file is renamed to
-/// segment-0.kvs.set-aside-REASON-TIMESTAMP (UTC, given by the caller) and a new one made. KV_SEGMENT_IN_USE,
-/// KV_SEGMENT_LAYOUT, KV_IO (with what to do when the file system is full). On hugetlbfs the size is rounded up to
-/// whole pages. `numa` is for a new file; the pages of an old one stay where they are.
+/// segment-0.kvs.set-aside-REASON-TIMESTAMP (UTC, given by the caller) and a new one made; one in another layout that
+/// says that it was emptied is made anew in its place. KV_SEGMENT_IN_USE, KV_SEGMENT_LAYOUT, KV_IO (with what to do
+/// when the file system is full). On hugetlbfs the size is rounded up to whole pages. `numa` is for a new file; the
+/// pages of an old one stay where they are.
 Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdentity& identity, uint64_t segmentBytes,
                                 const std::string& timestamp, StoreGate& gate, const NumaPlacement& numa = {});
 

@@ -2,7 +2,9 @@
 #include "store/segment_header.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <stdexcept>
@@ -23,7 +25,7 @@ constexpr uint64_t statePage(uint64_t sequence) {
 }
 
 HeaderCheck reject(HeaderVerdict verdict, std::string why) {
-  return {verdict, std::move(why), {}};
+  return {verdict, std::move(why), {}, 0};
 }
 
 std::string ownerText(const PoolId& pool, const std::string& node, uint32_t segment) {
@@ -32,11 +34,30 @@ std::string ownerText(const PoolId& pool, const std::string& node, uint32_t segm
 
 /// Every number must be what this layout makes of the file's size, so that nothing is left to check later.
 bool numbersFit(const SegmentHeader& header, const Geometry& geometry) {
-  return header.headerVersion == kHeaderVersion && header.headerBytes == sizeof(SegmentHeader) &&
-         header.recordBytes == sizeof(DirectoryRecord) && header.directoryOffset == kDirectoryOffset &&
+  return header.recordBytes == sizeof(DirectoryRecord) && header.directoryOffset == kDirectoryOffset &&
          header.fileBytes == geometry.fileBytes && header.dataOffset == geometry.dataOffset &&
-         header.dataBytes == geometry.dataBytes && header.slots == geometry.slots &&
-         header.nodeIdLength <= kNodeIdBytesMax;
+         header.dataBytes == geometry.dataBytes && header.slots == geometry.slots;
+}
+
+SegmentHeader headerOf(const Geometry& geometry, const SegmentIdentity& identity) {
+  if (identity.nodeId.size() > kNodeIdBytesMax) throw std::logic_error("node id too long for a segment header");
+  SegmentHeader header{};
+  header.magic = kSegmentMagic;
+  header.headerVersion = kHeaderVersion;
+  header.headerBytes = sizeof(SegmentHeader);
+  header.fileBytes = geometry.fileBytes;
+  header.directoryOffset = kDirectoryOffset;
+  header.dataOffset = geometry.dataOffset;
+  header.dataBytes = geometry.dataBytes;
+  header.slots = geometry.slots;
+  header.recordBytes = sizeof(DirectoryRecord);
+  header.poolHigh = identity.poolId.high;
+  header.poolLow = identity.poolId.low;
+  header.segment = identity.segment;
+  header.nodeIdLength = static_cast<uint32_t>(identity.nodeId.size());
+  std::copy(identity.nodeId.begin(), identity.nodeId.end(), header.nodeId.begin());
+  header.crc = headerCrc(header);
+  return header;
 }
 
 /// The way out is the caller's to say.
@@ -44,18 +65,29 @@ std::string layoutUnknown(uint32_t layout, const wire::VersionRange& known) {
   return "the segment is written in layout " + std::to_string(layout) + ", this library knows " + wire::toString(known);
 }
 
+/// One of the two copies of the state, if it is intact.
+std::optional<SegmentState> stateCopy(std::span<const uint8_t> file, uint64_t copy) {
+  std::atomic_thread_fence(std::memory_order_acquire);
+  SegmentState state;
+  std::memcpy(&state, file.data() + statePage(copy), sizeof state);
+  if (state.crc != stateCrc(state) || state.sequence % 2 != copy) return std::nullopt;
+  return state;
+}
+
 }  // namespace
 
 std::optional<SegmentState> newestState(std::span<const uint8_t> file) {
-  std::atomic_thread_fence(std::memory_order_acquire);
-  std::optional<SegmentState> newest;
-  for (const uint64_t copy : {uint64_t{0}, uint64_t{1}}) {
-    SegmentState state;
-    std::memcpy(&state, file.data() + statePage(copy), sizeof state);
-    if (state.crc != stateCrc(state) || state.sequence % 2 != copy) continue;
-    if (!newest || state.sequence > newest->sequence) newest = state;
-  }
-  return newest;
+  const std::optional<SegmentState> even = stateCopy(file, 0);
+  const std::optional<SegmentState> odd = stateCopy(file, 1);
+  if (!even || !odd) return even ? even : odd;
+  return even->sequence > odd->sequence ? even : odd;
+}
+
+bool saysEmptied(std::span<const uint8_t> file) {
+  const auto says = [](const std::optional<SegmentState>& state) {
+    return state && state->emptied == emptiedMark(state->incarnation);
+  };
+  return says(stateCopy(file, 0)) && says(stateCopy(file, 1));
 }
 
 HeaderCheck checkHeader(std::span<const uint8_t> file, const SegmentIdentity& expected) {
@@ -73,9 +105,9 @@ HeaderCheck checkHeader(std::span<const uint8_t> file, const SegmentIdentity& ex
                                                   std::to_string(kHeaderVersion));
   }
   if (header.crc != headerCrc(header)) return reject(HeaderVerdict::Damaged, "the header has a wrong checksum");
-  if (!numbersFit(header, *geometry)) {
-    return reject(HeaderVerdict::Damaged, "the header does not fit the file: it is " + std::to_string(file.size()) +
-                                              " bytes long and was made with " + std::to_string(header.fileBytes));
+  if (header.headerVersion != kHeaderVersion || header.headerBytes != sizeof(SegmentHeader) ||
+      header.nodeIdLength > kNodeIdBytesMax) {
+    return reject(HeaderVerdict::Damaged, "the header contradicts itself");
   }
   const PoolId pool{header.poolHigh, header.poolLow};
   const std::string node(header.nodeId.data(), header.nodeIdLength);
@@ -86,50 +118,83 @@ HeaderCheck checkHeader(std::span<const uint8_t> file, const SegmentIdentity& ex
   const std::optional<SegmentState> state = newestState(file);
   if (!state) return reject(HeaderVerdict::Damaged, "both copies of the state have wrong checksums");
   if (!wire::contains(expected.build.layout, state->activeLayout)) {
-    return reject(HeaderVerdict::OtherLayout, layoutUnknown(state->activeLayout, expected.build.layout));
+    HeaderCheck other = reject(HeaderVerdict::OtherLayout, layoutUnknown(state->activeLayout, expected.build.layout));
+    other.layout = state->activeLayout;
+    return other;
   }
-  return {HeaderVerdict::Fits, {}, *geometry};
+  // Only now: another layout may place things elsewhere.
+  if (!numbersFit(header, *geometry)) {
+    return reject(HeaderVerdict::Damaged, "the header does not fit the file: it is " + std::to_string(file.size()) +
+                                              " bytes long and was made with " + std::to_string(header.fileBytes));
+  }
+  return {HeaderVerdict::Fits, {}, *geometry, 0};
 }
 
 void formatSegment(std::span<uint8_t> file, const Geometry& geometry, const SegmentIdentity& identity,
                    StoreGate& gate) {
-  if (identity.nodeId.size() > kNodeIdBytesMax) throw std::logic_error("node id too long for a segment header");
+  const SegmentHeader header = headerOf(geometry, identity);
   SegmentState state{};
-  state.sequence = 1;
   state.generationHighWater = 1;  // 0 is no generation
   state.layoutSince = 1;
   state.activeWire = identity.build.wire.min;
   state.activeLayout = identity.build.layout.min;
-  state.crc = stateCrc(state);
-  gate.store(file.data() + statePage(state.sequence), &state, sizeof state);
-
-  SegmentHeader header{};
-  header.magic = kSegmentMagic;
-  header.headerVersion = kHeaderVersion;
-  header.headerBytes = sizeof(SegmentHeader);
-  header.fileBytes = geometry.fileBytes;
-  header.directoryOffset = kDirectoryOffset;
-  header.dataOffset = geometry.dataOffset;
-  header.dataBytes = geometry.dataBytes;
-  header.slots = geometry.slots;
-  header.recordBytes = sizeof(DirectoryRecord);
-  header.poolHigh = identity.poolId.high;
-  header.poolLow = identity.poolId.low;
-  header.segment = identity.segment;
-  header.nodeIdLength = static_cast<uint32_t>(identity.nodeId.size());
-  std::copy(identity.nodeId.begin(), identity.nodeId.end(), header.nodeId.begin());
-  header.crc = headerCrc(header);
+  state.emptied = emptiedMark(state.incarnation);
+  for (state.sequence = 1; state.sequence <= 2; ++state.sequence) {
+    state.crc = stateCrc(state);
+    gate.store(file.data() + statePage(state.sequence), &state, sizeof state);
+  }
   gate.store(file.data(), &header, sizeof header);
 }
 
-StatePages::StatePages(std::span<uint8_t> file, StoreGate& gate) : file_(file), gate_(gate) {
+Status renewSegment(std::span<uint8_t> file, const SegmentIdentity& identity, StoreGate& gate) {
+  const Geometry geometry = planGeometry(file.size()).value();
+  static const std::array<uint8_t, size_t{1} << 20> zeros{};
+  for (uint64_t at = kDirectoryOffset; at < geometry.dataOffset; at += zeros.size()) {
+    gate.store(file.data() + at, zeros.data(), std::min<uint64_t>(zeros.size(), geometry.dataOffset - at));
+  }
+  const SegmentHeader header = headerOf(geometry, identity);
+  if (std::memcmp(file.data(), &header, sizeof header) != 0) gate.store(file.data(), &header, sizeof header);
+  if (!gate.settle(file.data(), geometry.dataOffset)) return systemError("cannot make a segment anew", errno);
+  StatePages pages(file, gate);
+  for (int copy = 0; copy < 2; ++copy) {
+    pages.update([&](SegmentState& state) {
+      const bool speaks = wire::contains(identity.build.wire, state.activeWire);
+      state.activeWire = speaks ? state.activeWire : identity.build.wire.min;
+      state.activeLayout = identity.build.layout.min;
+      state.layoutSince = 1;
+    });
+  }
+  return {};
+}
+
+StatePages::StatePages(std::span<uint8_t> file, StoreGate& gate)
+    : file_(file), gate_(gate), emptied_(saysEmptied(file)) {
   const std::optional<SegmentState> newest = newestState(file);
   if (!newest) throw std::logic_error("segment without an intact state");
   state_ = *newest;
 }
 
+void StatePages::sayEmptied() {
+  if (emptied_) return;
+  emptied_ = true;
+  store(state_);
+  store(state_);
+}
+
+Status StatePages::takeBack() {
+  unsettled_ = true;
+  emptied_ = false;
+  if (state_.emptied != 0) store(state_);
+  if (!gate_.settle(file_.data() + kStateOffset, kDirectoryOffset - kStateOffset)) {
+    return systemError("cannot write down that the segment is in use", errno);
+  }
+  unsettled_ = false;
+  return {};
+}
+
 void StatePages::store(SegmentState next) {
   next.sequence = state_.sequence + 1;
+  next.emptied = emptied_ ? emptiedMark(next.incarnation) : 0;
   next.crc = stateCrc(next);
   gate_.store(file_.data() + statePage(next.sequence), &next, sizeof next);
   state_ = next;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/ids.h"
+#include "base/status.h"
 #include "store/layout.h"
 #include "store/store_gate.h"
 #include "wire/protocol.h"
@@ -37,8 +38,9 @@ enum class HeaderVerdict {
 
 struct HeaderCheck {
   HeaderVerdict verdict = HeaderVerdict::Damaged;
-  std::string why;    // a sentence unless it fits
-  Geometry geometry;  // when it fits
+  std::string why;      // a sentence unless it fits
+  Geometry geometry;    // when it fits
+  uint16_t layout = 0;  // that it is written in, when that is OtherLayout and known
 };
 
 /// Judges the header and the state copies of a whole file, trusting nothing in it.
@@ -50,11 +52,25 @@ void formatSegment(std::span<uint8_t> file, const Geometry& geometry, const Segm
 /// The newest intact copy of the state in a whole file, also while its node is storing the other one.
 std::optional<SegmentState> newestState(std::span<const uint8_t> file);
 
+/// Whether the segment says of itself that no object is in it, in whatever layout. Both copies of the state must be
+/// intact and say so: where one is damaged, the other may be from before the mark was taken back.
+bool saysEmptied(std::span<const uint8_t> file);
+
+/// Makes an emptied segment in another layout, whose header passed otherwise, one of this build in its place. What is
+/// no matter of layouts is kept: authority, purge id, leases, generations, which tier is believed. Until the last store
+/// it stays an emptied segment in the other layout. KV_IO when the disk does not take it.
+Status renewSegment(std::span<uint8_t> file, const SegmentIdentity& identity, StoreGate& gate);
+
 /// The state pages: always one intact copy, whatever store is cut.
 class StatePages {
  public:
   /// Reads the newest intact copy. The file must have passed checkHeader.
   StatePages(std::span<uint8_t> file, StoreGate& gate);
+
+  /// No object is in the segment: from now on the file says so, whatever else of the state is changed.
+  void sayEmptied();
+  /// One may come: the file says so no more, on the disk too when this returns OK. Cheap when it does not say so.
+  Status takeBackEmptied() { return emptied_ || unsettled_ ? takeBack() : Status(); }
 
   [[nodiscard]] const SegmentState& get() const { return state_; }
   [[nodiscard]] wire::ActiveVersions active() const { return {state_.activeWire, state_.activeLayout}; }
@@ -69,10 +85,13 @@ class StatePages {
 
  private:
   void store(SegmentState next);
+  Status takeBack();
 
   std::span<uint8_t> file_;
   StoreGate& gate_;
   SegmentState state_{};
+  bool emptied_ = false;    // the file says so
+  bool unsettled_ = false;  // it was taken back, and that may not have reached the disk
 };
 
 }  // namespace kvpool::store

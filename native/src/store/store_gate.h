@@ -7,8 +7,9 @@
 
 namespace kvpool::store {
 
-/// Every store to the header state and the directory of a segment goes through one of these, and nothing else writes
-/// there. Tests and the simulation put their own in its place to cut a store, or the life of the node, at any of them.
+/// Every store to the header, the state and the directory of a segment goes through one of these, and nothing else
+/// writes there. Tests and the simulation put their own in its place to cut a store, or the life of the node, at any of
+/// them.
 class StoreGate {
  public:
   virtual ~StoreGate() = default;
@@ -20,6 +21,10 @@ class StoreGate {
     std::memcpy(destination, source, length);
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
+
+  /// Returns when what was stored there is on the disk, where the segment lies on one; false when that fails. For the
+  /// little that must be there before anything else: the kernel writes pages back in whatever order it likes.
+  virtual bool settle(const void* address, size_t length);
 };
 
 }  // namespace kvpool::store

@@ -159,6 +159,7 @@ static void dump_node_stats(void) {
   FIELD(kv_node_stats, damaged_files_set_aside);
   FIELD(kv_node_stats, foreign_files_set_aside);
   FIELD(kv_node_stats, set_aside_bytes);
+  FIELD(kv_node_stats, replaced_layout);
 }
 
 static void dump_client_params(void) {

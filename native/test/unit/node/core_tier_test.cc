@@ -130,6 +130,18 @@ TEST_F(TierTest, AnObjectGoesThereAndIsReadFromThereWithoutItsMemory) {
   EXPECT_EQ(node.core->snapshot().tierObjects, 1U);
 }
 
+TEST_F(TierTest, ANodeWhoseObjectsAreAllThereIsNotEmptied) {
+  const ExtentRef memory = put(1);
+  demote(1, memory);
+  work();
+  node.free(kMaster, kLeader, {{memory, {3, 1}}});
+  ASSERT_EQ(node.segment.directory->objects(), 0U);
+  node.core->ended();
+  EXPECT_FALSE(store::saysEmptied(node.segment.memory));
+  restart();
+  EXPECT_FALSE(store::saysEmptied(node.segment.memory)) << "nor is the next life of it";
+}
+
 TEST_F(TierTest, ARestartFindsItAndSnapshotsNameIt) {
   const ExtentRef extent = putBoth(1);
   restart();

@@ -95,7 +95,8 @@ final class Layouts {
             u64("ssd_off"),
             u64("damaged_files_set_aside"),
             u64("foreign_files_set_aside"),
-            u64("set_aside_bytes"));
+            u64("set_aside_bytes"),
+            u64("replaced_layout"));
 
     static final StructLayout CLIENT_PARAMS = struct(
             "kv_client_params",

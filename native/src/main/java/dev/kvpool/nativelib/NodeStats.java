@@ -45,6 +45,7 @@ import java.util.Set;
  * @param ucxReadBytes payload bytes read through UCX
  * @param ssd the SSD tier
  * @param setAside files that the node could not use and did not delete
+ * @param replacedLayout layout of an emptied segment that this build cannot read and made its own of at this start; 0: none
  */
 public record NodeStats(
         int listenPort,
@@ -85,7 +86,8 @@ public record NodeStats(
         long ucxWriteBytes,
         long ucxReadBytes,
         Ssd ssd,
-        SetAside setAside) {
+        SetAside setAside,
+        long replacedLayout) {
 
     public NodeStats {
         protocols = Set.copyOf(protocols);
@@ -169,6 +171,7 @@ public record NodeStats(
                 stats.u64("ucx_write_bytes"),
                 stats.u64("ucx_read_bytes"),
                 Ssd.of(stats),
-                SetAside.of(stats));
+                SetAside.of(stats),
+                stats.u64("replaced_layout"));
     }
 }
