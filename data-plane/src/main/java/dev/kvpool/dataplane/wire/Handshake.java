@@ -23,7 +23,8 @@ public final class Handshake {
     public record Self(String name, UUID poolId, long incarnation, Versions versions) {}
 
     /**
-     * The answer to a Hello.
+     * The answer to a Hello. Which segment layouts a peer knows is no matter here, since masters read no segments: in a drained
+     * upgrade nodes are beside each other that could not read each other's.
      *
      * @param active what the pool speaks, as far as it is known: it is spoken with whoever knows it, and nobody else is let in
      */
@@ -46,27 +47,7 @@ public final class Handshake {
             return refused(
                     self,
                     RefusalCode.WIRE_VERSION,
-                    speaks(
-                            hello,
-                            self,
-                            "wire",
-                            hello.versions().wire(),
-                            self.versions().wire(),
-                            active.wire()));
-        }
-        boolean layoutFits = hello.role() != Role.NODE
-                || highestCommon(hello.versions().layout(), self.versions().layout()) != 0;
-        if (!layoutFits) {
-            return refused(
-                    self,
-                    RefusalCode.LAYOUT_VERSION,
-                    speaks(
-                            hello,
-                            self,
-                            "segment layout",
-                            hello.versions().layout(),
-                            self.versions().layout(),
-                            0));
+                    speaks(hello, self, hello.versions().wire(), self.versions().wire(), active.wire()));
         }
         if (!hello.poolId().equals(HandshakeMessage.ANY_POOL) && !hello.poolId().equals(self.poolId())) {
             return refused(
@@ -107,13 +88,11 @@ public final class Handshake {
         return Versions.common(one, other).orElse(0);
     }
 
-    private static String speaks(
-            Hello hello, Self self, String what, VersionRange theirs, VersionRange ours, int active) {
-        String both = "%s (kvpool %s) knows %s version %s, master %s (kvpool %s) knows %s"
+    private static String speaks(Hello hello, Self self, VersionRange theirs, VersionRange ours, int active) {
+        String both = "%s (kvpool %s) knows wire version %s, master %s (kvpool %s) knows %s"
                 .formatted(
                         peer(hello),
                         hello.versions().product(),
-                        what,
                         theirs,
                         self.name(),
                         self.versions().product(),

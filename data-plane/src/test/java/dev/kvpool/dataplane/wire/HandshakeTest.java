@@ -77,10 +77,10 @@ class HandshakeTest {
     }
 
     @Test
-    void theSegmentLayoutCountsForNodesOnly() {
+    void theSegmentLayoutIsNoMatterToAMaster() {
         Versions newerLayout = versions("0.9.0", 2, 4, 3, 3);
 
-        assertThat(refused(hello(Role.NODE, POOL, 0, newerLayout, "n")).code()).isEqualTo(RefusalCode.LAYOUT_VERSION);
+        assertThat(welcome(hello(Role.NODE, POOL, 0, newerLayout, "n"))).isNotNull();
         assertThat(welcome(hello(Role.CLIENT, POOL, 0, newerLayout, "c"))).isNotNull();
     }
 
