@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.admin;
 
+import dev.kvpool.dataplane.http.Request;
 import dev.kvpool.dataplane.http.Response;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -34,5 +35,14 @@ final class Answers {
                 .map(lease -> "; the Lease is held by " + lease.holderName())
                 .orElse("");
         return Response.text(503, "this master does not serve as leader" + leader + "\n");
+    }
+
+    /** A parameter that is true or false, and false when it is not there. */
+    static boolean onOff(Request request, String name) {
+        String text = request.parameter(name).orElse("false");
+        if (!text.equals("true") && !text.equals("false")) {
+            throw new IllegalArgumentException(name + " must be true or false, not " + text);
+        }
+        return text.equals("true");
     }
 }

@@ -41,10 +41,11 @@ final class DrainRoutes {
         String node = node(request);
         Duration timeout =
                 request.parameter("timeout").map(DrainRoutes::timeout).orElse(TIMEOUT_DEFAULT);
+        boolean clears = Answers.onOff(request, "clear");
         if (!master.isLeader()) {
             return Answers.notLeader(master);
         }
-        Optional<String> objection = Answers.await(master.drain(node, timeout, clock.instant()));
+        Optional<String> objection = Answers.await(master.drain(node, clears, timeout, clock.instant()));
         return objection
                 .map(why -> Response.text(409, why + "\n"))
                 .orElseGet(() -> Response.json(

@@ -30,7 +30,7 @@ final class FinaliseRoutes {
 
     private Response finalise(Request request) {
         ActiveVersions target = new ActiveVersions(number(request, "wire"), number(request, "layout"));
-        boolean ignoreClients = onOff(request, "ignore-clients");
+        boolean ignoreClients = Answers.onOff(request, "ignore-clients");
         if (!master.isLeader()) {
             return Answers.notLeader(master);
         }
@@ -59,13 +59,5 @@ final class FinaliseRoutes {
         }
         throw new IllegalArgumentException(name + " must be a version number, 1 to " + VERSION_MAX + ", not '" + text
                 + "': /api/v1/finalise?wire=N&layout=N");
-    }
-
-    private static boolean onOff(Request request, String name) {
-        String text = request.parameter(name).orElse("false");
-        if (!text.equals("true") && !text.equals("false")) {
-            throw new IllegalArgumentException(name + " must be true or false, not " + text);
-        }
-        return text.equals("true");
     }
 }

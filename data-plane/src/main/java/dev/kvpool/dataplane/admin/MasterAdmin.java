@@ -64,8 +64,12 @@ public interface MasterAdmin {
     /** Has every node go over to these versions; the answer says why that is not possible, or nothing. */
     CompletableFuture<Optional<String>> activate(ActiveVersions versions);
 
-    /** Begins to empty a node; the answer says why that is not possible, or nothing. */
-    CompletableFuture<Optional<String>> drain(String node, Duration timeout, Instant startedAt);
+    /**
+     * Begins to empty a node; the answer says why that is not possible, or nothing.
+     *
+     * @param clears whether nothing is to be left there, not even what others have too
+     */
+    CompletableFuture<Optional<String>> drain(String node, boolean clears, Duration timeout, Instant startedAt);
 
     /** Ends the emptying of a node, which takes part again; the answer is false when there was none. */
     CompletableFuture<Boolean> cancelDrain(String node);

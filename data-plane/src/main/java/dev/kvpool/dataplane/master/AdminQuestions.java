@@ -121,8 +121,8 @@ final class AdminQuestions implements MasterAdmin {
     }
 
     @Override
-    public CompletableFuture<Optional<String>> drain(String node, Duration timeout, Instant startedAt) {
-        return loop.ask(core -> core.drain(node, timeout.toMillis(), startedAt.toEpochMilli(), loop.nowMs()));
+    public CompletableFuture<Optional<String>> drain(String node, boolean clears, Duration timeout, Instant startedAt) {
+        return loop.ask(core -> core.drain(node, clears, timeout.toMillis(), startedAt.toEpochMilli(), loop.nowMs()));
     }
 
     @Override

@@ -61,6 +61,7 @@ final class NodeDocument {
                 .put("damaged", stats.setAside().damaged())
                 .put("foreign", stats.setAside().foreign())
                 .put("bytes", stats.setAside().bytes());
+        root.put("replacedLayout", stats.replacedLayout());
         return root.toString();
     }
 

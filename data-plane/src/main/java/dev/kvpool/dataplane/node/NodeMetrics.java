@@ -37,6 +37,10 @@ final class NodeMetrics extends SampledMetrics<NodeStats> {
                 "kvpool.node.set.aside.bytes",
                 "Bytes that these take.",
                 stats -> stats.setAside().bytes());
+        gauge(
+                "kvpool.node.replaced.layout",
+                "Layout of the emptied segment in whose place this start made another; 0 for none.",
+                NodeStats::replacedLayout);
         gauge("kvpool.node.tombstones", "Removed keys kept in mind.", NodeStats::tombstones);
         gauge("kvpool.node.scrub.rounds", "Times the scrub has been through the segment.", NodeStats::scrubRounds);
         gauge("kvpool.node.prefault.bytes", "Bytes of the segment to be prefaulted.", NodeStats::prefaultBytes);

@@ -182,7 +182,10 @@ class MasterProcessTest {
             assertThat(get(master, "/version").body()).isEqualTo(PeerSocket.VERSIONS.json());
             assertThat(get(master, "/metrics").body())
                     .contains("master_key_count 1.0", "kvpool_master_puts_total{reason=\"published\"} 1.0");
-            assertThat(post(master, "/api/v1/drain?node=a").statusCode()).isEqualTo(202);
+            assertThat(post(master, "/api/v1/drain?node=a&clear=yes").statusCode())
+                    .isEqualTo(400);
+            assertThat(post(master, "/api/v1/drain?node=a&clear=true").statusCode())
+                    .isEqualTo(202);
             await().atMost(PATIENCE).untilAsserted(() -> {
                 JsonNode left =
                         pool(master).path("nodes").path(0).path("leftovers").path(0);

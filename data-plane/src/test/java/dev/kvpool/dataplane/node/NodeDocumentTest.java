@@ -22,6 +22,6 @@ class NodeDocumentTest {
                         + "\"ucx\":{\"clients\":28,\"refusals\":29,\"writeBytes\":30,\"readBytes\":31},"
                         + "\"copiesIn\":{\"objects\":23,\"bytes\":24},"
                         + "\"ssd\":{\"capacityBytes\":32,\"usedBytes\":33,\"objects\":34,\"off\":true},"
-                        + "\"setAside\":{\"damaged\":38,\"foreign\":39,\"bytes\":40}}");
+                        + "\"setAside\":{\"damaged\":38,\"foreign\":39,\"bytes\":40},\"replacedLayout\":41}");
     }
 }

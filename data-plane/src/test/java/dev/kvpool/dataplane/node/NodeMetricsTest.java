@@ -46,6 +46,7 @@ class NodeMetricsTest {
                 .contains("\nkvpool_node_files_set_aside{reason=\"damaged\"} 38.0\n")
                 .contains("\nkvpool_node_files_set_aside{reason=\"foreign\"} 39.0\n")
                 .contains("\nkvpool_node_set_aside_bytes 40.0\n")
+                .contains("\nkvpool_node_replaced_layout 41.0\n")
                 .contains("jvm_memory_used_bytes");
     }
 

@@ -81,7 +81,8 @@ class ReadinessTest {
                     30,
                     31,
                     new NodeStats.Ssd(32, 33, 34, 35, 36, 37, true),
-                    new NodeStats.SetAside(38, 39, 40));
+                    new NodeStats.SetAside(38, 39, 40),
+                    41);
         }
     }
 }

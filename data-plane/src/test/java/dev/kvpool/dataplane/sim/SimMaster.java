@@ -144,9 +144,10 @@ final class SimMaster extends SimProcess {
         return gone;
     }
 
-    /** Begins to empty a node if this master leads and the node takes part. */
+    /** Begins to empty a node if this master leads and the node takes part; every second time nothing is to be left there. */
     boolean drain(String node, long timeoutMs) {
-        boolean begun = core.drain(node, timeoutMs, world.nowMs(), clockMs()).isEmpty();
+        boolean begun = core.drain(node, timeoutMs % 2 == 0, timeoutMs, world.nowMs(), clockMs())
+                .isEmpty();
         perform();
         return begun;
     }

@@ -21,6 +21,10 @@ final class Drain {
     final long incarnation;
     final long startedAtMs;
     final long untilMs;
+
+    /** Nothing is to be left on the node, not even what others have too: its segment must be empty when it goes. */
+    final boolean clears;
+
     private DrainStatus.State state = DrainStatus.State.DRAINING;
     private Map<Reason, Tally> left = new LinkedHashMap<>();
     private Map<Reason, Tally> counting = new LinkedHashMap<>();
@@ -43,8 +47,9 @@ final class Drain {
     long notedMs = Long.MIN_VALUE;
     boolean noteIsSafe;
 
-    Drain(String node, long incarnation, long startedAtMs, long untilMs, ObjectId notedBy) {
+    Drain(String node, long incarnation, long startedAtMs, long untilMs, boolean clears, ObjectId notedBy) {
         this.node = node;
+        this.clears = clears;
         this.incarnation = incarnation;
         this.startedAtMs = startedAtMs;
         this.untilMs = untilMs;
@@ -53,12 +58,13 @@ final class Drain {
 
     /**
      * As it was under another leader. What is left has to be counted anew, also of one that was done: this leader may have
-     * put something there before it heard of it.
+     * put something there before it heard of it. That others have what is there too is all that notes tell: who wants the
+     * node cleared asks again.
      */
     static Drain resumed(DrainNote note, ObjectId notedBy, long nowMs) {
         boolean done = note.stage() == DrainNote.Stage.DRAINED;
         long leftMs = done ? Math.max(note.leftMs(), Bounds.DRAINED_CHECK_MS) : note.leftMs();
-        Drain drain = new Drain(note.node(), note.incarnation(), note.startedAtMs(), nowMs + leftMs, notedBy);
+        Drain drain = new Drain(note.node(), note.incarnation(), note.startedAtMs(), nowMs + leftMs, false, notedBy);
         drain.objectsMoved = note.objectsMoved();
         drain.bytesMoved = note.bytesMoved();
         drain.state =

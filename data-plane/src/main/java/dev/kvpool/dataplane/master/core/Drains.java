@@ -45,9 +45,10 @@ final class Drains {
     /**
      * Begins, or begins anew, to empty a node. Answers why that is not possible, or nothing.
      *
+     * @param clears whether nothing is to be left there, not even what others have too
      * @param startedAtMs what people shall be told as the time it began
      */
-    Optional<String> start(String id, long timeoutMs, long startedAtMs, long nowMs) {
+    Optional<String> start(String id, boolean clears, long timeoutMs, long startedAtMs, long nowMs) {
         NodeView node = membership.node(id);
         if (node == null || !node.usable) {
             return Optional.of("node " + id + " does not take part now, so nothing can be copied from it");
@@ -55,7 +56,7 @@ final class Drains {
         if (node.isTransient) {
             return Optional.of("node " + id + " is transient: its memory goes with its process");
         }
-        Drain drain = new Drain(id, node.peer.incarnation(), startedAtMs, nowMs + timeoutMs, nextId.get());
+        Drain drain = new Drain(id, node.peer.incarnation(), startedAtMs, nowMs + timeoutMs, clears, nextId.get());
         hold(drain, nowMs);
         outbox.report("draining node %s with %d objects, %d ms at most".formatted(id, node.replicaCount(), timeoutMs));
         return Optional.empty();
@@ -170,10 +171,21 @@ final class Drains {
             return;
         }
         NodeView node = membership.node(drain.node);
-        boolean beingWritten = node != null && node.grantedSlots > 0;
-        if (nowMs >= drain.namedUntilMs && !beingWritten) {
+        boolean cleared = !drain.clears || (node != null && node.usable && node.replicaCount() == 0);
+        if (mayLeave(drain, node, nowMs) && cleared) {
             end(drain, DrainStatus.State.DRAINED);
         }
+    }
+
+    private static boolean mayLeave(Drain drain, NodeView node, long nowMs) {
+        boolean beingWritten = node != null && node.grantedSlots > 0;
+        return !drain.isAnythingLeft() && nowMs >= drain.namedUntilMs && !beingWritten;
+    }
+
+    /** Whether what the node has can be freed if another one that stays has it too. */
+    boolean isBeingCleared(NodeView node, long nowMs) {
+        Drain drain = node.leaving ? drains.get(node.id) : null;
+        return drain != null && drain.clears && drain.isActive() && mayLeave(drain, node, nowMs);
     }
 
     void tick(long nowMs) {

@@ -259,13 +259,14 @@ public final class MasterCore {
     /**
      * Begins to empty a node, or begins anew.
      *
+     * @param clears whether nothing is to be left there, not even what others have too
      * @param startedAtMs what people shall be told as the time it began
      * @return why that is not possible here and now, or nothing
      */
-    public Optional<String> drain(String node, long timeoutMs, long startedAtMs, long now) {
+    public Optional<String> drain(String node, boolean clears, long timeoutMs, long startedAtMs, long now) {
         nowMs = now;
         return leadership.serves(now)
-                ? upkeep.drain(node, timeoutMs, startedAtMs, now)
+                ? upkeep.drain(node, clears, timeoutMs, startedAtMs, now)
                 : Optional.of("this master does not serve as leader");
     }
 

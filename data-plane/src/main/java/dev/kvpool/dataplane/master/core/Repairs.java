@@ -168,6 +168,7 @@ final class Repairs {
             }
         }
         hotterBytes += first ? bytes : 0;
+        clear(object, holders, nowMs);
         if (CopyPlan.missing(object.wanted(), holders) > 0) {
             Replica leaving = soleReplica(object, holders);
             String why = copy(object, bytes, leaving, holders, now, now.values(), authority, nowMs);
@@ -255,6 +256,22 @@ final class Repairs {
 
     private static boolean isLarger(NodeView node, NodeView than) {
         return node.capacityBytes - node.wantedBytes > than.capacityBytes - than.wantedBytes;
+    }
+
+    /** No reader has a promise that names a node which may be cleared, so leases of the object are no matter. */
+    private void clear(StoredObject object, List<Site> holders, long nowMs) {
+        boolean stays = holders.stream().anyMatch(holder -> holder.serves() && !holder.leaving());
+        if (!stays || copies.isUnderWay(object.id())) {
+            return;
+        }
+        for (Site holder : holders) {
+            NodeView node = membership.node(holder.id());
+            if (holder.serves() && drains.isBeingCleared(node, nowMs)) {
+                frees.trimAll(object, node);
+                counters.add(Count.TRIMMED);
+                progress = true;
+            }
+        }
     }
 
     private void trim(StoredObject object, List<Site> holders) {

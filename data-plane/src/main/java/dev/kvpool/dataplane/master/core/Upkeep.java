@@ -70,8 +70,8 @@ final class Upkeep {
     }
 
     /** Begins to empty a node; answers why not, or nothing. */
-    Optional<String> drain(String node, long timeoutMs, long startedAtMs, long nowMs) {
-        Optional<String> objection = drains.start(node, timeoutMs, startedAtMs, nowMs);
+    Optional<String> drain(String node, boolean clears, long timeoutMs, long startedAtMs, long nowMs) {
+        Optional<String> objection = drains.start(node, clears, timeoutMs, startedAtMs, nowMs);
         repairs.lookAgain();
         return objection;
     }

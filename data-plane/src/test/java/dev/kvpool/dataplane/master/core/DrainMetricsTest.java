@@ -44,7 +44,7 @@ class DrainMetricsTest {
     }
 
     private static void drain(Scenario pool, String node, long timeoutMs) {
-        assertThat(pool.talkedTo().core().drain(node, timeoutMs, 0, pool.world.nowMs()))
+        assertThat(pool.talkedTo().core().drain(node, false, timeoutMs, 0, pool.world.nowMs()))
                 .isEmpty();
     }
 

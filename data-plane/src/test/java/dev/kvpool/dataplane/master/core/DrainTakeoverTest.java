@@ -27,7 +27,7 @@ class DrainTakeoverTest {
     }
 
     private void drain(String node, long timeoutMs) {
-        assertThat(pool.talkedTo().core().drain(node, timeoutMs, STARTED_MS, pool.world.nowMs()))
+        assertThat(pool.talkedTo().core().drain(node, false, timeoutMs, STARTED_MS, pool.world.nowMs()))
                 .isEmpty();
         pool.world.run(20);
     }

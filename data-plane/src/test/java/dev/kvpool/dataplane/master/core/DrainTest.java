@@ -27,8 +27,16 @@ class DrainTest {
 
     /** Drains a pool whose readers have no promises of a former leader any more. */
     private static void drain(Scenario pool, String node) {
+        drain(pool, node, false);
+    }
+
+    private static void clear(Scenario pool, String node) {
+        drain(pool, node, true);
+    }
+
+    private static void drain(Scenario pool, String node, boolean clears) {
         pool.world.run(Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS);
-        assertThat(pool.talkedTo().core().drain(node, TIMEOUT_MS, 0, pool.world.nowMs()))
+        assertThat(pool.talkedTo().core().drain(node, clears, TIMEOUT_MS, 0, pool.world.nowMs()))
                 .isEmpty();
     }
 
@@ -109,7 +117,7 @@ class DrainTest {
         GrantReply slow = pool.grant("slow", 100);
         pool.transientNode("t", 4 * MIB).dial(pool.talkedTo());
         pool.world.run(100);
-        assertThat(pool.talkedTo().core().drain("a", TIMEOUT_MS, 0, pool.world.nowMs()))
+        assertThat(pool.talkedTo().core().drain("a", false, TIMEOUT_MS, 0, pool.world.nowMs()))
                 .isEmpty();
         pool.world.run(Scenario.OBJECT_LEASE_MS + 7_000);
         assertThat(status(pool).state()).isEqualTo(DrainStatus.State.DRAINING);
@@ -144,7 +152,7 @@ class DrainTest {
         for (int i = 0; i < 7; i++) {
             pool.put("k" + i, 1_000);
         }
-        assertThat(pool.talkedTo().core().drain("a", 5_000, 0, pool.world.nowMs()))
+        assertThat(pool.talkedTo().core().drain("a", false, 5_000, 0, pool.world.nowMs()))
                 .isEmpty();
         pool.world.run(6_000);
 
@@ -213,6 +221,53 @@ class DrainTest {
     }
 
     @Test
+    void nothingIsLeftOnANodeThatIsCleared() {
+        Scenario pool =
+                new Scenario().withNodes(4 * MIB, "a", "b", "c").withReplicas(2).leading(7);
+        for (int i = 0; i < 20; i++) {
+            pool.put("k" + i, 100);
+        }
+        clear(pool, "a");
+        pool.world.run(Scenario.OBJECT_LEASE_MS - 1_000);
+        assertThat(pool.node("a").directory()).as("readers may be there").isNotEmpty();
+        pool.world.run(5_000);
+
+        assertThat(status(pool).state()).isEqualTo(DrainStatus.State.DRAINED);
+        assertThat(pool.node("a").directory()).isEmpty();
+        for (int i = 0; i < 20; i++) {
+            assertThat(pool.find("k" + i).replicas()).hasSize(2);
+        }
+    }
+
+    @Test
+    void whatIsReadAllTheTimeIsClearedToo() {
+        Scenario pool = filled(10, 1_000);
+        clear(pool, "a");
+        for (int second = 0; second < 20; second++) {
+            for (int i = 0; i < 10; i++) {
+                assertThat(pool.find("k" + i).status()).isEqualTo(Status.OK);
+            }
+            pool.world.run(1_000);
+        }
+
+        assertThat(status(pool).state()).isEqualTo(DrainStatus.State.DRAINED);
+        assertThat(pool.node("a").directory()).isEmpty();
+    }
+
+    @Test
+    void whatNobodyElseHasIsNeverCleared() {
+        Scenario pool = new Scenario().withNodes(4 * MIB, "a").leading(7);
+        pool.put("key", 1_000);
+        assertThat(pool.talkedTo().core().drain("a", true, 30_000, 0, pool.world.nowMs()))
+                .isEmpty();
+        pool.world.run(40_000);
+
+        assertThat(status(pool).state()).isEqualTo(DrainStatus.State.TIMED_OUT);
+        assertThat(status(pool).objectsLeft()).isEqualTo(1);
+        assertThat(pool.node("a").directory()).hasSize(1);
+    }
+
+    @Test
     void aNodeThatComesBackAsAnotherProcessTakesPartAgain() {
         Scenario pool = filled(5, 100);
         drain(pool, "a");
@@ -234,10 +289,11 @@ class DrainTest {
         MasterCore core = pool.talkedTo().core();
         long now = pool.world.nowMs();
 
-        assertThat(core.drain("nobody", 1_000, 0, now).orElseThrow()).contains("nobody");
-        assertThat(core.drain("c", 1_000, 0, now).orElseThrow()).contains("does not take part");
-        assertThat(core.drain("t", 1_000, 0, now).orElseThrow()).contains("transient");
+        assertThat(core.drain("nobody", false, 1_000, 0, now).orElseThrow()).contains("nobody");
+        assertThat(core.drain("c", false, 1_000, 0, now).orElseThrow()).contains("does not take part");
+        assertThat(core.drain("t", false, 1_000, 0, now).orElseThrow()).contains("transient");
         ModelMaster standby = pool.master();
-        assertThat(standby.core().drain("a", 1_000, 0, now).orElseThrow()).contains("leader");
+        assertThat(standby.core().drain("a", false, 1_000, 0, now).orElseThrow())
+                .contains("leader");
     }
 }
