@@ -93,8 +93,16 @@ public final class HttpMasterClient implements MasterClient {
 
     @Override
     public Optional<String> drain(String address, String node, Duration timeout) {
-        String query = "?node=" + encoded(node) + "&timeout=" + timeout.toSeconds() + "s";
-        return post(address, "/api/v1/drain" + query);
+        return post(address, drainOf(node, timeout));
+    }
+
+    @Override
+    public Optional<String> clear(String address, String node, Duration timeout) {
+        return post(address, drainOf(node, timeout) + "&clear=true");
+    }
+
+    private static String drainOf(String node, Duration timeout) {
+        return "/api/v1/drain?node=" + encoded(node) + "&timeout=" + timeout.toSeconds() + "s";
     }
 
     @Override

@@ -57,6 +57,17 @@ public interface MasterClient {
     Optional<String> drain(String address, String node, Duration timeout);
 
     /**
+     * Has the leader begin to empty a storage node so that nothing at all is left on it, not even what others have too: then
+     * the node says in its segment that a build which cannot read it may have its place.
+     *
+     * @param address IP address of the leader's pod
+     * @param node id of the storage node
+     * @param timeout when emptying it shall end, whatever is left
+     * @return why it did not begin, as the end of a sentence; empty when it did
+     */
+    Optional<String> clear(String address, String node, Duration timeout);
+
+    /**
      * Has the leader let a storage node take part again that was being emptied. One that is not is no failure.
      *
      * @param address IP address of the leader's pod

@@ -80,7 +80,7 @@ record PlanView(
                         "tell",
                         "the leader",
                         List.of("to go over to wire version %d, layout %d".formatted(wire, layout)));
-            case RollAction.Drain(String node) -> new Step("empty", "storage node " + node, List.of());
+            case RollAction.Clear(String node) -> new Step("empty", "storage node " + node, List.of());
         };
     }
 

@@ -61,6 +61,11 @@ final class PodProxyMasters implements MasterClient {
     }
 
     @Override
+    public Optional<String> clear(String pod, String node, Duration timeout) {
+        throw new UnsupportedOperationException("only the operator knows when a segment is not read again");
+    }
+
+    @Override
     public Optional<String> cancelDrain(String pod, String node) {
         return command(pod, "DELETE", "/api/v1/drain?node=" + encoded(node));
     }

@@ -174,7 +174,8 @@ final class PoolExecutor {
                 tellLeader(
                         "go over to wire version %d and segment layout %d".formatted(wire, layout),
                         address -> masters.finalise(address, wire, layout, ignoreClients));
-            case RollAction.Drain(String node) -> drain(new DrainAction.Empty(node));
+            case RollAction.Clear(String node) ->
+                tellLeader("clear " + node, address -> masters.clear(address, node, DRAIN_TIMEOUT));
         }
     }
 

@@ -115,6 +115,11 @@ public final class ScriptedMasters implements MasterClient {
     }
 
     @Override
+    public Optional<String> clear(String address, String node, Duration timeout) {
+        return drain(address, node, timeout);
+    }
+
+    @Override
     public Optional<String> cancelDrain(String address, String node) {
         cancelled.accept(node);
         return Optional.empty();

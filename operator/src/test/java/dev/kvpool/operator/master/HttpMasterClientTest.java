@@ -9,6 +9,7 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -183,6 +184,25 @@ class HttpMasterClientTest {
         assertThat(asked).containsExactly("DELETE /api/v1/drain?node=set.node%2F1");
         assertThat(why.isEmpty()).isEqualTo(done);
         assertThat(why.orElse("HTTP status " + status)).contains("HTTP status " + status);
+    }
+
+    @Test
+    void whatIsToBeClearedIsToldWithItsDrain() {
+        List<String> asked = new ArrayList<>();
+        server.createContext("/api/v1/drain", exchange -> {
+            asked.add(exchange.getRequestMethod() + " " + exchange.getRequestURI());
+            exchange.sendResponseHeaders(202, -1);
+            exchange.close();
+        });
+
+        HttpMasterClient client = new HttpMasterClient(server.getAddress().getPort());
+        assertThat(client.drain(HOST, "node-1", Duration.ofMinutes(1))).isEmpty();
+        assertThat(client.clear(HOST, "node-1", Duration.ofMinutes(1))).isEmpty();
+
+        assertThat(asked)
+                .containsExactly(
+                        "POST /api/v1/drain?node=node-1&timeout=60s",
+                        "POST /api/v1/drain?node=node-1&timeout=60s&clear=true");
     }
 
     private void answer(int status, String body) {

@@ -160,10 +160,16 @@ final class Judgement {
         if (node.isEmpty()) {
             return WAIT;
         }
+        Verdict clear = new Verdict.Under(List.of(new RollAction.Clear(instance.id())));
         if (!node.get().drained()) {
-            return node.get().draining() ? WAIT : new Verdict.Under(List.of(new RollAction.Drain(instance.id())));
+            return node.get().draining() ? WAIT : clear;
         }
         long left = node.get().objectsLeft() == null ? 0 : node.get().objectsLeft();
+        if (left == 0 && node.get().objects() > 0) {
+            // Emptied for another reason, or by a leader that is none any more: what others have too is still there, and the
+            // new version would not touch a segment that is not empty.
+            return clear;
+        }
         return left == 0 || view.mayLoseBytes()
                 ? new Verdict.Becomes(Steps.begin(view, instance, RollStepKind.REPLACE))
                 : new Verdict.Failed(

@@ -15,6 +15,6 @@ public sealed interface RollAction {
     /** Have the pool speak and write these versions, for good. */
     record Finalise(int wire, int layout, boolean ignoreClients) implements RollAction {}
 
-    /** Have the leader empty a storage node. */
-    record Drain(String node) implements RollAction {}
+    /** Have the leader empty a storage node so that nothing at all is left on it. */
+    record Clear(String node) implements RollAction {}
 }

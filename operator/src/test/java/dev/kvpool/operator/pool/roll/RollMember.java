@@ -33,6 +33,9 @@ final class RollMember {
     private int roundsToNotice = 1;
     private boolean stopping;
 
+    /** How many leaders forget that nothing is to be left, as another one goes on with it. */
+    int leadersChange;
+
     RollMember(String name, String image) {
         this.name = name;
         this.image = image;
@@ -49,7 +52,8 @@ final class RollMember {
     void drain() {
         state = "drained";
         objectsLeft = objectsLeft == null ? 0L : objectsLeft;
-        objects = objectsLeft;
+        objects = leadersChange > 0 ? objects : objectsLeft;
+        leadersChange--;
     }
 
     /** The pod is deleted and made anew, empty. */

@@ -284,7 +284,7 @@ public final class RollPool {
                     done.add("finalise " + wire + " " + layout);
                     toRaise.forEach(node -> node.active = new PoolReport.Active(wire, layout));
                 }
-                case RollAction.Drain(String node) -> {
+                case RollAction.Clear(String node) -> {
                     done.add("drain " + node);
                     node(node).drain();
                 }

@@ -257,6 +257,17 @@ class RollTest {
     }
 
     @Test
+    void whatOthersHaveTooIsGoneBeforeANodeIsReplaced() {
+        RollPool pool = new RollPool(1, 1).want(NEW).preflight("rolling-drained");
+        pool.node("s-0").leadersChange = 1;
+
+        play(pool, 1);
+
+        assertThat(pool.done).containsSubsequence("drain s-0", "drain s-0", "delete s-0");
+        assertThat(pool.images()).containsExactly(NEW);
+    }
+
+    @Test
     void aNodeThatCannotBeEmptiedEndsTheUpgradeUnlessBytesMayBeLost() {
         RollPool pool = new RollPool(2, 2).want(NEW).preflight("rolling-drained");
         pool.node("s-1").objectsLeft = 5L;
