@@ -166,8 +166,8 @@ final class Judgement {
         }
         long left = node.get().objectsLeft() == null ? 0 : node.get().objectsLeft();
         if (left == 0 && node.get().objects() > 0) {
-            // Emptied for another reason, or by a leader that is none any more: what others have too is still there, and the
-            // new version would not touch a segment that is not empty.
+            // Emptied for another reason, or by a leader that is none any more: copies of what others have are there,
+            // and the new version touches no segment that is not empty.
             return clear;
         }
         return left == 0 || view.mayLoseBytes()
