@@ -157,6 +157,6 @@ final class Membership {
     /** Whether an expected node is away because its version does not fit this master's. */
     boolean isRefusedForItsVersion(NodeView node) {
         Objection why = refusals.get(node.id);
-        return why != null && (why.code() == RefusalCode.WIRE_VERSION || why.code() == RefusalCode.LAYOUT_VERSION);
+        return why != null && why.code() == RefusalCode.WIRE_VERSION;
     }
 }
