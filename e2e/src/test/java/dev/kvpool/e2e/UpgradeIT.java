@@ -94,7 +94,7 @@ class UpgradeIT {
         Pod victim = operator.pods().getFirst();
         scene.killer().kill(victim);
         scene.restarts().awaitRestartOf(victim);
-        awaitVersion("0.2.0", "NoUpgrade");
+        pool.awaitVersion("0.2.0", "NoUpgrade");
 
         load.awaitNothingLost().forEach(line -> LOG.info("load during the upgrade: {}", line));
         scene.assertReadBack("before");
@@ -110,7 +110,7 @@ class UpgradeIT {
         Wait.until(
                 "the condition says for whom the pool waits",
                 Limits.STATUS,
-                () -> assertThat(condition().message())
+                () -> assertThat(pool.upgradeCondition().message())
                         .contains("It would go over to wire version 2, but clients of kvpool 0.1.0 know only 1"));
 
         assertRefused("0.4.0", "kvpool 0.4.0 speaks wire version 2, but client ", "upgrade these clients first");
@@ -127,7 +127,7 @@ class UpgradeIT {
         Wait.until(
                 "nobody keeps the pool back any more",
                 Limits.STATUS,
-                () -> assertThat(condition().message()).doesNotContain("It would go over"));
+                () -> assertThat(pool.upgradeCondition().message()).doesNotContain("It would go over"));
         scene.assertReadBack(newClients(), "before");
         assertRefused("0.1.0", "kvpool 0.1.0 speaks wire version 1, but the pool speaks 2");
         backTo("0.2.0");
@@ -140,9 +140,9 @@ class UpgradeIT {
         Set<String> pods = scene.podUids();
 
         apply("0.3.0");
-        awaitVersion("0.2.0", "UpgradeFailed");
+        pool.awaitVersion("0.2.0", "UpgradeFailed");
 
-        Condition why = condition();
+        Condition why = pool.upgradeCondition();
         assertThat(why.message()).contains("kvpool:0.2.0", "kvpool:0.3.0", "did not get ready within 30s");
         scene.assertReadBack(newClients(), "before");
         assertThat(scene.podUids()).as("pods, by uid").isEqualTo(pods);
@@ -157,7 +157,7 @@ class UpgradeIT {
         assertThat(newClients().put("between", OBJECTS)).contains("put %d of %d objects".formatted(OBJECTS, OBJECTS));
 
         apply("0.4.0");
-        awaitVersion("0.4.0", "NoUpgrade");
+        pool.awaitVersion("0.4.0", "NoUpgrade");
 
         awaitActive(2, 2);
         scene.assertReadBack(newClients(), "before");
@@ -175,7 +175,7 @@ class UpgradeIT {
         apply(version);
         Wait.until("version " + version + " is refused", Limits.RESTART, () -> {
             // Of one moment: who connects or leaves meanwhile has it checked once more.
-            Condition seen = condition();
+            Condition seen = pool.upgradeCondition();
             assertThat(seen.reason()).isEqualTo("VersionRefused");
             assertThat(seen.message()).contains(sentences);
         });
@@ -187,7 +187,7 @@ class UpgradeIT {
     /** Asks for what runs anyway. */
     private void backTo(String version) {
         apply(version);
-        awaitVersion(version, "NoUpgrade");
+        pool.awaitVersion(version, "NoUpgrade");
     }
 
     private void awaitActive(int wire, int layout) {
@@ -209,24 +209,5 @@ class UpgradeIT {
                   upgrade: {stepTimeout: 30s}
                   storage: [{name: default, replicas: 3, capacity: 128Mi}]
                 """.formatted(POOL, version));
-    }
-
-    /** All pods run the version's image, and the operator has come to this end. */
-    private void awaitVersion(String version, String reason) {
-        Wait.until("the pool runs " + version + " and says " + reason, Limits.POOL_READY, () -> {
-            assertThat(condition().reason()).as(condition().message()).isEqualTo(reason);
-            assertThat(pool.resource().getStatus().version().running()).isEqualTo(version);
-            assertThat(pool.members())
-                    .allSatisfy(pod -> assertThat(
-                                    pod.getSpec().getContainers().getFirst().getImage())
-                            .endsWith("kvpool:" + version));
-        });
-    }
-
-    private Condition condition() {
-        return pool.resource().getStatus().conditions().stream()
-                .filter(condition -> condition.type().equals("UpgradeBlocked"))
-                .findFirst()
-                .orElseThrow();
     }
 }

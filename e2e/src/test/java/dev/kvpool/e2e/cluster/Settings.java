@@ -47,6 +47,7 @@ public record Settings(
                         "kvpool:0.2.0",
                         "kvpool:0.3.0",
                         "kvpool:0.4.0",
+                        "kvpool:0.5.0",
                         "kvpool-client:0.2.0"));
     }
 

@@ -79,6 +79,28 @@ public final class Pool {
                         .contains(reason));
     }
 
+    /** Waits until all pods run the version's image, and the operator has come to this end. */
+    public void awaitVersion(String version, String reason) {
+        Wait.until("the pool runs " + version + " and says " + reason, Limits.POOL_READY, () -> {
+            assertThat(upgradeCondition().reason())
+                    .as(upgradeCondition().message())
+                    .isEqualTo(reason);
+            assertThat(resource().getStatus().version().running()).isEqualTo(version);
+            assertThat(members())
+                    .allSatisfy(pod -> assertThat(
+                                    pod.getSpec().getContainers().getFirst().getImage())
+                            .endsWith("kvpool:" + version));
+        });
+    }
+
+    /** What the operator says of upgrades. */
+    public Condition upgradeCondition() {
+        return resource().getStatus().conditions().stream()
+                .filter(condition -> condition.type().equals("UpgradeBlocked"))
+                .findFirst()
+                .orElseThrow();
+    }
+
     /** All its pods, by name. */
     public List<Pod> pods() {
         return pods(POOL_LABEL, name);
