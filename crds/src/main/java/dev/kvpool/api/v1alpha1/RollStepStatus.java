@@ -12,6 +12,11 @@ public record RollStepStatus(
         @JsonPropertyDescription("The pod it is about.") @Required @Size(max = 253)
         String pod,
 
+        @JsonPropertyDescription(
+                "Id of the storage node it is about, whose pod may have another name by the end. None for a master.")
+        @Size(max = 253)
+        String node,
+
         @JsonPropertyDescription("What is done.") @Required RollStepKind kind,
 
         @JsonPropertyDescription("When it began.") @Required @Size(max = 32)

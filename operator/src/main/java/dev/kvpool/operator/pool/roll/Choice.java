@@ -139,6 +139,6 @@ final class Choice {
     }
 
     private static boolean isUnderWay(Instance instance, List<RollStepStatus> underWay) {
-        return underWay.stream().anyMatch(step -> step.pod().equals(instance.pod()));
+        return underWay.stream().anyMatch(instance::isSubjectOf);
     }
 }

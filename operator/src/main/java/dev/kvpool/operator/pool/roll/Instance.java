@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
+import dev.kvpool.api.v1alpha1.RollStepStatus;
+
 /**
  * A master or storage node, as far as an upgrade is concerned.
  *
@@ -24,6 +26,11 @@ public record Instance(
         boolean ready,
         boolean leaving,
         String trouble) {
+
+    /** Steps that an earlier operator began name the pod alone. */
+    boolean isSubjectOf(RollStepStatus step) {
+        return step.node() == null ? pod.equals(step.pod()) : id.equals(step.node());
+    }
 
     boolean runs(String target) {
         return image.equals(target);

@@ -40,12 +40,12 @@ final class Judgement {
     private static final Verdict WAIT = new Verdict.Under(List.of());
 
     Verdict of(RollStepStatus step) {
-        Optional<Instance> instance = view.instance(step.pod());
+        Optional<Instance> instance = view.instance(step);
         Verdict verdict = instance.isEmpty() || instance.get().leaving() ? WAIT : of(step, instance.get());
         if (verdict instanceof Verdict.Under && view.isOverdue(step.since())) {
             verdict = new Verdict.Failed("%s did not get ready within %s%s"
                     .formatted(
-                            step.pod(),
+                            instance.map(Instance::pod).orElse(step.pod()),
                             view.options().stepTimeout(),
                             instance.map(Instance::trouble)
                                     .filter(why -> !why.isEmpty())
@@ -69,12 +69,12 @@ final class Judgement {
         if (!(verdict instanceof Verdict.Failed)) {
             return verdict;
         }
-        boolean restarted = view.instance(step.pod())
+        boolean restarted = view.instance(step)
                 .filter(instance -> instance.runs(target) && instance.ready() && !instance.leaving())
                 .isPresent();
         return restarted || step.kind() == RollStepKind.HAND_OVER || step.kind() == RollStepKind.DRAIN
                 ? new Verdict.Done()
-                : view.instance(step.pod())
+                : view.instance(step)
                         .<Verdict>map(instance -> new Verdict.Becomes(Steps.begin(view, instance, step.kind())))
                         .orElse(WAIT);
     }
@@ -179,7 +179,8 @@ final class Judgement {
 
     private static RollStepStatus again(RollStepStatus step, Instance instance) {
         return new RollStepStatus(
-                step.pod(),
+                instance.pod(),
+                step.node(),
                 step.kind(),
                 step.since(),
                 instance.uid(),

@@ -2,11 +2,13 @@
 package dev.kvpool.operator.pool.roll;
 
 import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.RollStepStatus;
 import dev.kvpool.api.v1alpha1.UpgradeSpec;
 import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.master.PoolReport;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -71,8 +73,9 @@ public record RollView(
         return Stream.concat(masters.stream(), storage.stream());
     }
 
-    Optional<Instance> instance(String pod) {
-        return all().filter(instance -> instance.pod().equals(pod)).findFirst();
+    /** Whom a step is about. A storage node that is made anew may have a pod of another name, beside the one that leaves. */
+    Optional<Instance> instance(RollStepStatus step) {
+        return all().filter(instance -> instance.isSubjectOf(step)).min(Comparator.comparing(Instance::leaving));
     }
 
     boolean isMaster(String pod) {

@@ -109,6 +109,7 @@ final class Steps {
         var node = view.node(instance);
         return new RollStepStatus(
                 instance.pod(),
+                view.isMaster(instance.pod()) ? null : instance.id(),
                 kind,
                 view.now().toString(),
                 instance.uid(),

@@ -36,6 +36,9 @@ final class RollMember {
     /** How many leaders forget that nothing is to be left, as another one goes on with it. */
     int leadersChange;
 
+    /** Its pod gets another name each time it is made anew. */
+    boolean ofDaemonSet;
+
     RollMember(String name, String image) {
         this.name = name;
         this.image = image;
@@ -97,12 +100,16 @@ final class RollMember {
         dropped = droppedAtReturn;
     }
 
+    String pod() {
+        return ofDaemonSet ? uidText() : name;
+    }
+
     private String uidText() {
         return name + "-" + uid;
     }
 
     Instance instance() {
-        return new Instance(name, uidText(), name, image, restarts, started, ready, false, ready ? "" : "crashes");
+        return new Instance(pod(), uidText(), name, image, restarts, started, ready, false, ready ? "" : "crashes");
     }
 
     /** What its running build understands: the second image knows more than the first. */

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** A pool in memory with lazy kubelets and obedient masters, so that an upgrade can be played round by round. */
 public final class RollPool {
@@ -270,11 +271,11 @@ public final class RollPool {
             switch (action) {
                 case RollAction.SetImage(String pod, String uid, String image) -> {
                     done.add(pod + " " + image);
-                    member(pod).image = image;
+                    pod(pod).ifPresent(member -> member.image = image);
                 }
                 case RollAction.DeletePod(String pod, String uid) -> {
                     done.add("delete " + pod);
-                    member(pod).replace(uid, plan.storageImage());
+                    pod(pod).ifPresent(member -> member.replace(uid, plan.storageImage()));
                 }
                 case RollAction.HandOver(String pod) -> {
                     done.add("hand over " + pod);
@@ -292,8 +293,11 @@ public final class RollPool {
         }
     }
 
-    private RollMember member(String name) {
-        return name.startsWith("m") ? master(name) : node(name);
+    /** None where it has been replaced by one of another name. */
+    private Optional<RollMember> pod(String name) {
+        return Stream.concat(masters.stream(), storage.stream())
+                .filter(member -> member.pod().equals(name))
+                .findFirst();
     }
 
     private void handOver(String from) {

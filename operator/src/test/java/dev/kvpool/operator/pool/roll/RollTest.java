@@ -259,6 +259,19 @@ class RollTest {
     }
 
     @Test
+    void aPodThatIsMadeAnewMayComeBackUnderAnotherName() {
+        RollPool pool = new RollPool(2, 2).want(NEW).preflight("rolling-drained");
+        pool.node("s-0").ofDaemonSet = true;
+        pool.node("s-1").ofDaemonSet = true;
+
+        play(pool, 1);
+
+        assertThat(pool.done)
+                .containsSubsequence("drain s-1", "delete s-1-1", "drain s-0", "delete s-0-1", "finalise 2 2");
+        assertThat(pool.images()).containsExactly(NEW);
+    }
+
+    @Test
     void aNodeThatCannotBeEmptiedEndsTheUpgradeUnlessBytesMayBeLost() {
         RollPool pool = new RollPool(2, 2).want(NEW).preflight("rolling-drained");
         pool.node("s-1").objectsLeft = 5L;
