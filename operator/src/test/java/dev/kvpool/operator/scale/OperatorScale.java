@@ -97,6 +97,7 @@ public final class OperatorScale implements Callable<Integer> {
         log = Files.createTempFile("operator-scale", ".log");
         kubeconfig = Files.writeString(Files.createTempFile("operator-scale", ".kubeconfig"), api.kubeconfig());
         client = api.client();
+        addServiceAddresses();
         masters = new SimulatedMasters(PoolNames.MASTER_ADMIN_PORT);
         cluster = new SimulatedCluster(client, all, masters, 4);
         census = new PoolCensus(client, all);
@@ -114,6 +115,16 @@ public final class OperatorScale implements Callable<Integer> {
             Files.delete(kubeconfig);
         }
         return 0;
+    }
+
+    /** A pool has a Service with an address, and the API server of tests has 254 addresses by itself. */
+    private void addServiceAddresses() {
+        client.resource("""
+                apiVersion: networking.k8s.io/v1
+                kind: ServiceCIDR
+                metadata: {name: scale}
+                spec: {cidrs: [10.32.0.0/16]}
+                """).create();
     }
 
     private void measure(List<String> names) throws IOException {
