@@ -6,8 +6,11 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <span>
 #include <utility>
 
 #include "store/file_lock.h"
@@ -18,6 +21,9 @@ namespace {
 
 /// Of the table at a time when a tier is opened.
 constexpr uint64_t kLoadBytes = uint64_t{4} << 20;
+
+/// At the begin of a device that nobody uses: superblocks and labels lie in there.
+constexpr uint64_t kUnusedBytes = uint64_t{1} << 20;
 
 struct Opened {
   Fd file;
@@ -33,6 +39,21 @@ Result<Opened> openFile(const std::string& path, int flags) {
   Fd buffered(::open(path.c_str(), all, 0640));
   if (!buffered.valid()) return systemError("cannot open " + path, errno);
   return Opened{std::move(buffered), false};
+}
+
+/// A device goes by many names, most of them links. O_EXCL is the kernel's own lock: it also keeps out who has the
+/// device by another name, in another container, or as a file system.
+Result<Opened> openDevice(const std::string& path) {
+  Fd device(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_DIRECT | O_EXCL));
+  if (device.valid()) return Opened{std::move(device), true};
+  if (errno == EBUSY) {
+    return Status(KV_SEGMENT_IN_USE,
+                  path + " is mounted, or used by another process; give this node a device of its own");
+  }
+  if (errno != EACCES && errno != EPERM) return systemError("cannot open " + path, errno);
+  return Status(KV_IO, path + " may not be opened by user " + std::to_string(::geteuid()) +
+                           "; give that user the device. In a pod with a claim of volumeMode Block containerd does "
+                           "so with device_ownership_from_security_context = true");
 }
 
 Result<uint64_t> sizeOf(int file, const std::string& path) {
@@ -132,6 +153,12 @@ Status newer(const std::string& path, const TierCheck& check) {
   return {KV_SEGMENT_LAYOUT, path + ": " + check.why + "; start the newer version, or move it away"};
 }
 
+Status leftAlone(const std::string& path, const std::string& why) {
+  return {KV_SEGMENT_FOREIGN, path + " is left alone because " + why +
+                                  "; to give it to this node, overwrite its first " + std::to_string(kUnusedBytes) +
+                                  " bytes with zeros"};
+}
+
 /// A tier's file or device as it was found: ours alone, and its first block judged.
 struct Looked {
   Opened opened;
@@ -140,8 +167,7 @@ struct Looked {
   TierCheck check;
 };
 
-Result<Looked> lookAt(const std::string& path, const store::SegmentIdentity& identity) {
-  Result<Opened> opened = openFile(path, 0);
+Result<Looked> lookAt(Result<Opened> opened, const std::string& path, const store::SegmentIdentity& identity) {
   if (!opened.ok()) return opened.status();
   const int file = opened.value().file.get();
   if (Status locked = store::lockFile(file, path); !locked.ok()) return locked;
@@ -157,7 +183,7 @@ Result<Looked> lookAt(const std::string& path, const store::SegmentIdentity& ide
 Result<TierFile> openInDirectory(const std::string& path, uint64_t bytes, const store::SegmentIdentity& identity,
                                  const std::string& timestamp, uint32_t number) {
   if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) return create(path, bytes, identity, number);
-  Result<Looked> looked = lookAt(path, identity);
+  Result<Looked> looked = lookAt(openFile(path, 0), path, identity);
   if (!looked.ok()) return looked.status();
   auto& [opened, device, size, check] = looked.value();
   if (check.verdict == TierVerdict::Fits) {
@@ -181,26 +207,38 @@ Result<TierFile> openInDirectory(const std::string& path, uint64_t bytes, const 
   return fresh;
 }
 
+/// Not only its first block: file systems, mirrors and volume groups may leave that to others and begin behind it.
+Status checkUnused(Device& device, uint64_t bytes, const std::string& path) {
+  const BlockBuffer begin(std::min(bytes, kUnusedBytes));
+  const Piece piece{0, begin.bytes()};
+  if (Status read = device.read({&piece, 1}); !read.ok()) return read;
+  const std::span<const uint8_t> found = begin.bytes();
+  if (std::all_of(found.begin(), found.end(), [](uint8_t byte) { return byte == 0; })) return {};
+  return leftAlone(path, "something is in its first " + std::to_string(kUnusedBytes) + " bytes");
+}
+
 Result<TierFile> openOnDevice(const std::string& path, uint64_t bytes, const store::SegmentIdentity& identity,
                               uint32_t number) {
-  Result<Looked> looked = lookAt(path, identity);
+  Result<Looked> looked = lookAt(openDevice(path), path, identity);
   if (!looked.ok()) return looked.status();
   auto& [opened, device, size, check] = looked.value();
+  const Result<TierGeometry> geometry = plan(std::min(bytes, size));
+  if (!geometry.ok()) return geometry.status();
   if (check.verdict == TierVerdict::Fits) {
     return found(std::move(opened), std::move(device), check, path);
   }
-  if (check.verdict != TierVerdict::Empty) {
-    return Status(KV_SEGMENT_FOREIGN, path + " is left alone because " + check.why +
-                                          "; to give it to this node, overwrite its first 4096 bytes with zeros");
-  }
-  const Result<TierGeometry> geometry = plan(std::min(bytes, size));
-  if (!geometry.ok()) return geometry.status();
+  if (check.verdict != TierVerdict::Empty) return leftAlone(path, check.why);
+  if (Status unused = checkUnused(*device, size, path); !unused.ok()) return unused;
   if (Status made = formatTier(*device, geometry.value(), identity, number); !made.ok()) return made;
   TierCheck made;
   made.geometry = geometry.value();
   made.number = number;
   TierFile tier = found(std::move(opened), std::move(device), made, path);
   tier.created = true;
+  if (size < bytes) {
+    tier.warnings.push_back(path + " has " + std::to_string(size) + " bytes; " + std::to_string(bytes) +
+                            " were asked for");
+  }
   return tier;
 }
 

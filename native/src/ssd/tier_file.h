@@ -27,8 +27,10 @@ struct TierFile {
 
 /// Opens the tier at `path`: a directory, in which it is the file ssd-0.kvt, or a block device. A file is made when
 /// there is none and allocated whole, so that a full disk shows now and not later. A damaged or foreign file is renamed
-/// to ssd-0.kvt.set-aside-REASON-TIMESTAMP; a device with something else on it is refused. KV_SEGMENT_IN_USE,
-/// KV_SEGMENT_LAYOUT, KV_INVALID_ARGUMENT, KV_IO, each with a sentence. `number` is a random one for a new tier.
+/// to ssd-0.kvt.set-aside-REASON-TIMESTAMP. A device is taken when it has a tier of this node or nothing in its first
+/// MiB, whole when it has less than `bytes`, and refused otherwise. KV_SEGMENT_IN_USE (also of a device that is
+/// mounted), KV_SEGMENT_LAYOUT, KV_INVALID_ARGUMENT, KV_SEGMENT_FOREIGN, KV_IO, each with a sentence. `number` is a
+/// random one for a new tier.
 Result<TierFile> openTier(const std::string& path, uint64_t bytes, const store::SegmentIdentity& identity,
                           const std::string& timestamp, uint32_t number);
 
