@@ -29,10 +29,22 @@ public record SsdSpec(
         String storageClassName,
 
         @JsonPropertyDescription(
+                "What the claims for the SSD are, where the set has claims. Filesystem: a directory, with a file in it."
+                        + " Block: a bare device, which must have nothing in its first MiB, and which the container runtime"
+                        + " has to give to the pod's user: containerd does with device_ownership_from_security_context."
+                        + " Default: Filesystem.")
+        VolumeMode volumeMode,
+
+        @JsonPropertyDescription(
                 "Directory of the nodes where the set has volume hostPath, on the disk that is meant, for example"
                         + " /mnt/nvme0/kvpool. Each storage node has one of its own in it. A disk that is not mounted is not"
                         + " noticed: what has the directory then is used.")
         @ValidationRule(value = PathRule.FORMAT, message = PathRule.MESSAGE)
         @ValidationRule(value = PathRule.OUTSIDE_POOLS, message = PathRule.OUTSIDE_POOLS_MESSAGE)
         @Size(max = 256)
-        String path) {}
+        String path) {
+    /** Whether each storage node has a device and not a directory. */
+    public boolean onDevice() {
+        return volumeMode == VolumeMode.BLOCK;
+    }
+}

@@ -57,6 +57,10 @@ import io.fabric8.kubernetes.api.model.Quantity;
         value = "!has(self.ssd) || !has(self.ssd.storageClassName)"
                 + " || (has(self.volume) && has(self.volume.type) && self.volume.type == 'persistentVolumeClaim')",
         message = "ssd.storageClassName is for sets with volume persistentVolumeClaim: leave it out, or set that type")
+@ValidationRule(
+        value = "!has(self.ssd) || !has(self.ssd.volumeMode)"
+                + " || (has(self.volume) && has(self.volume.type) && self.volume.type == 'persistentVolumeClaim')",
+        message = "ssd.volumeMode is for sets with volume persistentVolumeClaim: leave it out, or set that type")
 public record StorageSetSpec(
         @JsonPropertyDescription(
                 "Name of the set, unique in the pool. With replicas its storage nodes are named POOL-SET-0, POOL-SET-1,"

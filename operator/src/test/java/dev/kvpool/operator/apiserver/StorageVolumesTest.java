@@ -71,6 +71,7 @@ class StorageVolumesTest {
                 "name: memory, capacity: 1Gi, volume: {type: persistentVolumeClaim} | the volume of a set cannot be changed",
                 "name: disk, capacity: 1Gi, volume: {type: persistentVolumeClaim, storageClassName: a}, ssd: {capacity: 1Gi} | the ssd of a set whose volume outlives its pods cannot be changed",
                 "name: ssd, capacity: 1Gi, volume: {type: persistentVolumeClaim}, ssd: {capacity: 2Gi} | the ssd of a set whose volume outlives its pods cannot be changed",
+                "name: ssd, capacity: 1Gi, volume: {type: persistentVolumeClaim}, ssd: {capacity: 1Gi, volumeMode: Block} | the ssd of a set whose volume outlives its pods cannot be changed",
                 "name: ssd, capacity: 1Gi, volume: {type: persistentVolumeClaim} | the ssd of a set whose volume outlives its pods cannot be changed",
             })
     void aSetKeepsItsVolume(String set, String sentence) {

@@ -32,6 +32,7 @@ class FieldsAreDocumentedTest {
             "spec.storage.volume.storageClassName",
             "spec.storage.volume.path",
             "spec.storage.ssd.storageClassName",
+            "spec.storage.ssd.volumeMode",
             "spec.storage.ssd.path");
 
     private static final String TWO_SETS =

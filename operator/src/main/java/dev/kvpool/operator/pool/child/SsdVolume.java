@@ -9,6 +9,8 @@ import dev.kvpool.operator.pool.PoolBlueprint;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
+import io.fabric8.kubernetes.api.model.VolumeDevice;
+import io.fabric8.kubernetes.api.model.VolumeDeviceBuilder;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
 import java.util.List;
@@ -22,7 +24,9 @@ final class SsdVolume {
     /** Name of the volume that the tier's file is on. */
     static final String VOLUME = "ssd";
 
-    private static final String PATH = "/var/lib/kvpool-ssd";
+    private static final String DIRECTORY = "/var/lib/kvpool-ssd";
+
+    private static final String DEVICE = "/dev/kvpool-ssd";
 
     /** Blocks of the file system that the kubelet counts besides those of the file. */
     private static final long SLACK_BYTES = 64L << 20;
@@ -51,16 +55,28 @@ final class SsdVolume {
     }
 
     static List<VolumeMount> mounts(StorageSetSpec set) {
-        return set.ssd() == null
+        return set.ssd() == null || set.ssd().onDevice()
                 ? List.of()
                 : List.of(new VolumeMountBuilder()
                         .withName(VOLUME)
-                        .withMountPath(PATH)
+                        .withMountPath(DIRECTORY)
                         .build());
     }
 
+    static List<VolumeDevice> devices(StorageSetSpec set) {
+        return set.ssd() != null && set.ssd().onDevice()
+                ? List.of(new VolumeDeviceBuilder()
+                        .withName(VOLUME)
+                        .withDevicePath(DEVICE)
+                        .build())
+                : List.of();
+    }
+
     static List<String> arguments(StorageSetSpec set) {
-        return set.ssd() == null ? List.of() : List.of("--ssd-path=" + PATH, "--ssd-size=" + bytes(set.ssd()));
+        return set.ssd() == null
+                ? List.of()
+                : List.of(
+                        "--ssd-path=" + (set.ssd().onDevice() ? DEVICE : DIRECTORY), "--ssd-size=" + bytes(set.ssd()));
     }
 
     private static long bytes(SsdSpec ssd) {

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.DeletionPolicy;
+import dev.kvpool.api.v1alpha1.SsdSpec;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.VolumeType;
 import dev.kvpool.operator.pool.ByteAmount;
@@ -32,31 +33,42 @@ final class StorageClaims {
             return List.of();
         }
         List<PersistentVolumeClaim> templates = new ArrayList<>();
-        templates.add(template(
-                pool, set, SegmentMemory.VOLUME, set.capacity(), set.volume().storageClassName()));
+        templates.add(inFileSystem(set.capacity())
+                .template(pool, set, SegmentMemory.VOLUME, set.volume().storageClassName()));
         if (set.ssd() != null) {
-            templates.add(template(
-                    pool, set, SsdVolume.VOLUME, set.ssd().capacity(), set.ssd().storageClassName()));
+            SsdSpec ssd = set.ssd();
+            Room room = ssd.onDevice()
+                    ? new Room("Block", ByteAmount.bytes(ssd.capacity()))
+                    : inFileSystem(ssd.capacity());
+            templates.add(room.template(pool, set, SsdVolume.VOLUME, ssd.storageClassName()));
         }
         return templates;
     }
 
-    private static PersistentVolumeClaim template(
-            PoolBlueprint pool, StorageSetSpec set, String volume, Quantity file, String storageClass) {
+    private static Room inFileSystem(Quantity file) {
         long bytes = ByteAmount.bytes(file);
-        return new PersistentVolumeClaimBuilder()
-                .withNewMetadata()
-                .withName(volume)
-                .withLabels(PoolLabels.ofSet(pool.names().pool(), set.name()))
-                .endMetadata()
-                .withNewSpec()
-                .withAccessModes("ReadWriteOnce")
-                .withStorageClassName(storageClass)
-                .withNewResources()
-                .withRequests(Map.of("storage", ByteAmount.exact(bytes + bytes / SHARE)))
-                .endResources()
-                .endSpec()
-                .build();
+        // What Kubernetes takes it for when nothing is said.
+        return new Room(null, bytes + bytes / SHARE);
+    }
+
+    /** What a claim asks for. */
+    private record Room(String volumeMode, long bytes) {
+        PersistentVolumeClaim template(PoolBlueprint pool, StorageSetSpec set, String volume, String storageClass) {
+            return new PersistentVolumeClaimBuilder()
+                    .withNewMetadata()
+                    .withName(volume)
+                    .withLabels(PoolLabels.ofSet(pool.names().pool(), set.name()))
+                    .endMetadata()
+                    .withNewSpec()
+                    .withAccessModes("ReadWriteOnce")
+                    .withVolumeMode(volumeMode)
+                    .withStorageClassName(storageClass)
+                    .withNewResources()
+                    .withRequests(Map.of("storage", ByteAmount.exact(bytes)))
+                    .endResources()
+                    .endSpec()
+                    .build();
+        }
     }
 
     /** A node that goes was emptied before, or may lose what it has; the pool as a whole goes as its spec says. */

@@ -103,7 +103,8 @@ final class StoragePod {
                 .withResources(resources.build())
                 .withSecurityContext(PodSecurity.container())
                 .addToVolumeMounts(segment(), ScratchVolume.mount())
-                .addAllToVolumeMounts(SsdVolume.mounts(set));
+                .addAllToVolumeMounts(SsdVolume.mounts(set))
+                .addAllToVolumeDevices(SsdVolume.devices(set));
         accelerator.ifPresent(parts -> {
             container.addAllToVolumeMounts(parts.mounts());
             // Registering memory with the device pins it.
