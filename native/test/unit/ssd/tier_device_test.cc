@@ -24,7 +24,7 @@ constexpr uint64_t kDeviceTier = kTierBytesMin;
 class TierDeviceTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!device.valid()) GTEST_SKIP() << "no loop device can be made here: that takes root and /dev/loop-control";
+    ASSERT_TRUE(device.valid()) << "no loop device can be made here: that takes root and /dev/loop-control";
   }
 
   Result<TierFile> open(const store::SegmentIdentity& identity = kIdentity, uint64_t bytes = kDeviceTier) const {

@@ -5,13 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Limits;
-import dev.kvpool.e2e.cluster.OnCluster;
 import dev.kvpool.e2e.cluster.Wait;
 import dev.kvpool.e2e.install.Operator;
 import dev.kvpool.e2e.pool.Clients;
+import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Scene;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.MethodOrderer.OrderAnnotation;
@@ -24,17 +23,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Engines that use a pool through the agent of their node. */
-@OnCluster
+@OnScene(namespace = AgentIT.NAMESPACE, pool = AgentIT.POOL, objects = AgentIT.OBJECTS)
 @Order(3)
 @TestInstance(Lifecycle.PER_CLASS)
 @TestMethodOrder(OrderAnnotation.class)
 class AgentIT {
     private static final Logger LOG = LoggerFactory.getLogger(AgentIT.class);
-    private static final String NAMESPACE = "kvpool-e2e-agent";
-    private static final String POOL = "shared";
+    static final String NAMESPACE = "kvpool-e2e-agent";
+    static final String POOL = "shared";
     private static final String SOCKETS = "/run/kvpool-e2e-agents";
     private static final String AGENTS = "kvpool.dev/role=agent";
-    private static final int OBJECTS = 200;
+    static final int OBJECTS = 200;
     private static final Duration LOAD = Duration.ofSeconds(40);
 
     private Cluster cluster;
@@ -42,9 +41,9 @@ class AgentIT {
     private Clients guests;
 
     @BeforeAll
-    void makePool(Cluster cluster, Operator operator) {
+    void makePool(Cluster cluster, Operator operator, Scene scene) {
         this.cluster = cluster;
-        scene = new Scene(cluster, NAMESPACE, POOL, OBJECTS);
+        this.scene = scene;
         guests = scene.clients().throughAgent(SOCKETS);
         cluster.kubectl()
                 .run("label", "namespace", NAMESPACE, "--overwrite", "pod-security.kubernetes.io/enforce=privileged");
@@ -60,13 +59,6 @@ class AgentIT {
         engine("{agents: {path: %s, stagingSize: 256Mi}}".formatted(SOCKETS));
         scene.pool().awaitReady();
         awaitAgents("1/1");
-    }
-
-    @AfterAll
-    void removeNamespace() {
-        if (scene != null) {
-            scene.close();
-        }
     }
 
     @Test

@@ -4,9 +4,11 @@ package dev.kvpool.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.e2e.cluster.Cluster;
-import dev.kvpool.e2e.cluster.OnCluster;
 import dev.kvpool.e2e.install.Operator;
 import dev.kvpool.e2e.pool.Clients;
+import dev.kvpool.e2e.pool.LocalVolumes;
+import dev.kvpool.e2e.pool.NodeFiles;
+import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Scene;
 import java.time.Duration;
@@ -24,38 +26,46 @@ import org.slf4j.LoggerFactory;
  * A pool goes over to a version that reads none of its segments, one of which lies on a volume that outlives its pod: 0.1.0
  * writes layout 1, 0.5.0 knows layout 2 alone.
  */
-@OnCluster
+@OnScene(namespace = DrainedUpgradeIT.NAMESPACE, pool = DrainedUpgradeIT.POOL, objects = DrainedUpgradeIT.OBJECTS)
 @Order(3)
 @TestInstance(Lifecycle.PER_CLASS)
 class DrainedUpgradeIT {
     private static final Logger LOG = LoggerFactory.getLogger(DrainedUpgradeIT.class);
-    private static final String NAMESPACE = "kvpool-e2e-drained";
-    private static final String POOL = "drained";
+    static final String NAMESPACE = "kvpool-e2e-drained";
+    static final String POOL = "drained";
     private static final String DIRECTORY = "/run/kvpool-e2e-drained";
-    private static final int OBJECTS = 200;
+    static final int OBJECTS = 200;
 
-    /** Longer than two masters and two storage nodes take. */
-    private static final Duration LOAD = Duration.ofSeconds(90);
+    private static final String VOLUME_DIRECTORY = "/run/kvpool-e2e-drained-volume";
+    private static final String VOLUMES = "kvpool-e2e-drained";
+
+    /** Longer than two masters and three storage nodes take. */
+    private static final Duration LOAD = Duration.ofMinutes(2);
 
     private Cluster cluster;
     private Scene scene;
     private Pool pool;
+    private LocalVolumes volumes;
 
     @BeforeAll
-    void makePool(Cluster cluster, Operator operator) {
+    void makePool(Cluster cluster, Operator operator, Scene scene) {
         this.cluster = cluster;
-        scene = new Scene(cluster, NAMESPACE, POOL, OBJECTS);
+        this.scene = scene;
         pool = scene.pool();
         cluster.kubectl()
                 .run("label", "namespace", NAMESPACE, "--overwrite", "pod-security.kubernetes.io/enforce=privileged");
+        String node = cluster.nodeNames().getFirst();
+        new NodeFiles(cluster, NAMESPACE).in(node, VOLUME_DIRECTORY);
+        volumes = new LocalVolumes(cluster, VOLUMES, node);
+        volumes.directory("256Mi", VOLUME_DIRECTORY);
         apply("0.1.0");
         pool.awaitReady();
     }
 
     @AfterAll
-    void removeNamespace() {
-        if (scene != null) {
-            scene.close();
+    void removeVolumes() {
+        if (volumes != null) {
+            volumes.close();
         }
     }
 
@@ -74,9 +84,12 @@ class DrainedUpgradeIT {
         load.awaitNothingLost().forEach(line -> LOG.info("load during the upgrade: {}", line));
         scene.assertReadBack(clients, "before");
         assertThat(pool.storagePods())
-                .hasSize(2)
-                .anySatisfy(pod -> assertThat(pool.ask(pod.getMetadata().getName(), "metrics"))
-                        .contains("kvpool_node_replaced_layout 1.0"));
+                .hasSize(3)
+                .filteredOn(pod ->
+                        pool.ask(pod.getMetadata().getName(), "metrics").contains("kvpool_node_replaced_layout 1.0"))
+                .extracting(pod -> pod.getMetadata().getLabels().get("kvpool.dev/set"))
+                .as("sets whose segments were there, and made anew in place")
+                .containsExactlyInAnyOrder("kept", "claimed");
     }
 
     private void apply(String version) {
@@ -90,7 +103,8 @@ class DrainedUpgradeIT {
                   cache: {replicas: 2, repair: {delay: 1s}}
                   storage:
                   - {name: kept, capacity: 128Mi, perNode: {}, volume: {type: hostPath, path: %s}}
+                  - {name: claimed, capacity: 128Mi, volume: {type: persistentVolumeClaim, storageClassName: %s}}
                   - {name: memory, capacity: 128Mi}
-                """.formatted(POOL, version, DIRECTORY));
+                """.formatted(POOL, version, DIRECTORY, VOLUMES));
     }
 }

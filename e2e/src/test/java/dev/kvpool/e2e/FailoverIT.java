@@ -7,10 +7,10 @@ import dev.kvpool.api.v1alpha1.FailoverStatus;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Command;
 import dev.kvpool.e2e.cluster.Limits;
-import dev.kvpool.e2e.cluster.OnCluster;
 import dev.kvpool.e2e.cluster.Wait;
 import dev.kvpool.e2e.install.Operator;
 import dev.kvpool.e2e.pool.Clients;
+import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Pool.Leader;
 import dev.kvpool.e2e.pool.Scene;
@@ -20,7 +20,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Order;
@@ -31,13 +30,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Leaders that are killed one after the other, one whose Lease is deleted, and one that is told to go by the kubectl plugin. */
-@OnCluster
+@OnScene(namespace = FailoverIT.NAMESPACE, pool = FailoverIT.POOL, objects = 100)
 @Order(4)
 @TestInstance(Lifecycle.PER_CLASS)
 class FailoverIT {
     private static final Logger LOG = LoggerFactory.getLogger(FailoverIT.class);
-    private static final String NAMESPACE = "kvpool-e2e-failover";
-    private static final String POOL = "failover";
+    static final String NAMESPACE = "kvpool-e2e-failover";
+    static final String POOL = "failover";
     private static final Pattern GAP = Pattern.compile("longest time without a put that succeeded ([0-9.]+) s");
 
     private static final Pattern HANDED_OVER = Pattern.compile("; before, (\\S+) did in epoch (\\d+)");
@@ -53,9 +52,9 @@ class FailoverIT {
     private Pool pool;
 
     @BeforeAll
-    void makePool(Cluster cluster, Operator operator) {
+    void makePool(Cluster cluster, Operator operator, Scene scene) {
         this.cluster = cluster;
-        scene = new Scene(cluster, NAMESPACE, POOL, 100);
+        this.scene = scene;
         pool = scene.pool();
         // Three masters: those that were killed wait longer and longer before the kubelet starts them again.
         cluster.kubectl().apply(NAMESPACE, """
@@ -67,13 +66,6 @@ class FailoverIT {
                   storage: [{name: default, replicas: 2, capacity: 256Mi}]
                 """.formatted(POOL));
         pool.awaitReady();
-    }
-
-    @AfterAll
-    void removeNamespace() {
-        if (scene != null) {
-            scene.close();
-        }
     }
 
     @Test

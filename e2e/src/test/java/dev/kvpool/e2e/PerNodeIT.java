@@ -11,7 +11,6 @@ import dev.kvpool.e2e.pool.Clients;
 import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Restarts;
 import dev.kvpool.e2e.pool.Samples;
-import io.fabric8.kubernetes.api.model.Node;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -45,7 +44,7 @@ class PerNodeIT {
     @AfterAll
     void removeNamespace() {
         if (cluster != null) {
-            nodes().forEach(this::unlabel);
+            cluster.nodeNames().forEach(this::unlabel);
             cluster.deleteNamespace(NAMESPACE);
         }
     }
@@ -63,7 +62,7 @@ class PerNodeIT {
                         new Samples(cluster).file("per-node").toString());
         pool.awaitReason("NoNodeSelected");
 
-        List<String> nodes = nodes();
+        List<String> nodes = cluster.nodeNames();
         nodes.forEach(node -> cluster.kubectl().run("label", "node", node, LABEL + "=yes"));
         pool.awaitReady();
         assertThat(pool.storagePods())
@@ -85,14 +84,6 @@ class PerNodeIT {
 
         cluster.kubectl().run("label", "node", nodes.getFirst(), LABEL + "=yes");
         pool.awaitReady();
-    }
-
-    private List<String> nodes() {
-        return cluster.client().nodes().list().getItems().stream()
-                .map(Node::getMetadata)
-                .map(metadata -> metadata.getName())
-                .sorted()
-                .toList();
     }
 
     private void unlabel(String node) {

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Kubectl;
-import dev.kvpool.e2e.cluster.OnCluster;
 import dev.kvpool.e2e.install.Operator;
 import dev.kvpool.e2e.pool.Clients;
+import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Pool.Leader;
 import dev.kvpool.e2e.pool.Restarts;
@@ -19,7 +19,6 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -29,13 +28,13 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /** One pool, made from the sample that the README names, through its life and the deaths of its processes. */
-@OnCluster
+@OnScene(namespace = PoolIT.NAMESPACE, pool = Samples.DEMO_POOL, objects = PoolIT.OBJECTS)
 @Order(2)
 @TestInstance(Lifecycle.PER_CLASS)
 class PoolIT {
 
-    private static final String NAMESPACE = "kvpool-e2e-pool";
-    private static final int OBJECTS = 100;
+    static final String NAMESPACE = "kvpool-e2e-pool";
+    static final int OBJECTS = 100;
 
     /** Longer than killing and taking over take on a slow machine, so that puts are tried before, during and after. */
     private static final Duration LOAD = Duration.ofSeconds(25);
@@ -47,20 +46,13 @@ class PoolIT {
     private Restarts restarts;
 
     @BeforeAll
-    void applySample(Cluster cluster, Operator operator) {
+    void applySample(Cluster cluster, Operator operator, Scene scene) {
         this.cluster = cluster;
         this.operator = operator;
-        scene = new Scene(cluster, NAMESPACE, Samples.DEMO_POOL, OBJECTS);
+        this.scene = scene;
         pool = new Samples(cluster).applyDemo(NAMESPACE);
         restarts = scene.restarts();
         pool.awaitReady();
-    }
-
-    @AfterAll
-    void removeNamespaces() {
-        if (scene != null) {
-            scene.close();
-        }
     }
 
     /** Each scenario starts with a whole pool, whatever the one before it killed. */

@@ -8,17 +8,16 @@ import dev.kvpool.api.v1alpha1.DrainPhase;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Limits;
-import dev.kvpool.e2e.cluster.OnCluster;
 import dev.kvpool.e2e.cluster.Wait;
 import dev.kvpool.e2e.install.Operator;
 import dev.kvpool.e2e.pool.Clients;
+import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Scene;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.MethodOrderer.OrderAnnotation;
@@ -31,15 +30,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A pool in the memory of its pods gets smaller, larger, and nearly smaller, and nobody misses an object. */
-@OnCluster
+@OnScene(namespace = ScaleIT.NAMESPACE, pool = ScaleIT.POOL, objects = ScaleIT.OBJECTS)
 @Order(4)
 @TestInstance(Lifecycle.PER_CLASS)
 @TestMethodOrder(OrderAnnotation.class)
 class ScaleIT {
     private static final Logger LOG = LoggerFactory.getLogger(ScaleIT.class);
-    private static final String NAMESPACE = "kvpool-e2e-scale";
-    private static final String POOL = "scale";
-    private static final int OBJECTS = 200;
+    static final String NAMESPACE = "kvpool-e2e-scale";
+    static final String POOL = "scale";
+    static final int OBJECTS = 200;
 
     /** Longer than a node takes to be emptied: its readers' leases end first. */
     private static final Duration LOAD = Duration.ofSeconds(60);
@@ -50,10 +49,10 @@ class ScaleIT {
     private Pool pool;
 
     @BeforeAll
-    void makePool(Cluster cluster, Operator operator) {
+    void makePool(Cluster cluster, Operator operator, Scene scene) {
         this.cluster = cluster;
         this.operator = operator;
-        scene = new Scene(cluster, NAMESPACE, POOL, OBJECTS);
+        this.scene = scene;
         pool = scene.pool();
         cluster.kubectl().apply(NAMESPACE, """
                 apiVersion: kvpool.dev/v1alpha1
@@ -66,13 +65,6 @@ class ScaleIT {
                 """.formatted(POOL));
         pool.awaitReady();
         scene.assertPut("before");
-    }
-
-    @AfterAll
-    void removeNamespace() {
-        if (scene != null) {
-            scene.close();
-        }
     }
 
     @Test

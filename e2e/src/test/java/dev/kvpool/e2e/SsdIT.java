@@ -4,14 +4,13 @@ package dev.kvpool.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.e2e.cluster.Cluster;
-import dev.kvpool.e2e.cluster.OnCluster;
 import dev.kvpool.e2e.install.Operator;
+import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Scene;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Order;
@@ -20,15 +19,15 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /** A storage node with a disk below its memory. */
-@OnCluster
+@OnScene(namespace = SsdIT.NAMESPACE, pool = SsdIT.POOL, objects = SsdIT.OBJECTS)
 @Order(3)
 @TestInstance(Lifecycle.PER_CLASS)
 class SsdIT {
-    private static final String NAMESPACE = "kvpool-e2e-ssd";
-    private static final String POOL = "ssd";
+    static final String NAMESPACE = "kvpool-e2e-ssd";
+    static final String POOL = "ssd";
 
     /** Of 64 KiB each, for each prefix: what one client puts has room in the segment twice, what all put has not. */
-    private static final int OBJECTS = 400;
+    static final int OBJECTS = 400;
 
     private static final List<String> PREFIXES = List.of("a", "b", "c", "d");
 
@@ -40,8 +39,8 @@ class SsdIT {
     private Scene scene;
 
     @BeforeAll
-    void makePool(Cluster cluster, Operator operator) {
-        scene = new Scene(cluster, NAMESPACE, POOL, OBJECTS);
+    void makePool(Cluster cluster, Operator operator, Scene scene) {
+        this.scene = scene;
         cluster.kubectl().apply(NAMESPACE, """
                 apiVersion: kvpool.dev/v1alpha1
                 kind: KvCachePool
@@ -50,13 +49,6 @@ class SsdIT {
                   storage: [{name: deep, capacity: 64Mi, ssd: {capacity: 512Mi}}]
                 """.formatted(POOL));
         scene.pool().awaitReady();
-    }
-
-    @AfterAll
-    void removeNamespace() {
-        if (scene != null) {
-            scene.close();
-        }
     }
 
     @Test

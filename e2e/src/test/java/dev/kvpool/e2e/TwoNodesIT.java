@@ -265,8 +265,7 @@ class TwoNodesIT {
 
     /** Name of the node that was there before. */
     private String first() {
-        return cluster.client().nodes().list().getItems().stream()
-                .map(node -> node.getMetadata().getName())
+        return cluster.nodeNames().stream()
                 .filter(name -> !name.equals(second.name()))
                 .findFirst()
                 .orElseThrow();

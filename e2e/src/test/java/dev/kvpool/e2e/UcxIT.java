@@ -5,11 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.kvpool.e2e.cluster.Cluster;
-import dev.kvpool.e2e.cluster.OnCluster;
 import dev.kvpool.e2e.install.Operator;
+import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Scene;
 import io.fabric8.kubernetes.client.utils.Serialization;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Order;
@@ -18,23 +17,23 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /** Payloads through UCX between pods, by its tcp: there is no card here. */
-@OnCluster
+@OnScene(namespace = UcxIT.NAMESPACE, pool = UcxIT.POOL, objects = UcxIT.OBJECTS)
 @Order(3)
 @TestInstance(Lifecycle.PER_CLASS)
 class UcxIT {
-    private static final String NAMESPACE = "kvpool-e2e-ucx";
-    private static final String POOL = "wide";
+    static final String NAMESPACE = "kvpool-e2e-ucx";
+    static final String POOL = "wide";
 
     /** Of 64 KiB each. */
-    private static final int OBJECTS = 200;
+    static final int OBJECTS = 200;
 
     private static final long BYTES = OBJECTS * 65536L;
 
     private Scene scene;
 
     @BeforeAll
-    void makePool(Cluster cluster, Operator operator) {
-        scene = new Scene(cluster, NAMESPACE, POOL, OBJECTS);
+    void makePool(Cluster cluster, Operator operator, Scene scene) {
+        this.scene = scene;
         cluster.kubectl().apply(NAMESPACE, """
                 apiVersion: kvpool.dev/v1alpha1
                 kind: TransferEngine
@@ -50,13 +49,6 @@ class UcxIT {
                   storage: [{name: memory, capacity: 128Mi}]
                 """.formatted(POOL));
         scene.pool().awaitReady();
-    }
-
-    @AfterAll
-    void removeNamespace() {
-        if (scene != null) {
-            scene.close();
-        }
     }
 
     @Test

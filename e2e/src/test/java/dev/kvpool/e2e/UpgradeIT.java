@@ -7,17 +7,16 @@ import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.VersionStatus;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Limits;
-import dev.kvpool.e2e.cluster.OnCluster;
 import dev.kvpool.e2e.cluster.Wait;
 import dev.kvpool.e2e.install.Operator;
 import dev.kvpool.e2e.pool.Clients;
+import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Scene;
 import io.fabric8.kubernetes.api.model.Pod;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.MethodOrderer.OrderAnnotation;
@@ -33,15 +32,15 @@ import org.slf4j.LoggerFactory;
  * A pool with the default volume, in the memory of its pods, goes over to other versions and back from a bad one. The versions
  * are builds with ranges of their own: 0.1.0 knows wire version and segment layout 1, 0.2.0 both 1 and 2, 0.4.0 only 2.
  */
-@OnCluster
+@OnScene(namespace = UpgradeIT.NAMESPACE, pool = UpgradeIT.POOL, objects = UpgradeIT.OBJECTS)
 @Order(4)
 @TestInstance(Lifecycle.PER_CLASS)
 @TestMethodOrder(OrderAnnotation.class)
 class UpgradeIT {
     private static final Logger LOG = LoggerFactory.getLogger(UpgradeIT.class);
-    private static final String NAMESPACE = "kvpool-e2e-upgrade";
-    private static final String POOL = "roll";
-    private static final int OBJECTS = 200;
+    static final String NAMESPACE = "kvpool-e2e-upgrade";
+    static final String POOL = "roll";
+    static final int OBJECTS = 200;
 
     /** Longer than five containers take to start anew, one after the other, on a slow machine. */
     private static final Duration LOAD = Duration.ofSeconds(80);
@@ -53,22 +52,15 @@ class UpgradeIT {
     private Clients.Guest oldClient;
 
     @BeforeAll
-    void makePool(Cluster cluster, Operator operator) {
+    void makePool(Cluster cluster, Operator operator, Scene scene) {
         this.cluster = cluster;
         this.operator = operator;
-        scene = new Scene(cluster, NAMESPACE, POOL, OBJECTS);
+        this.scene = scene;
         pool = scene.pool();
         apply("0.1.0");
         pool.awaitReady();
         scene.assertPut("before");
         oldClient = scene.clients().startGuest("old-client");
-    }
-
-    @AfterAll
-    void removeNamespace() {
-        if (scene != null) {
-            scene.close();
-        }
     }
 
     @Test

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Limits;
-import dev.kvpool.e2e.cluster.OnCluster;
 import dev.kvpool.e2e.cluster.Wait;
 import dev.kvpool.e2e.install.Operator;
+import dev.kvpool.e2e.pool.LocalVolumes;
+import dev.kvpool.e2e.pool.NodeDisk;
 import dev.kvpool.e2e.pool.NodeFiles;
+import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Scene;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -23,15 +25,15 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.TestMethodOrder;
 
-/** Storage nodes whose bytes outlive their pods: in a directory on their node's tmpfs, and on claims. */
-@OnCluster
+/** Storage nodes whose bytes outlive their pods: in a directory on their node's tmpfs, and on claims, one of them a bare device. */
+@OnScene(namespace = VolumesIT.NAMESPACE, pool = VolumesIT.POOL, objects = VolumesIT.OBJECTS)
 @Order(3)
 @TestInstance(Lifecycle.PER_CLASS)
 @TestMethodOrder(OrderAnnotation.class)
 class VolumesIT {
-    private static final String NAMESPACE = "kvpool-e2e-volumes";
-    private static final String POOL = "volumes";
-    private static final int OBJECTS = 200;
+    static final String NAMESPACE = "kvpool-e2e-volumes";
+    static final String POOL = "volumes";
+    static final int OBJECTS = 200;
 
     /** On the one tmpfs that nodes which are containers have and that is larger than Docker's 64 MB. */
     private static final String DIRECTORY = "/run/kvpool-e2e";
@@ -39,30 +41,33 @@ class VolumesIT {
     /** Of SSDs. On the same tmpfs, so it takes memory and is small. */
     private static final String SSD_DIRECTORY = "/run/kvpool-e2e-ssd";
 
-    /** Of the volume that is made by hand, as clusters of tests have nobody who makes volumes for claims. */
     private static final String VOLUME_DIRECTORY = "/run/kvpool-e2e-volume";
 
-    /** Of the volume and of its storage class. */
-    private static final String VOLUME = "kvpool-e2e-local";
+    /** Storage class. */
+    private static final String VOLUMES = "kvpool-e2e-local";
+
+    private static final long DEVICE_BYTES = 32 << 20;
 
     private Cluster cluster;
     private Scene scene;
     private Pool pool;
     private NodeFiles files;
+    private NodeDisk disk;
+    private LocalVolumes volumes;
 
     @BeforeAll
-    void makeNamespace(Cluster cluster, Operator operator) {
+    void makeNamespace(Cluster cluster, Operator operator, Scene scene) {
         this.cluster = cluster;
-        scene = new Scene(cluster, NAMESPACE, POOL, OBJECTS);
+        this.scene = scene;
         pool = scene.pool();
         files = new NodeFiles(cluster, NAMESPACE);
     }
 
     @AfterAll
-    void removeNamespace() {
-        if (scene != null) {
-            scene.close();
-            cluster.kubectl().run("delete", "pv/" + VOLUME, "storageclass/" + VOLUME, "--ignore-not-found");
+    void removeVolumes() {
+        if (volumes != null) {
+            volumes.close();
+            disk.close();
         }
     }
 
@@ -106,7 +111,7 @@ class VolumesIT {
         assertThat(files.in(node, DIRECTORY)).singleElement().asString().endsWith(".host");
         assertThat(files.in(node, SSD_DIRECTORY)).singleElement().asString().endsWith(".host.ssd");
 
-        makeVolume(node);
+        makeVolumes(node);
         apply(claimed());
         Wait.until(
                 "no directory is written down any more",
@@ -125,7 +130,7 @@ class VolumesIT {
             "a storage pod on a claim that is deleted is made anew on the same claim, and has every object without a write")
     void aReplacedPodFindsItsClaim() {
         List<String> claims = claims();
-        assertThat(claims).hasSize(1);
+        assertThat(claims).as("claims of the segment and of the device").hasSize(2);
 
         Pod after = replacePodOfSet("claimed");
 
@@ -134,7 +139,9 @@ class VolumesIT {
         // Nobody else holds anything in this pool: what it serves it has found.
         assertThat(metrics(after))
                 .contains("kvpool_node_restored_objects " + OBJECTS + ".0")
-                .contains("kvpool_node_writes_total 0.0", "kvpool_node_copies_in_total 0.0");
+                .contains("kvpool_node_writes_total 0.0", "kvpool_node_copies_in_total 0.0")
+                .contains("kvpool_node_ssd_off 0.0")
+                .doesNotContain("kvpool_node_ssd_capacity_bytes 0.0");
     }
 
     @Test
@@ -168,34 +175,17 @@ class VolumesIT {
     }
 
     private static String claimed() {
-        return "{name: claimed, capacity: 128Mi, volume: {type: persistentVolumeClaim, storageClassName: %s}}"
-                .formatted(VOLUME);
+        return """
+                {name: claimed, capacity: 128Mi, volume: {type: persistentVolumeClaim, storageClassName: %1$s}, \
+                ssd: {capacity: 16Mi, storageClassName: %1$s, volumeMode: Block}}""".formatted(VOLUMES);
     }
 
-    /** A directory of a node that claims can be bound to, as a person or a provisioner of local volumes would make it. */
-    private void makeVolume(String node) {
+    private void makeVolumes(String node) {
         assertThat(files.in(node, VOLUME_DIRECTORY)).isEmpty();
-        cluster.kubectl().apply(NAMESPACE, """
-                apiVersion: storage.k8s.io/v1
-                kind: StorageClass
-                metadata: {name: %1$s}
-                provisioner: kubernetes.io/no-provisioner
-                volumeBindingMode: WaitForFirstConsumer
-                ---
-                apiVersion: v1
-                kind: PersistentVolume
-                metadata: {name: %1$s}
-                spec:
-                  capacity: {storage: 256Mi}
-                  accessModes: [ReadWriteOnce]
-                  persistentVolumeReclaimPolicy: Retain
-                  storageClassName: %1$s
-                  local: {path: %2$s}
-                  nodeAffinity:
-                    required:
-                      nodeSelectorTerms:
-                      - matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: ["%3$s"]}]
-                """.formatted(VOLUME, VOLUME_DIRECTORY, node));
+        disk = new NodeDisk(cluster, NAMESPACE, node, VOLUMES, DEVICE_BYTES);
+        volumes = new LocalVolumes(cluster, VOLUMES, node);
+        volumes.directory("256Mi", VOLUME_DIRECTORY);
+        volumes.device(Long.toString(DEVICE_BYTES), disk.path());
     }
 
     /** Deletes the pod of the only storage node there is, and waits for the next one. */

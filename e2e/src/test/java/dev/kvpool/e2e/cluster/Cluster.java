@@ -12,6 +12,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Optional;
 
 /** The cluster of a run: an existing one, or one that is started for the run and removed after it. */
@@ -61,6 +62,14 @@ public final class Cluster implements AutoCloseable {
 
     public KubernetesClient client() {
         return client;
+    }
+
+    /** In the order of the alphabet. */
+    public List<String> nodeNames() {
+        return client.nodes().list().getItems().stream()
+                .map(node -> node.getMetadata().getName())
+                .sorted()
+                .toList();
     }
 
     public Kubectl kubectl() {

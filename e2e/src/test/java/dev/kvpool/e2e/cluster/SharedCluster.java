@@ -2,6 +2,8 @@
 package dev.kvpool.e2e.cluster;
 
 import dev.kvpool.e2e.install.Operator;
+import dev.kvpool.e2e.pool.OnScene;
+import dev.kvpool.e2e.pool.Scene;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.util.function.Supplier;
@@ -15,7 +17,7 @@ import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Gives the scenarios of a run one cluster with one operator, and writes diagnostics when a scenario fails. */
+/** Gives the scenarios of a run one cluster with one operator, those about one pool a scene of it, and writes diagnostics when a scenario fails. */
 final class SharedCluster
         implements ParameterResolver, TestExecutionExceptionHandler, LifecycleMethodExecutionExceptionHandler {
 
@@ -24,13 +26,17 @@ final class SharedCluster
     @Override
     public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
         Class<?> type = parameter.getParameter().getType();
-        return type == Cluster.class || type == Operator.class;
+        return type == Cluster.class || type == Operator.class || (type == Scene.class && isBeforeAll(context));
     }
 
     @Override
     public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
         Cluster cluster = cluster(context);
-        return parameter.getParameter().getType() == Cluster.class ? cluster : operator(context, cluster);
+        Class<?> type = parameter.getParameter().getType();
+        if (type == Scene.class) {
+            return scene(context, cluster);
+        }
+        return type == Cluster.class ? cluster : operator(context, cluster);
     }
 
     @Override
@@ -70,6 +76,21 @@ final class SharedCluster
                 throw e;
             }
         });
+    }
+
+    private static boolean isBeforeAll(ExtensionContext context) {
+        return context.getTestMethod().isEmpty()
+                && context.getRequiredTestClass().isAnnotationPresent(OnScene.class);
+    }
+
+    /** The store of the class closes it behind the last scenario. */
+    private static Scene scene(ExtensionContext context, Cluster cluster) {
+        OnScene given = context.getRequiredTestClass().getAnnotation(OnScene.class);
+        return context.getStore(Namespace.create(SharedCluster.class))
+                .computeIfAbsent(
+                        Scene.class,
+                        key -> new Scene(cluster, given.namespace(), given.pool(), given.objects()),
+                        Scene.class);
     }
 
     private static <T> T once(ExtensionContext context, Class<T> type, Supplier<T> maker) {
