@@ -19,7 +19,11 @@ Range Allocator::rangeAt(SortedPairs::Cursor free) const {
 }
 
 void Allocator::add(Range range) {
-  byOffset_.insert({range.offset, range.length});
+  add(range, byOffset_.lowerBound({range.offset, 0}));
+}
+
+void Allocator::add(Range range, SortedPairs::Cursor place) {
+  byOffset_.insertAt(place, {range.offset, range.length});
   bySize_.insert({range.length, range.offset});
   freeBytes_ += range.length;
 }
@@ -120,7 +124,7 @@ void Allocator::release(Range range) {
   } else if (joinsNext) {
     change(next, {range.offset, after.offset + after.length - range.offset});
   } else {
-    add(range);
+    add(range, next);
   }
 }
 

@@ -46,6 +46,7 @@ class Allocator {
 
  private:
   void add(Range range);
+  void add(Range range, SortedPairs::Cursor place);
   void remove(SortedPairs::Cursor free);
   void change(SortedPairs::Cursor free, Range to);
   [[nodiscard]] Range rangeAt(SortedPairs::Cursor free) const;

@@ -12,17 +12,24 @@ Wide wide(const NumberPair& pair) {
   return (Wide{pair.first} << 64) | pair.second;
 }
 
-/// std::lower_bound without branches on the data, which no processor can predict here.
+/// std::lower_bound without branches on the data, which no processor can predict here, and eight ways at a time: the
+/// seven places that a step looks at do not wait for each other.
 size_t firstNotLess(const NumberPair* pairs, size_t count, const NumberPair& wanted) {
-  if (count == 0) return 0;
+  constexpr size_t kWays = 8;
   const Wide key = wide(wanted);
   const NumberPair* from = pairs;
-  while (count > 1) {
-    const size_t half = count / 2;
-    from += wide(from[half - 1]) < key ? half : 0;
-    count -= half;
+  while (count > kWays) {
+    const size_t part = count / kWays;
+    size_t passed = 0;
+    for (size_t way = 1; way < kWays; ++way)
+      passed += wide(from[way * part - 1]) < key ? size_t{1} : size_t{0};
+    from += passed * part;
+    count = passed == kWays - 1 ? count - passed * part : part;
   }
-  return static_cast<size_t>(from - pairs) + (wide(*from) < key ? 1 : 0);
+  size_t less = 0;
+  for (size_t i = 0; i < count; ++i)
+    less += wide(from[i]) < key ? size_t{1} : size_t{0};
+  return static_cast<size_t>(from - pairs) + less;
 }
 
 }  // namespace
@@ -39,21 +46,28 @@ SortedPairs::Cursor SortedPairs::before(Cursor cursor) const {
 }
 
 void SortedPairs::insert(const NumberPair& pair) {
+  insertAt(lowerBound(pair), pair);
+}
+
+void SortedPairs::insertAt(Cursor place, const NumberPair& pair) {
   if (blocks_.empty()) {
     blocks_.push_back(newBlock());
     last_.push_back(pair);
+    place = {0, 0};
+  } else if (place == end()) {
+    place = {blocks_.size() - 1, blocks_.back()->count};
   }
-  size_t number = std::min(firstNotLess(last_.data(), last_.size(), pair), blocks_.size() - 1);
-  if (blocks_[number]->count == kBlockPairs) {
-    split(number);
-    if (last_[number] < pair) ++number;
+  if (blocks_[place.block]->count == kBlockPairs) {
+    split(place.block);
+    const size_t lower = blocks_[place.block]->count;
+    if (place.at > lower) place = {place.block + 1, place.at - lower};
   }
-  Block& block = *blocks_[number];
-  NumberPair* const place = block.pairs.data() + firstNotLess(block.pairs.data(), block.count, pair);
-  std::copy_backward(place, block.pairs.data() + block.count, block.pairs.data() + block.count + 1);
-  *place = pair;
+  Block& block = *blocks_[place.block];
+  NumberPair* const there = block.pairs.data() + place.at;
+  std::copy_backward(there, block.pairs.data() + block.count, block.pairs.data() + block.count + 1);
+  *there = pair;
   ++block.count;
-  last_[number] = block.pairs[block.count - 1];
+  last_[place.block] = block.pairs[block.count - 1];
   ++size_;
 }
 

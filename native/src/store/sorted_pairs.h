@@ -43,6 +43,8 @@ class SortedPairs {
 
   /// Adds a pair that is not in the set.
   void insert(const NumberPair& pair);
+  /// The same where lowerBound(pair) is known already.
+  void insertAt(Cursor place, const NumberPair& pair);
   void erase(Cursor cursor);
   /// Puts another pair in the place of one; it must belong there.
   void replace(Cursor cursor, const NumberPair& pair);
