@@ -37,9 +37,8 @@ final class StorageClaims {
                 .template(pool, set, SegmentMemory.VOLUME, set.volume().storageClassName()));
         if (set.ssd() != null) {
             SsdSpec ssd = set.ssd();
-            Room room = ssd.onDevice()
-                    ? new Room("Block", ByteAmount.bytes(ssd.capacity()))
-                    : inFileSystem(ssd.capacity());
+            Room room =
+                    ssd.onDevice() ? new Room("Block", ByteAmount.bytes(ssd.capacity())) : inFileSystem(ssd.capacity());
             templates.add(room.template(pool, set, SsdVolume.VOLUME, ssd.storageClassName()));
         }
         return templates;
