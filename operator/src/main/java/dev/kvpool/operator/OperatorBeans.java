@@ -7,6 +7,7 @@ import dev.kvpool.operator.health.StuckReconcilerCheck;
 import dev.kvpool.operator.master.HttpMasterClient;
 import dev.kvpool.operator.master.MasterClient;
 import dev.kvpool.operator.memory.SharedFields;
+import dev.kvpool.operator.memory.ShortPods;
 import dev.kvpool.operator.pool.OperatorSettings;
 import dev.kvpool.operator.pool.PollInterval;
 import dev.kvpool.operator.pool.PoolNames;
@@ -88,8 +89,8 @@ public class OperatorBeans {
 
     @Produces
     @Singleton
-    KubernetesClientObjectMapperCustomizer sharedFields() {
-        return mapper -> mapper.registerModule(SharedFields.module());
+    KubernetesClientObjectMapperCustomizer smallObjects() {
+        return mapper -> mapper.registerModules(SharedFields.module(), ShortPods.module());
     }
 
     /** The extension's own choice counts nothing in production (its issue 1385). */

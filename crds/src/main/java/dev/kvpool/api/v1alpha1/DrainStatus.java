@@ -10,7 +10,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 /** A storage node that is to go or lies on a cordoned node of the cluster, or was until a moment ago: all the operator knows of it. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record DrainStatus(
-        @JsonPropertyDescription("Id of the storage node.") @Required @Size(max = 253)
+        @JsonPropertyDescription("Id of the storage node.") @Required @Size(max = StorageSetSpec.NODE_ID_LENGTH_MAX)
         String node,
 
         @JsonPropertyDescription("How far it is.") @Required DrainPhase phase,

@@ -14,7 +14,7 @@ public record RollStepStatus(
 
         @JsonPropertyDescription(
                 "Id of the storage node it is about, whose pod may have another name by the end. None for a master.")
-        @Size(max = 253)
+        @Size(max = StorageSetSpec.NODE_ID_LENGTH_MAX)
         String node,
 
         @JsonPropertyDescription("What is done.") @Required RollStepKind kind,

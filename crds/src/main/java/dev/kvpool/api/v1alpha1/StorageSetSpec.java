@@ -120,6 +120,10 @@ public record StorageSetSpec(
         SchedulingSpec scheduling) {
 
     public static final int NAME_LENGTH_MAX = 20;
+
+    /** Id of a storage node of a perNode set: its set, a dot, and a node of the cluster by the longest name there can be. */
+    public static final int NODE_ID_LENGTH_MAX = NAME_LENGTH_MAX + 1 + 253;
+
     public static final int REPLICAS_DEFAULT = 1;
 
     public StorageSetSpec {

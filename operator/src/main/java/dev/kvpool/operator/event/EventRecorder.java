@@ -10,7 +10,8 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.InstantSource;
 import java.time.format.DateTimeFormatter;
-import java.time.temporal.ChronoUnit;
+import java.time.format.DateTimeFormatterBuilder;
+import java.util.Locale;
 import org.jboss.logging.Logger;
 
 /** Publishes events. One that cannot be published is logged and forgotten: the status says the same, for longer. */
@@ -18,6 +19,10 @@ public final class EventRecorder {
     private static final Logger LOG = Logger.getLogger(EventRecorder.class);
     private static final String CONTROLLER = "kvpool.dev/operator";
     private static final String ACTION = "Reconcile";
+
+    /** The API server wants six digits, also where the last ones are zeros. */
+    private static final DateTimeFormatter MICROSECONDS =
+            new DateTimeFormatterBuilder().appendInstant(6).toFormatter(Locale.ROOT);
 
     /** Limit of the API. */
     private static final int NOTE_LENGTH_MAX = 1024;
@@ -59,8 +64,7 @@ public final class EventRecorder {
                 .withGenerateName(about.getMetadata().getName() + "-")
                 .withNamespace(about.getMetadata().getNamespace())
                 .endMetadata()
-                .withEventTime(new MicroTime(
-                        DateTimeFormatter.ISO_INSTANT.format(clock.instant().truncatedTo(ChronoUnit.MICROS))))
+                .withEventTime(new MicroTime(MICROSECONDS.format(clock.instant())))
                 .withReportingController(CONTROLLER)
                 .withReportingInstance(instance)
                 .withAction(ACTION)

@@ -6,11 +6,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
-import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -66,14 +64,14 @@ public final class HttpMasterClient implements MasterClient {
 
     @Override
     public Optional<String> handOver(String address) {
-        return post(address, "/api/v1/handover");
+        return post(address, MasterPaths.HAND_OVER);
     }
 
     @Override
     public void leaderGone(List<String> addresses, String holder, long epoch, String leader) {
-        String query = "?holder=%s&epoch=%d&address=%s".formatted(encoded(holder), epoch, encoded(leader));
+        String path = MasterPaths.leaderGone(holder, epoch, leader);
         CompletableFuture<?>[] told = addresses.stream()
-                .map(address -> HttpRequest.newBuilder(uri(address, "/api/v1/leader_gone" + query))
+                .map(address -> HttpRequest.newBuilder(uri(address, path))
                         .POST(HttpRequest.BodyPublishers.noBody())
                         .timeout(ANSWER_TIMEOUT)
                         .build())
@@ -87,29 +85,23 @@ public final class HttpMasterClient implements MasterClient {
 
     @Override
     public Optional<String> finalise(String address, int wire, int layout, boolean ignoreClients) {
-        return post(
-                address, "/api/v1/finalise?wire=%d&layout=%d&ignore-clients=%s".formatted(wire, layout, ignoreClients));
+        return post(address, MasterPaths.finalise(wire, layout, ignoreClients));
     }
 
     @Override
     public Optional<String> drain(String address, String node, Duration timeout) {
-        return post(address, drainOf(node, timeout));
+        return post(address, MasterPaths.drain(node, timeout));
     }
 
     @Override
     public Optional<String> clear(String address, String node, Duration timeout) {
-        return post(address, drainOf(node, timeout) + "&clear=true");
-    }
-
-    private static String drainOf(String node, Duration timeout) {
-        return "/api/v1/drain?node=" + encoded(node) + "&timeout=" + timeout.toSeconds() + "s";
+        return post(address, MasterPaths.clear(node, timeout));
     }
 
     @Override
     public Optional<String> cancelDrain(String address, String node) {
-        String query = "?node=" + encoded(node);
         HttpRequest.Builder request =
-                HttpRequest.newBuilder(uri(address, "/api/v1/drain" + query)).DELETE();
+                HttpRequest.newBuilder(uri(address, MasterPaths.drain(node))).DELETE();
         return command(request, status -> status / 100 == 2 || status == NOT_FOUND);
     }
 
@@ -140,16 +132,12 @@ public final class HttpMasterClient implements MasterClient {
         return URI.create("http://" + host + ":" + port + pathAndQuery);
     }
 
-    private static String encoded(String text) {
-        return URLEncoder.encode(text, StandardCharsets.UTF_8);
-    }
-
     private static String shortened(String text) {
         return text.length() <= SENTENCE_CHARS_MAX ? text : text.substring(0, SENTENCE_CHARS_MAX);
     }
 
     private CompletableFuture<MasterAnswer> askOne(String address) {
-        HttpRequest request = HttpRequest.newBuilder(uri(address, "/api/v1/pool"))
+        HttpRequest request = HttpRequest.newBuilder(uri(address, MasterPaths.POOL))
                 .timeout(ANSWER_TIMEOUT)
                 .header("Accept", "application/json")
                 .build();

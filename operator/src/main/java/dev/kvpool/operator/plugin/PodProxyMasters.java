@@ -5,12 +5,11 @@ import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.master.MasterPaths;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.PoolNames;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,7 +41,7 @@ final class PodProxyMasters implements MasterClient {
 
     @Override
     public Optional<String> handOver(String pod) {
-        return command(pod, "POST", "/api/v1/handover");
+        return command(pod, "POST", MasterPaths.HAND_OVER);
     }
 
     @Override
@@ -57,7 +56,7 @@ final class PodProxyMasters implements MasterClient {
 
     @Override
     public Optional<String> drain(String pod, String node, Duration timeout) {
-        return command(pod, "POST", "/api/v1/drain?node=%s&timeout=%ds".formatted(encoded(node), timeout.toSeconds()));
+        return command(pod, "POST", MasterPaths.drain(node, timeout));
     }
 
     @Override
@@ -67,7 +66,7 @@ final class PodProxyMasters implements MasterClient {
 
     @Override
     public Optional<String> cancelDrain(String pod, String node) {
-        return command(pod, "DELETE", "/api/v1/drain?node=" + encoded(node));
+        return command(pod, "DELETE", MasterPaths.drain(node));
     }
 
     /**
@@ -87,7 +86,7 @@ final class PodProxyMasters implements MasterClient {
     private MasterAnswer askOne(String pod) {
         try {
             return new MasterAnswer.Report(
-                    json.readValue(text(pod, PoolNames.MASTER_ADMIN_PORT, "/api/v1/pool"), PoolReport.class));
+                    json.readValue(text(pod, PoolNames.MASTER_ADMIN_PORT, MasterPaths.POOL), PoolReport.class));
         } catch (JacksonException e) {
             return new MasterAnswer.Silent("its answer is not a pool report: " + e.getOriginalMessage());
         } catch (KubernetesClientException e) {
@@ -113,9 +112,5 @@ final class PodProxyMasters implements MasterClient {
             return "you may not reach pods through the API server; that needs the rights get and create on pods/proxy";
         }
         return Sentences.of(e);
-    }
-
-    private static String encoded(String text) {
-        return URLEncoder.encode(text, StandardCharsets.UTF_8);
     }
 }

@@ -1,60 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
-import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
 
 /**
- * Remembers which stored objects were found to be as planned. The comparison of server-side apply takes longer than all else that
- * is done for a calm pool together, and its answer holds until the object or the plan for it changes.
+ * Remembers of each pool which stored objects were found to be as planned. To make a pool's objects and to compare them by the rules
+ * of server-side apply takes longer than all else that is done for a calm pool together, and the answer holds until an object or what
+ * the plan for it is made from changes.
  */
 final class MatchedChildren {
-    /** Objects that are remembered, of about 4000 pools; of more, those that were quiet for longest are compared again. */
-    private static final int OBJECTS_MAX = 65_536;
+    /** Pools that are remembered; of more, the objects of those that were quiet for longest are compared again. */
+    static final int POOLS_MAX = 4096;
 
-    private record Match(String resourceVersion, String planned) {}
+    private record Match(PlannedChildren planned, Set<StoredVersion> asPlanned, boolean all) {}
 
-    private final Map<String, Match> byUid = new LinkedHashMap<>(16, 0.75f, true) {
+    private final Map<PoolNames, Match> byPool = new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Match> eldest) {
-            return size() > OBJECTS_MAX;
+        protected boolean removeEldestEntry(Map.Entry<PoolNames, Match> eldest) {
+            return size() > POOLS_MAX;
         }
     };
 
-    /** True when this version of the object was found to be as this plan wants it. */
-    boolean matched(HasMetadata actual, HasMetadata planned, KubernetesSerialization text) {
-        Match match;
-        synchronized (byUid) {
-            match = byUid.get(actual.getMetadata().getUid());
-        }
-        return match != null
-                && match.resourceVersion().equals(actual.getMetadata().getResourceVersion())
-                && match.planned().equals(digest(planned, text));
+    /** True when every planned object is among the stored ones, in the state in which it was found to be as planned. */
+    boolean areAll(PlannedChildren planned, Set<StoredVersion> stored) {
+        Match match = match(planned);
+        return match != null && match.all() && match.planned().equals(planned) && stored.containsAll(match.asPlanned());
     }
 
-    /** This version of the object is as this plan wants it. */
-    void remember(HasMetadata actual, HasMetadata planned, KubernetesSerialization text) {
-        Match match = new Match(actual.getMetadata().getResourceVersion(), digest(planned, text));
-        synchronized (byUid) {
-            byUid.put(actual.getMetadata().getUid(), match);
+    /** The states of stored objects that are known to be as this plan wants them. */
+    Set<StoredVersion> of(PlannedChildren planned) {
+        Match match = match(planned);
+        return match != null && match.planned().equals(planned) ? match.asPlanned() : Set.of();
+    }
+
+    /**
+     * Takes the place of what is remembered of the pool. Pools that are gone are forgotten when a further one comes.
+     *
+     * @param asPlanned stored objects that are as planned
+     * @param all whether these are all that are planned
+     * @param isThere whether there still is a pool
+     */
+    void remember(PlannedChildren planned, Set<StoredVersion> asPlanned, boolean all, Predicate<PoolNames> isThere) {
+        Match match = new Match(planned, Set.copyOf(asPlanned), all);
+        synchronized (byPool) {
+            if (byPool.put(planned.blueprint().names(), match) == null) {
+                byPool.keySet().removeIf(isThere.negate());
+            }
         }
     }
 
-    private static String digest(HasMetadata planned, KubernetesSerialization text) {
-        try {
-            byte[] json = text.asJson(planned).getBytes(StandardCharsets.UTF_8);
-            return Base64.getEncoder()
-                    .encodeToString(MessageDigest.getInstance("SHA-256").digest(json));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java has SHA-256", e);
+    /** Pools of which it knows anything. */
+    int size() {
+        synchronized (byPool) {
+            return byPool.size();
+        }
+    }
+
+    private Match match(PlannedChildren planned) {
+        synchronized (byPool) {
+            return byPool.get(planned.blueprint().names());
         }
     }
 }

@@ -26,6 +26,7 @@ import io.javaoperatorsdk.operator.processing.event.source.PrimaryToSecondaryMap
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -54,24 +55,18 @@ final class PoolEventSources {
             DaemonSet.class,
             Job.class);
 
+    private static final String BY_POOL = "pool";
+
     private PoolEventSources() {}
 
     static List<EventSource<?, KvCachePool>> of(EventSourceContext<KvCachePool> context) {
         List<EventSource<?, KvCachePool>> sources = new ArrayList<>();
         CHILD_KINDS.stream()
                 .filter(kind -> kind != Lease.class)
-                .forEach(kind ->
-                        sources.add(new InformerEventSource<>(labelled(kind).build(), context)));
-        sources.add(new InformerEventSource<>(
-                labelled(Lease.class)
-                        .withOnUpdateFilter(PoolEventSources::concernsLeadership)
-                        .build(),
-                context));
-        InformerEventSource<Pod, KvCachePool> pods = new InformerEventSource<>(
-                labelled(Pod.class)
-                        .withOnUpdateFilter(PoolEventSources::concernsPool)
-                        .build(),
-                context);
+                .forEach(kind -> sources.add(byPool(labelled(kind), context)));
+        sources.add(byPool(labelled(Lease.class).withOnUpdateFilter(PoolEventSources::concernsLeadership), context));
+        InformerEventSource<Pod, KvCachePool> pods =
+                byPool(labelled(Pod.class).withOnUpdateFilter(PoolEventSources::concernsPool), context);
         sources.add(pods);
         sources.add(nodes(context, pods));
         sources.add(engines(context));
@@ -86,6 +81,27 @@ final class PoolEventSources {
         return Stream.concat(CHILD_KINDS.stream(), Stream.of(Pod.class, Node.class, TransferEngine.class))
                 .map(kind -> context.eventSourceRetriever().getEventSourceFor(kind))
                 .allMatch(source -> ((InformerEventSource<?, ?>) source).isRunning());
+    }
+
+    /**
+     * The objects of a kind that carry the labels of a pool. Not from the context: that puts them into sets, and so reckons hash codes of
+     * whole objects, and has each of them remember views of its maps for that.
+     */
+    static <R extends HasMetadata> List<R> ofPool(Class<R> kind, KvCachePool pool, Context<KvCachePool> context) {
+        var source = (InformerEventSource<R, KvCachePool>)
+                context.eventSourceRetriever().getEventSourceFor(kind);
+        return source.byIndex(BY_POOL, indexKey(ResourceID.fromResource(pool)));
+    }
+
+    private static <R extends HasMetadata> InformerEventSource<R, KvCachePool> byPool(
+            InformerEventSourceConfiguration.Builder<R> objects, EventSourceContext<KvCachePool> context) {
+        InformerEventSource<R, KvCachePool> source = new InformerEventSource<>(objects.build(), context);
+        source.addIndexers(Map.of(BY_POOL, child -> List.of(indexKey(poolOf(child)))));
+        return source;
+    }
+
+    private static String indexKey(ResourceID pool) {
+        return pool.getNamespace().orElse("") + "/" + pool.getName();
     }
 
     private static <R extends HasMetadata> InformerEventSourceConfiguration.Builder<R> labelled(Class<R> kind) {

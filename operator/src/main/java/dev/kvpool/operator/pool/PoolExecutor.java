@@ -15,21 +15,17 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
-import io.javaoperatorsdk.operator.processing.dependent.kubernetes.SSABasedGenericKubernetesResourceMatcher;
 import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Carries out a plan, by server-side apply under one field manager. An object that is as planned is not written.
- * A failure with one object does not keep the others from being made; it is reported, and the next round tries again.
+ * Carries out a plan. A failure with one object does not keep the others from being made; it is reported, and the next round tries
+ * again.
  */
 final class PoolExecutor {
     /** Long, so that it is the operator who decides when it took too long. */
@@ -38,16 +34,13 @@ final class PoolExecutor {
     private final Context<KvCachePool> context;
     private final PoolObservation seen;
     private final MasterClient masters;
-    private final MatchedChildren matched;
     private final List<String> changes = new ArrayList<>();
     private final List<Finding> failures = new ArrayList<>();
     private Optional<String> binding = Optional.empty();
 
-    private PoolExecutor(
-            PoolObservation seen, MasterClient masters, MatchedChildren matched, Context<KvCachePool> context) {
+    private PoolExecutor(PoolObservation seen, MasterClient masters, Context<KvCachePool> context) {
         this.seen = seen;
         this.masters = masters;
-        this.matched = matched;
         this.context = context;
     }
 
@@ -57,10 +50,10 @@ final class PoolExecutor {
             MasterClient masters,
             MatchedChildren matched,
             Context<KvCachePool> context) {
-        PoolExecutor executor = new PoolExecutor(seen, masters, matched, context);
+        PoolExecutor executor = new PoolExecutor(seen, masters, context);
         // First: clients wait for the next leader.
         plan.deadLeader().ifPresent(executor::tellOthers);
-        executor.applyAll(plan.apply());
+        plan.children().ifPresent(children -> executor.apply(children, matched));
         plan.binding().ifPresent(secret -> executor.attempt(secret, () -> executor.create(secret)));
         plan.delete().forEach(child -> executor.attempt(child, () -> executor.delete(child)));
         plan.replacePods().forEach(executor::deletePod);
@@ -96,42 +89,21 @@ final class PoolExecutor {
         try {
             action.run();
         } catch (KubernetesClientException e) {
-            failures.add(new Finding(
-                    Reason.APPLY_FAILED, "%s could not be changed: %s".formatted(title(child), sentence(e))));
+            failures.add(ApiWords.notChanged(child, e));
         }
     }
 
-    private void applyAll(List<HasMetadata> children) {
-        UnseenChildren unseen = UnseenChildren.ask(
-                client(),
-                children.stream().filter(child -> cached(child).isEmpty()).toList());
-        children.forEach(child ->
-                attempt(child, () -> apply(child, cached(child).or(() -> unseen.find(child)))));
-    }
-
-    private void apply(HasMetadata child, Optional<HasMetadata> actual) {
-        if (actual.isPresent() && !ofThisPool(actual.get())) {
-            failures.add(new Finding(
-                    Reason.NAME_TAKEN,
-                    "There already is a %s that is not of this pool. Remove it, or give the pool another name."
-                            .formatted(title(child))));
-            return;
-        }
-        if (actual.isPresent() && isAsPlanned(actual.get(), child)) {
-            return;
-        }
-        client().resource(child)
-                .fieldManager(context.getControllerConfiguration().fieldManager())
-                .forceConflicts()
-                .serverSideApply();
-        changes.add(title(child));
+    private void apply(PlannedChildren children, MatchedChildren matched) {
+        Outcome applied = ChildApplier.apply(children, seen, matched, context);
+        changes.addAll(applied.changes());
+        failures.addAll(applied.failures());
     }
 
     /** One of its name has what it has, as the name follows from that. */
     private void create(Secret secret) {
         try {
             client().resource(secret).create();
-            changes.add(title(secret));
+            changes.add(ApiWords.title(secret));
         } catch (KubernetesClientException e) {
             if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
                 throw e;
@@ -140,23 +112,11 @@ final class PoolExecutor {
         binding = Optional.of(secret.getMetadata().getName());
     }
 
-    private boolean isAsPlanned(HasMetadata actual, HasMetadata child) {
-        KubernetesSerialization text = client().getKubernetesSerialization();
-        if (matched.matched(actual, child, text)) {
-            return true;
-        }
-        if (!SSABasedGenericKubernetesResourceMatcher.getInstance().matches(actual, child, context)) {
-            return false;
-        }
-        matched.remember(actual, child, text);
-        return true;
-    }
-
     private void delete(HasMetadata child) {
         client().resource(child)
                 .withPropagationPolicy(DeletionPropagation.BACKGROUND)
                 .delete();
-        changes.add(title(child));
+        changes.add(ApiWords.title(child));
     }
 
     private void deletePod(ObservedPod observed) {
@@ -198,7 +158,7 @@ final class PoolExecutor {
         String patch = "{\"metadata\":{\"uid\":\"%s\"},\"spec\":{\"containers\":[{\"name\":\"%s\",\"image\":\"%s\"}]}}"
                 .formatted(pod.getMetadata().getUid(), container, image);
         client().resource(pod).patch(PatchContext.of(PatchType.STRATEGIC_MERGE), patch);
-        changes.add("image of " + title(pod));
+        changes.add("image of " + ApiWords.title(pod));
     }
 
     private void tellLeader(String name, String what, Function<String, Optional<String>> command) {
@@ -220,7 +180,7 @@ final class PoolExecutor {
         pod(observed)
                 .ifPresent(pod -> attempt(pod, () -> {
                     client().resource(pod).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
-                    changes.add(title(pod));
+                    changes.add(ApiWords.title(pod));
                 }));
     }
 
@@ -229,38 +189,12 @@ final class PoolExecutor {
     }
 
     private Optional<Pod> podOf(String uid) {
-        return context.getSecondaryResources(Pod.class).stream()
+        return PoolEventSources.ofPool(Pod.class, seen.pool(), context).stream()
                 .filter(pod -> pod.getMetadata().getUid().equals(uid))
                 .findFirst();
     }
 
-    private Optional<HasMetadata> cached(HasMetadata child) {
-        return seen.children().stream()
-                .filter(known -> known.getKind().equals(child.getKind())
-                        && known.getMetadata()
-                                .getName()
-                                .equals(child.getMetadata().getName()))
-                .findFirst();
-    }
-
-    private boolean ofThisPool(HasMetadata child) {
-        Map<String, String> labels =
-                Objects.requireNonNullElse(child.getMetadata().getLabels(), Map.<String, String>of());
-        return PoolLabels.OPERATOR.equals(labels.get(PoolLabels.MANAGED_BY))
-                && seen.names().pool().equals(labels.get(PoolLabels.POOL));
-    }
-
     private KubernetesClient client() {
         return context.getClient();
-    }
-
-    private static String title(HasMetadata object) {
-        return object.getKind() + " " + object.getMetadata().getName();
-    }
-
-    private static String sentence(KubernetesClientException e) {
-        return e.getStatus() == null || e.getStatus().getMessage() == null
-                ? e.getMessage()
-                : e.getStatus().getMessage();
     }
 }

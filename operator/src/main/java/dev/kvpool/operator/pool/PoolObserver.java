@@ -45,11 +45,11 @@ final class PoolObserver {
         firstLook.compareAndSet(null, now);
         List<HasMetadata> children = new ArrayList<>();
         for (Class<? extends HasMetadata> kind : PoolEventSources.CHILD_KINDS) {
-            context.getSecondaryResources(kind).stream()
+            PoolEventSources.ofPool(kind, pool, context).stream()
                     .sorted(Comparator.comparing(child -> child.getMetadata().getName()))
                     .forEach(children::add);
         }
-        List<ObservedPod> pods = context.getSecondaryResources(Pod.class).stream()
+        List<ObservedPod> pods = PoolEventSources.ofPool(Pod.class, pool, context).stream()
                 .map(ObservedPod::of)
                 .sorted(Comparator.comparing(ObservedPod::name))
                 .toList();
@@ -124,10 +124,11 @@ final class PoolObserver {
     }
 
     private static Optional<TransferEngine> engine(KvCachePool pool, Context<KvCachePool> context) {
-        return context.getSecondaryResources(TransferEngine.class).stream()
-                .filter(engine ->
-                        engine.getMetadata().getName().equals(pool.getSpec().transferEngine()))
-                .findFirst();
+        var engines = (InformerEventSource<TransferEngine, KvCachePool>)
+                context.eventSourceRetriever().getEventSourceFor(TransferEngine.class);
+        return Optional.ofNullable(pool.getSpec().transferEngine())
+                .flatMap(name ->
+                        engines.get(new ResourceID(name, pool.getMetadata().getNamespace())));
     }
 
     private Map<String, MasterAnswer> ask(List<ObservedPod> pods) {

@@ -13,7 +13,7 @@ import java.util.Set;
 /**
  * What shall be done for a pool. It holds decisions only; carrying them out needs no further ones.
  *
- * @param apply objects that shall exist, in the order they are made
+ * @param children objects that shall exist; empty when none is touched
  * @param binding a Secret that is made, unless it is there
  * @param delete objects that shall go
  * @param replacePods pods with outdated settings that are deleted to be made anew: masters, and storage nodes that never ran
@@ -31,7 +31,7 @@ import java.util.Set;
  * @param drains what is done now about storage nodes that are to go
  */
 public record PoolPlan(
-        List<HasMetadata> apply,
+        Optional<PlannedChildren> children,
         Optional<Secret> binding,
         List<HasMetadata> delete,
         List<ObservedPod> replacePods,
@@ -48,7 +48,6 @@ public record PoolPlan(
         DrainPlan drains) {
 
     public PoolPlan {
-        apply = List.copyOf(apply);
         delete = List.copyOf(delete);
         replacePods = List.copyOf(replacePods);
         evictable = Set.copyOf(evictable);
@@ -56,5 +55,10 @@ public record PoolPlan(
         heldBack = List.copyOf(heldBack);
         leftOut = List.copyOf(leftOut);
         cleaning = List.copyOf(cleaning);
+    }
+
+    /** Objects that shall exist, made for whoever looks at them; in a calm pool nobody needs them. */
+    public List<HasMetadata> apply() {
+        return children.map(PlannedChildren::make).orElse(List.of());
     }
 }

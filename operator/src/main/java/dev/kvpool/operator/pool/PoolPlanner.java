@@ -3,28 +3,11 @@ package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.BindingStatus;
 import dev.kvpool.api.v1alpha1.DataLossPolicy;
-import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.child.BindingSecret;
-import dev.kvpool.operator.pool.child.CleaningJob;
-import dev.kvpool.operator.pool.child.ClientConfigMap;
-import dev.kvpool.operator.pool.child.DirectoriesConfigMap;
-import dev.kvpool.operator.pool.child.JobTerms;
-import dev.kvpool.operator.pool.child.LeadershipLease;
-import dev.kvpool.operator.pool.child.MasterRole;
-import dev.kvpool.operator.pool.child.MasterRoleBinding;
-import dev.kvpool.operator.pool.child.MasterServiceAccount;
-import dev.kvpool.operator.pool.child.MasterStatefulSet;
-import dev.kvpool.operator.pool.child.PoolConfigMap;
-import dev.kvpool.operator.pool.child.PoolDisruptionBudget;
-import dev.kvpool.operator.pool.child.PoolNetworkPolicy;
-import dev.kvpool.operator.pool.child.PoolService;
-import dev.kvpool.operator.pool.child.PreflightJob;
-import dev.kvpool.operator.pool.child.StorageDaemonSet;
-import dev.kvpool.operator.pool.child.StorageStatefulSet;
 import dev.kvpool.operator.pool.drain.Departure;
 import dev.kvpool.operator.pool.drain.DrainPlan;
 import dev.kvpool.operator.pool.drain.DrainView;
@@ -73,7 +56,7 @@ public final class PoolPlanner {
             DrainView without = drainView(seen, wish, departures, false, isUnderWay(seen));
             DrainPlan drains = seen.spec().paused() ? Drains.rest(without) : Drains.plan(without);
             return new PoolPlan(
-                    List.of(),
+                    Optional.empty(),
                     Optional.empty(),
                     List.of(),
                     List.of(),
@@ -94,15 +77,14 @@ public final class PoolPlanner {
         StoragePlan storage = StoragePlan.of(seen, drains.released());
         PoolBlueprint blueprint = blueprint(seen, storage, roll);
         HostDirectories directories = HostDirectories.of(seen, storage, blueprint.poolId());
-        List<HasMetadata> apply = children(blueprint, storage, directories);
         // A Job cannot change: one that is there is left to end, or goes when it is for another image.
-        roll.preflightImage()
-                .filter(image -> view.preflight().isEmpty())
-                .ifPresent(image -> apply.add(PreflightJob.of(blueprint, image)));
+        Optional<String> preflightImage =
+                roll.preflightImage().filter(image -> view.preflight().isEmpty());
+        PlannedChildren children = PlannedChildren.of(seen, blueprint, storage, directories, preflightImage);
         return new PoolPlan(
-                apply,
+                Optional.of(children),
                 binding(seen, blueprint),
-                delete(seen, apply, storage, directories, roll),
+                delete(seen, children, storage, directories, roll),
                 replace(seen, storage, roll),
                 leaderPod(seen),
                 Evictions.let(seen, drains),
@@ -157,7 +139,7 @@ public final class PoolPlanner {
 
     private static List<HasMetadata> delete(
             PoolObservation seen,
-            List<HasMetadata> apply,
+            PlannedChildren children,
             StoragePlan storage,
             HostDirectories directories,
             RollPlan roll) {
@@ -166,8 +148,7 @@ public final class PoolPlanner {
                 .filter(job -> job.getMetadata().getDeletionTimestamp() == null)
                 .forEach(delete::add);
         // What a spec can do without, and holds nothing.
-        Set<String> kept = apply.stream()
-                .filter(PoolPlanner::isOptional)
+        Set<String> kept = children.optional().stream()
                 .map(child -> child.getKind() + child.getMetadata().getName())
                 .collect(Collectors.toSet());
         seen.children().stream()
@@ -242,44 +223,6 @@ public final class PoolPlanner {
                 .filter(Objects::nonNull)
                 .findFirst()
                 .orElse(uid);
-    }
-
-    /** Rights and names first, so that pods find them when they start. */
-    private static List<HasMetadata> children(PoolBlueprint pool, StoragePlan storage, HostDirectories directories) {
-        List<HasMetadata> children = new ArrayList<>(List.of(
-                MasterServiceAccount.of(pool),
-                MasterRole.of(pool),
-                MasterRoleBinding.of(pool),
-                LeadershipLease.of(pool),
-                PoolConfigMap.of(pool),
-                ClientConfigMap.of(pool),
-                PoolService.masters(pool),
-                PoolService.leader(pool),
-                PoolService.storage(pool),
-                PoolDisruptionBudget.masters(pool),
-                PoolDisruptionBudget.storage(pool)));
-        children.addAll(PoolNetworkPolicy.of(pool));
-        children.add(MasterStatefulSet.of(pool));
-        if (directories.matter()) {
-            children.add(DirectoriesConfigMap.of(pool, NodeDirectory.list(directories.known())));
-        }
-        directories.cleanings().stream()
-                .filter(cleaning -> !cleaning.begun())
-                .map(cleaning -> CleaningJob.of(
-                        JobTerms.of(pool, cleaning.job(), PoolLabels.ROLE_CLEANING, pool.storageImage()),
-                        cleaning.directory().node(),
-                        cleaning.directory().path()))
-                .forEach(children::add);
-        if (pool.engine().agents() != null) {
-            children.add(AgentDaemonSet.of(pool, pool.engine().agents()));
-        }
-        for (StorageSetSpec set : pool.spec().storage()) {
-            children.add(
-                    set.perNode() == null
-                            ? StorageStatefulSet.of(pool, set, storage.replicas(set))
-                            : StorageDaemonSet.of(pool, set, storage.placement(set)));
-        }
-        return children;
     }
 
     private static Optional<String> leaderPod(PoolObservation seen) {

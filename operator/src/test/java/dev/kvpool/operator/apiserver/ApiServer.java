@@ -3,6 +3,7 @@ package dev.kvpool.operator.apiserver;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.operator.memory.SharedFields;
+import dev.kvpool.operator.memory.ShortPods;
 import io.fabric8.kubeapitest.KubeAPIServer;
 import io.fabric8.kubeapitest.KubeAPIServerConfigBuilder;
 import io.fabric8.kubernetes.api.model.Namespace;
@@ -89,8 +90,8 @@ public final class ApiServer {
                 new ConfigBuilder(config).withImpersonateUsername(OPERATOR_USER).build();
         return new KubernetesClientBuilder()
                 .withConfig(restricted)
-                .withKubernetesSerialization(
-                        new KubernetesSerialization(new ObjectMapper().registerModule(SharedFields.module()), true))
+                .withKubernetesSerialization(new KubernetesSerialization(
+                        new ObjectMapper().registerModules(SharedFields.module(), ShortPods.module()), true))
                 .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("test", notes))
                 .build();
     }
