@@ -2,6 +2,7 @@
 package dev.kvpool.operator;
 
 import dev.kvpool.operator.event.EventRecorder;
+import dev.kvpool.operator.health.LostWatchCheck;
 import dev.kvpool.operator.health.ReconciliationWatch;
 import dev.kvpool.operator.health.StuckReconcilerCheck;
 import dev.kvpool.operator.master.HttpMasterClient;
@@ -12,6 +13,7 @@ import dev.kvpool.operator.pool.OperatorSettings;
 import dev.kvpool.operator.pool.PollInterval;
 import dev.kvpool.operator.pool.PoolNames;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.javaoperatorsdk.operator.api.config.InformerStoppedHandler;
 import io.javaoperatorsdk.operator.api.config.LeaderElectionConfiguration;
 import io.javaoperatorsdk.operator.api.config.LeaderElectionConfigurationBuilder;
 import io.javaoperatorsdk.operator.api.monitoring.AggregatedMetrics;
@@ -26,6 +28,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.Liveness;
 
 /** Puts the operator's parts together. */
@@ -116,5 +119,20 @@ public class OperatorBeans {
     @Liveness
     StuckReconcilerCheck stuckReconcilerCheck(ReconciliationWatch watch) {
         return new StuckReconcilerCheck(watch);
+    }
+
+    /** The extension hands it to the SDK, and without one goes on when a watch has ended. */
+    @Produces
+    @Singleton
+    @Liveness
+    @Typed({LostWatchCheck.class, HealthCheck.class})
+    LostWatchCheck lostWatchCheck() {
+        return new LostWatchCheck();
+    }
+
+    @Produces
+    @Singleton
+    InformerStoppedHandler informerStoppedHandler(@Liveness LostWatchCheck lost) {
+        return lost;
     }
 }

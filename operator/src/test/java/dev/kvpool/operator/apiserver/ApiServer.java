@@ -86,12 +86,23 @@ public final class ApiServer {
 
     /** The same; the interceptor sees its requests. */
     KubernetesClient operatorClient(Interceptor notes) {
+        return operatorClient(
+                new KubernetesSerialization(
+                        new ObjectMapper().registerModules(SharedFields.module(), ShortPods.module()), true),
+                notes);
+    }
+
+    /** The same, that reads in its own way. */
+    KubernetesClient operatorClient(KubernetesSerialization serialization) {
+        return operatorClient(serialization, new RequestedRights());
+    }
+
+    private KubernetesClient operatorClient(KubernetesSerialization serialization, Interceptor notes) {
         Config restricted =
                 new ConfigBuilder(config).withImpersonateUsername(OPERATOR_USER).build();
         return new KubernetesClientBuilder()
                 .withConfig(restricted)
-                .withKubernetesSerialization(new KubernetesSerialization(
-                        new ObjectMapper().registerModules(SharedFields.module(), ShortPods.module()), true))
+                .withKubernetesSerialization(serialization)
                 .withHttpClientBuilderConsumer(http -> http.addOrReplaceInterceptor("test", notes))
                 .build();
     }
