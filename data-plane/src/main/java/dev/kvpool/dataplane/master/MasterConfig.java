@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master;
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.master.core.EvictionRules;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -27,6 +28,7 @@ import java.util.UUID;
  * @param replicas copies of an object when the client does not say
  * @param repairDelayMs how long a node may be away before its replicas are made anew elsewhere
  * @param repairBytesPerSecond what copies may take of a node, in each direction
+ * @param warmUp the longest time to practise at the start; nothing = not at all
  */
 public record MasterConfig(
         UUID poolId,
@@ -43,7 +45,8 @@ public record MasterConfig(
         int replicas,
         long repairDelayMs,
         long repairBytesPerSecond,
-        ElectionTimes times) {
+        ElectionTimes times,
+        Duration warmUp) {
     /** Checks the whole configuration and reports everything that is wrong with it at once. */
     public MasterConfig {
         expectedNodes = Set.copyOf(expectedNodes);

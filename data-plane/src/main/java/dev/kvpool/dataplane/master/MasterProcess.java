@@ -50,10 +50,12 @@ public final class MasterProcess implements AutoCloseable {
     private final LeaseStore leases;
     private final LeadershipEvents leadership;
     private final ElectorThread elector;
+    private final CoreSettings rules;
     private final EarlyTakeover early;
     private final HandingOver handingOver;
     private volatile PoolStatus status;
     private volatile boolean closing;
+    private WarmUp warmUp;
     private MasterServer server;
     private AdminServer admin;
 
@@ -88,7 +90,7 @@ public final class MasterProcess implements AutoCloseable {
         this.leases = leases;
         SecureRandom secure = new SecureRandom();
         self = new Handshake.Self(config.name(), config.poolId(), nonZero(secure), versions);
-        CoreSettings settings = new CoreSettings(
+        rules = new CoreSettings(
                 config.name(),
                 config.objectLeaseMs(),
                 config.eviction(),
@@ -99,7 +101,7 @@ public final class MasterProcess implements AutoCloseable {
                 config.evictionLog().isPresent());
         RandomGenerator random = RandomGenerator.getDefault();
         Map<String, String> expected = expectedNodes();
-        MasterCore core = new MasterCore(settings, expected.keySet(), random);
+        MasterCore core = new MasterCore(rules, expected.keySet(), random);
         core.expectNodes(expected, clockMs());
         status = core.status();
         evictionLog = openEvictionLog(config);
@@ -130,6 +132,7 @@ public final class MasterProcess implements AutoCloseable {
     }
 
     private void listen() throws IOException, InterruptedException {
+        warmUp = WarmUp.start(rules, MasterProcess::clockMs, config.warmUp(), this::readsANode);
         EventLoop eventLoop = group.next();
         server = MasterServer.listen(
                 eventLoop, config.host(), config.port(), loop, self, counts, peers, MasterProcess::clockMs);
@@ -141,6 +144,11 @@ public final class MasterProcess implements AutoCloseable {
             watch(new ExpectedNodesFile(config.expectedNodesFile().get()));
         }
         elector.start();
+    }
+
+    /** Whether a node tells its directory: with many objects that takes all a machine has, and the whole pool waits for it. */
+    private boolean readsANode() {
+        return status.nodes().stream().anyMatch(node -> node.state() == PoolStatus.NodeState.SYNCING);
     }
 
     void announce() {
@@ -177,6 +185,9 @@ public final class MasterProcess implements AutoCloseable {
             return;
         }
         closing = true;
+        if (warmUp != null) {
+            warmUp.close();
+        }
         leadership.stop();
         handingOver.forGood();
         leases.close();

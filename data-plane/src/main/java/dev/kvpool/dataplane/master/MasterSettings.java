@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.config.CacheSettings;
+import dev.kvpool.dataplane.config.Durations;
 import dev.kvpool.dataplane.config.EvictionLogSettings;
 import dev.kvpool.dataplane.config.Format;
 import dev.kvpool.dataplane.config.Formats;
@@ -11,6 +12,7 @@ import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.master.core.EvictionRules;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -47,6 +49,12 @@ final class MasterSettings {
             Formats.FILE,
             "File with the id of an expected storage node on each line; read again when it changes.");
 
+    static final Setting<Duration> WARM_UP = Setting.withDefault(
+            "warm-up",
+            Durations.between(Duration.ZERO, Duration.ofMinutes(1)),
+            "1s",
+            "How long at most the start practises on a pool of its own, beside everything else, so that the first batches are quick; 0s = not at all.");
+
     static final List<Setting<?>> ALL = all();
 
     static final List<Rule> RULES = rules();
@@ -78,12 +86,13 @@ final class MasterSettings {
                 new ElectionTimes(
                         settings.get(CacheSettings.LEASE_DURATION).toMillis(),
                         settings.get(CacheSettings.RENEW_DEADLINE).toMillis(),
-                        settings.get(CacheSettings.RETRY_PERIOD).toMillis()));
+                        settings.get(CacheSettings.RETRY_PERIOD).toMillis()),
+                settings.get(WARM_UP));
     }
 
     private static List<Setting<?>> all() {
         List<Setting<?>> all = new ArrayList<>(
-                List.of(POOL_ID, NAME, HOST, PORT, ADMIN_PORT, LEASE, EXPECTED_NODES, EXPECTED_NODES_FILE));
+                List.of(POOL_ID, NAME, HOST, PORT, ADMIN_PORT, LEASE, EXPECTED_NODES, EXPECTED_NODES_FILE, WARM_UP));
         all.addAll(EvictionLogSettings.ALL);
         all.addAll(CacheSettings.ALL);
         return List.copyOf(all);

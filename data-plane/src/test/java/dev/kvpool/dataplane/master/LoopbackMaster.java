@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master;
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.master.core.EvictionRules;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -56,6 +57,7 @@ record LoopbackMaster(
                 1,
                 30_000,
                 REPAIR_BYTES_PER_SECOND,
-                times);
+                times,
+                Duration.ZERO);
     }
 }

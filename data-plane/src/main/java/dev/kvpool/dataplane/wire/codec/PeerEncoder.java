@@ -47,7 +47,7 @@ import dev.kvpool.wire.SnapshotEndEncoder;
 import java.util.List;
 import org.agrona.ExpandableArrayBuffer;
 
-/** Writes what nodes and clients send: the other side of {@link MessageDecoder}, for tests. */
+/** Writes what nodes and clients send: the other side of {@link MessageDecoder}, for whoever plays a peer in this language. */
 public final class PeerEncoder {
     private final MessageHeaderEncoder header = new MessageHeaderEncoder();
     private final ExpandableArrayBuffer buffer = new ExpandableArrayBuffer();
