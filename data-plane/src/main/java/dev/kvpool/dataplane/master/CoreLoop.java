@@ -47,6 +47,7 @@ final class CoreLoop {
     private final Map<Long, Channel> channels = new HashMap<>();
     private final Set<Channel> unflushed = new LinkedHashSet<>();
     private long lastSession = MasterCore.LOCAL_SESSION;
+    private long inputs;
     private boolean flushing;
     private boolean defective;
 
@@ -82,6 +83,11 @@ final class CoreLoop {
         return clockMs.getAsLong();
     }
 
+    /** How many there were until now; on the event loop. */
+    long inputs() {
+        return inputs;
+    }
+
     /** A number for a welcomed connection. */
     long open(Channel channel) {
         lastSession++;
@@ -105,6 +111,7 @@ final class CoreLoop {
         if (defective) {
             return;
         }
+        inputs++;
         try {
             input.accept(core);
             perform();

@@ -36,6 +36,10 @@ public final class MasterProcess implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MasterProcess.class);
     private static final long TICK_MS = 10;
     private static final long STATUS_MS = 50;
+
+    /** Ticks, heartbeats and the like in that time; a put batch is three. */
+    private static final long INPUTS_AT_REST = 20;
+
     private static final long EXPECTED_NODES_MS = 1_000;
     private static final long CLOSE_MS_MAX = 2_000;
 
@@ -55,6 +59,8 @@ public final class MasterProcess implements AutoCloseable {
     private final HandingOver handingOver;
     private volatile PoolStatus status;
     private volatile boolean closing;
+    private volatile boolean busy;
+    private long inputsSeen;
     private WarmUp warmUp;
     private MasterServer server;
     private AdminServer admin;
@@ -132,23 +138,29 @@ public final class MasterProcess implements AutoCloseable {
     }
 
     private void listen() throws IOException, InterruptedException {
-        warmUp = WarmUp.start(rules, MasterProcess::clockMs, config.warmUp(), this::readsANode);
+        warmUp = WarmUp.start(rules, MasterProcess::clockMs, config.warmUp(), () -> busy);
         EventLoop eventLoop = group.next();
         server = MasterServer.listen(
                 eventLoop, config.host(), config.port(), loop, self, counts, peers, MasterProcess::clockMs);
         MasterMetrics metrics = new MasterMetrics(this::status, counts, MasterProcess::clockMs);
         admin = AdminServer.start(config.host(), config.adminPort(), MasterRoutes.of(admin(), metrics));
         every(TICK_MS, () -> loop.apply(core -> core.tick(loop.nowMs())));
-        every(STATUS_MS, () -> loop.apply(core -> status = core.status()));
+        every(STATUS_MS, () -> loop.apply(this::look));
         if (config.expectedNodesFile().isPresent()) {
             watch(new ExpectedNodesFile(config.expectedNodesFile().get()));
         }
         elector.start();
     }
 
-    /** Whether a node tells its directory: with many objects that takes all a machine has, and the whole pool waits for it. */
-    private boolean readsANode() {
-        return status.nodes().stream().anyMatch(node -> node.state() == PoolStatus.NodeState.SYNCING);
+    /**
+     * Looks at the core, and at whether there is work that whoever waits for would miss a core for: much to receive, or a node that
+     * tells its directory.
+     */
+    private void look(MasterCore core) {
+        status = core.status();
+        boolean readsANode = status.nodes().stream().anyMatch(node -> node.state() == PoolStatus.NodeState.SYNCING);
+        busy = readsANode || loop.inputs() - inputsSeen > INPUTS_AT_REST;
+        inputsSeen = loop.inputs();
     }
 
     void announce() {
