@@ -8,6 +8,9 @@ libibverbs1). Without --reference only kvpool and the machine itself are measure
 worker.py one after the other, and before each of them the machine is measured: a raw loopback stream, a raw round trip
 and a memcpy, because it may be noisy. engine_worker.py compares the transfer engines of the same wheels, without a pool.
 Each pool has one storage process of 4 GiB; all traffic is on 127.0.0.1.
+
+Rows with "new" are the first batches of pools that serve, measured at once, of --starts pools of each side in turn. The last of
+them stay, have the same batches as a warm-up, and are what the rounds measure.
 """
 
 import statistics
@@ -24,6 +27,8 @@ WANTED = {
     "get 1MiB x32": [(TCP, "of", 0.85, "stream"), (TCP, "x", 2.2, None), (SHM, "of", 0.8, "memcpy")],
     "put 4KiB x32": [(TCP, "x", 10, None)],
     "get 4KiB x32": [(TCP, "x", 10, None)],
+    "put 4KiB x32, new": [(TCP, "x", 10, None)],
+    "get 4KiB x32, new": [(TCP, "x", 10, None)],
     "get 4KiB first p50": [(TCP, "x", 3, None)],
     "get 4KiB again p50": [(TCP, "x", 5, None), (SHM, "us", 10, None)],
     "exists 1 key": [(TCP, "x", 2, None)],
@@ -72,8 +77,11 @@ def report(results, machine):
         print(f"  {name:16}{middle:8.2f} {'us' if 'trip' in name else 'GB/s'}  ({least:.2f} to {most:.2f})")
     machine = {name: values[0] for name, values in machine.items()}
     print(f"\n{'case':24}{'':12}{TCP:>12}{SHM:>12}{'reference':>12}{'x tcp':>8}{'x shm':>8}   wanted")
-    for case, (_, unit) in results[TCP][0].items():
-        medians = {side: statistics.median(run[case][0] for run in runs) for side, runs in results.items()}
+    units = {case: unit for run in results[TCP] for case, (_, unit) in run.items()}
+    for case, unit in units.items():
+        medians = {
+            side: statistics.median(run[case][0] for run in runs if case in run) for side, runs in results.items()
+        }
         theirs = medians.get(Reference.name)
         row = f"{case:24}{unit:12}{medians[TCP]:12.2f}{medians[SHM]:12.2f}"
         if theirs is None:
@@ -83,17 +91,37 @@ def report(results, machine):
         print(row + "   " + verdict(case, medians, theirs, machine, unit))
 
 
+def ways(options):
+    """How each side is started, by its name."""
+    started = {
+        TCP: lambda: Ours(TCP, options.ours, options.kvpool, "tcp"),
+        SHM: lambda: Ours(SHM, options.ours, options.kvpool, "shm,tcp"),
+    }
+    if options.reference:
+        started[Reference.name] = lambda: Reference(options.reference)
+    return started
+
+
+def start_all(options, sides, results):
+    """Starts the sides in turn, each as often as asked, and measures what each does first; `sides` gets those that stay."""
+    for start in range(options.starts):
+        for name, started in ways(options).items():
+            side = started()
+            sides.append(side)
+            results[name].append(side.begin(start))
+            if start + 1 < options.starts:
+                sides.pop().end()
+
+
 def main():
     parser = arguments(__doc__, rounds=6)
+    parser.add_argument("--starts", type=int, default=3)
     options = parser.parse_args()
     sides = []
     machine = {name: [] for name in ("stream", "memcpy", "round trip p50", "round trip p99")}
+    results = {name: [] for name in ways(options)}
     try:
-        sides.append(Ours(TCP, options.ours, options.kvpool, "tcp"))
-        sides.append(Ours(SHM, options.ours, options.kvpool, "shm,tcp"))
-        if options.reference:
-            sides.append(Reference(options.reference))
-        results = {side.name: [] for side in sides}
+        start_all(options, sides, results)
         for round_number in range(options.rounds):
             for side in sides:
                 measure_machine(machine)

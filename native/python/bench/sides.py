@@ -53,6 +53,10 @@ class Side:
         store = self._run([self.python, str(WORKER), self.master, "measure", str(round_number), servers])
         return {**store, **self._run([self.python, str(ENGINE_WORKER), "measure"])}
 
+    def begin(self, start):
+        """The same of the first small batches after a start; afterwards the pool is warm. To be asked once it serves."""
+        return self._run([self.python, str(WORKER), self.master, "begin", str(start)])
+
     def _run(self, command):
         # The reference logs to stdout and stderr; only the worker's JSON lines count.
         environment = {**self.environment(), "KVPOOL_REUSE": "on"}

@@ -6,6 +6,8 @@ Run by compare.py in the interpreter of the side it measures; both sides run thi
     worker.py MASTER serve BYTES            contribute BYTES of memory until standard input ends
     worker.py MASTER measure ROUND PIDS     run every case once; the client contributes no memory. PIDS (comma-separated)
                                             serve the pool: their processor time counts beside this process's own
+    worker.py MASTER begin START            the first small batches of a pool that has just started, then as many again as
+                                            it takes until both sides' programs are warm
     worker.py MASTER scale BYTES NAME SIZE BATCH
                                             one of several clients: on "put" in its input puts at most BYTES in objects
                                             of SIZE, BATCH in a call, keys beginning with NAME; on "get" gets them
@@ -21,10 +23,14 @@ from mooncake.store import MooncakeDistributedStore
 
 BATCH = 32
 LARGE, SMALL = 1 << 20, 4096
-# name: (object bytes, batches); about 0.25 to 1 s each.
-BULK = {"1MiB x32": (LARGE, 16), "4KiB x32": (SMALL, 150)}
+BULK_BATCHES = 16
+# Small batches are put for so long; what was put is read once. Both sides get the same time, however much they do in it.
+SMALL_SECONDS = 0.25
+SMALL_BATCHES_MAX = 2000
+# Of a pool that has just started so many are timed, and then so many pass before anything else is.
+NEW_BATCHES, WARM_BATCHES = 150, 1500
 # Many small pieces per key, as engines move the layers of a block: (pieces of a key, bytes of a piece, batches).
-PIECES = (64, 4096, 20)
+PIECES = (64, 4096, 10)
 SINGLES = 2000
 EXISTS = 500
 SCALE_SECONDS = 1
@@ -68,27 +74,60 @@ class Processors:
 
 
 def bulk(store, base, view, round_number, servers):
-    """Puts, then gets, batches of equal objects; the first batch is a warm-up and is not timed."""
-    for name, (size, batches) in BULK.items():
-        view[: size * BATCH] = pattern(size * BATCH, 3)
-        pointers, sizes = [base + i * size for i in range(BATCH)], [size] * BATCH
-        keys = [[f"r{round_number}-{name}-{b}-{i}" for i in range(BATCH)] for b in range(batches + 1)]
-        for verb, call, wanted in (("put", store.batch_put_from, 0), ("get", store.batch_get_into, size)):
-            expect(call(keys[0], pointers, sizes), wanted, f"{verb} {name}")
-            processors, start = Processors(servers), time.perf_counter()
-            for batch in keys[1:]:
-                expect(call(batch, pointers, sizes), wanted, f"{verb} {name}")
-            seconds = time.perf_counter() - start
-            objects = batches * BATCH
-            if size >= LARGE:
-                emit(f"{verb} {name}", objects * size / seconds / 1e9, "GB/s")
-                emit(f"{verb} {name} CPU", processors.seconds() / (objects * size / 1e9), "CPU s/GB")
-            else:
-                emit(f"{verb} {name}", objects / seconds / 1e3, "k objects/s")
-            if verb == "put":
-                view[: size * BATCH] = bytes(size * BATCH)
-        if view[: size * BATCH] != pattern(size * BATCH, 3):
-            raise SystemExit(f"get {name} returned other bytes than were put")
+    """Puts, then gets, batches of large objects; the first batch is a warm-up and is not timed."""
+    name, size, objects = "1MiB x32", LARGE, BULK_BATCHES * BATCH
+    view[: size * BATCH] = pattern(size * BATCH, 3)
+    pointers, sizes = [base + i * size for i in range(BATCH)], [size] * BATCH
+    keys = [[f"r{round_number}-{name}-{b}-{i}" for i in range(BATCH)] for b in range(BULK_BATCHES + 1)]
+    for verb, call, wanted in (("put", store.batch_put_from, 0), ("get", store.batch_get_into, size)):
+        expect(call(keys[0], pointers, sizes), wanted, f"{verb} {name}")
+        processors, start = Processors(servers), time.perf_counter()
+        for batch in keys[1:]:
+            expect(call(batch, pointers, sizes), wanted, f"{verb} {name}")
+        seconds = time.perf_counter() - start
+        emit(f"{verb} {name}", objects * size / seconds / 1e9, "GB/s")
+        emit(f"{verb} {name} CPU", processors.seconds() / (objects * size / 1e9), "CPU s/GB")
+        if verb == "put":
+            view[: size * BATCH] = bytes(size * BATCH)
+    if view[: size * BATCH] != pattern(size * BATCH, 3):
+        raise SystemExit(f"get {name} returned other bytes than were put")
+
+
+def small_batches(store, base, view, name, batches, seconds=None):
+    """Objects per second of puts, and of gets of the same: of all batches, or of as many as can be put in this time."""
+    total = SMALL * BATCH
+    view[:total] = pattern(total, 3)
+    pointers, sizes = [base + i * SMALL for i in range(BATCH)], [SMALL] * BATCH
+    keys = [[f"{name}-{b}-{i}" for i in range(BATCH)] for b in range(batches)]
+    speeds = []
+    for verb, call, wanted in (("put", store.batch_put_from, 0), ("get", store.batch_get_into, SMALL)):
+        done, start = 0, time.perf_counter()
+        for batch in keys:
+            expect(call(batch, pointers, sizes), wanted, f"{verb} 4KiB x32")
+            done += 1
+            if verb == "put" and seconds and time.perf_counter() - start >= seconds:
+                break
+        speeds.append(done * BATCH / (time.perf_counter() - start))
+        keys = keys[:done]
+        if verb == "put":
+            view[:total] = bytes(total)
+    if view[:total] != pattern(total, 3):
+        raise SystemExit("get 4KiB x32 returned other bytes than were put")
+    return speeds
+
+
+def small(store, base, view, round_number):
+    put, get = small_batches(store, base, view, f"r{round_number}-4KiB", SMALL_BATCHES_MAX, SMALL_SECONDS)
+    emit("put 4KiB x32", put / 1e3, "k objects/s")
+    emit("get 4KiB x32", get / 1e3, "k objects/s")
+
+
+def begin(store, base, view, start):
+    """What whoever measures at once finds, and what makes that better."""
+    put, get = small_batches(store, base, view, f"new{start}", NEW_BATCHES)
+    emit("put 4KiB x32, new", put / 1e3, "k objects/s")
+    emit("get 4KiB x32, new", get / 1e3, "k objects/s")
+    small_batches(store, base, view, f"warm{start}", WARM_BATCHES)
 
 
 def pieces(store, base, view, round_number):
@@ -187,11 +226,15 @@ def main():
         print("serving", flush=True)
         sys.stdin.read()
         return store.close()
-    servers = [int(pid) for pid in sys.argv[4].split(",")]
     store = connect(master, 0)
     memory = mmap.mmap(-1, BATCH << 20)
     base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     expect([store.register_buffer(base, len(memory))], 0, "register_buffer")
+    if mode == "begin":
+        begin(store, base, memory, number)
+        return store.close()
+    servers = [int(pid) for pid in sys.argv[4].split(",")]
+    small(store, base, memory, number)
     bulk(store, base, memory, number, servers)
     if hasattr(store, "batch_put_from_multi_buffers"):
         pieces(store, base, memory, number)
