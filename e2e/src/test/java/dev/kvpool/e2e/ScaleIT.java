@@ -29,7 +29,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A pool in the memory of its pods gets smaller, larger, and nearly smaller, and nobody misses an object. */
+/** A pool in the memory of its pods gets smaller, larger, nearly smaller, and larger nodes, and nobody misses an object. */
 @OnScene(namespace = ScaleIT.NAMESPACE, pool = ScaleIT.POOL, objects = ScaleIT.OBJECTS)
 @Order(4)
 @TestInstance(Lifecycle.PER_CLASS)
@@ -42,6 +42,9 @@ class ScaleIT {
 
     /** Longer than a node takes to be emptied: its readers' leases end first. */
     private static final Duration LOAD = Duration.ofSeconds(60);
+
+    /** Three nodes are emptied. */
+    private static final Duration LOAD_OF_ALL = Duration.ofMinutes(2);
 
     private Cluster cluster;
     private Operator operator;
@@ -130,6 +133,35 @@ class ScaleIT {
         scene.assertReadBack("after");
     }
 
+    @Test
+    @Order(4)
+    @DisplayName(
+            "another capacity under load: each storage node is emptied and made anew, one after the other, and nothing is lost")
+    void anotherCapacityUnderLoad() {
+        List<String> pods = storageUids();
+        Clients.Load load = scene.clients().startLoad("resized", LOAD_OF_ALL);
+
+        cluster.kubectl()
+                .run(
+                        "patch",
+                        "kvp",
+                        POOL,
+                        "-n",
+                        NAMESPACE,
+                        "--type=merge",
+                        "-p",
+                        "{\"spec\":{\"onDataLoss\":\"Move\",\"storage\":[{\"name\":\"default\",\"capacity\":\"192Mi\"}]}}");
+        Wait.until("every storage pod is another one", Limits.POOL_READY, () -> {
+            assertThat(storageUids()).hasSize(3).doesNotContainAnyElementsOf(pods);
+            assertThat(drains()).isEmpty();
+        });
+        pool.awaitReady();
+
+        load.awaitNothingLost().forEach(line -> LOG.info("load while storage nodes were made anew: {}", line));
+        scene.assertReadBack("before");
+        assertThat(events()).contains("DrainHandedBack").doesNotContain("ObjectsDropped", "DrainLeftovers");
+    }
+
     private void scale(int replicas) {
         cluster.kubectl().run("scale", "kvp", POOL, "-n", NAMESPACE, "--replicas=" + replicas);
     }
@@ -146,6 +178,12 @@ class ScaleIT {
 
     private List<DrainStatus> drains() {
         return pool.resource().getStatus().drains();
+    }
+
+    private List<String> storageUids() {
+        return pool.storagePods().stream()
+                .map(pod -> pod.getMetadata().getUid())
+                .toList();
     }
 
     private List<String> names() {

@@ -29,6 +29,7 @@ class ArchitectureTest {
             "MasterPaths",
             "EventRecorder",
             "ReconciliationWatch",
+            "LostWatchCheck",
             "StuckReconcilerCheck",
             "SharedFields",
             "ShortPods",

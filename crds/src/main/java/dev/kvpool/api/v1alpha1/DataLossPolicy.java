@@ -8,6 +8,9 @@ public enum DataLossPolicy {
     /** Hold the change back and say what would be lost. */
     @JsonProperty("Wait")
     WAIT,
+    /** Empty each storage node concerned first, one at a time, then carry the change out there. */
+    @JsonProperty("Move")
+    MOVE,
     /** Carry it out. */
     @JsonProperty("Replace")
     REPLACE

@@ -3,7 +3,7 @@ package dev.kvpool.api.v1alpha1;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 
-/** How far a storage node that is to go, or lies on a cordoned node of the cluster, has been emptied. */
+/** How far a storage node that is to go or to be made anew, or lies on a cordoned node of the cluster, has been emptied. */
 public enum DrainPhase {
     /** Its node of the cluster is cordoned, and it cannot be emptied now. */
     @JsonProperty("Waiting")
@@ -14,7 +14,7 @@ public enum DrainPhase {
     /** Its time is over and something is left; it is tried again. */
     @JsonProperty("Leftovers")
     LEFTOVERS,
-    /** Nothing is left that another storage node has not; it goes, or its pod may be evicted. */
+    /** Nothing is left that another storage node has not; it goes, is made anew, or its pod may be evicted. */
     @JsonProperty("Empty")
     EMPTY,
     /** It goes with what is left, as the spec allows, or its pod may be evicted with it. */
@@ -26,7 +26,7 @@ public enum DrainPhase {
     /** It shall stay after all. */
     @JsonProperty("Cancelled")
     CANCELLED,
-    /** Its pod has left the cordoned node; it takes part again. */
+    /** Its pod has left the cordoned node, or was made anew; it takes part again. */
     @JsonProperty("Back")
     BACK
 }

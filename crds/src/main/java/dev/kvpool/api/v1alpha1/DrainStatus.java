@@ -7,7 +7,7 @@ import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.kubernetes.api.model.Quantity;
 
-/** A storage node that is to go or lies on a cordoned node of the cluster, or was until a moment ago: all the operator knows of it. */
+/** A storage node that is to go, to be made anew or lies on a cordoned node of the cluster, or was until a moment ago: all the operator knows of it. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record DrainStatus(
         @JsonPropertyDescription("Id of the storage node.") @Required @Size(max = StorageSetSpec.NODE_ID_LENGTH_MAX)
@@ -30,12 +30,28 @@ public record DrainStatus(
                 "Node of the cluster it is on, where it is emptied because that is cordoned. Absent where the spec does not"
                         + " want it any more.")
         @Size(max = 253)
-        String cordonedNode) {
+        String cordonedNode,
+
+        @JsonPropertyDescription(
+                "True where it comes back, with the present settings, once it is empty. Absent for all others.")
+        Boolean comesBack) {
 
     /** Storage nodes that are emptied at a time; further ones wait for their turn. */
     public static final int DRAINS_MAX = 64;
 
     private static final int REASON_LENGTH_MAX = 512;
+
+    /** One that goes, or lies on a cordoned node. */
+    public DrainStatus(
+            String node,
+            DrainPhase phase,
+            String since,
+            Long objectsLeft,
+            Quantity bytesLeft,
+            String reason,
+            String cordonedNode) {
+        this(node, phase, since, objectsLeft, bytesLeft, reason, cordonedNode, null);
+    }
 
     public DrainStatus {
         reason =

@@ -100,7 +100,8 @@ public record KvCachePoolSpec(
         @JsonPropertyDescription(
                 "What to do with a change that loses cached bytes, such as another capacity. Wait: the change is held"
                         + " back, condition SpecApplied says what would be lost; storage nodes that are to go are"
-                        + " emptied before. Replace: it is carried out at once, and the bytes on the pods concerned are"
+                        + " emptied before. Move: storage nodes are emptied and made anew one at a time, as spec.drain says."
+                        + " Replace: it is carried out at once, and the bytes on the pods concerned are"
                         + " lost.")
         @Default("Wait")
         DataLossPolicy onDataLoss) {

@@ -88,12 +88,17 @@ final class StatusText {
         return "%n%s %s: %s%s%s%n"
                 .formatted(
                         drain.node(),
-                        drain.cordonedNode() == null
-                                ? "is to go"
-                                : "is on " + drain.cordonedNode() + ", which is cordoned",
+                        whyEmptied(drain),
                         Words.of(drain.phase()),
                         drain.objectsLeft() == null ? "" : ", about " + drain.objectsLeft() + " objects left",
                         drain.reason() == null ? "" : " (" + drain.reason() + ")");
+    }
+
+    private static String whyEmptied(DrainStatus drain) {
+        if (drain.cordonedNode() != null) {
+            return "is on " + drain.cordonedNode() + ", which is cordoned";
+        }
+        return Boolean.TRUE.equals(drain.comesBack()) ? "is to be made anew" : "is to go";
     }
 
     private static boolean isTrouble(Condition condition) {

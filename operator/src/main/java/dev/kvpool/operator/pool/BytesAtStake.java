@@ -37,6 +37,13 @@ final class BytesAtStake {
                 .formatted(names(pods), one ? "runs" : "run", one ? "it" : "them", of(pods));
     }
 
+    /** That running pods keep earlier settings for a while. */
+    static String untilEmptied(List<ObservedPod> pods) {
+        boolean one = pods.size() == 1;
+        return "%s still %s with earlier settings and %s made anew when empty, one storage node at a time."
+                .formatted(names(pods), one ? "runs" : "run", one ? "is" : "are");
+    }
+
     static String names(List<ObservedPod> pods) {
         return NameList.of(pods.stream().map(ObservedPod::name).sorted().toList());
     }

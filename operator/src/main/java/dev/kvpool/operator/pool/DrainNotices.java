@@ -8,7 +8,7 @@ import dev.kvpool.operator.event.Notice;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Which events are due about storage nodes that are to go or lie on cordoned nodes: one for each that comes to another phase. Pure. */
+/** Which events are due about storage nodes that are to go, to be made anew or lie on cordoned nodes: one for each that comes to another phase. Pure. */
 final class DrainNotices {
     private DrainNotices() {}
 
@@ -25,68 +25,112 @@ final class DrainNotices {
     }
 
     private static Notice notice(DrainStatus drain) {
+        if (drain.cordonedNode() != null) {
+            return onCordoned(drain, drain.cordonedNode());
+        }
+        return Boolean.TRUE.equals(drain.comesBack()) ? comingBack(drain) : going(drain);
+    }
+
+    private static Notice going(DrainStatus drain) {
+        return switch (drain.phase()) {
+            case WAITING, EMPTYING, KEPT ->
+                new Notice(EventReason.DRAIN_STARTED, drain.node() + " is to go and is being emptied.");
+            case EMPTY -> new Notice(EventReason.DRAIN_FINISHED, drain.node() + " is empty and goes.");
+            case CANCELLED, BACK -> cancelled(drain);
+            case LEFTOVERS -> leftovers(drain);
+            case DROPPED ->
+                isNothingLost(drain)
+                        ? new Notice(
+                                EventReason.DRAIN_FINISHED,
+                                "%s goes: all it holds has another place.".formatted(drain.node()))
+                        : new Notice(
+                                EventReason.OBJECTS_DROPPED,
+                                "%s goes as it is: %s.".formatted(drain.node(), left(drain)));
+        };
+    }
+
+    private static Notice comingBack(DrainStatus drain) {
+        return switch (drain.phase()) {
+            case WAITING ->
+                new Notice(
+                        EventReason.DRAIN_WAITS,
+                        "%s has earlier settings and cannot be emptied now%s.".formatted(drain.node(), why(drain)));
+            case EMPTYING, KEPT ->
+                new Notice(
+                        EventReason.DRAIN_STARTED,
+                        drain.node() + " is being emptied, to be made anew with the present settings.");
+            case EMPTY -> new Notice(EventReason.DRAIN_FINISHED, drain.node() + " is empty and made anew.");
+            case BACK ->
+                new Notice(
+                        EventReason.DRAIN_HANDED_BACK,
+                        drain.node() + " has been made anew and takes part again with its next pod.");
+            case CANCELLED -> cancelled(drain);
+            case LEFTOVERS -> leftovers(drain);
+            case DROPPED ->
+                isNothingLost(drain)
+                        ? new Notice(
+                                EventReason.DRAIN_FINISHED,
+                                "%s is made anew: all it holds has another place.".formatted(drain.node()))
+                        : new Notice(
+                                EventReason.OBJECTS_DROPPED,
+                                "%s is made anew as it is: %s.".formatted(drain.node(), left(drain)));
+        };
+    }
+
+    private static Notice onCordoned(DrainStatus drain, String host) {
         return switch (drain.phase()) {
             case WAITING ->
                 new Notice(
                         EventReason.DRAIN_WAITS,
                         "%s is on %s, which is cordoned, and cannot be emptied now%s."
-                                .formatted(drain.node(), drain.cordonedNode(), why(drain)));
+                                .formatted(drain.node(), host, why(drain)));
             case EMPTYING ->
                 new Notice(
                         EventReason.DRAIN_STARTED,
-                        drain.cordonedNode() == null
-                                ? drain.node() + " is to go and is being emptied."
-                                : "%s is being emptied, because its node %s is cordoned."
-                                        .formatted(drain.node(), drain.cordonedNode()));
+                        "%s is being emptied, because its node %s is cordoned.".formatted(drain.node(), host));
             case EMPTY ->
                 new Notice(
                         EventReason.DRAIN_FINISHED,
-                        drain.cordonedNode() == null
-                                ? drain.node() + " is empty and goes."
-                                : "%s is empty; its pod may be evicted from %s."
-                                        .formatted(drain.node(), drain.cordonedNode()));
+                        "%s is empty; its pod may be evicted from %s.".formatted(drain.node(), host));
             case KEPT ->
                 new Notice(
                         EventReason.EVICTION_ALLOWED,
                         "The pod of %s may be evicted from %s: what it holds is on a volume that stays."
-                                .formatted(drain.node(), drain.cordonedNode()));
+                                .formatted(drain.node(), host));
             case BACK ->
                 new Notice(
                         EventReason.DRAIN_HANDED_BACK,
                         "%s has left %s, which is cordoned, and takes part again with its next pod."
-                                .formatted(drain.node(), drain.cordonedNode()));
-            case CANCELLED ->
-                new Notice(EventReason.DRAIN_CANCELLED, drain.node() + " stays after all and takes part again.");
-            case LEFTOVERS ->
-                new Notice(
-                        EventReason.DRAIN_LEFTOVERS,
-                        "%s could not be emptied in time: %s. It stays and is tried again."
-                                .formatted(drain.node(), left(drain)));
-            case DROPPED -> isNothingLost(drain) ? goesInTime(drain) : goesAsItIs(drain);
+                                .formatted(drain.node(), host));
+            case CANCELLED -> cancelled(drain);
+            case LEFTOVERS -> leftovers(drain);
+            case DROPPED ->
+                isNothingLost(drain)
+                        ? new Notice(
+                                EventReason.DRAIN_FINISHED,
+                                "The pod of %s may be evicted from %s: all it holds has another place."
+                                        .formatted(drain.node(), host))
+                        : new Notice(
+                                EventReason.OBJECTS_DROPPED,
+                                "The pod of %s may be evicted from %s as it is: %s."
+                                        .formatted(drain.node(), host, left(drain)));
         };
+    }
+
+    private static Notice cancelled(DrainStatus drain) {
+        return new Notice(EventReason.DRAIN_CANCELLED, drain.node() + " stays after all and takes part again.");
+    }
+
+    private static Notice leftovers(DrainStatus drain) {
+        return new Notice(
+                EventReason.DRAIN_LEFTOVERS,
+                "%s could not be emptied in time: %s. It stays and is tried again."
+                        .formatted(drain.node(), left(drain)));
     }
 
     /** Its time was over before readers' leases on what had been moved were, which is no loss that anybody should look after. */
     private static boolean isNothingLost(DrainStatus drain) {
         return drain.objectsLeft() != null && drain.objectsLeft() == 0;
-    }
-
-    private static Notice goesInTime(DrainStatus drain) {
-        return new Notice(
-                EventReason.DRAIN_FINISHED,
-                drain.cordonedNode() == null
-                        ? "%s goes: all it holds has another place.".formatted(drain.node())
-                        : "The pod of %s may be evicted from %s: all it holds has another place."
-                                .formatted(drain.node(), drain.cordonedNode()));
-    }
-
-    private static Notice goesAsItIs(DrainStatus drain) {
-        return new Notice(
-                EventReason.OBJECTS_DROPPED,
-                drain.cordonedNode() == null
-                        ? "%s goes as it is: %s.".formatted(drain.node(), left(drain))
-                        : "The pod of %s may be evicted from %s as it is: %s."
-                                .formatted(drain.node(), drain.cordonedNode(), left(drain)));
     }
 
     private static String why(DrainStatus drain) {

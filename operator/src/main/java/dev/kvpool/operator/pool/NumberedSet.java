@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
-import dev.kvpool.api.v1alpha1.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -16,18 +14,12 @@ import java.util.Set;
  *
  * @param replicas nodes it has now
  * @param nodeIds their ids
- * @param replace pods to delete, so that they are made anew with the current settings
+ * @param renewal what is done about pods with earlier settings
  * @param unwanted its pods that the spec has no place for, those that go first in front
- * @param heldBack sentences about what is not done, because it would lose bytes
  * @param waiting sentences about what is not done before storage nodes are empty
  */
 record NumberedSet(
-        int replicas,
-        List<String> nodeIds,
-        List<ObservedPod> replace,
-        List<ObservedPod> unwanted,
-        List<String> heldBack,
-        List<String> waiting) {
+        int replicas, List<String> nodeIds, Renewal renewal, List<ObservedPod> unwanted, List<String> waiting) {
 
     /**
      * Decides.
@@ -38,10 +30,10 @@ record NumberedSet(
         Optional<StatefulSet> current = seen.storageWorkloads(StatefulSet.class).stream()
                 .filter(candidate -> PoolObservation.setName(candidate).equals(set.name()))
                 .findFirst();
-        List<String> heldBack = new ArrayList<>();
         int want = seen.spec().replicas(set);
         int have = current.map(NumberedSet::replicasOf).orElse(0);
-        List<ObservedPod> unwanted = seen.podsOfSet(set.name(), false).stream()
+        List<ObservedPod> pods = seen.podsOfSet(set.name(), false);
+        List<ObservedPod> unwanted = pods.stream()
                 .filter(pod -> pod.ordinal() >= want)
                 .sorted(Comparator.comparingInt(ObservedPod::ordinal).reversed())
                 .toList();
@@ -50,19 +42,12 @@ record NumberedSet(
                 .toList();
         // Kubernetes takes away the last pod first.
         int replicas = staying.isEmpty() ? want : staying.getFirst().ordinal() + 1;
-        Outdated outdated = Outdated.of(seen.podsOfSet(set.name(), false), current);
-        List<ObservedPod> losing = outdated.running();
-        boolean mayReplace =
-                mayLoseBytes(seen) || current.filter(NumberedSet::outlivesPods).isPresent();
-        if (!losing.isEmpty() && !mayReplace) {
-            heldBack.add(new BytesAtStake(seen.leaderReport()).earlierSettings(losing));
-        }
+        boolean outlivesPods = current.filter(NumberedSet::outlivesPods).isPresent();
         return new NumberedSet(
                 replicas,
                 seen.names().storagePods(set, replicas),
-                mayReplace ? outdated.oneAtATime() : outdated.neverRan(),
+                Renewal.of(Outdated.of(pods, current), outlivesPods, seen, released),
                 unwanted,
-                heldBack,
                 staying.isEmpty() ? List.of() : List.of(waiting(set, replicas, want, staying)));
     }
 
@@ -78,9 +63,5 @@ record NumberedSet(
     private static String waiting(StorageSetSpec set, int replicas, int want, List<ObservedPod> staying) {
         return "Storage set %s keeps %d nodes instead of %d until %s %s empty."
                 .formatted(set.name(), replicas, want, BytesAtStake.names(staying), staying.size() == 1 ? "is" : "are");
-    }
-
-    private static boolean mayLoseBytes(PoolObservation seen) {
-        return seen.spec().onDataLoss() == DataLossPolicy.REPLACE;
     }
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
+import dev.kvpool.operator.pool.drain.Departure;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Pods made with other settings than the template of their set has now. Another image is no other setting: it changes in the
@@ -13,11 +15,16 @@ import java.util.Optional;
  */
 final class Outdated {
     private final List<ObservedPod> pods;
+
+    /** Those that end already, too. */
+    private final List<ObservedPod> all;
+
     private final List<ObservedPod> outdated;
 
-    private Outdated(List<ObservedPod> pods, List<ObservedPod> outdated) {
+    private Outdated(List<ObservedPod> pods, List<ObservedPod> all) {
         this.pods = pods;
-        this.outdated = outdated;
+        this.all = all;
+        this.outdated = all.stream().filter(pod -> !pod.leaving()).toList();
     }
 
     static Outdated of(List<ObservedPod> pods, Optional<StatefulSet> set) {
@@ -33,7 +40,7 @@ final class Outdated {
                 settings.isEmpty()
                         ? List.of()
                         : pods.stream()
-                                .filter(pod -> !pod.leaving() && !pod.settings().equals(settings.get()))
+                                .filter(pod -> !pod.settings().equals(settings.get()))
                                 .toList());
     }
 
@@ -44,6 +51,25 @@ final class Outdated {
     /** Those that hold something. */
     List<ObservedPod> running() {
         return outdated.stream().filter(ObservedPod::started).toList();
+    }
+
+    /** Storage nodes that are to be emptied and made anew, as long as their pods are there. */
+    List<Departure> departures() {
+        return all.stream()
+                .filter(ObservedPod::started)
+                .map(pod -> Departure.outdated(pod.nodeId(), !pod.leaving()))
+                .toList();
+    }
+
+    /**
+     * Those that never ran, and those that ran and hold nothing any more.
+     *
+     * @param released ids of storage nodes that have been emptied
+     */
+    List<ObservedPod> emptied(Set<String> released) {
+        return outdated.stream()
+                .filter(pod -> !pod.started() || released.contains(pod.nodeId()))
+                .toList();
     }
 
     /** Those that hold nothing. */

@@ -25,18 +25,16 @@ import java.util.stream.Collectors;
  *
  * @param nodeIds ids of the storage nodes the masters shall expect
  * @param placement where the set's pods may be
- * @param replace pods to delete, so that they are made anew with the current settings
+ * @param renewal what is done about pods with earlier settings
  * @param unwanted its pods on nodes it does not select
- * @param heldBack sentences about what is not done, because it would lose bytes
  * @param waiting sentences about what is not done before storage nodes are empty
  * @param leftOut sentences about matching nodes that get no storage node
  */
 record PerNodeSet(
         List<String> nodeIds,
         NodePlacement placement,
-        List<ObservedPod> replace,
+        Renewal renewal,
         List<ObservedPod> unwanted,
-        List<String> heldBack,
         List<String> waiting,
         List<String> leftOut) {
 
@@ -62,11 +60,11 @@ record PerNodeSet(
 
     private static final class Decision {
         private final StorageSetSpec set;
+        private final PoolObservation seen;
         private final Set<String> released;
         private final NodeFit fit;
         private final boolean mayLoseBytes;
         private final Optional<PodTemplateSpec> template;
-        private final BytesAtStake stake;
         private final List<ObservedPod> pods;
 
         /** Pods that have run, by the node they are on. */
@@ -76,6 +74,7 @@ record PerNodeSet(
 
         Decision(StorageSetSpec set, PoolObservation seen, Set<String> released) {
             this.set = set;
+            this.seen = seen;
             this.released = released;
             this.fit = new NodeFit(
                     set,
@@ -85,7 +84,6 @@ record PerNodeSet(
                     .filter(candidate -> PoolObservation.setName(candidate).equals(set.name()))
                     .map(candidate -> candidate.getSpec().getTemplate())
                     .findFirst();
-            this.stake = new BytesAtStake(seen.leaderReport());
             this.pods = seen.podsOfSet(set.name(), true);
             this.running = pods.stream()
                     .filter(pod -> pod.started() && !pod.node().isEmpty())
@@ -116,9 +114,8 @@ record PerNodeSet(
             return new PerNodeSet(
                     expected.stream().map(this::id).toList(),
                     new NodePlacement(mayLoseBytes ? List.of() : present(kept), tooLong),
-                    replace(unwanted),
+                    renewal(unwanted),
                     unwanted,
-                    heldBack(),
                     waiting(unwanted),
                     tooLong.stream().map(this::tooLong).toList());
         }
@@ -134,11 +131,6 @@ record PerNodeSet(
                     .toList();
         }
 
-        private List<String> heldBack() {
-            List<ObservedPod> outdated = outdated().running();
-            return mayReplace() || outdated.isEmpty() ? List.of() : List.of(stake.earlierSettings(outdated));
-        }
-
         private List<String> waiting(List<ObservedPod> unwanted) {
             List<String> staying = unwanted.stream()
                     .filter(pod -> !released.contains(pod.nodeId()))
@@ -151,20 +143,12 @@ record PerNodeSet(
                                     .formatted(set.name(), NameList.of(staying)));
         }
 
-        private Outdated outdated() {
-            return Outdated.withTemplate(pods, template);
-        }
-
-        private boolean mayReplace() {
-            return mayLoseBytes || template.filter(PerNodeSet::outlivesPods).isPresent();
-        }
-
         /** On a node that is not selected no pod would come back. */
-        private List<ObservedPod> replace(List<ObservedPod> unwanted) {
+        private Renewal renewal(List<ObservedPod> unwanted) {
             List<ObservedPod> staying =
                     pods.stream().filter(pod -> !unwanted.contains(pod)).toList();
-            Outdated outdated = Outdated.withTemplate(staying, template);
-            return mayReplace() ? outdated.oneAtATime() : outdated.neverRan();
+            boolean outlivesPods = template.filter(PerNodeSet::outlivesPods).isPresent();
+            return Renewal.of(Outdated.withTemplate(staying, template), outlivesPods, seen, released);
         }
 
         private List<String> present(List<String> names) {

@@ -96,8 +96,8 @@ final class PoolFindings {
             return new Finding(
                     Reason.WOULD_LOSE_BYTES,
                     String.join(" ", plan.heldBack())
-                            + " Set spec.onDataLoss to Replace to accept that, delete single pods, or take the change"
-                            + " back.");
+                            + " Set spec.onDataLoss to Move to have storage nodes emptied before, or to Replace to accept"
+                            + " that, delete single pods, or take the change back.");
         }
         if (!plan.waiting().isEmpty()) {
             return new Finding(Reason.WAITS_FOR_DRAIN, String.join(" ", plan.waiting()));

@@ -34,7 +34,7 @@ final class StoragePlan {
     /**
      * Decides.
      *
-     * @param released ids of unwanted storage nodes that may go
+     * @param released ids of storage nodes whose pods may go
      */
     static StoragePlan of(PoolObservation seen, Set<String> released) {
         StoragePlan plan = new StoragePlan(seen, released);
@@ -84,7 +84,7 @@ final class StoragePlan {
         return List.copyOf(replace);
     }
 
-    /** Storage nodes that the spec does not want, released or not. */
+    /** Storage nodes that the spec does not want, or wants with other settings, released or not. */
     List<Departure> departures() {
         return List.copyOf(departures);
     }
@@ -107,20 +107,28 @@ final class StoragePlan {
     private void add(StorageSetSpec set, NumberedSet decided) {
         numbered.put(set.name(), decided);
         expectedNodes.addAll(decided.nodeIds());
-        replace.addAll(decided.replace());
-        heldBack.addAll(decided.heldBack());
         waiting.addAll(decided.waiting());
         depart(decided.unwanted(), set.volume().outlivesPods());
+        add(decided.renewal());
     }
 
     private void add(StorageSetSpec set, PerNodeSet decided) {
         perNode.put(set.name(), decided);
         expectedNodes.addAll(decided.nodeIds());
-        replace.addAll(decided.replace());
-        heldBack.addAll(decided.heldBack());
         waiting.addAll(decided.waiting());
         depart(decided.unwanted(), set.volume().outlivesPods());
+        add(decided.renewal());
         leftOut.addAll(decided.leftOut());
+    }
+
+    private void add(Renewal renewal) {
+        replace.addAll(renewal.replace());
+        heldBack.addAll(renewal.heldBack());
+        waiting.addAll(renewal.waiting());
+        renewal.departures().stream()
+                .filter(outdated ->
+                        departures.stream().noneMatch(it -> it.node().equals(outdated.node())))
+                .forEach(departures::add);
     }
 
     private void removed(HasMetadata workload, List<String> ids) {

@@ -99,7 +99,7 @@ public enum Reason {
             FALSE,
             "WouldLoseBytes",
             "A part of the spec is held back, because carrying it out would lose cached bytes. It is carried out when"
-                    + " spec.onDataLoss is Replace, or for a pod when you delete that pod."),
+                    + " spec.onDataLoss is Move or Replace, or for a pod when you delete that pod."),
     WAITS_FOR_DRAIN(
             SPEC_APPLIED,
             FALSE,

@@ -109,6 +109,44 @@ class DrainLifecycleTest {
     }
 
     @Test
+    void anotherCapacityMakesOneNodeAfterTheOtherAnewThroughAnOperatorThatDies() {
+        String spec = "{onDataLoss: Move, replicas: 2, storage: [{name: default, capacity: %s}]}";
+        ShrunkPool pool = ready("larger", spec.formatted("1Gi"));
+        Map<String, String> before = pool.storagePods();
+        operator.applyPool("larger", spec.formatted("2Gi"));
+
+        List<DrainPhase> seen = new ArrayList<>();
+        play(pool, () -> {
+            assertThat(drains("larger")).as("at a time").hasSizeLessThanOrEqualTo(1);
+            drains("larger").stream()
+                    .map(DrainStatus::phase)
+                    .filter(phase -> !seen.contains(phase))
+                    .forEach(phase -> {
+                        seen.add(phase);
+                        operator.restart();
+                    });
+            return pool.storagePods().size() == 2
+                    && pool.storagePods().values().stream().noneMatch(before::containsValue)
+                    && drains("larger").isEmpty()
+                    && phase("larger") == PoolPhase.READY;
+        });
+
+        assertThat(seen)
+                .as("phases in which the operator died")
+                .containsExactly(DrainPhase.EMPTYING, DrainPhase.EMPTY, DrainPhase.BACK);
+        assertThat(pool.told().stream().distinct())
+                .containsExactly(
+                        "empty larger-default-0",
+                        "cancel larger-default-0",
+                        "empty larger-default-1",
+                        "cancel larger-default-1");
+        assertThat(reason("larger", "SpecApplied")).contains(Reason.APPLIED.text());
+        assertThat(events("larger"))
+                .contains(EventReason.DRAIN_HANDED_BACK.text())
+                .doesNotContain(EventReason.HELD_BACK.text(), EventReason.OBJECTS_DROPPED.text());
+    }
+
+    @Test
     void leftoversAreToldAndWaitedForUntilTheSpecDropsThem() {
         ShrunkPool pool = ready(
                         "left", "{drain: {timeout: 10s}, replicas: 2, storage: [{name: default, capacity: 1Gi}]}")

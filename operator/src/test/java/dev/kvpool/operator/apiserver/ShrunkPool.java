@@ -75,7 +75,7 @@ final class ShrunkPool {
     void look() {
         sets().forEach(cluster::runPodsOf);
         pods().stream()
-                .filter(pod -> !hasAPlace(pod))
+                .filter(pod -> !hasAPlace(pod) || pod.isMarkedForDeletion())
                 .forEach(pod -> cluster.removePod(pod.getMetadata().getName()));
         if (!stuck) {
             left.replaceAll((node, objects) -> objects / 10);

@@ -75,6 +75,25 @@ public final class Reports {
                 null);
     }
 
+    /** One whose time to be emptied is over, by what it still holds alone. */
+    public static PoolReport.Node drained(String id, long objectsLeft) {
+        return node(
+                id,
+                "drained",
+                "",
+                false,
+                0,
+                objectsLeft,
+                "0.1.0",
+                List.of("tcp"),
+                "00000000000000a1",
+                null,
+                null,
+                null,
+                objectsLeft,
+                List.of());
+    }
+
     /** The same node, whose disk is off. */
     public static PoolReport.Node withoutSsd(String problem, PoolReport.Node node) {
         return new PoolReport.Node(

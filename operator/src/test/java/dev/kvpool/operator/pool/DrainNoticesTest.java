@@ -8,6 +8,7 @@ import dev.kvpool.api.v1alpha1.DrainPhase;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -38,6 +39,26 @@ class DrainNoticesTest {
                                 EventReason.OBJECTS_DROPPED,
                                 "The pod of s-1 may be evicted from worker-1 as it is: nobody can tell how many objects"
                                         + " have no other place."));
+    }
+
+    @Test
+    void onesThatComeBackAreSaidToBeMadeAnew() {
+        assertThat(Arrays.stream(DrainPhase.values())
+                        .flatMap(phase -> notices(comingBack(phase)).stream())
+                        .map(Notice::note))
+                .containsExactly(
+                        "s-1 has earlier settings and cannot be emptied now.",
+                        "s-1 is being emptied, to be made anew with the present settings.",
+                        "s-1 could not be emptied in time: 2 objects have no other place. It stays and is tried again.",
+                        "s-1 is empty and made anew.",
+                        "s-1 is made anew as it is: 2 objects have no other place.",
+                        "s-1 is being emptied, to be made anew with the present settings.",
+                        "s-1 stays after all and takes part again.",
+                        "s-1 has been made anew and takes part again with its next pod.");
+    }
+
+    private static DrainStatus comingBack(DrainPhase phase) {
+        return new DrainStatus("s-1", phase, "2026-01-01T00:00:00Z", 2L, null, null, null, true);
     }
 
     @Test

@@ -159,9 +159,9 @@ class EveryReasonIsProducedTest {
             case DRAIN_STARTED -> drains(DrainPhase.EMPTYING);
             case DRAIN_FINISHED -> drains(DrainPhase.EMPTY);
             case DRAIN_CANCELLED -> drains(DrainPhase.CANCELLED);
-            case DRAIN_WAITS -> drains(DrainPhase.WAITING);
-            case EVICTION_ALLOWED -> drains(DrainPhase.KEPT);
-            case DRAIN_HANDED_BACK -> drains(DrainPhase.BACK);
+            case DRAIN_WAITS -> cordoned(DrainPhase.WAITING);
+            case EVICTION_ALLOWED -> cordoned(DrainPhase.KEPT);
+            case DRAIN_HANDED_BACK -> cordoned(DrainPhase.BACK);
             case DRAIN_LEFTOVERS -> drains(DrainPhase.LEFTOVERS);
             case OBJECTS_DROPPED -> drains(DrainPhase.DROPPED);
             case DIRECTORY_GOES -> GonePoolSketch.notices(directory());
@@ -289,6 +289,12 @@ class EveryReasonIsProducedTest {
 
     private static List<Notice> drains(DrainPhase phase) {
         return PoolNotices.of(KvCachePoolStatus.EMPTY, PoolSketch.statusWith(List.of(drain(phase, 1))), NOTHING_DONE);
+    }
+
+    private static List<Notice> cordoned(DrainPhase phase) {
+        String since = PoolSketch.NOON.toString();
+        DrainStatus drain = new DrainStatus("demo-a-1", phase, since, null, null, null, "worker");
+        return PoolNotices.of(KvCachePoolStatus.EMPTY, PoolSketch.statusWith(List.of(drain)), NOTHING_DONE);
     }
 
     private static List<Notice> after(KvCachePoolStatus before, PoolSketch sketch) {

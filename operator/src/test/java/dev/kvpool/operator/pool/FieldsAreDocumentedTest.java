@@ -51,7 +51,8 @@ class FieldsAreDocumentedTest {
 
                 Made by a test from what the operator plans before and after a change of that field alone. *Live*: no pod is made
                 anew. *Upgrade*: by the steps of an upgrade, in the running pods. *Masters anew*: one by one, standbys first. *Storage
-                anew*: held back while nodes hold bytes, until `onDataLoss` is `Replace` or their pods are deleted. *Agents anew*: by
+                anew*: one at a time, where `onDataLoss` is `Move` or what they hold outlives their pods; emptied before with `Move`; else
+                held back while nodes hold bytes, until `onDataLoss` is `Replace` or their pods are deleted. *Agents anew*: by
                 Kubernetes, a few at a time, as they hold nothing. *Emptied*: storage nodes that go with the change, or with its
                 opposite, are emptied before. *Refused*: by the API server.
                 """);

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import dev.kvpool.api.v1alpha1.DrainPhase;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.child.PoolConfigMap;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.ConfigMap;
@@ -19,6 +20,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What is planned from what is seen; above all: never the loss of bytes that nobody allowed. */
 class PoolPlannerTest {
@@ -186,6 +189,56 @@ class PoolPlannerTest {
 
         assertThat(plan.replacePods()).isEmpty();
         assertThat(plan.heldBack()).singleElement().asString().startsWith("demo-a-1 still runs with earlier settings");
+    }
+
+    @Test
+    void runningPodsWithEarlierSettingsAreEmptiedFirstWhereTheSpecSaysSo() {
+        PoolSketch before = withEarlierSettings();
+
+        PoolPlan plan = before.plan();
+
+        assertThat(plan.replacePods()).isEmpty();
+        assertThat(plan.heldBack()).isEmpty();
+        assertThat(plan.waiting())
+                .containsExactly(
+                        "demo-a-1 still runs with earlier settings and is made anew when empty, one storage node at a time.");
+        assertThat(plan.drains().next()).singleElement().satisfies(drain -> {
+            assertThat(drain.node()).isEqualTo("demo-a-1");
+            assertThat(drain.phase()).isEqualTo(DrainPhase.EMPTYING);
+            assertThat(drain.comesBack()).isTrue();
+        });
+        assertThat(plan.evictable()).isEmpty();
+        assertThat(expectedNodes(plan)).isEqualTo("demo-a-0\ndemo-a-1\n");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, demo-a-1", "3, ''"})
+    void onesThatAreEmptyAreMadeAnewAndNoOthers(long objectsLeft, String replaced) {
+        DrainStatus empty =
+                new DrainStatus("demo-a-1", DrainPhase.EMPTY, PoolSketch.NOON.toString(), 0L, null, null, null, true);
+        PoolSketch after = withEarlierSettings()
+                .status(PoolSketch.statusWith(List.of(empty)))
+                .says(
+                        "demo-master-0",
+                        PoolSketch.leader(List.of(
+                                PoolSketch.node("demo-a-0", "ready", "", 1 << 20, 10),
+                                Reports.drained("demo-a-1", objectsLeft))));
+
+        assertThat(after.plan().replacePods())
+                .extracting(ObservedPod::name)
+                .isEqualTo(replaced.isEmpty() ? List.of() : List.of(replaced));
+    }
+
+    private static PoolSketch withEarlierSettings() {
+        return new PoolSketch("{onDataLoss: Move, storage: [{name: a, capacity: 1Gi, replicas: 2}]}")
+                .set("a", 2)
+                .pod(PoolSketch.pod("demo-a-1", PoolLabels.ROLE_STORAGE, "a", true, "old"))
+                .masters(
+                        2,
+                        1,
+                        PoolSketch.leader(List.of(
+                                PoolSketch.node("demo-a-0", "ready", "", 1 << 20, 10),
+                                PoolSketch.node("demo-a-1", "ready", "", 1 << 20, 10))));
     }
 
     @Test

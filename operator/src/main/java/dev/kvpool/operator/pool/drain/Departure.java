@@ -9,7 +9,7 @@ import java.util.Optional;
  * @param node its id
  * @param holdsBytes false when its pod never ran, or is being deleted, and its bytes with it: then nothing can be moved
  * @param wanted whether the spec wants it all the same, so that it takes part again somewhere or some time
- * @param cordon the cordoned node of the cluster it is on; there is one when it is wanted
+ * @param cordon the cordoned node of the cluster it is on; none when it is to be made anew with other settings where it is
  */
 public record Departure(String node, boolean holdsBytes, boolean wanted, Optional<Cordon> cordon) {
     /** One that the spec does not want any more. */
@@ -17,9 +17,19 @@ public record Departure(String node, boolean holdsBytes, boolean wanted, Optiona
         return new Departure(node, holdsBytes, false, Optional.empty());
     }
 
+    /** One that the spec wants with other settings than its pod has. */
+    public static Departure outdated(String node, boolean holdsBytes) {
+        return new Departure(node, holdsBytes, true, Optional.empty());
+    }
+
     /** The same on a cordoned node. */
     public Departure on(Cordon where) {
         return new Departure(node, holdsBytes, wanted, Optional.of(where));
+    }
+
+    /** It is made anew by us, and not evicted by somebody. */
+    boolean comesBack() {
+        return wanted && cordon.isEmpty();
     }
 
     /** Name of the cordoned node; null when it is on none. */

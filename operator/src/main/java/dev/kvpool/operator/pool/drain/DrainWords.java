@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Says how far storage nodes are that are to go or lie on cordoned nodes of the cluster, in numbers that stay the same while little changes. */
+/** Says how far storage nodes are that are to go, to be made anew or lie on cordoned nodes of the cluster, in numbers that stay the same while little changes. */
 final class DrainWords {
     private static final int REASON_CHARS_MAX = 200;
 
@@ -33,15 +33,18 @@ final class DrainWords {
             return new Finding(Reason.LEFTOVERS, "%s. %s; it is tried again.".formatted(list(left), wayOut(left)));
         }
         List<DrainStatus> leaving = in(drains, DrainPhase.EMPTYING);
-        leaving.addAll(unwanted(in(drains, DrainPhase.EMPTY, DrainPhase.DROPPED)));
+        in(drains, DrainPhase.EMPTY, DrainPhase.DROPPED).stream()
+                .filter(drain -> drain.cordonedNode() == null)
+                .forEach(leaving::add);
         if (!leaving.isEmpty()) {
             return new Finding(Reason.EMPTYING, "%s.".formatted(list(leaving)));
         }
         List<DrainStatus> held = in(drains, DrainPhase.WAITING);
         if (!held.isEmpty()) {
-            return new Finding(
-                    Reason.DRAIN_WAITS,
-                    "%s. After spec.drain.nodeTimeout a pod may be evicted all the same.".formatted(list(held)));
+            String limit = onCordoned(held).isEmpty()
+                    ? ""
+                    : " After spec.drain.nodeTimeout a pod may be evicted all the same.";
+            return new Finding(Reason.DRAIN_WAITS, "%s.%s".formatted(list(held), limit));
         }
         if (!waiting.isEmpty()) {
             return new Finding(
@@ -59,7 +62,7 @@ final class DrainWords {
     /** What people can do about leftovers. */
     private static String wayOut(List<DrainStatus> left) {
         List<String> ways = new ArrayList<>(List.of("Make room"));
-        if (!unwanted(left).isEmpty()) {
+        if (onCordoned(left).size() < left.size()) {
             ways.add("set spec.drain.onLeftovers to Drop");
             ways.add("or take the change back");
         } else {
@@ -69,8 +72,8 @@ final class DrainWords {
         return String.join(", ", ways);
     }
 
-    private static List<DrainStatus> unwanted(List<DrainStatus> drains) {
-        return drains.stream().filter(drain -> drain.cordonedNode() == null).toList();
+    private static List<DrainStatus> onCordoned(List<DrainStatus> drains) {
+        return drains.stream().filter(drain -> drain.cordonedNode() != null).toList();
     }
 
     static Long rounded(long objects) {
@@ -122,16 +125,32 @@ final class DrainWords {
 
     private static String one(DrainStatus drain) {
         String why = drain.reason() == null ? "" : ": " + drain.reason();
-        return drain.node()
-                + (drain.cordonedNode() == null
-                        ? switch (drain.phase()) {
-                            case EMPTYING, WAITING, KEPT -> " is being emptied%s%s".formatted(left(drain), why);
-                            case LEFTOVERS -> " could not be emptied in time%s%s".formatted(left(drain), why);
-                            case EMPTY -> " is empty and goes";
-                            case DROPPED -> " goes as it is%s".formatted(left(drain));
-                            case CANCELLED, BACK -> " stays and takes part again";
-                        }
-                        : onCordoned(drain, why));
+        if (drain.cordonedNode() != null) {
+            return drain.node() + onCordoned(drain, why);
+        }
+        return drain.node() + (Drains.comesBack(drain) ? comingBack(drain, why) : going(drain, why));
+    }
+
+    private static String going(DrainStatus drain, String why) {
+        return switch (drain.phase()) {
+            case EMPTYING, WAITING, KEPT -> " is being emptied%s%s".formatted(left(drain), why);
+            case LEFTOVERS -> " could not be emptied in time%s%s".formatted(left(drain), why);
+            case EMPTY -> " is empty and goes";
+            case DROPPED -> " goes as it is%s".formatted(left(drain));
+            case CANCELLED, BACK -> " stays and takes part again";
+        };
+    }
+
+    private static String comingBack(DrainStatus drain, String why) {
+        return switch (drain.phase()) {
+            case WAITING -> " has earlier settings and waits%s".formatted(why);
+            case EMPTYING, KEPT -> " is being emptied to be made anew%s%s".formatted(left(drain), why);
+            case LEFTOVERS -> " is to be made anew and could not be emptied in time%s%s".formatted(left(drain), why);
+            case EMPTY -> " is empty and made anew";
+            case DROPPED -> " is made anew as it is%s".formatted(left(drain));
+            case CANCELLED -> " stays as it is and takes part again";
+            case BACK -> " has been made anew and takes part again";
+        };
     }
 
     private static String onCordoned(DrainStatus drain, String why) {

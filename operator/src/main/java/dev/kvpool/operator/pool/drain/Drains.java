@@ -16,12 +16,14 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Empties storage nodes before they go, and before their pods may be evicted from cordoned nodes of the cluster. A node may go
+ * Empties storage nodes before they go, before they are made anew, and before their pods may be evicted from cordoned nodes of the
+ * cluster. A node may go
  * when the leader of this moment says that nothing is left there: what an earlier leader said is worth nothing, and one that
  * does not know that the node is to go is simply told again.
  *
  * <p>Those that the spec does not want are emptied all at once, so that nothing is moved to one that goes next. Those that come
- * back leave as many others as are emptied, because a whole cluster can be cordoned.
+ * back leave as many others as are emptied, because a whole cluster can be cordoned. Those that are made anew do so one after the
+ * other, each when all others serve.
  */
 public final class Drains {
     /** What a leader says may be as old as its last tick; for so long a cancelled drain is cancelled again. */
@@ -34,6 +36,7 @@ public final class Drains {
     private final Set<String> released = new LinkedHashSet<>();
     private final Set<String> evictable = new LinkedHashSet<>();
     private final List<String> waiting = new ArrayList<>();
+    private String whatTheyWaitFor = "";
 
     private Drains(DrainView view) {
         this.view = view;
@@ -49,7 +52,7 @@ public final class Drains {
                 drains.actions,
                 drains.released,
                 drains.evictable,
-                DrainWords.finding(drains.next, drains.waiting, drains.noRoom()));
+                DrainWords.finding(drains.next, drains.waiting, drains.whatTheyWaitFor));
     }
 
     /** The pool as it is, with nothing decided: for a pool that must not be touched. */
@@ -93,14 +96,19 @@ public final class Drains {
         if (goesAsItIs(departure)) {
             release(departure);
         } else if (next.stream().noneMatch(drain -> drain.node().equals(departure.node()))) {
-            if (noRoom().isEmpty()) {
-                next.add(begun(departure));
-            } else if (departure.isWaitedFor() && next.size() < DrainStatus.DRAINS_MAX) {
-                // Its time counts from now.
-                next.add(waits(begun(departure), noRoom()));
-            } else {
-                waiting.add(departure.node());
-            }
+            begin(departure, noRoom(departure));
+        }
+    }
+
+    private void begin(Departure departure, String why) {
+        if (why.isEmpty()) {
+            next.add(begun(departure));
+        } else if (departure.isWaitedFor() && next.size() < DrainStatus.DRAINS_MAX) {
+            // Its time counts from now.
+            next.add(waits(begun(departure), why));
+        } else {
+            waiting.add(departure.node());
+            whatTheyWaitFor = why;
         }
     }
 
@@ -108,24 +116,35 @@ public final class Drains {
         return !departure.holdsBytes() || (view.mayLoseBytes() && !departure.wanted());
     }
 
-    /** Why no further node is begun to be emptied, as a part of a sentence; empty when one can be. */
-    private String noRoom() {
-        return obstacles.any().isEmpty() && next.size() >= DrainStatus.DRAINS_MAX
-                ? "%d storage nodes are emptied at a time".formatted(DrainStatus.DRAINS_MAX)
-                : obstacles.any();
+    /** Why a further node is not begun to be emptied, as a part of a sentence; empty when it can be. */
+    private String noRoom(Departure departure) {
+        if (obstacles.any().isEmpty() && next.size() >= DrainStatus.DRAINS_MAX) {
+            return "%d storage nodes are emptied at a time".formatted(DrainStatus.DRAINS_MAX);
+        }
+        return departure.comesBack() ? obstacle(departure) : obstacles.any();
     }
 
     private DrainStatus begun(Departure departure) {
         // One that the spec does not want is only begun where nothing is in the way, or was begun before.
         String why = departure.wanted() ? obstacle(departure) : "";
         DrainStatus begun = new DrainStatus(
-                departure.node(), DrainPhase.EMPTYING, view.now().toString(), null, null, null, departure.host());
+                departure.node(),
+                DrainPhase.EMPTYING,
+                view.now().toString(),
+                null,
+                null,
+                null,
+                departure.host(),
+                departure.comesBack() ? true : null);
         return departure.isKept() || !why.isEmpty() ? waits(begun, why) : begun;
     }
 
     private String obstacle(Departure departure) {
         if (!departure.wanted()) {
             return obstacles.any();
+        }
+        if (departure.comesBack()) {
+            return obstacles.toMakeAnew(departure.node(), next);
         }
         return departure.isKept()
                 ? obstacles.toLetGo(departure.node(), next)
@@ -137,7 +156,9 @@ public final class Drains {
             return drain;
         }
         // Its time counts from the moment in which it was seen why it is to be emptied.
-        if (isOver(drain) || !Objects.equals(drain.cordonedNode(), departure.host())) {
+        if (isOver(drain)
+                || !Objects.equals(drain.cordonedNode(), departure.host())
+                || comesBack(drain) != departure.comesBack()) {
             return begun(departure);
         }
         return departure.isKept() ? letGo(drain, departure) : empty(drain, departure);
@@ -168,7 +189,9 @@ public final class Drains {
             return DrainPhase.EMPTY;
         }
         boolean overdue = isOver(drain, view.options().timeout());
-        boolean dropped = !departure.wanted() && overdue && view.options().onLeftovers() == LeftoverPolicy.DROP;
+        boolean dropped = departure.cordon().filter(at -> departure.wanted()).isEmpty()
+                && overdue
+                && view.options().onLeftovers() == LeftoverPolicy.DROP;
         if (dropped || isWaitedForTooLong(drain, departure)) {
             return DrainPhase.DROPPED;
         }
@@ -182,7 +205,10 @@ public final class Drains {
     private boolean isBegun(DrainStatus drain, Departure departure) {
         return switch (drain.phase()) {
             case WAITING, KEPT -> false;
-            case DROPPED -> departure.wanted() && obstacle(departure).isEmpty();
+            case DROPPED ->
+                departure.wanted()
+                        && !departure.comesBack()
+                        && obstacle(departure).isEmpty();
             default -> true;
         };
     }
@@ -200,7 +226,7 @@ public final class Drains {
     }
 
     private void release(Departure departure) {
-        if (!departure.wanted()) {
+        if (!departure.wanted() || departure.comesBack()) {
             released.add(departure.node());
         }
         if (departure.cordon().isPresent()) {
@@ -211,16 +237,15 @@ public final class Drains {
     /** The spec wants it where it is now. The leader may not have begun yet what it was told, so it is told more than once. */
     private Optional<DrainStatus> takenBack(DrainStatus drain) {
         if (!isOver(drain)) {
-            boolean moved = drain.cordonedNode() != null
-                    && !drain.cordonedNode().equals(view.hosts().get(drain.node()));
             return Optional.of(new DrainStatus(
                     drain.node(),
-                    moved ? DrainPhase.BACK : DrainPhase.CANCELLED,
+                    isBack(drain) ? DrainPhase.BACK : DrainPhase.CANCELLED,
                     view.now().toString(),
                     null,
                     null,
                     null,
-                    drain.cordonedNode()));
+                    drain.cordonedNode(),
+                    drain.comesBack()));
         }
         if (view.leader().isEmpty()) {
             return Optional.of(drain);
@@ -235,6 +260,18 @@ public final class Drains {
         return Optional.of(drain);
     }
 
+    /** Its pod is another one; otherwise the reason why it was emptied has gone. */
+    private boolean isBack(DrainStatus drain) {
+        return comesBack(drain)
+                ? drain.phase() == DrainPhase.EMPTY || drain.phase() == DrainPhase.DROPPED
+                : drain.cordonedNode() != null
+                        && !drain.cordonedNode().equals(view.hosts().get(drain.node()));
+    }
+
+    static boolean comesBack(DrainStatus drain) {
+        return Boolean.TRUE.equals(drain.comesBack());
+    }
+
     private static DrainStatus waits(DrainStatus drain, String why) {
         return new DrainStatus(
                 drain.node(),
@@ -243,7 +280,8 @@ public final class Drains {
                 null,
                 null,
                 why.isEmpty() ? null : why,
-                drain.cordonedNode());
+                drain.cordonedNode(),
+                drain.comesBack());
     }
 
     private DrainStatus in(DrainStatus drain, DrainPhase phase, Optional<PoolReport.Node> node) {
@@ -255,7 +293,8 @@ public final class Drains {
                 node.map(PoolReport.Node::objectsLeft).map(DrainWords::rounded).orElse(null),
                 node.flatMap(DrainWords::bytes).orElse(null),
                 done ? null : DrainWords.reason(view.leader().isPresent(), node).orElse(null),
-                drain.cordonedNode());
+                drain.cordonedNode(),
+                drain.comesBack());
     }
 
     private static boolean isOver(DrainStatus drain) {

@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.DrainPhase;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.operator.master.PoolReport;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -51,6 +52,28 @@ final class Obstacles {
         return takers == 0
                 ? "no other storage node is ready to take what it holds"
                 : "as many storage nodes are being emptied as others are ready to take what they hold";
+    }
+
+    /** Why one is not begun to be emptied that comes back with other settings: one after the other, and only in a whole pool. */
+    String toMakeAnew(String node, List<DrainStatus> next) {
+        if (!any().isEmpty()) {
+            return any();
+        }
+        Optional<String> first = Stream.concat(view.status().stream(), next.stream())
+                .filter(drain -> Drains.comesBack(drain) && drain.phase() != DrainPhase.WAITING)
+                .map(DrainStatus::node)
+                .filter(other -> !other.equals(node))
+                .findFirst();
+        if (first.isPresent()) {
+            return first.get() + " is made anew first";
+        }
+        return view.wanted().stream()
+                .filter(other -> !other.equals(node))
+                .filter(other ->
+                        view.node(other).filter(PoolReport.Node::serves).isEmpty())
+                .findFirst()
+                .map(other -> other + " does not serve")
+                .orElseGet(() -> toEmpty(node, next));
     }
 
     /** Why the pod of one is not let go that has what it holds on a volume of its own. */

@@ -36,6 +36,9 @@ final class DrainPool {
         /** Whether it is of a set whose pods nobody evicts. */
         boolean perNode;
 
+        /** Whether its process has not started yet. */
+        boolean starting;
+
         Member(String host) {
             this.host = host;
         }
@@ -50,9 +53,13 @@ final class DrainPool {
     /** Nodes whose pods were evicted, with what they still held alone. */
     final List<String> evicted = new ArrayList<>();
 
+    /** Nodes that were made anew, with what they still held alone. */
+    final List<String> madeAnew = new ArrayList<>();
+
     private final TreeMap<String, Member> members = new TreeMap<>();
     private final Set<String> unwanted = new LinkedHashSet<>();
     private final Set<String> cordoned = new LinkedHashSet<>();
+    private final Set<String> outdated = new LinkedHashSet<>();
     private List<DrainStatus> status = List.of();
     private DrainSpec options = new DrainSpec(null, null, null);
     private boolean mayLoseBytes;
@@ -76,6 +83,13 @@ final class DrainPool {
     DrainPool unwanted(String... ids) {
         unwanted.clear();
         unwanted.addAll(List.of(ids));
+        return this;
+    }
+
+    /** These run with earlier settings, and no others. */
+    DrainPool outdated(String... ids) {
+        outdated.clear();
+        outdated.addAll(List.of(ids));
         return this;
     }
 
@@ -211,9 +225,22 @@ final class DrainPool {
 
     private void remove(String id) {
         Member member = members.remove(id);
-        if (member != null) {
-            gone.add(id + " with " + left(member));
+        if (member == null) {
+            return;
         }
+        if (unwanted.contains(id) || !outdated.remove(id)) {
+            gone.add(id + " with " + left(member));
+            return;
+        }
+        madeAnew.add(id + " with " + left(member));
+        members.put(id, starting(member.host));
+    }
+
+    private static Member starting(String host) {
+        Member other = new Member(host);
+        other.state = "away";
+        other.starting = true;
+        return other;
     }
 
     /** It comes back empty, or with what outlived its pod, on a node of the cluster that is not cordoned. */
@@ -223,9 +250,7 @@ final class DrainPool {
             return;
         }
         evicted.add(id + " with " + (member.keeps ? "its volume" : left(member)));
-        Member other = new Member("elsewhere");
-        other.state = "away";
-        members.put(id, other);
+        members.put(id, starting("elsewhere"));
     }
 
     private static String left(Member member) {
@@ -234,9 +259,10 @@ final class DrainPool {
 
     /** Processes that have started meanwhile are known to the leader. */
     DrainPool starts() {
-        members.values().stream()
-                .filter(member -> member.host.equals("elsewhere") && member.state.equals("away"))
-                .forEach(member -> member.state = "ready");
+        members.values().stream().filter(member -> member.starting).forEach(member -> {
+            member.state = "ready";
+            member.starting = false;
+        });
         return this;
     }
 
@@ -250,6 +276,8 @@ final class DrainPool {
         members.forEach((id, member) -> {
             if (cordoned.contains(member.host) && !unwanted.contains(id)) {
                 departures.add(on(new Departure(id, member.holdsBytes, true, Optional.empty()), member));
+            } else if (outdated.contains(id) && !unwanted.contains(id)) {
+                departures.add(Departure.outdated(id, member.holdsBytes));
             }
         });
         return departures;
