@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.ConditionStatus;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.FailoverStatus;
+import dev.kvpool.operator.pool.drain.Drains;
 import java.util.Set;
 
 /** A pool in detail, for people. Pure. */
@@ -98,7 +99,7 @@ final class StatusText {
         if (drain.cordonedNode() != null) {
             return "is on " + drain.cordonedNode() + ", which is cordoned";
         }
-        return Boolean.TRUE.equals(drain.comesBack()) ? "is to be made anew" : "is to go";
+        return Drains.comesBack(drain) ? "is to be made anew" : "is to go";
     }
 
     private static boolean isTrouble(Condition condition) {

@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
+import dev.kvpool.operator.pool.drain.Drains;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -28,7 +29,7 @@ final class DrainNotices {
         if (drain.cordonedNode() != null) {
             return onCordoned(drain, drain.cordonedNode());
         }
-        return Boolean.TRUE.equals(drain.comesBack()) ? comingBack(drain) : going(drain);
+        return Drains.comesBack(drain) ? comingBack(drain) : going(drain);
     }
 
     private static Notice going(DrainStatus drain) {
@@ -38,14 +39,7 @@ final class DrainNotices {
             case EMPTY -> new Notice(EventReason.DRAIN_FINISHED, drain.node() + " is empty and goes.");
             case CANCELLED, BACK -> cancelled(drain);
             case LEFTOVERS -> leftovers(drain);
-            case DROPPED ->
-                isNothingLost(drain)
-                        ? new Notice(
-                                EventReason.DRAIN_FINISHED,
-                                "%s goes: all it holds has another place.".formatted(drain.node()))
-                        : new Notice(
-                                EventReason.OBJECTS_DROPPED,
-                                "%s goes as it is: %s.".formatted(drain.node(), left(drain)));
+            case DROPPED -> dropped(drain, drain.node() + " goes");
         };
     }
 
@@ -66,14 +60,7 @@ final class DrainNotices {
                         drain.node() + " has been made anew and takes part again with its next pod.");
             case CANCELLED -> cancelled(drain);
             case LEFTOVERS -> leftovers(drain);
-            case DROPPED ->
-                isNothingLost(drain)
-                        ? new Notice(
-                                EventReason.DRAIN_FINISHED,
-                                "%s is made anew: all it holds has another place.".formatted(drain.node()))
-                        : new Notice(
-                                EventReason.OBJECTS_DROPPED,
-                                "%s is made anew as it is: %s.".formatted(drain.node(), left(drain)));
+            case DROPPED -> dropped(drain, drain.node() + " is made anew");
         };
     }
 
@@ -104,16 +91,7 @@ final class DrainNotices {
                                 .formatted(drain.node(), host));
             case CANCELLED -> cancelled(drain);
             case LEFTOVERS -> leftovers(drain);
-            case DROPPED ->
-                isNothingLost(drain)
-                        ? new Notice(
-                                EventReason.DRAIN_FINISHED,
-                                "The pod of %s may be evicted from %s: all it holds has another place."
-                                        .formatted(drain.node(), host))
-                        : new Notice(
-                                EventReason.OBJECTS_DROPPED,
-                                "The pod of %s may be evicted from %s as it is: %s."
-                                        .formatted(drain.node(), host, left(drain)));
+            case DROPPED -> dropped(drain, "The pod of %s may be evicted from %s".formatted(drain.node(), host));
         };
     }
 
@@ -128,9 +106,11 @@ final class DrainNotices {
                         .formatted(drain.node(), left(drain)));
     }
 
-    /** Its time was over before readers' leases on what had been moved were, which is no loss that anybody should look after. */
-    private static boolean isNothingLost(DrainStatus drain) {
-        return drain.objectsLeft() != null && drain.objectsLeft() == 0;
+    /** With nothing left its time was over before readers' leases on what had been moved were: no loss that anybody should look after. */
+    private static Notice dropped(DrainStatus drain, String what) {
+        return drain.objectsLeft() != null && drain.objectsLeft() == 0
+                ? new Notice(EventReason.DRAIN_FINISHED, what + ": all it holds has another place.")
+                : new Notice(EventReason.OBJECTS_DROPPED, "%s as it is: %s.".formatted(what, left(drain)));
     }
 
     private static String why(DrainStatus drain) {

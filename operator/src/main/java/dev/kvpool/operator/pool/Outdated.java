@@ -17,14 +17,14 @@ final class Outdated {
     private final List<ObservedPod> pods;
 
     /** Those that end already, too. */
-    private final List<ObservedPod> all;
+    private final List<ObservedPod> withLeaving;
 
     private final List<ObservedPod> outdated;
 
-    private Outdated(List<ObservedPod> pods, List<ObservedPod> all) {
+    private Outdated(List<ObservedPod> pods, List<ObservedPod> withLeaving) {
         this.pods = pods;
-        this.all = all;
-        this.outdated = all.stream().filter(pod -> !pod.leaving()).toList();
+        this.withLeaving = withLeaving;
+        this.outdated = withLeaving.stream().filter(pod -> !pod.leaving()).toList();
     }
 
     static Outdated of(List<ObservedPod> pods, Optional<StatefulSet> set) {
@@ -55,7 +55,7 @@ final class Outdated {
 
     /** Storage nodes that are to be emptied and made anew, as long as their pods are there. */
     List<Departure> departures() {
-        return all.stream()
+        return withLeaving.stream()
                 .filter(ObservedPod::started)
                 .map(pod -> Departure.outdated(pod.nodeId(), !pod.leaving()))
                 .toList();

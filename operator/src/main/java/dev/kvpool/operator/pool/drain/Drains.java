@@ -17,9 +17,8 @@ import java.util.Set;
 
 /**
  * Empties storage nodes before they go, before they are made anew, and before their pods may be evicted from cordoned nodes of the
- * cluster. A node may go
- * when the leader of this moment says that nothing is left there: what an earlier leader said is worth nothing, and one that
- * does not know that the node is to go is simply told again.
+ * cluster. A node may go when the leader of this moment says that nothing is left there: what an earlier leader said is worth
+ * nothing, and one that does not know that the node is to go is simply told again.
  *
  * <p>Those that the spec does not want are emptied all at once, so that nothing is moved to one that goes next. Those that come
  * back leave as many others as are emptied, because a whole cluster can be cordoned. Those that are made anew do so one after the
@@ -268,7 +267,8 @@ public final class Drains {
                         && !drain.cordonedNode().equals(view.hosts().get(drain.node()));
     }
 
-    static boolean comesBack(DrainStatus drain) {
+    /** Whether it is made anew with other settings once it is empty. */
+    public static boolean comesBack(DrainStatus drain) {
         return Boolean.TRUE.equals(drain.comesBack());
     }
 
