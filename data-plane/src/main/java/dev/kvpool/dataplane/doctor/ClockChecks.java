@@ -7,7 +7,10 @@ import java.util.List;
 
 /** Judges how far the masters' clocks are from ours. */
 final class ClockChecks {
-    /** The leadership Lease is 5 s; clocks that differ by a good part of it make takeovers early or late. */
+    /**
+     * Elections and leases of objects go by clocks that nobody sets, so no skew can harm them. Beyond this, what two machines
+     * wrote down cannot be put in order by hand any more.
+     */
     private static final Duration SKEW_MAX = Duration.ofSeconds(2);
 
     /** A Date has whole seconds, so the true time lies up to this much after it. */
@@ -34,7 +37,8 @@ final class ClockChecks {
         return Finding.warning(
                 subject,
                 "at least " + skew.abs().toMillis() + " ms " + (skew.isNegative() ? "behind" : "ahead of") + " ours",
-                "run chrony or another NTP client on both machines; a Lease is judged by the wall clock of whoever reads it");
+                "run chrony or another NTP client on both machines; leadership and leases do not go by it, but the times in logs,"
+                        + " in the eviction log and in the Lease cannot be compared with those of other machines");
     }
 
     /** What is certain: 0 while the true time may lie between question and answer. */

@@ -34,6 +34,18 @@ class ClockChecksTest {
                 .satisfies(finding -> assertThat(finding.found()).contains(text));
     }
 
+    /** What an election goes by: data-plane's README, "Expiry of the Lease is judged by one's own clock". */
+    @Test
+    void aSkewIsSaidToHarmWhoReadsTimesAndNobodyElse() {
+        ClockReading reading =
+                new ClockReading(HostPort.parse("m0:9003"), Optional.of(NOW.plusSeconds(60)), NOW, NOW, "");
+
+        assertThat(ClockChecks.judge(List.of(reading)))
+                .singleElement()
+                .satisfies(finding -> assertThat(finding.wayOut())
+                        .contains("NTP", "leadership and leases do not go by it", "logs", "eviction log"));
+    }
+
     @Test
     void aMasterThatCannotBeAskedIsAProblem() {
         ClockReading reading =
