@@ -60,12 +60,7 @@ Result<std::unique_ptr<Node>> Node::start(const NodeSettings& settings) {
                        std::move(ucx));
   node->publishStats();
 
-  // Beside the serving: a large segment takes long, and a restart with objects in it must not wait.
-  if (settings.prefault) {
-    node->prefault_.emplace(node->segment_.mapping.bytes(),
-                            store::prefaultThreads(std::thread::hardware_concurrency()));
-  }
-
+  if (settings.prefault) node->beginPrefault();
   node->thread_ = startQuietThread("kvpool-node", [raw = node.get()] { raw->run(); });
   return node;
 }
@@ -192,6 +187,15 @@ CoreConfig Node::coreConfig(const NodeSettings& settings) const {
   config.scrubBytesPerSecond = settings.scrubBytesPerSecond;
   config.tierProblem = tierProblem_;
   return config;
+}
+
+/// Beside the serving: a large segment takes long, and a restart with objects in it must not wait.
+void Node::beginPrefault() {
+  if (!store::worthPrefaulting(segment_.memory.kind)) {
+    return log(LogLevel::Info, std::string("the segment is not prefaulted: it lies on ") +
+                                   store::nameOf(segment_.memory.kind) + ", which each start would write anew");
+  }
+  prefault_.emplace(segment_.mapping.bytes(), store::prefaultThreads(std::thread::hardware_concurrency()));
 }
 
 void Node::run() {

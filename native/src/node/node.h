@@ -47,6 +47,7 @@ class Node {
   void countAside(const NodeSettings& settings);
   Status listen(const NodeSettings& settings, Shell::Listeners* listeners);
   CoreConfig coreConfig(const NodeSettings& settings) const;
+  void beginPrefault();
   void run();
   std::optional<UcxSource> openUcx(const NodeSettings& settings);
   void publishStats();

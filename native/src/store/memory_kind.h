@@ -22,6 +22,11 @@ enum class MemoryKind : uint8_t {
 constexpr bool processorReaches(MemoryKind kind) {
   return kind != MemoryKind::Device;
 }
+/// Whether it pays to make pages present and writable ahead of their use. On a disk that would dirty every page, so
+/// each start would write the whole segment back.
+constexpr bool worthPrefaulting(MemoryKind kind) {
+  return processorReaches(kind) && kind != MemoryKind::Disk;
+}
 /// Whether a new process finds the bytes of the one before.
 constexpr bool outlivesProcess(MemoryKind kind) {
   return kind == MemoryKind::Tmpfs || kind == MemoryKind::HugePages || kind == MemoryKind::Disk;

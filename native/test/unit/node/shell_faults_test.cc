@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a node bears: peers that do not fit, restarts, stalls, masters that come back.
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -212,6 +213,23 @@ TEST_F(ShellTest, TheSegmentsPagesAreMadePresentUnlessItIsSwitchedOff) {
     eventually([&] { return node->stats().prefaulted_bytes == node->stats().prefault_bytes; });
     EXPECT_EQ(node->stats().page_bytes, static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)));
   }
+}
+
+TEST_F(ShellTest, ASegmentOnADiskIsNotPrefaulted) {
+  const std::string here = std::filesystem::current_path() / "prefault-XXXXXX";
+  std::string onDisk = here;
+  ASSERT_NE(::mkdtemp(onDisk.data()), nullptr);
+  {
+    NodeSettings wanted = settings();
+    wanted.dataDir = onDisk;
+    wanted.shm = false;  // its path may be too long for a socket
+    const auto node = start(wanted);
+    ASSERT_NE(node, nullptr);
+    const Fd file(::open((onDisk + "/segment-0.kvs").c_str(), O_RDONLY | O_CLOEXEC));
+    ASSERT_EQ(store::memoryOf(file.get()).value().kind, store::MemoryKind::Disk) << "run the tests where a disk is";
+    EXPECT_EQ(node->stats().prefault_bytes, 0u) << "each start would write the whole segment to the disk";
+  }
+  std::filesystem::remove_all(onDisk);
 }
 
 TEST_F(ShellTest, ASegmentFileThatIsCutShortEndsTheNodeAndNotTheProcess) {
