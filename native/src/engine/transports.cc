@@ -11,7 +11,8 @@ constexpr std::string_view kTcp = "tcp";
 
 /// Why a protocol is not to be had.
 std::string reason(std::string_view protocol) {
-  if (protocol == "rdma") return "needs UCX and an RDMA device, and this library is built without UCX";
+  if (protocol == "rdma")
+    return "which needs UCX, and transfer engines do not use that yet (clients and storage nodes do)";
   if (protocol == "ascend") return "needs an Ascend NPU and its CANN libraries, which this library cannot load yet";
   if (protocol == "shm") return "shared memory between engines is not built yet; tcp on loopback serves one machine";
   return "is no protocol of this library, which knows tcp";
