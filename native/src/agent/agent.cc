@@ -144,10 +144,11 @@ void Agent::acceptAll() {
     net::SocketAddress address;
     Result<Fd> accepted = net::acceptOne(listener_.get(), &address);
     if (!accepted.ok()) {  // out of descriptors: the listener stays readable, so it rests until the next tick
-      log(LogLevel::Error, accepted.status().text());
+      if (!std::exchange(acceptFailed_, true)) log(LogLevel::Error, accepted.status().text());
       return loop_.modify(listener_.get(), 0);
     }
     if (!accepted.value().valid()) return;
+    acceptFailed_ = false;
     const ConnectionId id = ++lastId_;
     auto connection = std::make_unique<node::Connection>(id, std::move(accepted.value()), true, "client", kLimits,
                                                          std::span<uint8_t>(), nowMs_);

@@ -90,11 +90,9 @@ void EngineShell::accept() {
   for (int i = 0; i < kAcceptsPerRound; ++i) {
     net::SocketAddress address;
     Result<Fd> accepted = net::acceptOne(listener_.get(), &address);
-    if (!accepted.ok()) {
-      log(LogLevel::Error, accepted.status().text());
-      return pauseAccepting(true);
-    }
+    if (!accepted.ok()) return pauseAccepting(true, accepted.status().text());
     if (!accepted.value().valid()) return;
+    acceptFailed_ = false;
     const ConnectionId id = core_.accepted(now(), "transfer engine " + net::toString(address));
     auto stream = std::make_shared<Stream>(loop_, static_cast<Stream::Listener&>(*this), id);
     streams_[id] = stream;
@@ -104,7 +102,8 @@ void EngineShell::accept() {
 }
 
 /// Out of descriptors: the listener stays readable, so it is left alone until the next tick instead of spinning.
-void EngineShell::pauseAccepting(bool pause) {
+void EngineShell::pauseAccepting(bool pause, const std::string& why) {
+  if (pause && !std::exchange(acceptFailed_, true)) log(LogLevel::Error, why);
   acceptingPaused_ = pause;
   loop_.modify(listener_.get(), pause ? 0U : uint32_t{EPOLLIN});
 }

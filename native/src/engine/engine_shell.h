@@ -40,7 +40,7 @@ class EngineShell : private Stream::Listener {
 
  private:
   void accept();
-  void pauseAccepting(bool pause);
+  void pauseAccepting(bool pause, const std::string& why = {});
   void performAll();
   Stream* find(ConnectionId id);
   void bury(ConnectionId id);
@@ -69,6 +69,7 @@ class EngineShell : private Stream::Listener {
   net::Resolver resolver_;
   Fd listener_;
   bool acceptingPaused_ = false;
+  bool acceptFailed_ = false;  // said already; until one is accepted again
   Time lastTick_ = 0;
   std::unordered_map<ConnectionId, std::shared_ptr<Stream>> streams_;
   std::unordered_map<ConnectionId, Time> lingering_;  // until when
