@@ -149,6 +149,12 @@ TierFile found(Opened opened, std::unique_ptr<Device> device, const TierCheck& c
   return tier;
 }
 
+/// The beginning of a sentence that ends with what it takes.
+std::string keepsItsSize(const TierFile& tier, uint64_t askedBytes) {
+  return tier.shown + " keeps its " + std::to_string(tier.geometry.tierBytes) + " bytes; " +
+         std::to_string(askedBytes) + " were asked for and take effect ";
+}
+
 Status newer(const std::string& path, const TierCheck& check) {
   return {KV_SEGMENT_LAYOUT, path + ": " + check.why + "; start the newer version, or move it away"};
 }
@@ -189,8 +195,7 @@ Result<TierFile> openInDirectory(const std::string& path, uint64_t bytes, const 
   if (check.verdict == TierVerdict::Fits) {
     TierFile tier = found(std::move(opened), std::move(device), check, path);
     if (tier.geometry.tierBytes != bytes) {
-      tier.warnings.push_back(path + " keeps its " + std::to_string(tier.geometry.tierBytes) + " bytes; " +
-                              std::to_string(bytes) + " were asked for and take effect with a new file");
+      tier.warnings.push_back(keepsItsSize(tier, bytes) + "with a new file");
     }
     return tier;
   }
@@ -225,7 +230,12 @@ Result<TierFile> openOnDevice(const std::string& path, uint64_t bytes, const sto
   const Result<TierGeometry> geometry = plan(std::min(bytes, size));
   if (!geometry.ok()) return geometry.status();
   if (check.verdict == TierVerdict::Fits) {
-    return found(std::move(opened), std::move(device), check, path);
+    TierFile tier = found(std::move(opened), std::move(device), check, path);
+    if (tier.geometry.tierBytes != std::min(bytes, size)) {
+      tier.warnings.push_back(keepsItsSize(tier, bytes) + "once its first " + std::to_string(kUnusedBytes) +
+                              " bytes are overwritten with zeros, which empties it");
+    }
+    return tier;
   }
   if (check.verdict != TierVerdict::Empty) return leftAlone(path, check.why);
   if (Status unused = checkUnused(*device, size, path); !unused.ok()) return unused;

@@ -71,6 +71,27 @@ TEST_F(TierDeviceTest, IsTakenWholeWhereItHasLessThanAskedFor) {
   EXPECT_NE(made.value().warnings.front().find("were asked for"), std::string::npos);
 }
 
+TEST_F(TierDeviceTest, KeepsItsSizeAndSaysSoWhenAnotherIsAskedFor) {
+  ASSERT_TRUE(open().ok());
+  for (const uint64_t asked : {kDeviceTier + (1 << 20), 3 * kDeviceTier}) {
+    const Result<TierFile> again = open(kIdentity, asked);
+    ASSERT_TRUE(again.ok()) << again.status().text();
+    EXPECT_EQ(again.value().geometry.tierBytes, kDeviceTier);
+    ASSERT_EQ(again.value().warnings.size(), 1u);
+    EXPECT_EQ(again.value().warnings.front(),
+              device.path() + " keeps its 16777216 bytes; " + std::to_string(asked) +
+                  " were asked for and take effect once its first 1048576 bytes are overwritten with zeros, which "
+                  "empties it");
+  }
+}
+
+TEST_F(TierDeviceTest, AWholeDeviceThatHasLessThanAskedForKeepsNothingBack) {
+  ASSERT_TRUE(open(kIdentity, 3 * kDeviceTier).ok());
+  const Result<TierFile> again = open(kIdentity, 4 * kDeviceTier);
+  ASSERT_TRUE(again.ok()) << again.status().text();
+  EXPECT_TRUE(again.value().warnings.empty());
+}
+
 TEST_F(TierDeviceTest, IsFoundByTheLinksThatDisksGoBy) {
   const test::TemporaryDirectory directory;
   const std::string link = directory.path() + "/by-id";
