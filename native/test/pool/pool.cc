@@ -18,10 +18,10 @@ bool eventually(const std::function<bool()>& reached) {
   return reached();
 }
 
-TestMaster::TestMaster(MasterModel::Settings settings, uint16_t port) {
+TestMaster::TestMaster(MasterModel::Settings settings, uint16_t port, const std::string& host) : host_(host) {
   if (settings.pool.isAny()) settings.pool = *parsePoolId(kPoolText);
   server_ = std::make_unique<MasterServer>(settings);
-  const Status listening = server_->listen("127.0.0.1", port);
+  const Status listening = server_->listen(host, port);
   EXPECT_TRUE(listening.ok()) << listening.text();
   thread_ = std::thread([this] { server_->run(); });
 }
@@ -49,15 +49,15 @@ bool TestMaster::awaitNodes(size_t count) {
 }
 
 NodeHandle startNode(const std::string& id, const std::string& masters, const std::string& directory,
-                     uint64_t segmentBytes, uint32_t port, uint64_t scrubBytesPerSecond) {
+                     uint64_t segmentBytes, uint32_t port, uint64_t scrubBytesPerSecond, const char* host) {
   kv_node_params params{};
   params.struct_size = sizeof params;
   params.flags = directory.empty() ? KV_NODE_TRANSIENT : 0;
   params.pool_id = kPoolText;
   params.node_id = id.c_str();
   params.masters = masters.c_str();
-  params.listen_host = "127.0.0.1";
-  params.advertise_host = "127.0.0.1";
+  params.listen_host = host;
+  params.advertise_host = host;
   params.data_dir = directory.empty() ? nullptr : directory.c_str();
   params.segment_bytes = segmentBytes;
   params.listen_port = port;

@@ -15,10 +15,13 @@
 #include "kvpool/agent.h"
 #include "kvpool/kvpool.h"
 #include "master/master_server.h"
+#include "net/address.h"
 #include "temporary_directory.h"
 
 namespace kvpool::test {
 
+inline constexpr const char* kIpv4 = "127.0.0.1";
+inline constexpr const char* kIpv6 = "::1";
 inline constexpr const char* kPoolText = "11111111-2222-3333-4444-555555555555";
 
 /// Polls until `reached` or 10 s are over.
@@ -26,16 +29,17 @@ bool eventually(const std::function<bool()>& reached);
 
 class TestMaster {
  public:
-  explicit TestMaster(MasterModel::Settings settings = {}, uint16_t port = 0);
+  explicit TestMaster(MasterModel::Settings settings = {}, uint16_t port = 0, const std::string& host = kIpv4);
   ~TestMaster();
 
   [[nodiscard]] uint16_t port() const { return server_->port(); }
-  [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port()); }
+  [[nodiscard]] std::string address() const { return net::toString(net::HostPort{host_, port()}); }
   /// Runs in the master's thread and waits for it.
   void in(const std::function<void(MasterServer&)>& task);
   bool awaitNodes(size_t count);
 
  private:
+  const std::string host_;
   std::unique_ptr<MasterServer> server_;
   std::thread thread_;
 };
@@ -60,7 +64,8 @@ inline constexpr uint64_t kNoScrub = 1;
 
 /// `scrubBytesPerSecond` 0 is the library's default.
 NodeHandle startNode(const std::string& id, const std::string& masters, const std::string& directory,
-                     uint64_t segmentBytes = 32 << 20, uint32_t port = 0, uint64_t scrubBytesPerSecond = 0);
+                     uint64_t segmentBytes = 32 << 20, uint32_t port = 0, uint64_t scrubBytesPerSecond = 0,
+                     const char* host = kIpv4);
 /// With a NULL handle `why` has the sentence.
 ClientHandle connect(const std::string& masters, uint32_t protocols = 0, uint32_t readyTimeoutMs = 5000,
                      int32_t* status = nullptr, std::string* why = nullptr);

@@ -162,5 +162,31 @@ TEST_P(Pool, ManyThreadsShareAClient) {
     thread.join();
 }
 
+TEST(PoolOverIpv6, ServesReplicasAndTheirReaders) {
+  const TemporaryDirectory directories[2];
+  TestMaster master({}, 0, kIpv6);
+  ASSERT_EQ(master.address(), "[::1]:" + std::to_string(master.port()));
+  std::vector<NodeHandle> nodes;
+  for (size_t i = 0; i < 2; ++i) {
+    nodes.push_back(
+        startNode("node-" + std::to_string(i), master.address(), directories[i].path(), 32 << 20, 0, 0, kIpv6));
+  }
+  ASSERT_TRUE(master.awaitNodes(2));
+  const ClientHandle client = connect(master.address(), KV_PROTOCOL_TCP);
+  ASSERT_TRUE(client);
+  const std::string value = pattern(6, 3'000'000);
+  kv_batch_options options{};
+  options.struct_size = sizeof options;
+  options.replicas = 2;
+  std::vector<kv_op> table{line("k", value.data(), value.size())};
+  run(client.get(), KV_OP_PUT, table, &options);
+  ASSERT_EQ(table[0].status, KV_OK) << explain(client.get());
+  EXPECT_TRUE(get(client.get(), "k", 4 << 20).value == value) << explain(client.get());
+  for (const NodeHandle& node : nodes)
+    EXPECT_EQ(statsOf(node.get()).writes, 1u);
+  nodes.front().reset();
+  EXPECT_TRUE(eventually([&] { return get(client.get(), "k", 4 << 20).value == value; })) << explain(client.get());
+}
+
 }  // namespace
 }  // namespace kvpool::test

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "seed.h"
+#include "store/layout.h"
 
 namespace kvpool::store {
 namespace {
@@ -163,6 +164,40 @@ TEST(Allocator, RefusesToTakeAllOfWhatCannotBe) {
   Allocator used(4096, 65536);
   ASSERT_TRUE(used.allocate(64));
   EXPECT_THROW(used.takeAll({}), std::logic_error);
+}
+
+/// Objects of random sizes, of which random ones go when one does not fit: how full the pool was then, in the mean.
+double meanUtilisationWhenFull(uint64_t bytesMin, uint64_t bytesMax) {
+  constexpr uint64_t kPool = 64 << 20;
+  constexpr int kAllocations = 20'000;
+  test::Dice dice(1);  // always the same: the floors below are a little under what it gives
+  Allocator allocator(0, kPool);
+  std::vector<Range> objects;
+  double sum = 0;
+  int measured = 0;
+  for (int i = 0; i < kAllocations; ++i) {
+    const uint64_t wanted = bytesMin + dice.below(bytesMax - bytesMin + 1);
+    const uint64_t length = (wanted + kExtentAlignment - 1) / kExtentAlignment * kExtentAlignment;
+    std::optional<uint64_t> offset = allocator.allocate(length);
+    if (!offset && i > kAllocations / 4) {
+      sum += static_cast<double>(allocator.usedBytes()) / kPool;
+      ++measured;
+    }
+    while (!offset) {
+      std::swap(objects[dice.below(objects.size())], objects.back());
+      allocator.release(objects.back());
+      objects.pop_back();
+      offset = allocator.allocate(length);
+    }
+    objects.push_back({*offset, length});
+  }
+  return sum / measured;
+}
+
+/// Utilisation is what a cache is bought for. First fit gives 0.918 and 0.879, the largest range first 0.818 and 0.820.
+TEST(Allocator, KeepsAPoolFull) {
+  EXPECT_GT(meanUtilisationWhenFull(1 << 10, 64 << 10), 0.955);  // 0.958
+  EXPECT_GT(meanUtilisationWhenFull(1 << 10, 1 << 20), 0.900);   // 0.904
 }
 
 }  // namespace
