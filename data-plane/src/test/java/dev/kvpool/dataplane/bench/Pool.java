@@ -22,7 +22,8 @@ import java.util.TreeSet;
 final class Pool {
     static final long EPOCH = 2;
     private static final long DAY_MS = 86_400_000;
-    private static final long CLIENT = 1000;
+    /** No node has it: theirs count from 1. */
+    private static final long CLIENT = 1L << 32;
 
     final MasterCore core;
     final List<BenchNode> nodes = new ArrayList<>();

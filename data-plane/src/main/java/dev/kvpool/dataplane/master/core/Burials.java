@@ -87,7 +87,7 @@ final class Burials {
         this.index = view.index();
         this.tombstones = view.tombstones();
         this.commands = orders.commands();
-        this.queues = new BuryQueues(membership, commands);
+        this.queues = new BuryQueues(commands);
     }
 
     boolean isBurying(Key key) {

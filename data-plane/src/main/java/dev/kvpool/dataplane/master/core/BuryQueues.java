@@ -10,9 +10,11 @@ import dev.kvpool.nativelib.Status;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -27,27 +29,30 @@ final class BuryQueues {
         int underWay;
     }
 
-    private final Membership membership;
     private final Commands commands;
-    private final Map<String, Queue> queues = new TreeMap<>();
+    private final Map<String, Queue> queues = new HashMap<>();
 
-    BuryQueues(Membership membership, Commands commands) {
-        this.membership = membership;
+    /** Nodes with something waiting; no others are looked at, since that is done after every message. */
+    private final Set<NodeView> waiting = new LinkedHashSet<>();
+
+    BuryQueues(Commands commands) {
         this.commands = commands;
     }
 
     /** @param whenAnswered told once what the node said, or UNAVAILABLE */
     void add(NodeView node, ObjectId upTo, Key key, Consumer<Status> whenAnswered) {
         queue(node).waiting.add(new Item(new Tombstone(upTo, key), false, whenAnswered));
+        waiting.add(node);
     }
 
     void send(Authority authority, long nowMs) {
-        for (NodeView node : membership.all()) {
-            Queue queue = queues.get(node.id);
-            while (queue != null && !queue.waiting.isEmpty() && queue.underWay < Bounds.BURY_REQUESTS_PER_NODE_MAX) {
+        waiting.removeIf(node -> {
+            Queue queue = queue(node);
+            while (!queue.waiting.isEmpty() && queue.underWay < Bounds.BURY_REQUESTS_PER_NODE_MAX) {
                 send(node, queue, nextBatch(queue.waiting), authority, nowMs);
             }
-        }
+            return queue.waiting.isEmpty();
+        });
     }
 
     private static List<Item> nextBatch(Deque<Item> waiting) {
@@ -77,7 +82,7 @@ final class BuryQueues {
                 status -> answered(node, queue, batch, status));
     }
 
-    private static void answered(NodeView node, Queue queue, List<Item> batch, Status status) {
+    private void answered(NodeView node, Queue queue, List<Item> batch, Status status) {
         queue.underWay--;
         if (status == Status.NO_SPACE) {
             // The eviction makes room, so that trying again is worth it.
@@ -85,6 +90,7 @@ final class BuryQueues {
         }
         if (status == Status.NO_SPACE && batch.size() > 1) {
             batch.forEach(item -> queue.waiting.add(new Item(item.tombstone, true, item.whenAnswered)));
+            waiting.add(node);
             return;
         }
         batch.forEach(item -> item.whenAnswered.accept(status));
@@ -93,9 +99,9 @@ final class BuryQueues {
     /** The node cannot be told any more. What is under way is answered by {@link Commands}. */
     void abandon(NodeView node) {
         Queue queue = queue(node);
-        List<Item> waiting = new ArrayList<>(queue.waiting);
+        List<Item> untold = new ArrayList<>(queue.waiting);
         queue.waiting.clear();
-        waiting.forEach(item -> item.whenAnswered.accept(Status.UNAVAILABLE));
+        untold.forEach(item -> item.whenAnswered.accept(Status.UNAVAILABLE));
     }
 
     private Queue queue(NodeView node) {

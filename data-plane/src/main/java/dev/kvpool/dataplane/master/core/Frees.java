@@ -10,8 +10,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.PriorityQueue;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
@@ -62,7 +64,6 @@ final class Frees {
     }
 
     private final Index index;
-    private final Membership membership;
     private final Outbox outbox;
     private final LongSupplier requestIds;
     private final PriorityQueue<Quarantined> quarantine =
@@ -70,9 +71,11 @@ final class Frees {
 
     private final Deque<Abandoned> abandoned = new ArrayDeque<>();
 
-    Frees(Index index, Membership membership, Outbox outbox, LongSupplier requestIds) {
+    /** Nodes with something queued: looking through all nodes after every message would make each one pay for the size of the pool. */
+    private final Set<NodeView> queued = new LinkedHashSet<>();
+
+    Frees(Index index, Outbox outbox, LongSupplier requestIds) {
         this.index = index;
-        this.membership = membership;
         this.outbox = outbox;
         this.requestIds = requestIds;
     }
@@ -174,16 +177,18 @@ final class Frees {
         index.freeing(replica);
         Extent extent = new Extent(replica.extent(), replica.object().id());
         node.freesQueued.add(new Item(extent, removal));
+        queued.add(node);
         return true;
     }
 
     /** Sends what is queued, as far as the bound on requests under way allows. */
     void send(Authority authority) {
-        for (NodeView node : membership.all()) {
+        queued.removeIf(node -> {
             while (!node.freesQueued.isEmpty() && node.freesSent.size() < Bounds.FREE_REQUESTS_PER_NODE_MAX) {
                 sendBatch(node, authority);
             }
-        }
+            return node.freesQueued.isEmpty();
+        });
     }
 
     private void sendBatch(NodeView node, Authority authority) {

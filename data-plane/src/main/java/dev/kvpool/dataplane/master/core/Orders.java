@@ -13,7 +13,7 @@ final class Orders {
     Orders(Leadership leadership, View view, LateWrites lateWrites, Outbox outbox) {
         this.lateWrites = lateWrites;
         commands = new Commands(outbox, this::nextRequestId);
-        frees = new Frees(view.index(), view.membership(), outbox, this::nextRequestId);
+        frees = new Frees(view.index(), outbox, this::nextRequestId);
         purges = new Purges(view.membership(), view.index(), commands);
         enrolments = new Enrolments(leadership, view.membership(), view.tombstones(), purges);
     }

@@ -223,7 +223,7 @@ class BoundedTurnsTest {
         Index index = new Index(1, new Random(1));
         Membership membership = new Membership(Set.of("n"));
         NodeView node = membership.connect(1, new NodePeer("n", 1, "test"), 0);
-        Frees frees = new Frees(index, membership, new Outbox(), () -> 1);
+        Frees frees = new Frees(index, new Outbox(), () -> 1);
         index.beginSnapshot(node);
         index.setUsable(node, true);
         List<Boolean> told = new ArrayList<>();
