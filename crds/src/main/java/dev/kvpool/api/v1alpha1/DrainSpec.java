@@ -11,7 +11,8 @@ import io.fabric8.generator.annotation.ValidationRule;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record DrainSpec(
         @JsonPropertyDescription(
-                "How long emptying a storage node may take before onLeftovers counts, for example 10m.")
+                "How long emptying a storage node may take before onLeftovers counts, for example 10m. In an upgrade"
+                        + " that empties storage nodes it fails after that time, whatever onLeftovers says.")
         @Default(TIMEOUT_DEFAULT)
         @Size(max = 16)
         @ValidationRule(

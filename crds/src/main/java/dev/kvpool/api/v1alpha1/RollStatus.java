@@ -20,7 +20,8 @@ public record RollStatus(
 
         @JsonPropertyDescription("How far it is.") @Required RollPhase phase,
 
-        @JsonPropertyDescription("What becomes of the objects of storage nodes. Absent before the preflight's answer.")
+        @JsonPropertyDescription(
+                "What becomes of the objects of storage nodes. Absent before the first answer of a preflight.")
         RollMode mode,
 
         @JsonPropertyDescription("When the phase began.") @Required @Size(max = 32)

@@ -31,7 +31,8 @@ public record UpgradeSpec(
 
         @JsonPropertyDescription(
                 "How long one step may take, for example 10m. When it takes longer the upgrade has failed, and the pool"
-                        + " goes back to the version it ran before.")
+                        + " goes back to the version it ran before. Where storage nodes are emptied first,"
+                        + " spec.drain.timeout comes on top.")
         @Default(STEP_TIMEOUT_DEFAULT)
         @Size(max = 16)
         @ValidationRule(

@@ -134,8 +134,9 @@ final class PoolExecutor {
                 tellLeader(
                         "go over to wire version %d and segment layout %d".formatted(wire, layout),
                         address -> masters.finalise(address, wire, layout, ignoreClients));
-            case RollAction.Clear(String node) ->
-                tellLeader("clear " + node, address -> masters.clear(address, node, DRAIN_TIMEOUT));
+            case RollAction.Clear(String node, Duration timeout) ->
+                tellLeader("clear " + node, address -> masters.clear(address, node, timeout));
+            case RollAction.Cancel(String node) -> takeBack(node);
         }
     }
 
@@ -143,9 +144,12 @@ final class PoolExecutor {
         switch (action) {
             case DrainAction.Empty(String node) ->
                 tellLeader("empty " + node, address -> masters.drain(address, node, DRAIN_TIMEOUT));
-            case DrainAction.Cancel(String node) ->
-                tellLeader("take " + node + " back", address -> masters.cancelDrain(address, node));
+            case DrainAction.Cancel(String node) -> takeBack(node);
         }
+    }
+
+    private void takeBack(String node) {
+        tellLeader("take " + node + " back", address -> masters.cancelDrain(address, node));
     }
 
     private void tellLeader(String what, Function<String, Optional<String>> command) {

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.DataLossPolicy;
+import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.pool.roll.Instance;
 import dev.kvpool.operator.pool.roll.PreflightSeen;
@@ -28,6 +29,7 @@ final class RollViews {
                 stable.orElse(wanted),
                 PoolImage.offered(seen.spec(), settings, stable),
                 seen.spec().upgrade(),
+                ApiDuration.of(seen.spec().drain().timeout()),
                 seen.spec().onDataLoss() == DataLossPolicy.REPLACE,
                 instances(seen, PoolLabels.ROLE_MASTER),
                 instances(seen, PoolLabels.ROLE_STORAGE),

@@ -201,7 +201,8 @@ public enum Reason {
             UPGRADE_BLOCKED,
             TRUE,
             "GoingBack",
-            "A step of the upgrade failed or the spec was changed back: what went over goes back."),
+            "A step of the upgrade failed or the spec was changed back: what went over goes back, and storage nodes that were"
+                    + " being emptied take part again."),
     UPGRADE_FAILED(
             UPGRADE_BLOCKED,
             TRUE,

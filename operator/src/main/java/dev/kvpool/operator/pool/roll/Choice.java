@@ -90,12 +90,33 @@ final class Choice {
 
     private Next storage(List<RollStepStatus> underWay) {
         int room = view.options().maxUnavailable() - underWay.size();
+        if (drained) {
+            room = Math.min(room, roomToEmpty(underWay));
+        }
         List<RollStepStatus> steps = storage.reversed().stream()
                 .filter(node -> !node.runs(target) && !isUnderWay(node, underWay))
                 .limit(Math.max(0, room))
                 .map(node -> Steps.begin(view, node, drained ? RollStepKind.DRAIN : RollStepKind.RESTART))
                 .toList();
         return new Next(steps, "the budget of spec.upgrade.maxUnavailable");
+    }
+
+    /**
+     * How many more storage nodes can be emptied: at least as many others stay ready to take what they hold, else nothing could be
+     * moved, and nothing new be put anywhere. The only one there is can be tried alone.
+     */
+    private int roomToEmpty(List<RollStepStatus> underWay) {
+        if (underWay.isEmpty() && view.storage().size() == 1) {
+            return 1;
+        }
+        int emptied = (int) underWay.stream()
+                .filter(step -> step.kind() == RollStepKind.DRAIN)
+                .count();
+        int takers = (int) view.storage().stream()
+                .filter(node -> !isUnderWay(node, underWay))
+                .filter(node -> view.node(node).filter(PoolReport.Node::ready).isPresent())
+                .count();
+        return (takers - emptied) / 2;
     }
 
     private Next begin(Instance instance, RollStepKind kind) {

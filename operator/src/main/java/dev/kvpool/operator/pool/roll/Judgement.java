@@ -15,6 +15,7 @@ final class Judgement {
     private final RollView view;
     private final String target;
     private final boolean back;
+    private final TakeBack takeBack;
 
     /**
      * @param back whether the pool goes back: then no step fails any more, since there is nothing else to go to
@@ -23,6 +24,7 @@ final class Judgement {
         this.view = view;
         this.target = target;
         this.back = back;
+        this.takeBack = new TakeBack(view);
     }
 
     sealed interface Verdict {
@@ -40,19 +42,26 @@ final class Judgement {
     private static final Verdict WAIT = new Verdict.Under(List.of());
 
     Verdict of(RollStepStatus step) {
+        if (back && takeBack.concerns(step, target)) {
+            return takeBack.judge(step);
+        }
         Optional<Instance> instance = view.instance(step);
         Verdict verdict = instance.isEmpty() || instance.get().leaving() ? WAIT : of(step, instance.get());
-        if (verdict instanceof Verdict.Under && view.isOverdue(step.since())) {
-            verdict = new Verdict.Failed("%s did not get ready within %s%s"
-                    .formatted(
-                            instance.map(Instance::pod).orElse(step.pod()),
-                            view.options().stepTimeout(),
-                            instance.map(Instance::trouble)
-                                    .filter(why -> !why.isEmpty())
-                                    .map(why -> " (" + why + ")")
-                                    .orElse("")));
+        if (verdict instanceof Verdict.Under && view.isOverdue(step)) {
+            verdict = new Verdict.Failed(overdue(step, instance));
         }
         return back ? forgiving(step, verdict) : verdict;
+    }
+
+    private String overdue(RollStepStatus step, Optional<Instance> instance) {
+        String pod = instance.map(Instance::pod).orElse(step.pod());
+        if (step.kind() == RollStepKind.DRAIN) {
+            return "%s was not emptied within %d s"
+                    .formatted(pod, view.timeOf(step).toSeconds());
+        }
+        String why = instance.map(Instance::trouble).orElse("");
+        return "%s did not get ready within %s%s"
+                .formatted(pod, view.options().stepTimeout(), why.isEmpty() ? "" : " (" + why + ")");
     }
 
     private Verdict of(RollStepStatus step, Instance instance) {
@@ -64,7 +73,7 @@ final class Judgement {
         };
     }
 
-    /** Who cannot go over must go back: then what is under way is begun anew, until it works. */
+    /** Who cannot go over must go back: then what is under way is begun anew, until it works. Who has gone has nothing to go back. */
     private Verdict forgiving(RollStepStatus step, Verdict verdict) {
         if (!(verdict instanceof Verdict.Failed)) {
             return verdict;
@@ -72,11 +81,11 @@ final class Judgement {
         boolean restarted = view.instance(step)
                 .filter(instance -> instance.runs(target) && instance.ready() && !instance.leaving())
                 .isPresent();
-        return restarted || step.kind() == RollStepKind.HAND_OVER || step.kind() == RollStepKind.DRAIN
+        return restarted || step.kind() == RollStepKind.HAND_OVER
                 ? new Verdict.Done()
                 : view.instance(step)
                         .<Verdict>map(instance -> new Verdict.Becomes(Steps.begin(view, instance, step.kind())))
-                        .orElse(WAIT);
+                        .orElseGet(Verdict.Done::new);
     }
 
     private Verdict restart(RollStepStatus step, Instance instance) {
@@ -160,7 +169,7 @@ final class Judgement {
         if (node.isEmpty()) {
             return WAIT;
         }
-        Verdict clear = new Verdict.Under(List.of(new RollAction.Clear(instance.id())));
+        Verdict clear = new Verdict.Under(List.of(new RollAction.Clear(instance.id(), view.drainTimeout())));
         if (!node.get().drained()) {
             return node.get().draining() ? WAIT : clear;
         }
@@ -170,8 +179,12 @@ final class Judgement {
             // and the new version touches no segment that is not empty.
             return clear;
         }
-        return left == 0 || view.mayLoseBytes()
-                ? new Verdict.Becomes(Steps.begin(view, instance, RollStepKind.REPLACE))
+        if (left == 0 || view.mayLoseBytes()) {
+            return new Verdict.Becomes(Steps.begin(view, instance, RollStepKind.REPLACE));
+        }
+        // On the way back it is tried until there is room.
+        return back
+                ? clear
                 : new Verdict.Failed(
                         "%s could not be emptied, %d of its objects have no other place: add a storage node, or set spec.onDataLoss to Replace"
                                 .formatted(step.pod(), left));

@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool.roll;
 import dev.kvpool.api.v1alpha1.RollMode;
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.RollStepStatus;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
@@ -95,20 +96,37 @@ public final class Roll {
             // It may speak and write the new versions by now: whether it can go back a new preflight must say.
             return still(Optional.empty(), view.stable(), upgrading(roll, "is done; the spec asks for another one"));
         }
-        boolean touched = roll.phase() == RollPhase.ROLLING || roll.phase() == RollPhase.FINALISING;
+        boolean touched = roll.phase() == RollPhase.ROLLING
+                || roll.phase() == RollPhase.FINALISING
+                || !roll.steps().isEmpty()
+                || view.all().anyMatch(instance -> !instance.runs(roll.from()));
         if (!touched) {
             return still(Optional.empty(), roll.from(), none());
         }
         boolean takenBack = view.wanted().equals(roll.from());
+        List<RollStepStatus> remains = new TakeBack(view).remainsOf(roll.steps());
         RollStatus next = takenBack
                 ? roll.in(RollPhase.GOING_BACK, now, "the spec asks for " + roll.from() + " again")
-                : new RollStatus(view.wanted(), roll.from(), RollPhase.PREFLIGHT, null, now, null, List.of());
+                        .with(remains)
+                : new RollStatus(view.wanted(), roll.from(), RollPhase.PREFLIGHT, roll.mode(), now, null, remains);
         return still(Optional.of(next), roll.from(), upgrading(next, "follows the changed spec"));
     }
 
     private RollPlan preflight(RollStatus roll) {
         if (view.leader().isEmpty()) {
             return still(Optional.of(roll), roll.from(), upgrading(roll, "waits for a leader that can be asked"));
+        }
+        if (!roll.steps().isEmpty()) {
+            Steps.Outcome left = new Steps(view).settle(roll);
+            RollStatus next =
+                    left.finished() ? roll.in(RollPhase.PREFLIGHT, now, roll.reason()) : roll.with(left.steps());
+            return new RollPlan(
+                    Optional.of(next),
+                    left.actions(),
+                    roll.from(),
+                    roll.from(),
+                    Optional.empty(),
+                    upgrading(roll, "begins when what was under way is over: " + left.sentence()));
         }
         Optional<PreflightSeen> job =
                 view.preflight().filter(seen -> seen.image().equals(roll.image()));
@@ -130,8 +148,12 @@ public final class Roll {
 
     private RollPlan answered(RollStatus roll, PreflightSeen job) {
         RollStatus next = switch (job.verdict()) {
-            case "rolling-warm" -> roll.begun(RollMode.WARM, now);
-            case "rolling-drained" -> roll.begun(RollMode.DRAINED, now);
+            // What an unfinished upgrade has emptied already may be written as the image to go back to cannot read it.
+            case "rolling-warm" -> roll.begun(roll.mode() == RollMode.DRAINED ? RollMode.DRAINED : RollMode.WARM, now);
+            case "rolling-drained" ->
+                onlyNode()
+                        .map(node -> roll.in(RollPhase.BLOCKED, now, node))
+                        .orElseGet(() -> roll.begun(RollMode.DRAINED, now));
             default -> roll.in(RollPhase.BLOCKED, now, job.reason());
         };
         return asking(
@@ -139,13 +161,28 @@ public final class Roll {
                 next.phase() == RollPhase.BLOCKED ? blockedFinding(next) : upgrading(next, "begins: " + job.reason()));
     }
 
+    /** Why nobody can empty the storage nodes, as the end of a sentence. */
+    private Optional<String> onlyNode() {
+        if (view.storage().size() != 1 || view.mayLoseBytes()) {
+            return Optional.empty();
+        }
+        Instance only = view.storage().getFirst();
+        return view.node(only)
+                .filter(node -> node.objects() > 0)
+                .map(node ->
+                        ("storage node %s would have to be emptied, and there is no other to take what it holds: add a storage"
+                                        + " node, or set spec.onDataLoss to Replace")
+                                .formatted(only.id()));
+    }
+
     private RollPlan rolling(RollStatus roll) {
         Steps.Outcome outcome =
                 new Steps(view).advance(roll, roll.image(), view.options().partition());
         String storageImage = roll.mode() == RollMode.DRAINED ? roll.image() : roll.from();
         if (outcome.failure().isPresent()) {
-            RollStatus next =
-                    roll.in(RollPhase.GOING_BACK, now, outcome.failure().get());
+            RollStatus next = roll.in(
+                            RollPhase.GOING_BACK, now, outcome.failure().get())
+                    .with(new TakeBack(view).remainsOf(roll.steps()));
             return new RollPlan(
                     Optional.of(next), List.of(), roll.from(), roll.from(), Optional.empty(), goingBackFinding(next));
         }

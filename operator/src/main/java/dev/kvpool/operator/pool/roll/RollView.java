@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool.roll;
 
 import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.RollStepKind;
 import dev.kvpool.api.v1alpha1.RollStepStatus;
 import dev.kvpool.api.v1alpha1.UpgradeSpec;
 import dev.kvpool.operator.duration.ApiDuration;
@@ -22,6 +23,7 @@ import java.util.stream.Stream;
  * @param stable the image that all of the pool ran last
  * @param offered the operator's own image, where the spec names none and the pool keeps another one
  * @param options how the spec wants it done
+ * @param drainTimeout how long emptying a storage node may take
  * @param mayLoseBytes whether the spec allows to lose what a storage node could not hand over
  * @param masters masters there are, by name
  * @param storage storage nodes there are, by id
@@ -40,6 +42,7 @@ public record RollView(
         String stable,
         Optional<String> offered,
         UpgradeSpec options,
+        Duration drainTimeout,
         boolean mayLoseBytes,
         List<Instance> masters,
         List<Instance> storage,
@@ -64,9 +67,29 @@ public record RollView(
      * while the one before it was gone, nobody did what the step waits for.
      */
     boolean isOverdue(String since) {
+        return isOver(since, stepTimeout());
+    }
+
+    /**
+     * Whether a step has had more than its time. The leader ends the emptying of a node by itself, and says what is left: the time
+     * of a step is what may pass beside it.
+     */
+    boolean isOverdue(RollStepStatus step) {
+        return isOver(step.since(), timeOf(step));
+    }
+
+    Duration timeOf(RollStepStatus step) {
+        return step.kind() == RollStepKind.DRAIN ? drainTimeout.plus(stepTimeout()) : stepTimeout();
+    }
+
+    private Duration stepTimeout() {
+        return ApiDuration.of(options.stepTimeout());
+    }
+
+    private boolean isOver(String since, Duration time) {
         Instant begun = Instant.parse(since);
         Instant counted = begun.isBefore(watchedSince) ? watchedSince : begun;
-        return Duration.between(counted, now).compareTo(ApiDuration.of(options.stepTimeout())) > 0;
+        return Duration.between(counted, now).compareTo(time) > 0;
     }
 
     Stream<Instance> all() {
@@ -88,8 +111,11 @@ public record RollView(
 
     /** A storage node as the leader sees it. */
     Optional<PoolReport.Node> node(Instance instance) {
-        return leader.flatMap(report -> report.nodes().stream()
-                .filter(node -> node.id().equals(instance.id()))
-                .findFirst());
+        return node(instance.id());
+    }
+
+    Optional<PoolReport.Node> node(String id) {
+        return leader.flatMap(report ->
+                report.nodes().stream().filter(node -> node.id().equals(id)).findFirst());
     }
 }

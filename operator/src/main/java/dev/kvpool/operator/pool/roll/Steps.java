@@ -16,6 +16,9 @@ import java.util.Optional;
  * after it gave its leadership away, then storage nodes within the budget. A step begins only when everything else is well.
  */
 final class Steps {
+    private static final String EMPTIED_ON_THE_WAY_BACK =
+            " is emptied for as long as it takes (if others have no room add a storage node, or set spec.onDataLoss to Replace)";
+
     private final RollView view;
 
     Steps(RollView view) {
@@ -44,7 +47,7 @@ final class Steps {
      * @param keep how many storage nodes keep the image they have
      */
     Outcome advance(RollStatus roll, String target, int keep) {
-        boolean back = roll.phase() == RollPhase.GOING_BACK;
+        boolean back = isBack(roll);
         Judgement judgement = new Judgement(view, target, back);
         List<RollStepStatus> goOn = new ArrayList<>();
         List<RollAction> actions = new ArrayList<>();
@@ -76,7 +79,26 @@ final class Steps {
         }
         Choice.Next next = choice.next(goOn);
         goOn.addAll(next.steps());
-        return new Outcome(goOn, actions, false, Optional.empty(), describe(goOn, next.waitsFor()));
+        return new Outcome(goOn, actions, false, Optional.empty(), describe(roll, goOn, next.waitsFor()));
+    }
+
+    /** One look at what is left of an earlier upgrade before the next one is begun. */
+    Outcome settle(RollStatus roll) {
+        TakeBack takeBack = new TakeBack(view);
+        List<RollStepStatus> goOn = new ArrayList<>();
+        List<RollAction> actions = new ArrayList<>();
+        for (RollStepStatus step : roll.steps()) {
+            if (takeBack.judge(step) instanceof Verdict.Under(List<RollAction> needed)) {
+                goOn.add(step);
+                actions.addAll(needed);
+            }
+        }
+        String sentence = String.join(", ", goOn.stream().map(Steps::takenBack).toList());
+        return new Outcome(goOn, actions, goOn.isEmpty(), Optional.empty(), sentence);
+    }
+
+    private static boolean isBack(RollStatus roll) {
+        return roll.phase() == RollPhase.GOING_BACK;
     }
 
     /** Pods of a pool that never ran have nothing to lose and nobody to wait for. */
@@ -87,21 +109,28 @@ final class Steps {
                 .toList();
     }
 
-    private String describe(List<RollStepStatus> steps, String waitsFor) {
+    private String describe(RollStatus roll, List<RollStepStatus> steps, String waitsFor) {
         if (steps.isEmpty()) {
             return "It waits: " + waitsFor + ".";
         }
-        List<String> doing = steps.stream().map(Steps::describe).toList();
+        List<String> doing = steps.stream().map(step -> describe(roll, step)).toList();
         return "Under way: " + String.join(", ", doing) + ".";
     }
 
-    private static String describe(RollStepStatus step) {
+    private String describe(RollStatus roll, RollStepStatus step) {
+        if (isBack(roll) && new TakeBack(view).concerns(step, roll.from())) {
+            return takenBack(step);
+        }
         return switch (step.kind()) {
             case RESTART -> step.pod() + " starts anew";
             case HAND_OVER -> step.pod() + " hands its leadership over";
-            case DRAIN -> step.pod() + " is emptied";
+            case DRAIN -> step.pod() + (isBack(roll) ? EMPTIED_ON_THE_WAY_BACK : " is emptied");
             case REPLACE -> step.pod() + " is made anew";
         };
+    }
+
+    private static String takenBack(RollStepStatus step) {
+        return step.pod() + " takes part again";
     }
 
     /** A step as it begins, with what must differ when it is done. */

@@ -2,14 +2,25 @@
 package dev.kvpool.operator.pool.roll;
 
 import static dev.kvpool.operator.pool.roll.RollPool.NEW;
+import static dev.kvpool.operator.pool.roll.RollPool.OLD;
 import static dev.kvpool.operator.pool.roll.RollTest.ENOUGH;
 import static dev.kvpool.operator.pool.roll.RollTest.play;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.api.v1alpha1.RollPhase;
+import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.RollStepKind;
+import dev.kvpool.api.v1alpha1.UpgradeSpec;
+import dev.kvpool.operator.status.Reason;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Upgrades to what cannot read the segments there are. */
 class DrainedRollTest {
+    private static final String THIRD = "kvpool:3";
+
     @Test
     void whenTheSegmentsCannotBeReadEachNodeIsEmptiedBefore() {
         RollPool pool = upgrading();
@@ -45,17 +56,176 @@ class DrainedRollTest {
     }
 
     @Test
-    void aNodeThatCannotBeEmptiedEndsTheUpgradeUnlessBytesMayBeLost() {
+    void aNodeThatCannotBeEmptiedEndsTheUpgradeAndTakesPutsAgainUnlessBytesMayBeLost() {
         RollPool pool = upgrading();
-        pool.node("s-1").objectsLeft = 5L;
+        pool.node("s-1").stays = 5;
         pool.rounds(ENOUGH);
-        assertThat(pool.status().orElseThrow().reason()).contains("s-1 could not be emptied, 5 of its objects");
-        assertThat(pool.done).doesNotContain("delete s-1");
+        assertFailed(pool, "s-1 could not be emptied, 5 of its objects");
+        assertThat(pool.done).doesNotContain("delete s-1").contains("take back s-1");
 
         RollPool careless = upgrading().mayLoseBytes();
-        careless.node("s-1").objectsLeft = 5L;
+        careless.node("s-1").stays = 5;
         play(careless, 1);
         assertThat(careless.images()).containsExactly(NEW);
+    }
+
+    @Test
+    void whatWentOverBeforeIsEmptiedOnItsWayBackForAsLongAsItTakes() {
+        RollPool pool = upgrading();
+        pool.node("s-0").stays = 5;
+        while (!pool.node("s-1").running.equals(NEW)) {
+            pool.round();
+        }
+        pool.node("s-1").objects = 50;
+        pool.node("s-1").stays = 50;
+
+        pool.rounds(ENOUGH).later(Duration.ofHours(1)).rounds(ENOUGH);
+
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.GOING_BACK);
+        assertThat(pool.node("s-0").takesPuts()).isTrue();
+        assertThat(pool.plan().finding().reason()).isEqualTo(Reason.GOING_BACK);
+        assertThat(pool.plan().finding().message())
+                .contains("s-1 is emptied for as long as it takes", "add a storage node");
+
+        pool.node("s-1").stays = 0;
+        pool.rounds(ENOUGH);
+
+        assertFailed(pool, "s-0 could not be emptied");
+    }
+
+    @Test
+    void theTimeOfEmptyingIsThatOfDrainsAndNotThatOfASingleStep() {
+        RollPool slow = upgrading();
+        slow.node("s-1").takes = Duration.ofMinutes(25);
+        roundsUntilDrain(slow);
+
+        slow.later(Duration.ofMinutes(25));
+        play(slow, 1);
+        assertThat(slow.images()).containsExactly(NEW);
+
+        RollPool tooSlow = upgrading();
+        tooSlow.node("s-1").takes = Duration.ofMinutes(40);
+        roundsUntilDrain(tooSlow);
+        tooSlow.later(Duration.ofMinutes(31)).rounds(ENOUGH);
+        assertFailed(tooSlow, "s-1 could not be emptied, 100 of its objects");
+    }
+
+    @Test
+    void aLeaderThatNeverSaysHowFarItIsHasALimitToo() {
+        RollPool pool = upgrading();
+        pool.node("s-1").takes = Duration.ofMinutes(1);
+        pool.node("s-1").leadersChange = Integer.MAX_VALUE;
+
+        for (int minute = 0; minute < 60; minute++) {
+            pool.later(Duration.ofMinutes(1)).rounds(2);
+        }
+        pool.rounds(ENOUGH);
+
+        assertFailed(pool, "s-1 was not emptied within 2400 s");
+    }
+
+    @ParameterizedTest(name = "{0} in step {1}")
+    @CsvSource({"kvpool:1, DRAIN", "kvpool:1, REPLACE", "kvpool:3, DRAIN", "kvpool:3, REPLACE"})
+    void aWishThatChangesWhileANodeIsEmptiedHasItTakePutsAgain(String image, RollStepKind kind) {
+        RollPool pool = upgrading();
+        pool.node("s-1").takes = Duration.ofSeconds(10);
+        roundsUntilDrain(pool);
+        while (pool.status().orElseThrow().steps().getFirst().kind() != kind) {
+            pool.round();
+        }
+        pool.preflight("refused").want(image);
+
+        pool.rounds(ENOUGH);
+
+        assertThat(pool.done).contains("take back s-1").doesNotContain("delete s-1");
+        assertThat(pool.notTaking()).isZero();
+        if (image.equals(THIRD)) {
+            assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.BLOCKED);
+            pool.want(OLD).rounds(ENOUGH);
+        }
+        assertThat(pool.status()).isEmpty();
+        assertThat(pool.images()).containsExactly(OLD);
+    }
+
+    @Test
+    void whoIsToTakePartAgainIsToldForAsLongAsAnOldAnswerMayBeSeen() {
+        RollPool pool = upgrading();
+        pool.node("s-1").takes = Duration.ofSeconds(10);
+        roundsUntilDrain(pool);
+        pool.want(OLD).rounds(2);
+        pool.node("s-1").drain(pool.now(), Duration.ofMinutes(1)); // what it was told before reaches it now
+
+        pool.rounds(ENOUGH);
+
+        assertThat(pool.notTaking()).isZero();
+        assertThat(pool.status()).isEmpty();
+    }
+
+    @Test
+    void whatFollowsAnUnfinishedDrainedUpgradeIsDrainedToo() {
+        RollPool pool = upgrading();
+        while (!pool.node("s-1").running.equals(NEW)) {
+            pool.round();
+        }
+        pool.want(THIRD).preflight("rolling-warm");
+
+        play(pool, 1);
+
+        assertThat(pool.images()).containsExactly(THIRD);
+        assertThat(pool.done).contains("drain s-0").doesNotContain("s-1 " + THIRD, "s-0 " + THIRD);
+    }
+
+    @ParameterizedTest(name = "{0} nodes, {1} may be away: {2} emptied at a time")
+    @CsvSource({"1, 1, 1", "2, 2, 1", "3, 3, 1", "4, 4, 2", "5, 16, 2", "6, 2, 2"})
+    void asManyStayAsAreEmptied(int nodes, int budget, int atATime) {
+        RollPool pool = new RollPool(2, nodes)
+                .want(NEW)
+                .preflight("rolling-drained")
+                .options(new UpgradeSpec(budget, 0, false, null, false));
+        if (nodes == 1) {
+            pool.node("s-0").objects = 0;
+        }
+        for (int i = 0; i < nodes; i++) {
+            pool.node("s-" + i).takes = Duration.ofSeconds(10);
+        }
+
+        long most = 0;
+        for (int round = 0; round < ENOUGH; round++) {
+            pool.round();
+            most = Math.max(most, pool.notTaking());
+        }
+
+        assertThat(most).isEqualTo(atATime);
+        assertThat(pool.status()).isEmpty();
+        assertThat(pool.images()).containsExactly(NEW);
+    }
+
+    @Test
+    void theOnlyNodeIsNotEmptiedWhileItHoldsSomething() {
+        RollPool pool =
+                new RollPool(2, 1).want(NEW).preflight("rolling-drained").rounds(20);
+
+        assertThat(pool.done).isEmpty();
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.BLOCKED);
+        assertThat(pool.plan().finding().message())
+                .contains("s-0 would have to be emptied, and there is no other", "spec.onDataLoss");
+
+        pool.mayLoseBytes().later(Duration.ofMinutes(5));
+        play(pool, 1);
+        assertThat(pool.images()).containsExactly(NEW);
+    }
+
+    private static void assertFailed(RollPool pool, String why) {
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
+        assertThat(pool.status().orElseThrow().reason()).contains(why);
+        assertThat(pool.images()).containsExactly(OLD);
+        assertThat(pool.notTaking()).as("nodes that take nothing new").isZero();
+    }
+
+    private static void roundsUntilDrain(RollPool pool) {
+        while (!pool.done.contains("drain s-1")) {
+            pool.round();
+        }
     }
 
     private static RollPool upgrading() {

@@ -2,11 +2,17 @@
 package dev.kvpool.operator.pool.roll;
 
 import dev.kvpool.operator.master.PoolReport;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 
 /** A pod of a {@link RollPool}: its kubelet needs a round to notice another image, and one to start it. */
 final class RollMember {
+    private static final String READY = "ready";
+    private static final String DRAINING = "draining";
+    private static final String DRAINED = "drained";
+
     final String name;
     String image;
     String running;
@@ -18,12 +24,20 @@ final class RollMember {
     Long losesAtReturn = 0L;
 
     long droppedAtReturn;
-    Long objectsLeft;
+
+    /** Objects that no other node has room for. */
+    long stays;
+
+    /** How long it takes to be emptied. */
+    Duration takes = Duration.ZERO;
 
     /** What it keeps as its pool's versions. */
     PoolReport.Active active = new PoolReport.Active(1, 1);
 
-    private String state = "ready";
+    private String state = READY;
+    private Long objectsLeft;
+    private Instant emptyAt = Instant.MAX;
+    private Instant emptiedUntil = Instant.MAX;
     private Long lostAtReturn;
     private long restored;
     private long dropped;
@@ -52,11 +66,41 @@ final class RollMember {
         stopping = false;
     }
 
-    void drain() {
-        state = "drained";
-        objectsLeft = objectsLeft == null ? 0L : objectsLeft;
+    /** Is told that it is to be emptied, and is, or not, when that takes no time. */
+    void drain(Instant now, Duration timeout) {
+        if (state.equals(DRAINING)) {
+            return;
+        }
+        state = DRAINING;
+        objectsLeft = objects;
+        emptyAt = now.plus(takes);
+        emptiedUntil = now.plus(timeout);
+        empty(now);
+    }
+
+    private void empty(Instant now) {
+        boolean empty = !now.isBefore(emptyAt) && stays == 0;
+        if (!state.equals(DRAINING) || (!empty && now.isBefore(emptiedUntil) && !takes.isZero())) {
+            return;
+        }
+        state = DRAINED;
+        objectsLeft = now.isBefore(emptyAt) ? objects : stays;
         objects = leadersChange > 0 ? objects : objectsLeft;
         leadersChange--;
+    }
+
+    void takePartAgain() {
+        state = READY;
+        objectsLeft = null;
+    }
+
+    /** It runs, and something new may be put there. */
+    boolean takesPuts() {
+        return ready && state.equals(READY);
+    }
+
+    boolean leaves() {
+        return !state.equals(READY);
     }
 
     /** The pod is deleted and made anew, empty. */
@@ -72,7 +116,8 @@ final class RollMember {
         comeBack();
     }
 
-    void tick(Set<String> badImages) {
+    void tick(Instant now, Set<String> badImages) {
+        empty(now);
         if (stopping) {
             stopping = false;
             running = image;
@@ -92,8 +137,9 @@ final class RollMember {
     private void comeBack() {
         started = true;
         incarnation++;
-        state = "ready";
-        objectsLeft = null;
+        if (state.equals(DRAINED)) {
+            takePartAgain();
+        }
         lostAtReturn = losesAtReturn;
         objects -= losesAtReturn == null ? 0 : losesAtReturn;
         restored = objects;

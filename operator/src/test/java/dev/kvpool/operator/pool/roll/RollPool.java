@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 public final class RollPool {
     public static final String OLD = "kvpool:1";
     public static final String NEW = "kvpool:2";
+    static final Duration DRAIN_TIMEOUT = Duration.ofMinutes(30);
     public static final UpgradeSpec DEFAULTS = new UpgradeSpec(null, null, null, null, null);
 
     /** Everything the operator had done, in words. */
@@ -146,8 +147,16 @@ public final class RollPool {
         return this;
     }
 
+    Instant now() {
+        return now;
+    }
+
     Optional<RollStatus> status() {
         return status;
+    }
+
+    String wanted() {
+        return wanted;
     }
 
     String stable() {
@@ -166,6 +175,11 @@ public final class RollPool {
 
     long storageAway() {
         return storage.stream().filter(node -> !node.ready).count();
+    }
+
+    /** Storage nodes that take nothing new. */
+    long notTaking() {
+        return storage.stream().filter(node -> !node.takesPuts()).count();
     }
 
     long mastersAway() {
@@ -191,6 +205,7 @@ public final class RollPool {
                 stable,
                 Optional.empty(),
                 options,
+                DRAIN_TIMEOUT,
                 mayLoseBytes,
                 masters.stream().map(RollMember::instance).toList(),
                 storage.stream().map(RollMember::instance).toList(),
@@ -285,9 +300,15 @@ public final class RollPool {
                     done.add("finalise " + wire + " " + layout);
                     toRaise.forEach(node -> node.active = new PoolReport.Active(wire, layout));
                 }
-                case RollAction.Clear(String node) -> {
+                case RollAction.Clear(String node, Duration timeout) -> {
                     done.add("drain " + node);
-                    node(node).drain();
+                    node(node).drain(now, timeout);
+                }
+                case RollAction.Cancel(String node) -> {
+                    if (node(node).leaves()) {
+                        done.add("take back " + node);
+                    }
+                    node(node).takePartAgain();
                 }
             }
         }
@@ -323,8 +344,8 @@ public final class RollPool {
 
     private void tick() {
         now = now.plusSeconds(2);
-        masters.forEach(master -> master.tick(badImages));
-        storage.forEach(node -> node.tick(badImages));
+        masters.forEach(master -> master.tick(now, badImages));
+        storage.forEach(node -> node.tick(now, badImages));
         if (!leader.ready) {
             takeOver();
         }
