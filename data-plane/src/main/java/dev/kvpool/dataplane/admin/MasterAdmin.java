@@ -26,6 +26,9 @@ public interface MasterAdmin {
 
     PoolStatus status();
 
+    /** The rules of the cache it goes by. */
+    RulesInEffect rules();
+
     /** Leads and serves at this moment. */
     boolean isLeader();
 

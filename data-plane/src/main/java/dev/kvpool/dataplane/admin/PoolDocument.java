@@ -7,6 +7,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.Succession;
 import dev.kvpool.dataplane.election.Term;
+import dev.kvpool.dataplane.master.core.CacheRules;
+import dev.kvpool.dataplane.master.core.EvictionRules;
 import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.dataplane.master.core.PoolStatus.NodeState;
 import dev.kvpool.dataplane.version.Versions;
@@ -35,6 +37,7 @@ final class PoolDocument {
         takeover(root, master);
         versions(root.putObject("version"), master.versions());
         active(root, status.active());
+        rules(root.putObject("cacheRules"), master.rules());
         root.put("expectedNodes", status.expectedNodes());
         root.put("readyNodes", status.readyNodes());
         root.put("capacityBytes", status.capacityBytes());
@@ -61,6 +64,22 @@ final class PoolDocument {
         root.withArray("nodes");
         clients(root.putArray("clientVersions"), peers.ofClients());
         return root.toString();
+    }
+
+    private static void rules(ObjectNode object, RulesInEffect now) {
+        CacheRules rules = now.rules();
+        EvictionRules eviction = rules.eviction();
+        object.put("digest", now.digest());
+        object.put("problem", now.problem());
+        object.put("objectLeaseMs", rules.objectLeaseMs());
+        object.put("highWatermark", eviction.high());
+        object.put("lowWatermark", eviction.low());
+        object.put("takeoverReserve", eviction.takeoverReserve());
+        object.put("softPinMs", eviction.softPinMs());
+        object.put("evictSoftPinned", eviction.evictSoftPinned());
+        object.put("replicas", rules.replicas());
+        object.put("repairDelayMs", rules.repairDelayMs());
+        object.put("repairBytesPerSecond", rules.repairBytesPerSecond());
     }
 
     private static void clients(ArrayNode list, List<PeerVersions.Clients> clients) {

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.config;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The rules of a pool's cache and of its leadership: settings of {@code master}, which {@code local} passes on. */
 public final class CacheSettings {
@@ -75,7 +76,8 @@ public final class CacheSettings {
     public static final Setting<Duration> RETRY_PERIOD = Setting.withDefault(
             "retry-period", LEADERSHIP_TIMES, "1s", "Time between two attempts to get or renew the leadership.");
 
-    public static final List<Setting<?>> ALL = List.of(
+    /** Those that may change while a master runs. A leadership's times may not: another master counts on what it read at its start. */
+    public static final List<Setting<?>> LIVE = List.of(
             OBJECT_LEASE,
             EVICTION_HIGH_WATERMARK,
             EVICTION_LOW_WATERMARK,
@@ -84,10 +86,11 @@ public final class CacheSettings {
             ALLOW_EVICT_SOFT_PINNED,
             REPLICAS,
             REPAIR_DELAY,
-            REPAIR_RATE,
-            LEASE_DURATION,
-            RENEW_DEADLINE,
-            RETRY_PERIOD);
+            REPAIR_RATE);
+
+    public static final List<Setting<?>> ALL = Stream.concat(
+                    LIVE.stream(), Stream.of(LEASE_DURATION, RENEW_DEADLINE, RETRY_PERIOD))
+            .toList();
 
     public static final List<Rule> RULES = List.of(
             new Rule(

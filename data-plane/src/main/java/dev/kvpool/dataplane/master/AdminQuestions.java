@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.admin.ConnectedPeer;
 import dev.kvpool.dataplane.admin.MasterAdmin;
+import dev.kvpool.dataplane.admin.RulesInEffect;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.Term;
@@ -33,6 +34,7 @@ final class AdminQuestions implements MasterAdmin {
     private final Supplier<List<ConnectedPeer>> peers;
     private final EarlyTakeover early;
     private final HandingOver handingOver;
+    private final Supplier<RulesInEffect> rules;
 
     AdminQuestions(
             MasterConfig config,
@@ -43,7 +45,8 @@ final class AdminQuestions implements MasterAdmin {
             LeadershipEvents leadership,
             Supplier<List<ConnectedPeer>> peers,
             EarlyTakeover early,
-            HandingOver handingOver) {
+            HandingOver handingOver,
+            Supplier<RulesInEffect> rules) {
         this.config = config;
         this.versions = versions;
         this.loop = loop;
@@ -53,6 +56,7 @@ final class AdminQuestions implements MasterAdmin {
         this.peers = peers;
         this.early = early;
         this.handingOver = handingOver;
+        this.rules = rules;
     }
 
     @Override
@@ -73,6 +77,11 @@ final class AdminQuestions implements MasterAdmin {
     @Override
     public PoolStatus status() {
         return status.get();
+    }
+
+    @Override
+    public RulesInEffect rules() {
+        return rules.get();
     }
 
     @Override

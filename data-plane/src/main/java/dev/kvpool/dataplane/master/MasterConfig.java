@@ -2,7 +2,7 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.election.ElectionTimes;
-import dev.kvpool.dataplane.master.core.EvictionRules;
+import dev.kvpool.dataplane.master.core.CacheRules;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Everything a master is told at its start; made once, never changed.
+ * Everything a master is told at its start; made once, never changed. Rules of the cache may change later on by their file.
  *
  * @param poolId of the pool it belongs to
  * @param name of this master, such as its pod's
@@ -22,12 +22,9 @@ import java.util.UUID;
  * @param lease where the leadership Lease is kept
  * @param expectedNodes ids of the nodes that should be there, when no file says it
  * @param expectedNodesFile a file with one id per line, read again when it changes
- * @param objectLeaseMs how long a reader may rely on what it was told
- * @param eviction when objects are evicted
+ * @param cache the rules of the cache, as far as no file says others
+ * @param cacheRulesFile a file with some of them, which need not be there, read again when it changes
  * @param evictionLog where evictions are written down, if they are
- * @param replicas copies of an object when the client does not say
- * @param repairDelayMs how long a node may be away before its replicas are made anew elsewhere
- * @param repairBytesPerSecond what copies may take of a node, in each direction
  * @param warmUp the longest time to practise at the start; nothing = not at all
  */
 public record MasterConfig(
@@ -39,12 +36,9 @@ public record MasterConfig(
         LeasePlace lease,
         Set<String> expectedNodes,
         Optional<Path> expectedNodesFile,
-        long objectLeaseMs,
-        EvictionRules eviction,
+        CacheRules cache,
+        Optional<Path> cacheRulesFile,
         Optional<EvictionLog.Place> evictionLog,
-        int replicas,
-        long repairDelayMs,
-        long repairBytesPerSecond,
         ElectionTimes times,
         Duration warmUp) {
     /** Checks the whole configuration and reports everything that is wrong with it at once. */
@@ -62,16 +56,6 @@ public record MasterConfig(
         }
         if (port != 0 && port == adminPort) {
             problems.add("port and admin port must differ, both are " + port);
-        }
-        if (objectLeaseMs < 0 || objectLeaseMs > 86_400_000) {
-            problems.add("the object lease must be 0 to 24 h, not " + objectLeaseMs + " ms");
-        }
-        if (replicas < 1 || replicas > 16) {
-            problems.add("replicas must be 1 to 16, not " + replicas);
-        }
-        if (repairDelayMs < 0 || repairBytesPerSecond <= 0) {
-            problems.add("the repair delay must not be negative and the repair rate above 0, not " + repairDelayMs
-                    + " ms and " + repairBytesPerSecond + " bytes/s");
         }
         if (!problems.isEmpty()) {
             throw new IllegalArgumentException(String.join("; ", problems));

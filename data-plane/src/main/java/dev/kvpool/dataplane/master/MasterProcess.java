@@ -40,7 +40,6 @@ public final class MasterProcess implements AutoCloseable {
     /** Ticks, heartbeats and the like in that time; a put batch is three. */
     private static final long INPUTS_AT_REST = 20;
 
-    private static final long EXPECTED_NODES_MS = 1_000;
     private static final long CLOSE_MS_MAX = 2_000;
 
     private final MasterConfig config;
@@ -54,7 +53,8 @@ public final class MasterProcess implements AutoCloseable {
     private final LeaseStore leases;
     private final LeadershipEvents leadership;
     private final ElectorThread elector;
-    private final CoreSettings rules;
+    private final RulesFollower follower;
+    private final CoreSettings settings;
     private final EarlyTakeover early;
     private final HandingOver handingOver;
     private volatile PoolStatus status;
@@ -96,18 +96,15 @@ public final class MasterProcess implements AutoCloseable {
         this.leases = leases;
         SecureRandom secure = new SecureRandom();
         self = new Handshake.Self(config.name(), config.poolId(), nonZero(secure), versions);
-        rules = new CoreSettings(
+        follower = new RulesFollower(config);
+        settings = new CoreSettings(
                 config.name(),
-                config.objectLeaseMs(),
-                config.eviction(),
-                config.replicas(),
+                follower.rules(),
                 config.times().leaseDurationMs(),
-                config.repairDelayMs(),
-                config.repairBytesPerSecond(),
                 config.evictionLog().isPresent());
         RandomGenerator random = RandomGenerator.getDefault();
         Map<String, String> expected = expectedNodes();
-        MasterCore core = new MasterCore(rules, expected.keySet(), random);
+        MasterCore core = new MasterCore(settings, expected.keySet(), random);
         core.expectNodes(expected, clockMs());
         status = core.status();
         evictionLog = openEvictionLog(config);
@@ -138,7 +135,7 @@ public final class MasterProcess implements AutoCloseable {
     }
 
     private void listen() throws IOException, InterruptedException {
-        warmUp = WarmUp.start(rules, MasterProcess::clockMs, config.warmUp(), () -> busy);
+        warmUp = WarmUp.start(settings, MasterProcess::clockMs, config.warmUp(), () -> busy);
         EventLoop eventLoop = group.next();
         server = MasterServer.listen(
                 eventLoop, config.host(), config.port(), loop, self, counts, peers, MasterProcess::clockMs);
@@ -149,6 +146,7 @@ public final class MasterProcess implements AutoCloseable {
         if (config.expectedNodesFile().isPresent()) {
             watch(new ExpectedNodesFile(config.expectedNodesFile().get()));
         }
+        follower.start(loop, () -> closing);
         elector.start();
     }
 
@@ -229,7 +227,16 @@ public final class MasterProcess implements AutoCloseable {
 
     private AdminQuestions admin() {
         return new AdminQuestions(
-                config, self.versions(), loop, localRequests, this::status, leadership, peers::all, early, handingOver);
+                config,
+                self.versions(),
+                loop,
+                localRequests,
+                this::status,
+                leadership,
+                peers::all,
+                early,
+                handingOver,
+                follower::now);
     }
 
     /** Zones by node id, empty where none is known. */
@@ -242,29 +249,19 @@ public final class MasterProcess implements AutoCloseable {
         return zones;
     }
 
-    /** Looked at from a thread of its own: reading a file may block. */
     private void watch(ExpectedNodesFile file) {
-        Thread.ofVirtual().name("expected-nodes").start(() -> {
-            String problem = "";
-            while (!closing) {
-                try {
-                    Thread.sleep(EXPECTED_NODES_MS);
-                    Optional<Map<String, String>> changed = file.readIfChanged();
-                    changed.ifPresent(zones -> {
-                        LOG.info("{} nodes are expected now", zones.size());
-                        loop.submit(core -> core.expectNodes(zones, loop.nowMs()));
-                    });
-                    problem = "";
-                } catch (IOException e) {
-                    if (!e.toString().equals(problem)) {
-                        problem = e.toString();
+        FileWatch.start(
+                "expected-nodes",
+                () -> file.readIfChanged().ifPresent(zones -> {
+                    LOG.info("{} nodes are expected now", zones.size());
+                    loop.submit(core -> core.expectNodes(zones, loop.nowMs()));
+                }),
+                problem -> {
+                    if (!problem.isEmpty()) {
                         LOG.warn("the expected nodes stay as they are: {}", problem);
                     }
-                } catch (InterruptedException e) {
-                    return;
-                }
-            }
-        });
+                },
+                () -> closing);
     }
 
     private void every(long periodMs, Runnable task) {

@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.election.ElectionTimes;
+import dev.kvpool.dataplane.master.core.CacheRules;
 import dev.kvpool.dataplane.master.core.EvictionRules;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -22,6 +23,9 @@ import java.util.UUID;
 final class MasterSettings {
     private static final Format<LeasePlace> LEASE_PLACE =
             new Format<>("PLACE", "k8s://NAMESPACE/NAME or file:///PATH", LeasePlace::parse);
+
+    /** Found beside the file of expected nodes without a flag, which an earlier version would refuse. */
+    private static final String CACHE_RULES = "cache-rules";
 
     static final Setting<UUID> POOL_ID =
             Setting.required("pool-id", Formats.UUID_TEXT, "Id of the pool this master belongs to.");
@@ -49,6 +53,12 @@ final class MasterSettings {
             Formats.FILE,
             "File with the id of an expected storage node on each line; read again when it changes.");
 
+    static final Setting<Path> CACHE_RULES_FILE = Setting.optional(
+            "cache-rules-file",
+            Formats.FILE,
+            "File with lines such as replicas=2, and end as the last one, of --object-lease, --eviction-*, --takeover-reserve, --soft-pin-ttl, --allow-evict-soft-pinned, --replicas and --repair-*: wins over the flags, is read again when it changes. Otherwise the file "
+                    + CACHE_RULES + " beside --expected-nodes-file, if there is one.");
+
     static final Setting<Duration> WARM_UP = Setting.withDefault(
             "warm-up",
             Durations.between(Duration.ZERO, Duration.ofMinutes(1)),
@@ -71,18 +81,11 @@ final class MasterSettings {
                 settings.get(LEASE),
                 Set.copyOf(settings.find(EXPECTED_NODES).orElse(List.of())),
                 settings.find(EXPECTED_NODES_FILE),
-                settings.get(CacheSettings.OBJECT_LEASE).toMillis(),
-                new EvictionRules(
-                        settings.get(CacheSettings.EVICTION_HIGH_WATERMARK),
-                        settings.get(CacheSettings.EVICTION_LOW_WATERMARK),
-                        settings.get(CacheSettings.TAKEOVER_RESERVE),
-                        settings.get(CacheSettings.SOFT_PIN_TTL).toMillis(),
-                        settings.get(CacheSettings.ALLOW_EVICT_SOFT_PINNED)),
+                cacheRules(settings),
+                settings.find(CACHE_RULES_FILE)
+                        .or(() -> settings.find(EXPECTED_NODES_FILE).map(nodes -> nodes.resolveSibling(CACHE_RULES))),
                 settings.find(EvictionLogSettings.FILE)
                         .map(file -> new EvictionLog.Place(file, settings.get(EvictionLogSettings.SIZE))),
-                settings.get(CacheSettings.REPLICAS),
-                settings.get(CacheSettings.REPAIR_DELAY).toMillis(),
-                settings.get(CacheSettings.REPAIR_RATE),
                 new ElectionTimes(
                         settings.get(CacheSettings.LEASE_DURATION).toMillis(),
                         settings.get(CacheSettings.RENEW_DEADLINE).toMillis(),
@@ -90,9 +93,32 @@ final class MasterSettings {
                 settings.get(WARM_UP));
     }
 
+    private static CacheRules cacheRules(Settings settings) {
+        return new CacheRules(
+                settings.get(CacheSettings.OBJECT_LEASE).toMillis(),
+                new EvictionRules(
+                        settings.get(CacheSettings.EVICTION_HIGH_WATERMARK),
+                        settings.get(CacheSettings.EVICTION_LOW_WATERMARK),
+                        settings.get(CacheSettings.TAKEOVER_RESERVE),
+                        settings.get(CacheSettings.SOFT_PIN_TTL).toMillis(),
+                        settings.get(CacheSettings.ALLOW_EVICT_SOFT_PINNED)),
+                settings.get(CacheSettings.REPLICAS),
+                settings.get(CacheSettings.REPAIR_DELAY).toMillis(),
+                settings.get(CacheSettings.REPAIR_RATE));
+    }
+
     private static List<Setting<?>> all() {
-        List<Setting<?>> all = new ArrayList<>(
-                List.of(POOL_ID, NAME, HOST, PORT, ADMIN_PORT, LEASE, EXPECTED_NODES, EXPECTED_NODES_FILE, WARM_UP));
+        List<Setting<?>> all = new ArrayList<>(List.of(
+                POOL_ID,
+                NAME,
+                HOST,
+                PORT,
+                ADMIN_PORT,
+                LEASE,
+                EXPECTED_NODES,
+                EXPECTED_NODES_FILE,
+                CACHE_RULES_FILE,
+                WARM_UP));
         all.addAll(EvictionLogSettings.ALL);
         all.addAll(CacheSettings.ALL);
         return List.copyOf(all);

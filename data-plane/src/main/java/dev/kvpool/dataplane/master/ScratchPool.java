@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.master.core.Action;
+import dev.kvpool.dataplane.master.core.CacheRules;
 import dev.kvpool.dataplane.master.core.CoreSettings;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.NodePeer;
@@ -82,14 +83,15 @@ final class ScratchPool implements AutoCloseable {
 
     /** One copy of each object, since there is one node. */
     private static CoreSettings alone(CoreSettings rules) {
+        CacheRules cache = rules.cache();
         return new CoreSettings(
                 rules.name(),
-                rules.objectLeaseMs(),
-                rules.eviction(),
+                cache.objectLeaseMs(),
+                cache.eviction(),
                 1,
                 rules.leaseDurationMs(),
-                rules.repairDelayMs(),
-                rules.repairBytesPerSecond(),
+                cache.repairDelayMs(),
+                cache.repairBytesPerSecond(),
                 false);
     }
 

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.election.ElectionTimes;
+import dev.kvpool.dataplane.master.core.CacheRules;
 import dev.kvpool.dataplane.master.core.EvictionRules;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,7 +19,7 @@ record LoopbackMaster(
         Set<String> nodes,
         Optional<Path> nodesFile,
         ElectionTimes times) {
-    private static final long REPAIR_BYTES_PER_SECOND = 1L << 28;
+    static final CacheRules RULES = new CacheRules(10_000, EvictionRules.between(0.85, 0.9), 1, 30_000, 1L << 28);
 
     /** With its Lease in this folder, without nodes, and with the times that are usual. */
     LoopbackMaster(UUID poolId, String name, Path folder) {
@@ -51,12 +52,9 @@ record LoopbackMaster(
                 new LeasePlace.Local(lease),
                 nodes,
                 nodesFile,
-                10_000,
-                EvictionRules.between(0.85, 0.9),
+                RULES,
+                nodesFile.map(file -> file.resolveSibling("cache-rules")),
                 Optional.empty(),
-                1,
-                30_000,
-                REPAIR_BYTES_PER_SECOND,
                 times,
                 Duration.ZERO);
     }

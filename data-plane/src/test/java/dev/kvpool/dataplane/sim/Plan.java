@@ -16,6 +16,7 @@ import java.util.SplittableRandom;
  * @param pinning the first keys are pinned hard by every put, some others softly
  * @param ssd the nodes have SSDs, which get what the pool evicts from memory
  * @param draining nodes are emptied and taken back
+ * @param changing masters are told other rules of the cache, each at its own time
  * @param reusing so many clients read what they were told of before without asking again, while its lease holds
  */
 record Plan(
@@ -40,9 +41,12 @@ record Plan(
         long faultEveryMs,
         boolean cramped,
         boolean ssd,
-        int reusing) {
+        int reusing,
+        boolean changing) {
     /** So few that what is pinned lies well below the watermark. */
     private static final int PINNED_KEYS = 2;
+
+    private static final int LEASE_FACTOR_MAX = 3;
 
     private static final long SOFT_PIN_MS = 1_800_000;
 
@@ -76,12 +80,18 @@ record Plan(
                 dice.nextLong(200, 1_500),
                 cramped,
                 tight && new SplittableRandom(seed ^ 0x55D).nextBoolean(),
-                Math.max(0, new SplittableRandom(seed ^ 0x2E05E).nextInt(-1, 3)));
+                Math.max(0, new SplittableRandom(seed ^ 0x2E05E).nextInt(-1, 3)),
+                new SplittableRandom(seed ^ 0xC4A6E).nextInt(3) == 0);
     }
 
     /** Whether every put of a key pins it hard; not where such an object may go with a transient node. */
     boolean isPinned(int key) {
         return pinning && transientNodes == 0 && key < PINNED_KEYS;
+    }
+
+    /** The longest object lease that any master is told. */
+    long objectLeaseMaxMs() {
+        return changing ? LEASE_FACTOR_MAX * times.objectLeaseMs() : times.objectLeaseMs();
     }
 
     EvictionRules eviction() {

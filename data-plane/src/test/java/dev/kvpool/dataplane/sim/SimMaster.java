@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.sim;
 import dev.kvpool.dataplane.election.MemoryLeaseStore;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.core.Action;
+import dev.kvpool.dataplane.master.core.CacheRules;
 import dev.kvpool.dataplane.master.core.CoreSettings;
 import dev.kvpool.dataplane.master.core.Counters.Count;
 import dev.kvpool.dataplane.master.core.DrainStatus;
@@ -54,7 +55,7 @@ final class SimMaster extends SimProcess {
     final SimElection election;
 
     private final UUID pool;
-    private final CoreSettings settings;
+    private CoreSettings settings;
     private final Set<String> expected;
     private final MasterWatch watch;
     /** Keys of the publishes that were answered since the last tick. */
@@ -150,6 +151,15 @@ final class SimMaster extends SimProcess {
                 .isEmpty();
         perform();
         return begun;
+    }
+
+    /** Its file of cache rules says this from now on; one that does not run, or is stopped, at its next start. */
+    void goBy(CacheRules rules) {
+        settings = new CoreSettings(settings.name(), rules, settings.leaseDurationMs(), settings.evictionsTold());
+        if (hears()) {
+            core.goBy(rules, clockMs());
+            perform();
+        }
     }
 
     void cancelDrain(String node) {

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.election.MemoryLeaseStore;
+import dev.kvpool.dataplane.master.core.CacheRules;
 import dev.kvpool.dataplane.master.core.CoreSettings;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
@@ -34,7 +35,7 @@ final class Simulation implements AutoCloseable {
         world.trace(() -> "plan " + plan);
         Network network = new Network(world);
         Values values = new Values();
-        History history = new History(world, values, tally, plan.times().objectLeaseMs(), plan.nodes() > 2);
+        History history = new History(world, values, tally, plan.objectLeaseMaxMs(), plan.nodes() > 2);
         Truth truth = new Truth(world, history);
         Promises promises = new Promises(world, history);
         LeaderChecks leaderChecks = new LeaderChecks(world, plan.times(), truth, promises);
@@ -70,15 +71,31 @@ final class Simulation implements AutoCloseable {
     }
 
     private CoreSettings settings(String name) {
-        return new CoreSettings(
-                name,
-                plan.times().objectLeaseMs(),
-                plan.eviction(),
-                plan.replicas(),
-                plan.times().election().leaseDurationMs(),
-                plan.times().repairDelayMs(),
-                REPAIR_BYTES_PER_SECOND,
-                true);
+        CacheRules rules = rules(plan.times().objectLeaseMs(), plan.replicas());
+        return new CoreSettings(name, rules, plan.times().election().leaseDurationMs(), true);
+    }
+
+    private CacheRules rules(long objectLeaseMs, int replicas) {
+        return new CacheRules(
+                objectLeaseMs, plan.eviction(), replicas, plan.times().repairDelayMs(), REPAIR_BYTES_PER_SECOND);
+    }
+
+    /** As when somebody edits the spec: each master reads it after a while, and one that starts reads the newest. */
+    private void changeRules() {
+        if (faults.isOver()) {
+            return;
+        }
+        long leaseMs = world.between(plan.times().objectLeaseMs() / 3, plan.objectLeaseMaxMs());
+        CacheRules rules = rules(leaseMs, 1 + world.random.nextInt(plan.replicas()));
+        tally.count("rules changed");
+        for (SimMaster master : masters) {
+            world.in(world.between(0, 3_000), () -> {
+                if (!faults.isOver()) {
+                    master.goBy(rules);
+                }
+            });
+        }
+        world.in(world.between(500, 5_000), this::changeRules);
     }
 
     private void nodeDied(SimNode node) {
@@ -95,9 +112,13 @@ final class Simulation implements AutoCloseable {
         }
         world.in(500, this::load);
         world.in(2_000, faults::begin);
+        if (plan.changing()) {
+            world.in(2_500, this::changeRules);
+        }
         world.run(plan.loadMs());
         world.trace(() -> "faults are over");
         faults.end();
+        masters.forEach(master -> master.goBy(rules(plan.times().objectLeaseMs(), plan.replicas())));
         rest.check();
     }
 

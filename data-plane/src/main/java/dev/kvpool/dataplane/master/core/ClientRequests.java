@@ -33,7 +33,7 @@ final class ClientRequests {
     private final Outbox outbox;
 
     ClientRequests(
-            CoreSettings settings,
+            CurrentRules rules,
             Leadership leadership,
             View view,
             Orders orders,
@@ -50,9 +50,9 @@ final class ClientRequests {
         this.counters = counters;
         this.outbox = outbox;
         granting = new GrantRequests(
-                settings, leadership, view, orders, grants, settlement, upkeep.reserve(), counters, random);
+                rules, leadership, view, orders, grants, settlement, upkeep.reserve(), counters, random);
         publishes = new PublishRequests(view, grants, settlement, upkeep.standings(), replies, counters);
-        reads = new ReadRequests(settings, leadership, view, orders, upkeep.promotions(), counters);
+        reads = new ReadRequests(upkeep.objectLeases(), leadership, view, orders, upkeep.promotions(), counters);
         Removals removals =
                 new Removals(leadership, view, orders, grants, settlement, upkeep.burials(), upkeep.copies());
         removes = new RemoveRequests(leadership, view, orders, grants, publishes, removals, replies, counters);

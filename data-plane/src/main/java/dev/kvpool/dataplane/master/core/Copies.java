@@ -37,7 +37,7 @@ final class Copies {
         void copied(ObjectId id, String source, String target, long bytes, boolean done);
     }
 
-    private final CoreSettings settings;
+    private final CurrentRules rules;
     private final Index index;
     private final Commands commands;
     private final Standings standings;
@@ -57,8 +57,8 @@ final class Copies {
     private long bytesUnderWay;
     private long nowMs;
 
-    Copies(CoreSettings settings, Index index, Commands commands, Standings standings, Counters counters) {
-        this.settings = settings;
+    Copies(CurrentRules rules, Index index, Commands commands, Standings standings, Counters counters) {
+        this.rules = rules;
         this.index = index;
         this.commands = commands;
         this.standings = standings;
@@ -106,7 +106,7 @@ final class Copies {
         refilledMs = now;
         double burst = burstBytes();
         for (Traffic node : traffic.values()) {
-            node.tokens = Math.min(burst, node.tokens + settings.repairBytesPerSecond() * elapsedMs / 1000);
+            node.tokens = Math.min(burst, node.tokens + rules.repairBytesPerSecond() * elapsedMs / 1000);
         }
     }
 
@@ -226,6 +226,6 @@ final class Copies {
     }
 
     private double burstBytes() {
-        return settings.repairBytesPerSecond() / 10.0;
+        return rules.repairBytesPerSecond() / 10.0;
     }
 }

@@ -18,7 +18,7 @@ import java.util.function.Supplier;
  * with it, by what {@link DrainNotes} have written down.
  */
 final class Drains {
-    private final CoreSettings settings;
+    private final ObjectLeases leases;
     private final Membership membership;
     private final Settlement settlement;
     private final Supplier<ObjectId> nextId;
@@ -28,13 +28,13 @@ final class Drains {
 
     /** @param nextId an id above every one that was given before */
     Drains(
-            CoreSettings settings,
+            ObjectLeases leases,
             Membership membership,
             Settlement settlement,
             Supplier<ObjectId> nextId,
             Counters counters,
             Outbox outbox) {
-        this.settings = settings;
+        this.leases = leases;
         this.membership = membership;
         this.settlement = settlement;
         this.nextId = nextId;
@@ -80,7 +80,7 @@ final class Drains {
     }
 
     private void hold(Drain drain, long nowMs) {
-        drain.namedUntilMs = Math.max(nowMs + settings.objectLeaseMs(), settlement.recoveredUntilMs());
+        drain.namedUntilMs = Math.max(leases.latestEndMs(nowMs), settlement.recoveredUntilMs());
         drains.put(drain.node, drain);
         NodeView node = membership.node(drain.node);
         if (node != null) {
@@ -167,7 +167,7 @@ final class Drains {
     private void decide(Drain drain, long nowMs) {
         if (drain.isAnythingLeft()) {
             // Until now readers of what is left were sent there.
-            drain.namedUntilMs = Math.max(drain.namedUntilMs, nowMs + settings.objectLeaseMs());
+            drain.namedUntilMs = Math.max(drain.namedUntilMs, leases.latestEndMs(nowMs));
             return;
         }
         NodeView node = membership.node(drain.node);

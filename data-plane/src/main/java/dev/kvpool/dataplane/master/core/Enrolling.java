@@ -19,7 +19,7 @@ import java.util.Set;
 final class Enrolling {
     private static final long NOT_SERVING = Long.MIN_VALUE;
 
-    private final CoreSettings settings;
+    private final CurrentRules rules;
     private final Leadership leadership;
     private final Membership membership;
     private final Index index;
@@ -38,13 +38,13 @@ final class Enrolling {
     private long servesSinceMs = NOT_SERVING;
 
     Enrolling(
-            CoreSettings settings,
+            CurrentRules rules,
             Leadership leadership,
             View view,
             Orders orders,
             Settlement settlement,
             Burials burials) {
-        this.settings = settings;
+        this.rules = rules;
         this.leadership = leadership;
         this.membership = view.membership();
         this.index = view.index();
@@ -114,7 +114,7 @@ final class Enrolling {
 
     /** Until when readers may rely on what a leader that had the node in view has told them. */
     private long leasedUntilMs(NodeView node) {
-        long leaseMs = Math.max(settings.objectLeaseMs(), node.objectLeaseMaxMs);
+        long leaseMs = Math.max(rules.objectLeaseMs(), node.objectLeaseMaxMs);
         return Math.max(settlement.recoveredUntilMs(), node.connectedMs + leaseMs);
     }
 

@@ -12,7 +12,7 @@ import dev.kvpool.dataplane.master.core.Eviction.Round;
  * as all that this leader has found is leased, walks begin behind it.
  */
 final class Evictor {
-    private final EvictionRules rules;
+    private final CurrentRules rules;
     private final Leadership leadership;
     private final Membership membership;
     private final Settlement settlement;
@@ -37,7 +37,7 @@ final class Evictor {
     private int left;
 
     Evictor(
-            EvictionRules rules,
+            CurrentRules rules,
             Leadership leadership,
             View view,
             Orders orders,
@@ -71,6 +71,12 @@ final class Evictor {
         restsUntilMs = Long.MIN_VALUE;
     }
 
+    /** The walk under way was begun for other needs, and what was left to rest may go now. */
+    void rulesChanged() {
+        endWalk();
+        restsUntilMs = Long.MIN_VALUE;
+    }
+
     void tick(long nowMs) {
         pressure.tick(nowMs);
         if (!settlement.isRecovering(nowMs)) {
@@ -88,7 +94,7 @@ final class Evictor {
 
     private void evict(int visits, long nowMs) {
         left = visits;
-        Eviction eviction = leadership.serves(nowMs) ? new Eviction(membership.all(), rules) : null;
+        Eviction eviction = leadership.serves(nowMs) ? new Eviction(membership.all(), rules.eviction()) : null;
         if (eviction == null || !eviction.isNeeded()) {
             endWalk();
         } else if (walk != null || nowMs >= restsUntilMs) {
@@ -106,7 +112,7 @@ final class Evictor {
             StoredObject object = walk.next();
             if (object != null) {
                 visit(object, eviction, nowMs);
-            } else if (round == Round.UNPINNED && rules.evictSoftPinned()) {
+            } else if (round == Round.UNPINNED && rules.eviction().evictSoftPinned()) {
                 endWalk();
                 begin(Round.SOFTLY_PINNED);
             } else {

@@ -15,7 +15,7 @@ import java.util.random.RandomGenerator;
 
 /** Gives writers leave to put: an object id, the nodes to write to, and a deadline. */
 final class GrantRequests {
-    private final CoreSettings settings;
+    private final CurrentRules rules;
     private final Index index;
     private final Membership membership;
     private final Enrolments enrolments;
@@ -27,7 +27,7 @@ final class GrantRequests {
     private final RandomGenerator random;
 
     GrantRequests(
-            CoreSettings settings,
+            CurrentRules rules,
             Leadership leadership,
             View view,
             Orders orders,
@@ -36,7 +36,7 @@ final class GrantRequests {
             TakeoverReserve reserve,
             Counters counters,
             RandomGenerator random) {
-        this.settings = settings;
+        this.rules = rules;
         this.index = view.index();
         this.membership = view.membership();
         this.enrolments = orders.enrolments();
@@ -60,7 +60,7 @@ final class GrantRequests {
 
     GrantReply grant(long session, GrantRequest request, long nowMs) {
         long grantedMs = Math.min(request.deadlineMs(), Bounds.GRANT_MS_MAX);
-        int replicas = request.replicas() == 0 ? settings.replicas() : request.replicas();
+        int replicas = request.replicas() == 0 ? rules.replicas() : request.replicas();
         Wish wish = new Wish(
                 session,
                 replicas,

@@ -241,6 +241,17 @@ final class Index {
         all.forEach(this::follow);
     }
 
+    /**
+     * The pool wants another number of copies of an object. On a master that serves, objects up to an id are brought up to it, little by
+     * little; on another one the sums are made anew.
+     *
+     * @param all the nodes that are known
+     */
+    void wantCopies(int copies, ObjectId upTo, Collection<NodeView> all) {
+        published.wantCopies(copies, upTo);
+        all.forEach(recounts::begin);
+    }
+
     private void follow(NodeView node) {
         boolean counts = serving ? node.usable : node.shown;
         if (counts != node.counted) {

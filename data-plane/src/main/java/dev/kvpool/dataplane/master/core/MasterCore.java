@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeCommand.LeaderLeaves;
 import dev.kvpool.dataplane.wire.message.NodeMessage;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +26,8 @@ import java.util.random.RandomGenerator;
 public final class MasterCore {
     public static final long LOCAL_SESSION = 0;
 
-    private final CoreSettings settings;
+    private final CurrentRules rules;
+    private final long leaseDurationMs;
     private final Outbox outbox = new Outbox();
     private final PendingReplies replies = new PendingReplies(outbox);
     private final Counters counters = new Counters();
@@ -45,15 +47,15 @@ public final class MasterCore {
     private long nowMs;
 
     public MasterCore(CoreSettings settings, Set<String> expectedNodes, RandomGenerator random) {
-        this.settings = settings;
-        view = View.empty(settings, expectedNodes, random);
+        rules = new CurrentRules(settings.cache());
+        leaseDurationMs = settings.leaseDurationMs();
+        view = View.empty(rules.replicas(), expectedNodes, random);
         orders = new Orders(leadership, view, lateWrites, outbox);
-        Settlement settlement = new Settlement(settings, leadership, view, orders, grants, counters);
-        upkeep = new Upkeep(settings, leadership, view, orders, settlement, counters, outbox);
-        takeover =
-                new Takeover(settings, leadership, view, orders, grants, settlement, upkeep, replies, counters, outbox);
+        Settlement settlement = new Settlement(rules, leadership, view, orders, grants, counters);
+        upkeep = new Upkeep(rules, settings.evictionsTold(), leadership, view, orders, settlement, counters, outbox);
+        takeover = new Takeover(rules, leadership, view, orders, grants, settlement, upkeep, replies, counters, outbox);
         requests = new ClientRequests(
-                settings, leadership, view, orders, grants, settlement, upkeep, replies, counters, outbox, random);
+                rules, leadership, view, orders, grants, settlement, upkeep, replies, counters, outbox, random);
         heartbeats = new Heartbeats(view, clients, outbox);
         departures = new Departures(view.membership(), outbox);
         nodeMessages = new NodeMessages(
@@ -162,7 +164,7 @@ public final class MasterCore {
 
     /** The same, when nothing is known of the leaders before: they may go on for as long as a Lease lasts. */
     public void lead(Authority authority, long validUntilMs, long now) {
-        lead(authority, validUntilMs, now + settings.leaseDurationMs(), now);
+        lead(authority, validUntilMs, now + leaseDurationMs, now);
     }
 
     /** The Lease was renewed. */
@@ -208,6 +210,31 @@ public final class MasterCore {
         nowMs = now;
         view.membership().expect(zones);
         takeover.serveWhenReady(nowMs);
+    }
+
+    /**
+     * Goes by these rules from now on, leader or standby. Objects that are published get as many copies as the pool wants now, if
+     * that is more; what has more keeps them. What was promised to readers holds.
+     */
+    public void goBy(CacheRules next, long now) {
+        nowMs = now;
+        CacheRules before = rules.all();
+        rules.become(next);
+        upkeep.rulesChanged(nowMs);
+        if (next.objectLeaseMs() > before.objectLeaseMs()) {
+            takeover.leasesGrow();
+        }
+        if (next.replicas() != before.replicas()) {
+            view.index()
+                    .wantCopies(
+                            next.replicas(), newestKnown(), view.membership().all());
+        }
+    }
+
+    private ObjectId newestKnown() {
+        return leadership.leads()
+                ? leadership.nextObjectId()
+                : new ObjectId(view.index().highestEpoch(), -1);
     }
 
     // ---- time ---------------------------------------------------------------------------------------------------

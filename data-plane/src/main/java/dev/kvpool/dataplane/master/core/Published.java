@@ -14,7 +14,10 @@ final class Published {
     private final ReplicaRecords replicas;
     private final ObjectTables.ByKey byKey;
     private final ObjectChain recency;
-    private final int poolCopies;
+    private int poolCopies;
+
+    /** Objects up to this one should have no fewer than the pool wants, whatever their puts asked for. */
+    private ObjectId raisedUpTo = ObjectId.NONE;
 
     /** A leader decides how many copies each should have; before, as many are wanted as are there, or the pool asks for. */
     private boolean serving;
@@ -71,6 +74,12 @@ final class Published {
         serving = nowServing;
     }
 
+    /** The pool wants so many copies from now on; those up to an id are brought up to it as they are counted again. */
+    void wantCopies(int copies, ObjectId upTo) {
+        poolCopies = copies;
+        raisedUpTo = upTo;
+    }
+
     /** In the order of their last lease or publish. */
     ObjectChain recency() {
         return recency;
@@ -124,6 +133,8 @@ final class Published {
             // them.
             int lasting = counted > poolCopies ? replicas.lasting(object) : counted;
             objects.setWanted(object, Math.clamp(Math.max(poolCopies, lasting), 1, Bounds.REPLICAS_MAX));
+        } else if (objects.wanted(object) < poolCopies && !objects.id(object).isNewerThan(raisedUpTo)) {
+            objects.setWanted(object, poolCopies);
         }
     }
 

@@ -18,7 +18,7 @@ import java.util.List;
 
 /** Answers readers. Whoever is told about an object gets a lease on it. */
 final class ReadRequests {
-    private final CoreSettings settings;
+    private final ObjectLeases leases;
     private final Index index;
     private final Membership membership;
     private final Groups groups;
@@ -29,13 +29,13 @@ final class ReadRequests {
     private final Counters counters;
 
     ReadRequests(
-            CoreSettings settings,
+            ObjectLeases leases,
             Leadership leadership,
             View view,
             Orders orders,
             Promotions promotions,
             Counters counters) {
-        this.settings = settings;
+        this.leases = leases;
         this.index = view.index();
         this.membership = view.membership();
         this.groups = view.groups();
@@ -52,8 +52,7 @@ final class ReadRequests {
         for (Key key : request.keys()) {
             found.add(find(key, nodes, nowMs));
         }
-        return new LookupReply(
-                request.requestId(), Status.OK, authority, settings.objectLeaseMs(), nodes.nodes(), found);
+        return new LookupReply(request.requestId(), Status.OK, authority, leases.promisedMs(), nodes.nodes(), found);
     }
 
     private Found find(Key key, NodeTable nodes, long nowMs) {
@@ -154,7 +153,7 @@ final class ReadRequests {
     }
 
     private void lease(StoredObject object, long nowMs) {
-        index.lease(object, nowMs + settings.objectLeaseMs());
+        index.lease(object, nowMs + leases.promisedMs());
         index.recency().touch(object);
         groups.leased(object);
     }

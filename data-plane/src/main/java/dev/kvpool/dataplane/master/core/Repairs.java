@@ -22,7 +22,7 @@ import java.util.Map;
 final class Repairs {
     private static final String BEING_COPIED = "is being copied";
 
-    private final CoreSettings settings;
+    private final CurrentRules rules;
     private final Membership membership;
     private final Index index;
     private final Frees frees;
@@ -51,21 +51,21 @@ final class Repairs {
     private long lastTickMs = Long.MIN_VALUE;
 
     Repairs(
-            CoreSettings settings,
+            CurrentRules rules,
             View view,
             Orders orders,
             Copies copies,
             Standings standings,
             Drains drains,
             Counters counters) {
-        this.settings = settings;
+        this.rules = rules;
         this.membership = view.membership();
         this.index = view.index();
         this.frees = orders.frees();
         this.copies = copies;
         this.drains = drains;
         this.counters = counters;
-        this.sites = new Sites(settings, membership, copies, standings);
+        this.sites = new Sites(rules, membership, copies, standings);
     }
 
     /** What can be done may have changed: a node came or went, or a drain began. */
@@ -118,7 +118,7 @@ final class Repairs {
     /** Whether a node has just been away for so long that its replicas are made anew. */
     private boolean hasGivenUpOnANode(long nowMs) {
         for (NodeView node : membership.all()) {
-            long atMs = node.awaySinceMs + settings.repairDelayMs();
+            long atMs = node.awaySinceMs + rules.repairDelayMs();
             if (!node.isConnected() && lastTickMs < atMs && atMs <= nowMs) {
                 return true;
             }
@@ -244,7 +244,7 @@ final class Repairs {
         for (Site site : now.values()) {
             if (site.takes() && !holders.contains(site)) {
                 NodeView node = membership.node(site.id());
-                capacity += (long) (node.capacityBytes * settings.eviction().high());
+                capacity += (long) (node.capacityBytes * rules.eviction().high());
                 largest = largest == null || isLarger(node, largest) ? node : largest;
             }
         }

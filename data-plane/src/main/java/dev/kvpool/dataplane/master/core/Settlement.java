@@ -11,7 +11,7 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
  * has to decide only about those that lost, were removed, or were being put.
  */
 final class Settlement {
-    private final CoreSettings settings;
+    private final CurrentRules rules;
     private final Index index;
     private final Groups groups;
     private final Grants grants;
@@ -27,9 +27,8 @@ final class Settlement {
     /** Until when the leaders before this one may have promised objects to readers. */
     private long leasedUntilMs = Long.MIN_VALUE;
 
-    Settlement(
-            CoreSettings settings, Leadership leadership, View view, Orders orders, Grants grants, Counters counters) {
-        this.settings = settings;
+    Settlement(CurrentRules rules, Leadership leadership, View view, Orders orders, Grants grants, Counters counters) {
+        this.rules = rules;
         this.index = view.index();
         this.groups = view.groups();
         this.grants = grants;
@@ -73,7 +72,7 @@ final class Settlement {
         if (holder != null) {
             index.unsettle(holder);
         }
-        publish(object, Math.max(settings.replicas(), copiesInView(object)));
+        publish(object, Math.max(rules.replicas(), copiesInView(object)));
     }
 
     /** A leader decides about it when its node has joined, which not every transient one will. */
@@ -209,7 +208,7 @@ final class Settlement {
             supersede(holder, object, nowMs);
         }
         // What its put asked for is not written down; copies that are there were wanted.
-        publish(object, Math.max(settings.replicas(), copiesInView(object)));
+        publish(object, Math.max(rules.replicas(), copiesInView(object)));
     }
 
     private static int copiesInView(StoredObject object) {

@@ -7,13 +7,13 @@ import java.util.Map;
 
 /** The nodes as {@link CopyPlan} sees them at one moment. */
 final class Sites {
-    private final CoreSettings settings;
+    private final CurrentRules rules;
     private final Membership membership;
     private final Copies copies;
     private final Standings standings;
 
-    Sites(CoreSettings settings, Membership membership, Copies copies, Standings standings) {
-        this.settings = settings;
+    Sites(CurrentRules rules, Membership membership, Copies copies, Standings standings) {
+        this.rules = rules;
         this.membership = membership;
         this.copies = copies;
         this.standings = standings;
@@ -29,7 +29,7 @@ final class Sites {
     }
 
     Site at(NodeView node, long nowMs) {
-        boolean returning = !node.usable && (node.isConnected() || nowMs - node.awaySinceMs < settings.repairDelayMs());
+        boolean returning = !node.usable && (node.isConnected() || nowMs - node.awaySinceMs < rules.repairDelayMs());
         // A transient node's memory goes with its process: it is never where a copy is kept.
         boolean takes = node.usable && !node.leaving && !node.isTransient && !standings.isDistrusted(node, nowMs);
         return new Site(
@@ -47,7 +47,7 @@ final class Sites {
     private long room(NodeView node) {
         long heldBytes = node.usedBytes() + node.grantedBytes - node.freeingBytes();
         boolean slots = node.usedSlots() + node.grantedSlots
-                < node.capacitySlots * settings.eviction().high();
-        return slots ? (long) (node.capacityBytes * settings.eviction().high()) - heldBytes : 0;
+                < node.capacitySlots * rules.eviction().high();
+        return slots ? (long) (node.capacityBytes * rules.eviction().high()) - heldBytes : 0;
     }
 }

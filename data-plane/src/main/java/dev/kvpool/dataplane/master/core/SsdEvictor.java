@@ -11,7 +11,7 @@ import java.util.Map;
  * objects stay, as with {@link Evictor}.
  */
 final class SsdEvictor {
-    private final Eviction rules;
+    private final CurrentRules rules;
     private final Leadership leadership;
     private final Membership membership;
     private final Index index;
@@ -26,17 +26,20 @@ final class SsdEvictor {
     /** The walk under way, null when there is none. */
     private ObjectChain.Walk walk;
 
+    /** What may go, as the walk under way judges. */
+    private Eviction judge;
+
     private long restsUntilMs = Long.MIN_VALUE;
 
     SsdEvictor(
-            EvictionRules rules,
+            CurrentRules rules,
             Leadership leadership,
             View view,
             Orders orders,
             Predecessors predecessors,
             Evictions evictions,
             Counters counters) {
-        this.rules = Eviction.ofNothing(rules);
+        this.rules = rules;
         this.leadership = leadership;
         this.membership = view.membership();
         this.index = view.index();
@@ -46,7 +49,8 @@ final class SsdEvictor {
         this.counters = counters;
     }
 
-    void endTerm() {
+    /** The walk under way ends, and the next one begins when one is needed. */
+    void beginAnew() {
         endWalk();
         restsUntilMs = Long.MIN_VALUE;
     }
@@ -68,6 +72,7 @@ final class SsdEvictor {
                 needs.put(node, need);
             }
         }
+        judge = Eviction.ofNothing(rules.eviction());
         walk = needs.isEmpty() ? null : index.recency().fromFirst();
         return walk != null;
     }
@@ -92,7 +97,7 @@ final class SsdEvictor {
     private boolean visit(StoredObject object, long nowMs) {
         for (Replica replica : object.replicas()) {
             boolean pressed = !replica.isInMemory() && !replica.isFreeing() && needs.containsKey(replica.node());
-            if (pressed && replica.node().usable && rules.mayTake(object, Eviction.Round.UNPINNED, nowMs)) {
+            if (pressed && replica.node().usable && judge.mayTake(object, Eviction.Round.UNPINNED, nowMs)) {
                 return take(object, replica, nowMs);
             }
         }

@@ -12,7 +12,7 @@ import java.util.List;
 
 /** From holding the Lease to serving: fence the nodes, wait until the view holds what was committed before, decide. */
 final class Takeover {
-    private final CoreSettings settings;
+    private final CurrentRules rules;
     private final Leadership leadership;
     private final Membership membership;
     private final Enrolments enrolments;
@@ -40,7 +40,7 @@ final class Takeover {
     private long lastDurationMs;
 
     Takeover(
-            CoreSettings settings,
+            CurrentRules rules,
             Leadership leadership,
             View view,
             Orders orders,
@@ -50,7 +50,7 @@ final class Takeover {
             PendingReplies replies,
             Counters counters,
             Outbox outbox) {
-        this.settings = settings;
+        this.rules = rules;
         this.leadership = leadership;
         this.membership = view.membership();
         this.enrolments = orders.enrolments();
@@ -92,12 +92,24 @@ final class Takeover {
                         expectedSynced(),
                         membership.expected().size(),
                         index.size()));
+        upkeep.objectLeases().begin();
+        fenceAll();
+        serveWhenReady(nowMs);
+    }
+
+    private void fenceAll() {
         for (NodeView node : membership.all()) {
             if (node.info != null) {
                 fence(node);
             }
         }
-        serveWhenReady(nowMs);
+    }
+
+    /** The nodes write down how long objects may be leased, before any is for longer than they know. */
+    void leasesGrow() {
+        if (leadership.leads()) {
+            fenceAll();
+        }
     }
 
     /** The Lease is no longer ours. */
@@ -137,7 +149,7 @@ final class Takeover {
         if (!raising) {
             node.fenceRequest = orders.nextRequestId();
             ObjectId purgeId = orders.purges().purgeId();
-            outbox.send(node.session, new Fence(node.fenceRequest, ours, settings.objectLeaseMs(), purgeId));
+            outbox.send(node.session, new Fence(node.fenceRequest, ours, rules.objectLeaseMs(), purgeId));
         }
     }
 
@@ -358,7 +370,7 @@ final class Takeover {
      * the largest object lease any of them used, which the nodes remember.
      */
     private void leaseRecovered() {
-        long objectLeaseMs = settings.objectLeaseMs();
+        long objectLeaseMs = rules.objectLeaseMs();
         for (NodeView node : membership.all()) {
             objectLeaseMs = Math.max(objectLeaseMs, node.objectLeaseMaxMs);
         }

@@ -7,12 +7,12 @@ package dev.kvpool.dataplane.master.core;
  * on it has what is put evict what was put before, and leaves most of it to the next leader; see {@link RoomLimits}.
  */
 final class TakeoverReserve {
-    private final EvictionRules rules;
+    private final CurrentRules rules;
     private final Leadership leadership;
     private final Membership membership;
     private final Settlement settlement;
 
-    TakeoverReserve(EvictionRules rules, Leadership leadership, Membership membership, Settlement settlement) {
+    TakeoverReserve(CurrentRules rules, Leadership leadership, Membership membership, Settlement settlement) {
         this.rules = rules;
         this.leadership = leadership;
         this.membership = membership;
@@ -28,8 +28,8 @@ final class TakeoverReserve {
         boolean scarce = leadership.phase() == Leadership.Phase.SERVING && settlement.isRecovering(nowMs);
         for (NodeView node : membership.all()) {
             if (scarce && node.usable) {
-                node.byteLimits.tighten(node.capacityBytes, node.usedBytes(), rules);
-                node.slotLimits.tighten(node.capacitySlots, node.usedSlots(), rules);
+                node.byteLimits.tighten(node.capacityBytes, node.usedBytes(), rules.eviction());
+                node.slotLimits.tighten(node.capacitySlots, node.usedSlots(), rules.eviction());
             } else {
                 relax(node);
             }
@@ -37,12 +37,12 @@ final class TakeoverReserve {
     }
 
     private void relax(NodeView node) {
-        node.byteLimits.relax(node.capacityBytes, rules);
-        node.slotLimits.relax(node.capacitySlots, rules);
+        node.byteLimits.relax(node.capacityBytes, rules.eviction());
+        node.slotLimits.relax(node.capacitySlots, rules.eviction());
     }
 
     /** The largest extent that always has a place in an empty segment of this size. */
     long largestExtent(long segmentBytes) {
-        return segmentBytes - (long) (segmentBytes * rules.keptFree());
+        return segmentBytes - (long) (segmentBytes * rules.eviction().keptFree());
     }
 }

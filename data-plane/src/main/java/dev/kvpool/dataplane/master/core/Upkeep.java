@@ -15,6 +15,7 @@ final class Upkeep {
     private final Enrolling enrolling;
     private final Purges purges;
     private final Activation activation;
+    private final ObjectLeases objectLeases;
     private final Standings standings;
     private final Copies copies;
     private final Repairs repairs;
@@ -26,7 +27,8 @@ final class Upkeep {
     private final Promotions promotions;
 
     Upkeep(
-            CoreSettings settings,
+            CurrentRules rules,
+            boolean evictionsTold,
             Leadership leadership,
             View view,
             Orders orders,
@@ -40,24 +42,28 @@ final class Upkeep {
         this.purges = orders.purges();
         activation = new Activation(membership, commands, outbox);
         burials = new Burials(view, orders);
-        enrolling = new Enrolling(settings, leadership, view, orders, settlement, burials);
+        enrolling = new Enrolling(rules, leadership, view, orders, settlement, burials);
+        objectLeases = new ObjectLeases(rules, membership);
         standings = new Standings(counters);
-        copies = new Copies(settings, view.index(), commands, standings, counters);
-        drains = new Drains(settings, membership, settlement, leadership::nextObjectId, counters, outbox);
+        copies = new Copies(rules, view.index(), commands, standings, counters);
+        drains = new Drains(objectLeases, membership, settlement, leadership::nextObjectId, counters, outbox);
         drainNotes = new DrainNotes(leadership, view, orders, burials, drains);
-        repairs = new Repairs(settings, view, orders, copies, standings, drains, counters);
-        reserve = new TakeoverReserve(settings.eviction(), leadership, membership, settlement);
+        repairs = new Repairs(rules, view, orders, copies, standings, drains, counters);
+        reserve = new TakeoverReserve(rules, leadership, membership, settlement);
         Predecessors predecessors = new Predecessors(leadership, view, orders, burials, counters);
         MemoryPressure pressure = new MemoryPressure(leadership, view, orders, copies, counters);
-        Evictions evictions = new Evictions(counters, view.departed(), outbox, settings.evictionsTold());
-        evictor = new Evictor(
-                settings.eviction(), leadership, view, orders, settlement, predecessors, pressure, evictions, counters);
-        ssdEvictor = new SsdEvictor(settings.eviction(), leadership, view, orders, predecessors, evictions, counters);
+        Evictions evictions = new Evictions(counters, view.departed(), outbox, evictionsTold);
+        evictor = new Evictor(rules, leadership, view, orders, settlement, predecessors, pressure, evictions, counters);
+        ssdEvictor = new SsdEvictor(rules, leadership, view, orders, predecessors, evictions, counters);
         promotions = new Promotions(view, copies, counters);
     }
 
     Burials burials() {
         return burials;
+    }
+
+    ObjectLeases objectLeases() {
+        return objectLeases;
     }
 
     Standings standings() {
@@ -100,6 +106,14 @@ final class Upkeep {
         commands.answered(node, ack);
     }
 
+    /** The pool has other rules now: what was given up under the old ones is tried again. */
+    void rulesChanged(long nowMs) {
+        objectLeases.changed(nowMs);
+        repairs.lookAgain();
+        evictor.rulesChanged();
+        ssdEvictor.beginAnew();
+    }
+
     /** A node takes part beside others. */
     void joined(NodeView node, long nowMs) {
         standings.joined(node, membership.usable(), nowMs);
@@ -123,7 +137,7 @@ final class Upkeep {
 
     void endTerm() {
         evictor.endTerm();
-        ssdEvictor.endTerm();
+        ssdEvictor.beginAnew();
         promotions.endTerm();
         reserve.endTerm();
         purges.endTerm();
@@ -142,6 +156,7 @@ final class Upkeep {
             return;
         }
         Authority authority = leadership.authority();
+        objectLeases.tick();
         standings.tick(membership.usable(), nowMs);
         purges.tick(authority, nowMs);
         activation.tick(authority, nowMs);

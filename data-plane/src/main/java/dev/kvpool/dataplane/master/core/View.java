@@ -9,9 +9,9 @@ import java.util.random.RandomGenerator;
  * the tombstones, and what became of keys that are gone. None of it outlives the process.
  */
 record View(Index index, Groups groups, Membership membership, Tombstones tombstones, Departed departed) {
-    /** That of a master which no node has spoken to yet. */
-    static View empty(CoreSettings settings, Set<String> expectedNodes, RandomGenerator random) {
-        Index index = new Index(settings.replicas(), random);
+    /** That of a master which no node has spoken to yet, of a pool that wants so many copies of an object. */
+    static View empty(int poolCopies, Set<String> expectedNodes, RandomGenerator random) {
+        Index index = new Index(poolCopies, random);
         return new View(index, new Groups(index), new Membership(expectedNodes), new Tombstones(), new Departed());
     }
 }

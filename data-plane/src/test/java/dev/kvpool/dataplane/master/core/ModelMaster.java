@@ -91,6 +91,11 @@ final class ModelMaster {
         perform();
     }
 
+    void goBy(CacheRules rules) {
+        core.goBy(rules, world.nowMs());
+        perform();
+    }
+
     void renew(long validForMs) {
         core.renewed(world.nowMs() + validForMs);
     }

@@ -52,6 +52,7 @@ final class Scenario {
     private Link client;
     private ModelMaster talkedTo;
     private int replicas = 1;
+    private int askedReplicas;
     private EvictionRules rules = EvictionRules.between(0.50, 0.90);
     private Retention retention = Retention.NONE;
     private boolean evictionsTold = true;
@@ -74,6 +75,12 @@ final class Scenario {
 
     Scenario withReplicas(int count) {
         replicas = count;
+        return this;
+    }
+
+    /** What puts from now on ask for; 0 = as many as the pool wants. */
+    Scenario withReplicasOfPuts(int count) {
+        askedReplicas = count;
         return this;
     }
 
@@ -239,7 +246,12 @@ final class Scenario {
 
     private GrantReply grant(String key, long payloadLength, long deadlineMs, boolean replace) {
         GrantRequest request = new GrantRequest(
-                nextRequest(), 0, deadlineMs, replace, List.of(new GrantKey(Key.of(key), payloadLength)), "");
+                nextRequest(),
+                askedReplicas,
+                deadlineMs,
+                replace,
+                List.of(new GrantKey(Key.of(key), payloadLength)),
+                "");
         send(request);
         return reply(request.requestId(), GrantReply.class);
     }
