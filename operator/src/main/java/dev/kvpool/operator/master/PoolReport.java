@@ -21,6 +21,7 @@ import java.util.List;
  * @param takeover how the leader came to lead; null on a standby, and where the master does not say
  * @param active what the pool speaks and writes now; null when no node has told
  * @param clientVersions the builds of connected clients
+ * @param cacheRules the rules of the cache it goes by; null when its version reads them only at its start
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record PoolReport(
@@ -36,7 +37,8 @@ public record PoolReport(
         List<Node> nodes,
         Takeover takeover,
         Active active,
-        List<ClientVersion> clientVersions) {
+        List<ClientVersion> clientVersions,
+        CacheRules cacheRules) {
 
     private static final String LEADER = "leader";
     private static final String SERVING = "serving";
@@ -55,6 +57,20 @@ public record PoolReport(
     /** True when this master leads and serves. */
     public boolean leads() {
         return LEADER.equals(role) && SERVING.equals(state);
+    }
+
+    /**
+     * Which rules of the cache a master goes by.
+     *
+     * @param digest first 16 hexadecimal digits of the SHA-256 of the file they are from; empty when they are from its start
+     * @param problem why what the file says now does not count; empty when it does
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record CacheRules(String digest, String problem) {
+        public CacheRules {
+            digest = digest == null ? "" : digest;
+            problem = problem == null ? "" : problem;
+        }
     }
 
     /**

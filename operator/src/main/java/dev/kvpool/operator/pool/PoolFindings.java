@@ -108,6 +108,10 @@ final class PoolFindings {
         if (!plan.cleaning().isEmpty()) {
             return new Finding(Reason.REMOVES_DIRECTORIES, String.join(" ", plan.cleaning()));
         }
+        List<String> reading = RulesAtMasters.sentences(seen);
+        if (!reading.isEmpty()) {
+            return new Finding(Reason.MASTERS_READ_RULES, String.join(" ", reading));
+        }
         return new Finding(Reason.APPLIED, "The pool's objects are as the spec wants them.");
     }
 

@@ -116,6 +116,12 @@ public enum Reason {
             "RemovesDirectories",
             "Storage nodes of a set with a hostPath volume have gone, and Jobs on their nodes remove the directories"
                     + " they had. Everything else is carried out."),
+    MASTERS_READ_RULES(
+            SPEC_APPLIED,
+            FALSE,
+            "MastersReadRules",
+            "Masters go by earlier rules of the cache still: the kubelets bring them the new ones within a minute or two, and no pod is"
+                    + " made anew. The message says what else keeps a master from it."),
     NAME_TAKEN(
             SPEC_APPLIED,
             FALSE,

@@ -48,11 +48,20 @@ final class Children {
 
     /** Text of the list of storage nodes that the masters of a pool read. */
     static String expectedNodes(KubernetesClient client, String namespace, String pool) {
+        return masterFile(client, namespace, pool, PoolConfigMap.EXPECTED_NODES);
+    }
+
+    /** Text of the rules of the cache that they read. */
+    static String cacheRules(KubernetesClient client, String namespace, String pool) {
+        return masterFile(client, namespace, pool, PoolConfigMap.CACHE_RULES);
+    }
+
+    private static String masterFile(KubernetesClient client, String namespace, String pool, String key) {
         return client.configMaps()
                 .inNamespace(namespace)
                 .withName(pool + "-pool")
                 .get()
                 .getData()
-                .get(PoolConfigMap.EXPECTED_NODES);
+                .get(key);
     }
 }

@@ -90,7 +90,8 @@ class PoolLifecycleTest {
 
         await().atMost(LIMIT).untilAsserted(() -> {
             assertThat(statefulSet("changed-default").getSpec().getReplicas()).isEqualTo(3);
-            assertThat(arguments("changed-master")).contains("--replicas=2");
+            assertThat(Children.cacheRules(operator.client(), NAMESPACE, "changed"))
+                    .contains("replicas=2\n");
         });
         assertThat(Children.expectedNodes(operator.client(), NAMESPACE, "changed"))
                 .isEqualTo("changed-default-0\nchanged-default-1\nchanged-default-2\n");

@@ -19,7 +19,20 @@ public final class Reports {
             long objects,
             List<PoolReport.Node> nodes) {
         return new PoolReport(
-                poolId, name, role, state, epoch, version, capacityBytes, usedBytes, objects, nodes, null, null, null);
+                poolId,
+                name,
+                role,
+                state,
+                epoch,
+                version,
+                capacityBytes,
+                usedBytes,
+                objects,
+                nodes,
+                null,
+                null,
+                null,
+                null);
     }
 
     /** The same report by a leader that says how it came to lead. */
@@ -37,7 +50,27 @@ public final class Reports {
                 report.nodes(),
                 takeover,
                 report.active(),
-                report.clientVersions());
+                report.clientVersions(),
+                report.cacheRules());
+    }
+
+    /** The same report by a master that goes by these rules of the cache. */
+    public static PoolReport goingBy(PoolReport.CacheRules rules, PoolReport report) {
+        return new PoolReport(
+                report.poolId(),
+                report.name(),
+                report.role(),
+                report.state(),
+                report.epoch(),
+                report.version(),
+                report.capacityBytes(),
+                report.usedBytes(),
+                report.objects(),
+                report.nodes(),
+                report.takeover(),
+                report.active(),
+                report.clientVersions(),
+                rules);
     }
 
     public static PoolReport.Node node(

@@ -186,10 +186,10 @@ class PluginTest {
         assertThat(plan.path("steps"))
                 .anySatisfy(step -> {
                     assertThat(step.path("does").asText()).isEqualTo("change");
-                    assertThat(step.path("to").asText()).isEqualTo("StatefulSet demo-master");
-                    assertThat(step.path("fields").toString()).contains("spec.template.spec.containers[0].args[");
+                    assertThat(step.path("to").asText()).isEqualTo("ConfigMap demo-pool");
+                    assertThat(step.path("fields").toString()).contains("data.object-lease");
                 })
-                .noneSatisfy(step -> assertThat(step.path("to").asText()).isEqualTo("StatefulSet demo-default"));
+                .noneSatisfy(step -> assertThat(step.path("to").asText()).startsWith("StatefulSet"));
         assertThat(plan.path("because").toString()).contains("WaitsForDrain", "demo-default-1");
     }
 

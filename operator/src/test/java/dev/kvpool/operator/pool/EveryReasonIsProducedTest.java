@@ -101,6 +101,8 @@ class EveryReasonIsProducedTest {
             case WOULD_LOSE_BYTES -> of(whole(ALL_READY).pod(withEarlierSettings()));
             // PoolLifecycleTest has the API server say so.
             case NAME_TAKEN, APPLY_FAILED -> of(whole(ALL_READY), failed(reason));
+            case MASTERS_READ_RULES ->
+                of(whole(Reports.goingBy(new PoolReport.CacheRules("0123456789abcdef", ""), ALL_READY)));
             case MIXED_VERSIONS -> of(whole(withProduct("0.1.1", "ready")));
             case NODE_REFUSED -> of(whole(withProduct("0.9.0", "refused")));
             case VERSION_DIFFERS -> of(whole(ALL_READY, "{version: 0.2.0, image: '%s', ".formatted(PoolSketch.IMAGE)));

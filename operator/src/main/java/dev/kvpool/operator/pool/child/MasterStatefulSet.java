@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
-import dev.kvpool.api.v1alpha1.CacheSpec;
 import dev.kvpool.api.v1alpha1.SecretName;
-import dev.kvpool.operator.pool.ByteAmount;
 import dev.kvpool.operator.pool.PoolBlueprint;
 import dev.kvpool.operator.pool.PoolLabels;
 import dev.kvpool.operator.pool.PoolNames;
@@ -86,6 +84,7 @@ public final class MasterStatefulSet {
                 .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
                 .withArgs(arguments(pool))
                 .withEnv(PodIdentity.environment())
+                .addAllToEnv(PoolConfigMap.environment(pool))
                 .addNewPort()
                 .withName(PoolNames.RPC)
                 .withContainerPort(PoolNames.MASTER_PORT)
@@ -117,7 +116,6 @@ public final class MasterStatefulSet {
     }
 
     private static List<String> arguments(PoolBlueprint pool) {
-        CacheSpec cache = pool.spec().cache();
         return List.of(
                 "master",
                 "--pool-id=" + pool.poolId(),
@@ -125,16 +123,7 @@ public final class MasterStatefulSet {
                 "--port=" + PoolNames.MASTER_PORT,
                 "--admin-port=" + PoolNames.MASTER_ADMIN_PORT,
                 "--lease=k8s://" + pool.names().namespace() + "/" + pool.names().lease(),
-                "--expected-nodes-file=" + CONFIG_DIR + "/" + PoolConfigMap.EXPECTED_NODES,
-                "--object-lease=" + cache.objectLease(),
-                "--eviction-high-watermark=" + cache.eviction().highWatermark(),
-                "--eviction-low-watermark=" + cache.eviction().lowWatermark(),
-                "--takeover-reserve=" + cache.takeoverReserve(),
-                "--soft-pin-ttl=" + cache.softPin().ttl(),
-                "--allow-evict-soft-pinned=" + cache.softPin().evict(),
-                "--replicas=" + cache.replicas(),
-                "--repair-delay=" + cache.repair().delay(),
-                "--repair-rate=" + ByteAmount.bytes(cache.repair().rate()));
+                "--expected-nodes-file=" + CONFIG_DIR + "/" + PoolConfigMap.EXPECTED_NODES);
     }
 
     static List<LocalObjectReference> pullSecrets(PoolBlueprint pool) {

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
+import dev.kvpool.operator.pool.CacheRules;
 import dev.kvpool.operator.pool.ExpectedNode;
 import dev.kvpool.operator.pool.PoolBlueprint;
 import dev.kvpool.operator.pool.PoolLabels;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
+import io.fabric8.kubernetes.api.model.EnvVar;
+import io.fabric8.kubernetes.api.model.EnvVarBuilder;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -15,6 +20,9 @@ public final class PoolConfigMap {
     /** Key of the list of expected storage nodes: {@code ID} or {@code ID ZONE} in each line. */
     public static final String EXPECTED_NODES = "expected-nodes";
 
+    /** Key of the rules of the cache; masters look for a file of this name beside that of the nodes. */
+    public static final String CACHE_RULES = "cache-rules";
+
     private PoolConfigMap() {}
 
     public static ConfigMap of(PoolBlueprint pool) {
@@ -22,8 +30,31 @@ public final class PoolConfigMap {
                 .withMetadata(pool.metadata(
                         pool.names().poolConfigMap(),
                         PoolLabels.ofPool(pool.names().pool())))
-                .withData(Map.of(EXPECTED_NODES, lines(pool.expectedNodes())))
+                .withData(data(pool))
                 .build();
+    }
+
+    private static Map<String, String> data(PoolBlueprint pool) {
+        CacheRules rules = CacheRules.of(pool.spec().cache());
+        Map<String, String> data = new LinkedHashMap<>(rules.values());
+        data.put(EXPECTED_NODES, lines(pool.expectedNodes()));
+        data.put(CACHE_RULES, rules.text());
+        return data;
+    }
+
+    /**
+     * Environment with the rules of the cache as they are when a container starts: for masters that cannot read the file, because
+     * they are of an earlier version or it is not good. It names keys and no values, so a change of one changes no pod.
+     */
+    static List<EnvVar> environment(PoolBlueprint pool) {
+        return CacheRules.of(pool.spec().cache()).values().keySet().stream()
+                .map(name -> new EnvVarBuilder()
+                        .withName("KVPOOL_" + name.toUpperCase(Locale.ROOT).replace('-', '_'))
+                        .withNewValueFrom()
+                        .withNewConfigMapKeyRef(name, pool.names().poolConfigMap(), true)
+                        .endValueFrom()
+                        .build())
+                .toList();
     }
 
     private static String lines(List<ExpectedNode> nodes) {

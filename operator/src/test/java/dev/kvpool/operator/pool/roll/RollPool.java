@@ -242,7 +242,8 @@ public final class RollPool {
                         .map(node -> node.active)
                         .reduce((one, other) -> one.wire() > other.wire() ? one : other)
                         .orElseThrow(),
-                leads ? clients : List.of());
+                leads ? clients : List.of(),
+                null);
     }
 
     /** Rounds in which all goes well. */
