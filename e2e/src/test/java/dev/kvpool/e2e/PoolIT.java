@@ -3,8 +3,12 @@ package dev.kvpool.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Kubectl;
+import dev.kvpool.e2e.cluster.Limits;
+import dev.kvpool.e2e.cluster.Wait;
 import dev.kvpool.e2e.install.Operator;
 import dev.kvpool.e2e.pool.Clients;
 import dev.kvpool.e2e.pool.OnScene;
@@ -136,6 +140,43 @@ class PoolIT {
                 .isEqualTo(before);
         scene.assertPut("after-operator-kill");
         scene.assertReadBack("after-operator-kill");
+    }
+
+    @Test
+    @DisplayName(
+            "another number of copies is asked for: masters follow as they run, what is there is copied, nothing restarts")
+    void rulesOfTheCacheChangeInARunningPool() {
+        scene.assertPut("before-two-copies");
+        Map<String, Integer> before = restarts.byUid(pool.pods());
+        Leader leader = pool.leaseHolder();
+
+        cluster.kubectl()
+                .run(
+                        "patch",
+                        "kvp",
+                        pool.name(),
+                        "-n",
+                        NAMESPACE,
+                        "--type=merge",
+                        "-p",
+                        "{\"spec\": {\"cache\": {\"replicas\": 2}}}");
+
+        pool.awaitReady();
+        Wait.until("each storage node has every object", Limits.POOL_READY, () -> {
+            JsonNode report = new ObjectMapper().readTree(pool.ask(leader.pod(), "api/v1/pool"));
+            long objects = report.path("objects").asLong();
+            assertThat(objects).isGreaterThanOrEqualTo(OBJECTS);
+            assertThat(report.path("nodes"))
+                    .hasSize(2)
+                    .allSatisfy(node -> assertThat(node.path("objects").asLong())
+                            .as(node.path("id").asText())
+                            .isGreaterThanOrEqualTo(objects));
+        });
+        assertThat(pool.leaseHolder()).isEqualTo(leader);
+        assertThat(restarts.byUid(pool.pods()))
+                .as("pods of the pool, with restarts")
+                .isEqualTo(before);
+        scene.assertReadBack("before-two-copies");
     }
 
     private Pod pod(String name) {
