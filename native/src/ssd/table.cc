@@ -15,8 +15,8 @@ Table::Table(const TierGeometry& geometry, uint32_t number)
 // ---- a start ----
 
 void Table::recover(std::span<const uint8_t> blocks, const IsDead& isDead) {
-  for (size_t at = 0; at < blocks.size() && slots_.size() < geometry_.slots; at += sizeof(TierRecord)) {
-    const auto number = static_cast<uint32_t>(slots_.size());
+  for (size_t at = 0; at < blocks.size() && looked_ < geometry_.slots; at += sizeof(TierRecord)) {
+    const uint32_t number = looked_++;
     Slot slot;
     const Finding finding =
         decodeRecord(blocks.subspan(at, sizeof(TierRecord)), number, number_, geometry_, &slot.object);
@@ -33,14 +33,16 @@ void Table::recover(std::span<const uint8_t> blocks, const IsDead& isDead) {
       slot.state = dead ? State::Clearing : State::Readable;
       if (dead) dirty(number);
       if (!dead) byId_.emplace(slot.object.objectId, number);
-      slots_.push_back(std::move(slot));
-      continue;
+    } else {
+      const uint64_t generation = slot.object.generation;
+      slot = {};
+      slot.object.generation = generation;
+      if (finding != Finding::Free && finding != Finding::Foreign) dirty(number);
     }
-    const uint64_t generation = slot.object.generation;
-    slot = {};
-    slot.object.generation = generation;
-    slots_.push_back(std::move(slot));
-    if (finding != Finding::Free && finding != Finding::Foreign) dirty(number);
+    // Only up to the last slot that says something: one for each there could be is never given back.
+    if (slot.state == State::Free && slot.object.generation == 0) continue;
+    slots_.resize(size_t{number} + 1);
+    slots_[number] = std::move(slot);
   }
 }
 
@@ -53,9 +55,6 @@ TierRecovery Table::finishRecovery() {
     objects_ += slot.state == State::Readable ? 1 : 0;
   }
   allocator_.takeAll(used);
-  while (!slots_.empty() && slots_.back().state == State::Free && slots_.back().object.generation == 0) {
-    slots_.pop_back();
-  }
   for (auto number = static_cast<uint32_t>(slots_.size()); number-- > 0;) {
     if (slots_[number].state == State::Free) freeSlots_.push_back(number);
   }

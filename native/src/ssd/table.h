@@ -137,6 +137,7 @@ class Table {
   uint64_t objects_ = 0;  // readable
   ObjectId highestObject_;
   uint64_t generation_ = 1;
+  uint32_t looked_ = 0;  // records that recover() has seen
   TierRecovery recovery_;
 };
 

@@ -165,6 +165,35 @@ TEST(TierTable, DamageIsDroppedAndCountedAndTheRestStays) {
   EXPECT_EQ(Tier(disk).found.dropped(), 0U) << "what was dropped is cleared";
 }
 
+/// They would stay in memory for as long as the node lives, 112 bytes for each 64 KiB of the tier.
+TEST(TierTable, SlotsThatWereNeverUsedTakeNoMemory) {
+  DeviceInMemory disk(kTierBytesMin);
+  std::vector<uint8_t> table(kGeometry.slots * sizeof(TierRecord));
+  Described object{{1, 7}, "seven", 7, {kGeometry.dataOffset, kBlockBytes}, 100, 0, {}};
+  const auto bytes = [&](uint32_t slot) { return std::span(table).subspan(slot * sizeof(TierRecord)); };
+  encodeRecord(bytes(7).first(sizeof(TierRecord)), 7, kNumber, object);
+  encodeFree(bytes(9).first(sizeof(TierRecord)), 9, kNumber, 70);
+  encodeFree(bytes(12).first(sizeof(TierRecord)), 12, kNumber + 1, 71);  // an earlier tier's
+  bytes(14)[0] = 1;                                                      // torn
+  std::copy(table.begin(), table.end(), disk.bytes.data() + kTableOffset);
+
+  Table recovered(kGeometry, kNumber);
+  recovered.recover(table, kNobodyIsDead);
+  EXPECT_EQ(recovered.slotsTouched(), 10U) << "before the end of the start, too";
+  Tier tier(disk);
+  EXPECT_EQ(tier.found.restored, 1U);
+  EXPECT_EQ(tier.found.foreign, 1U);
+  EXPECT_EQ(tier.found.torn, 1U);
+  EXPECT_EQ(tier.table.slotsTouched(), 10U);
+  EXPECT_NE(tier.table.find({kTierSegment, 7, 7}, {1, 7}), nullptr);
+  ASSERT_TRUE(tier.store());
+  EXPECT_EQ(Tier(disk).found.torn, 0U) << "it was cleared on the device";
+  for (uint64_t i = 1; i <= 20; ++i)
+    EXPECT_GT(tier.put({2, i}, "key-" + std::to_string(i), "value").generation, 70U);
+  EXPECT_EQ(tier.table.slotsTouched(), 21U);
+  EXPECT_EQ(Tier(disk).found.restored, 21U);
+}
+
 TEST(TierTable, TheDeadStayDead) {
   DeviceInMemory disk(kTierBytesMin);
   Tier tier(disk);
