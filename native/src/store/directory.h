@@ -122,7 +122,7 @@ class Directory {
 
   [[nodiscard]] const Slot& slot(uint32_t number) const { return slots_[number]; }
   [[nodiscard]] std::string_view key(const Slot& slot) const;
-  /// Slots from here on were never used; a walk over all objects ends here.
+  /// Slots from here on are free; a walk over all objects ends here.
   [[nodiscard]] uint32_t slotsTouched() const { return static_cast<uint32_t>(slots_.size()); }
   [[nodiscard]] uint32_t slotsUsed() const { return static_cast<uint32_t>(byId_.size() + tombstones_.size()); }
   [[nodiscard]] uint64_t objects() const { return objects_; }
@@ -153,6 +153,7 @@ class Directory {
   struct Survey;
 
   [[nodiscard]] Finding inspect(uint32_t number, Slot* out) const;
+  [[nodiscard]] uint32_t endOfUsed(uint32_t begin, uint32_t end) const;
   [[nodiscard]] Survey survey(std::span<Slot> found, uint32_t begin, uint32_t end) const;
   [[nodiscard]] Survey surveyAll(std::span<Slot> found, unsigned threads) const;
   void dropOverlapping(std::vector<uint32_t>& whole, std::vector<uint32_t>& dropped, Recovery& recovery);

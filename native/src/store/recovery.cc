@@ -6,6 +6,7 @@
 #include <future>
 #include <system_error>
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 #include "base/quiet_thread.h"
@@ -25,6 +26,38 @@ bool neverUsed(const DirectoryRecord& record) {
   return std::memcmp(&record, &zero, sizeof record) == 0;
 }
 
+/// Threads look at neighbouring ranges of the slots; joined in the order of the ranges, what they found does not depend
+/// on how many they were.
+template <typename Look>
+std::vector<std::invoke_result_t<Look, uint32_t, uint32_t>> inParts(uint32_t slots, unsigned threads, Look look) {
+  using Found = std::invoke_result_t<Look, uint32_t, uint32_t>;
+  threads = std::max(threads, 1U);
+  const uint32_t share = slots / threads + 1;
+  std::vector<std::packaged_task<Found()>> parts;
+  for (unsigned i = 0; i < threads; ++i) {
+    const uint32_t begin = std::min(slots, i * share);
+    const uint32_t end = std::min(slots, begin + share);
+    parts.emplace_back([&look, begin, end] { return look(begin, end); });
+  }
+  std::vector<std::thread> others;
+  others.reserve(threads);
+  for (unsigned i = 1; i < threads; ++i) {
+    try {
+      others.push_back(startQuietThread("kvpool-recovery", [&part = parts[i]] { part(); }));
+    } catch (const std::system_error&) {
+      parts[i]();  // no thread to be had: slower, not worse
+    }
+  }
+  parts[0]();
+  for (std::thread& other : others)
+    other.join();
+  std::vector<Found> found;
+  found.reserve(threads);
+  for (std::packaged_task<Found()>& done : parts)
+    found.push_back(done.get_future().get());
+  return found;
+}
+
 }  // namespace
 
 unsigned recoveryThreads(unsigned processors, uint32_t slots) {
@@ -36,8 +69,16 @@ struct Directory::Survey {
   std::vector<uint32_t> whole;
   std::vector<uint32_t> dropped;  // their records in the file are not free yet
   Recovery counts;
-  uint32_t touched = 0;  // all slots from here on were never used
 };
+
+/// The number behind the last slot of a range that is not free; 0 when all are. Such slots are as good as never used,
+/// and a slot in memory for each there could be would take a 50th of the segment.
+uint32_t Directory::endOfUsed(uint32_t begin, uint32_t end) const {
+  Slot ignored;
+  while (end > begin && inspect(end - 1, &ignored) == Finding::Free)
+    --end;
+  return end > begin ? end : 0;
+}
 
 Directory::Survey Directory::survey(std::span<Slot> found, uint32_t begin, uint32_t end) const {
   Survey survey;
@@ -53,52 +94,28 @@ Directory::Survey Directory::survey(std::span<Slot> found, uint32_t begin, uint3
       survey.counts.torn += finding == Finding::Torn ? 1 : 0;
       survey.counts.invalid += finding == Finding::Invalid ? 1 : 0;
     }
-    if (finding != Finding::Free || slot.generation != 0) survey.touched = number + 1;
   }
   return survey;
 }
 
-/// Threads look at neighbouring ranges; joined in the order of the slots, what they found does not depend on how many
-/// they were.
 Directory::Survey Directory::surveyAll(std::span<Slot> found, unsigned threads) const {
-  const uint32_t share = geometry_.slots / threads + 1;
-  std::vector<std::packaged_task<Survey()>> parts;
-  for (unsigned i = 0; i < threads; ++i) {
-    const uint32_t begin = std::min(geometry_.slots, i * share);
-    const uint32_t end = std::min(geometry_.slots, begin + share);
-    parts.emplace_back([this, found, begin, end] { return survey(found, begin, end); });
-  }
-  std::vector<std::thread> others;
-  others.reserve(threads);
-  for (unsigned i = 1; i < threads; ++i) {
-    try {
-      others.push_back(startQuietThread("kvpool-recovery", [&part = parts[i]] { part(); }));
-    } catch (const std::system_error&) {
-      parts[i]();  // no thread to be had: slower, not worse
-    }
-  }
-  parts[0]();
-  for (std::thread& other : others)
-    other.join();
   Survey all;
-  for (std::packaged_task<Survey()>& done : parts) {
-    const Survey part = done.get_future().get();
+  const auto look = [this, found](uint32_t begin, uint32_t end) { return survey(found, begin, end); };
+  for (const Survey& part : inParts(static_cast<uint32_t>(found.size()), threads, look)) {
     all.whole.insert(all.whole.end(), part.whole.begin(), part.whole.end());
     all.dropped.insert(all.dropped.end(), part.dropped.begin(), part.dropped.end());
     all.counts.unfinished += part.counts.unfinished;
     all.counts.torn += part.counts.torn;
     all.counts.invalid += part.counts.invalid;
-    all.touched = std::max(all.touched, part.touched);
   }
   return all;
 }
 
 Recovery Directory::recover(unsigned threads) {
-  std::vector<Slot> found(geometry_.slots);
-  auto [whole, dropped, recovery, touched] = surveyAll(found, std::max(threads, 1U));
-  found.resize(touched);
-  slots_ = std::move(found);
-  slots_.shrink_to_fit();
+  const auto endOfRange = [this](uint32_t begin, uint32_t end) { return endOfUsed(begin, end); };
+  const std::vector<uint32_t> ends = inParts(geometry_.slots, threads, endOfRange);
+  slots_ = std::vector<Slot>(*std::max_element(ends.begin(), ends.end()));
+  auto [whole, dropped, recovery] = surveyAll(slots_, threads);
 
   dropOverlapping(whole, dropped, recovery);
   restore(whole, dropped, recovery);
@@ -106,7 +123,7 @@ Recovery Directory::recover(unsigned threads) {
     slots_[number] = Slot{};
     storeRecord(number);
   }
-  for (uint32_t number = touched; number-- > 0;) {
+  for (uint32_t number = slotsTouched(); number-- > 0;) {
     if (slots_[number].state == SlotState::Free) freeSlots_.push_back(number);
   }
   recovery.restored = objects_;

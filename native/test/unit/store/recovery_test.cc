@@ -2,7 +2,10 @@
 // What a restart makes of damaged bytes: nothing wrong is ever restored, what is whole is.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <functional>
+#include <stdexcept>
+#include <string>
 
 #include "seed.h"
 #include "segment_in_memory.h"
@@ -157,6 +160,40 @@ TEST_F(RecoveryTest, HowManyThreadsReadItMakesNoDifference) {
     EXPECT_EQ(segment.directory->idsHash(), idsHash) << threads;
     EXPECT_TRUE(segment.memory == mended) << threads;
   }
+}
+
+/// The most memory this process had since forgetPeak(), and what it has now, in KiB.
+uint64_t statusKiB(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(name + ":")) return std::stoull(line.substr(name.size() + 1));
+  }
+  throw std::runtime_error("no " + name);
+}
+void forgetPeak() {
+  std::ofstream("/proc/self/clear_refs") << "5";
+}
+
+/// A limit of memory follows from what is in a segment, so a start may not ask for what could be.
+TEST(RecoveryMemoryTest, SlotsThatAreFreeTakeNone) {
+  SegmentInMemory segment(uint64_t{4} << 30);
+  ASSERT_GT(segment.geometry.slots * sizeof(Slot), uint64_t{64} << 20);
+  const ExtentRef freed = segment.put({1, 1}, "freed", "value");
+  const ExtentRef kept = segment.put({1, 2}, "kept", "value");
+  const ExtentRef last = segment.put({1, 3}, "last", "value");
+  ASSERT_TRUE(segment.directory->free(freed, {1, 1}));
+  ASSERT_TRUE(segment.directory->free(last, {1, 3}));
+  for (const unsigned threads : {1U, 2U}) {
+    forgetPeak();
+    const uint64_t before = statusKiB("VmRSS");
+    EXPECT_EQ(segment.open(threads).restored, 1U);
+    EXPECT_LT(statusKiB("VmHWM"), before + (uint64_t{32} << 10)) << threads;
+    EXPECT_EQ(segment.directory->slotsTouched(), kept.slot + 1);
+    EXPECT_EQ(segment.get(kept, {1, 2}), "value");
+  }
+  EXPECT_EQ(segment.put({1, 4}, "next", "value").slot, freed.slot);
+  EXPECT_EQ(segment.put({1, 5}, "one more", "value").slot, last.slot);
+  EXPECT_EQ(segment.open().restored, 3U);
 }
 
 TEST(RecoveryThreadsTest, MoreThanOneOnlyWhereThatPays) {
