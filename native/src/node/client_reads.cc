@@ -88,7 +88,7 @@ void ClientSessions::payloadSent(ConnectionId id) {
   const Sending sent = session.sending.front();
   session.sending.pop_front();
   if (!sent.isTier) return context_.directory.unpin(sent.generation);
-  tier_.releaseRead(sent.tierBytes);
+  releaseTier(session, sent.tierBytes);
   feedStarved();
 }
 

@@ -202,19 +202,15 @@ void ClientSessions::closed(ConnectionId id) {
   }
   if (session.ucx) --context_.stats.ucxClients;
   for (const Sending& sending : session.sending) {
-    if (sending.isTier) {
-      tier_.releaseRead(sending.tierBytes);
-    } else {
-      context_.directory.unpin(sending.generation);
-    }
+    if (!sending.isTier) context_.directory.unpin(sending.generation);
   }
   for (const Read& read : session.reads) {
     // One that is under way is dropped when it arrives.
     if (read.tierOp == 0 || (read.arrived && read.status != KV_OK)) continue;
-    tier_.releaseRead(read.request.payloadLength);
     if (read.arrived) context_.outbox.add(DropTierPayload{read.tierOp});
     tierReads_.erase(read.tierOp);
   }
+  tier_.releaseRead(session.tierBytes);
   std::erase(checking_, id);
   std::erase(starved_, id);
   sessions_.erase(id);

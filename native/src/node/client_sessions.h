@@ -103,6 +103,7 @@ class ClientSessions {
     std::deque<Sending> sending;        // in the order in which they are sent
     std::deque<Read> reads;             // the first one is being checked or read, the others wait behind it
     std::optional<PayloadCheck> check;  // of the first one
+    uint64_t tierBytes = 0;             // of payloads from the tier: being read, waiting, being sent
   };
 
   [[nodiscard]] bool knowsActive(const Session& session) const;
@@ -117,7 +118,8 @@ class ClientSessions {
   bool serve(ConnectionId id, Session& session, Read& read);
   bool serveTier(ConnectionId id, Session& session, Read& read);
   /// Has the tier read it, if it may begin now; KV_NOT_FOUND, KV_QUEUE_FULL.
-  int32_t beginTierRead(ConnectionId id, Read& read);
+  int32_t beginTierRead(ConnectionId id, Session& session, Read& read);
+  void releaseTier(Session& session, uint64_t bytes);
   void readAhead(ConnectionId id, Session& session);
   void feedStarved();
   void refuseRead(ConnectionId id, uint64_t requestId, int32_t status);

@@ -7,19 +7,26 @@
 
 namespace kvpool::node {
 
-int32_t ClientSessions::beginTierRead(ConnectionId id, Read& read) {
+int32_t ClientSessions::beginTierRead(ConnectionId id, Session& session, Read& read) {
+  const ReadRequest& request = read.request;
   const Result<Tier::Begun> begun =
-      tier_.beginRead(read.request.extent, read.request.objectId, read.request.payloadLength);
+      tier_.beginRead(request.extent, request.objectId, request.payloadLength, session.tierBytes);
   if (!begun.ok()) return begun.status().code();
+  session.tierBytes += request.payloadLength;
   read.tierOp = begun.value().op;
   read.crc = begun.value().crc;
   tierReads_.emplace(read.tierOp, id);
   return KV_OK;
 }
 
+void ClientSessions::releaseTier(Session& session, uint64_t bytes) {
+  session.tierBytes -= bytes;
+  tier_.releaseRead(bytes);
+}
+
 bool ClientSessions::serveTier(ConnectionId id, Session& session, Read& read) {
   if (read.tierOp == 0) {
-    const int32_t begun = beginTierRead(id, read);
+    const int32_t begun = beginTierRead(id, session, read);
     if (begun == KV_QUEUE_FULL) starved_.push_back(id);
     if (begun != KV_NOT_FOUND) return false;
     read.status = KV_NOT_FOUND;
@@ -48,7 +55,7 @@ void ClientSessions::readAhead(ConnectionId id, Session& session) {
   for (Read& read : session.reads) {
     if (++looked > kReadsAheadMax) return;
     const bool may = read.request.extent.segment == kTierSegment && read.tierOp == 0 && looked > 1;
-    if (may && tier_.roomForReads()) static_cast<void>(beginTierRead(id, read));
+    if (may && tier_.roomForReads(session.tierBytes)) static_cast<void>(beginTierRead(id, session, read));
   }
 }
 
@@ -64,7 +71,7 @@ void ClientSessions::tierRead(uint64_t op, int32_t status) {
     if (read.tierOp != op) continue;
     read.arrived = true;
     read.status = status;
-    if (status != KV_OK) tier_.releaseRead(read.request.payloadLength);
+    if (status != KV_OK) releaseTier(session, read.request.payloadLength);
   }
   continueReads(id, session);
   readAhead(id, session);
@@ -72,7 +79,7 @@ void ClientSessions::tierRead(uint64_t op, int32_t status) {
 }
 
 void ClientSessions::feedStarved() {
-  if (starved_.empty() || !tier_.roomForReads()) return;
+  if (starved_.empty() || !tier_.roomForReads(0)) return;
   for (const ConnectionId id : std::exchange(starved_, {})) {
     const auto found = sessions_.find(id);
     if (found != sessions_.end()) continueReads(id, found->second);

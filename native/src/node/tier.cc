@@ -161,13 +161,19 @@ void Tier::purgeSlice() {
 
 // ---- reads ----
 
-Result<Tier::Begun> Tier::beginRead(const ExtentRef& extent, const ObjectId& id, uint64_t payloadLength) {
+bool Tier::roomForReads(uint64_t heldBytes) const {
+  const uint64_t rest = kReadBytesMax - std::min(readBytes_, kReadBytesMax);
+  return rest > 0 && heldBytes <= rest / kReadShareOfRest;
+}
+
+Result<Tier::Begun> Tier::beginRead(const ExtentRef& extent, const ObjectId& id, uint64_t payloadLength,
+                                    uint64_t heldBytes) {
   const ssd::Table::Slot* slot = on() ? context_.table->find(extent, id) : nullptr;
   const bool same = slot != nullptr && slot->object.payloadLength == payloadLength;
   if (!same || context_.directory.removed(id, slot->object.key)) {
     return Status(KV_NOT_FOUND, "the SSD does not hold it");
   }
-  if (!roomForReads()) return Status(KV_QUEUE_FULL, "as much as may be is read from the SSD already");
+  if (!roomForReads(heldBytes)) return Status(KV_QUEUE_FULL, "as much as may be is read from the SSD already");
   context_.table->pin(extent.generation);
   readBytes_ += payloadLength;
   reading_[++lastOp_] = {extent, id};

@@ -22,6 +22,9 @@ class Tier {
   static constexpr size_t kDemotionsMax = 256;
   /// Payloads read ahead of what clients have taken; one of any size may be.
   static constexpr uint64_t kReadBytesMax = uint64_t{256} << 20;
+  /// One connection may hold this part of what is left of that: a quarter of all when it is the only one, and never
+  /// the last of it, however many have stopped taking theirs.
+  static constexpr uint64_t kReadShareOfRest = 3;
   /// Blocks of the table written at a time.
   static constexpr size_t kStoreBlocksMax = 256;
   /// A write of the table that takes longer ends the tier: leaders and removals wait for such writes.
@@ -53,10 +56,11 @@ class Tier {
     uint64_t op = 0;
     uint32_t crc = 0;
   };
-  /// Begins to read an object; payloadRead() comes with its number. KV_NOT_FOUND; KV_QUEUE_FULL when as much as may be
-  /// is read already, and roomForReads() says when to ask again.
-  Result<Begun> beginRead(const ExtentRef& extent, const ObjectId& id, uint64_t payloadLength);
-  [[nodiscard]] bool roomForReads() const { return readBytes_ < kReadBytesMax; }
+  /// Begins to read an object for a connection that holds so many bytes; payloadRead() comes with its number.
+  /// KV_NOT_FOUND; KV_QUEUE_FULL when roomForReads() says so.
+  Result<Begun> beginRead(const ExtentRef& extent, const ObjectId& id, uint64_t payloadLength, uint64_t heldBytes);
+  /// Whether a connection that holds payloads of so many bytes may have one more.
+  [[nodiscard]] bool roomForReads(uint64_t heldBytes) const;
   /// A payload that was read is sent, or of no use to anybody.
   void releaseRead(uint64_t payloadLength) { readBytes_ -= payloadLength; }
 

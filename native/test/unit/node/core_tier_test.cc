@@ -3,111 +3,14 @@
 // costs only what lies on it.
 #include <gtest/gtest.h>
 
-#include "core_in_memory.h"
+#include "tier_fixture.h"
 
 namespace kvpool::node {
 namespace {
 
-using test::CoreInMemory;
 using test::kClient;
 using test::kLeader;
 using test::kMaster;
-
-const std::string kValue(10'000, 'v');
-
-class TierTest : public ::testing::Test {
- protected:
-  TierTest() {
-    node.addTier();
-    meet();
-  }
-  void meet() {
-    node.connectMaster(kMaster);
-    node.fence(kMaster, kLeader);
-    node.connectClient(kClient);
-    node.inbox(kMaster).clear();
-  }
-  void restart() {
-    node.restart();
-    meet();
-  }
-  void work() {
-    while (node.workTier()) {
-    }
-  }
-
-  ExtentRef put(uint64_t counter, const std::string& value = kValue) {
-    return node.write(kClient, kLeader, {3, counter}, key(counter), value).extent;
-  }
-  static std::string key(uint64_t counter) { return "key-" + std::to_string(counter); }
-  void demote(uint64_t counter, const ExtentRef& memory, const Authority& authority = kLeader) {
-    Copy copy;
-    const std::string name = key(counter);
-    copy.requestId = counter;
-    copy.authority = authority;
-    copy.objectId = {3, counter};
-    copy.payloadLength = kValue.size();
-    copy.payloadCrc = crc32c(kValue);
-    copy.sourceIncarnation = CoreInMemory::kIncarnation;
-    copy.sourceExtent = memory;
-    copy.toTier = true;
-    copy.key = name;
-    node.frame(kMaster, [&](wire::Bytes& out) { test::appendCopy(out, copy); });
-  }
-  std::vector<int32_t> answers() {
-    std::vector<int32_t> out;
-    for (const wire::Bytes& body : node.inbox(kMaster)) {
-      if (wire::templateOf(body) == test::sbe::CommandAck::SBE_TEMPLATE_ID) {
-        out.push_back(test::readCommandAck(body).status);
-      }
-    }
-    node.inbox(kMaster).clear();
-    return out;
-  }
-  /// In memory and on the SSD; answers where it is there.
-  ExtentRef putBoth(uint64_t counter) {
-    demote(counter, put(counter));
-    work();
-    EXPECT_EQ(answers(), std::vector<int32_t>{KV_OK});
-    const std::optional<uint32_t> slot = node.table->slotOf({3, counter});
-    return {kTierSegment, slot.value(), node.table->slot(slot.value()).object.generation};
-  }
-  void ask(uint64_t counter, const ExtentRef& extent) {
-    node.frame(kClient, [&](wire::Bytes& out) {
-      appendReadRequest(out, {counter, extent, {3, counter}, kValue.size()});
-    });
-  }
-  /// The value, or the status that came instead.
-  std::string read(uint64_t counter, const ExtentRef& extent) {
-    node.others.clear();
-    ask(counter, extent);
-    work();
-    const ReadReply reply = readReadReply(node.last(kClient, test::sbe::ReadReply::SBE_TEMPLATE_ID));
-    if (reply.status != KV_OK) return statusName(reply.status);
-    const auto& send = std::get<SendTierPayload>(node.others.back());
-    const std::span<uint8_t> bytes = node.tierPayloads.at(send.op).bytes().first(send.length);
-    EXPECT_EQ(send.crc, crc32c(bytes.data(), bytes.size()));
-    std::string value(bytes.begin(), bytes.end());
-    node.tierPayloads.erase(send.op);
-    node.core->payloadSent(kClient);
-    node.act();
-    return value;
-  }
-  size_t inSnapshot() {
-    node.connectMaster(kMaster + 1, 1);
-    return inSnapshotOf(kMaster + 1);
-  }
-  size_t inSnapshotOf(ConnectionId master) {
-    size_t found = 0;
-    for (const test::Records& records : node.records(master)) {
-      for (const auto& record : records.records)
-        found += record.extent.segment == kTierSegment ? 1 : 0;
-    }
-    return found;
-  }
-
-  CoreInMemory node{2};
-};
 
 TEST_F(TierTest, AnObjectGoesThereAndIsReadFromThereWithoutItsMemory) {
   const ExtentRef memory = put(1);
@@ -311,31 +214,6 @@ TEST_F(TierTest, AFreeThatTheDiskCannotTakeIsAnsweredBeforeItsRecordGoes) {
   ASSERT_NE(ack, types.end());
   ASSERT_NE(record, types.end());
   EXPECT_LT(ack, record) << "a master takes what it still knows then for not freed";
-}
-
-TEST_F(TierTest, ReadersAreAnsweredInTheirOrderAcrossMedia) {
-  const ExtentRef onDisk = putBoth(1);
-  const ExtentRef memory = put(2);
-  node.others.clear();
-  ask(1, onDisk);
-  ask(2, memory);
-  EXPECT_TRUE(node.others.empty()) << "the second waits behind the first";
-  work();
-  ASSERT_EQ(node.others.size(), 2U);
-  EXPECT_TRUE(std::holds_alternative<SendTierPayload>(node.others[0]));
-  EXPECT_TRUE(std::holds_alternative<SendPayload>(node.others[1]));
-}
-
-TEST_F(TierTest, AReaderThatLeavesTakesNothingWithIt) {
-  const ExtentRef extent = putBoth(1);
-  ask(1, extent);
-  node.core->closed(node.nowMs, kClient);
-  work();
-  EXPECT_TRUE(node.tierPayloads.empty());
-  node.connectClient(kClient + 1);
-  node.frame(kClient + 1, [&](wire::Bytes& out) { appendReadRequest(out, {1, extent, {3, 1}, kValue.size()}); });
-  work();
-  EXPECT_EQ(readReadReply(node.last(kClient + 1, test::sbe::ReadReply::SBE_TEMPLATE_ID)).status, KV_OK);
 }
 
 TEST_F(TierTest, RefusalsNameWhatIsWrong) {

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What clients read from the SSD of a node: with whom they share it, and who waits for whom.
+#include <gtest/gtest.h>
+
+#include "tier_fixture.h"
+
+namespace kvpool::node {
+namespace {
+
+using test::kClient;
+using test::kLeader;
+using test::kMaster;
+
+using TierReadsTest = TierTest;
+
+TEST_F(TierReadsTest, ReadersAreAnsweredInTheirOrderAcrossMedia) {
+  const ExtentRef onDisk = putBoth(1);
+  const ExtentRef memory = put(2);
+  node.others.clear();
+  ask(1, onDisk);
+  ask(2, memory);
+  EXPECT_TRUE(node.others.empty()) << "the second waits behind the first";
+  work();
+  ASSERT_EQ(node.others.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<SendTierPayload>(node.others[0]));
+  EXPECT_TRUE(std::holds_alternative<SendPayload>(node.others[1]));
+}
+
+/// An engine that is stopped in the middle of its batch takes nothing for as long as its connection lives.
+TEST_F(TierReadsTest, ReadersThatStopLeaveRoomForOthers) {
+  const std::string value(size_t{4} << 20, 'w');
+  const ExtentRef memory = put(1, value);
+  demote(1, memory, kLeader, value);
+  work();
+  const ExtentRef extent = tierExtent(1);
+  constexpr ConnectionId kStopped = 4;  // connections that take nothing
+  for (ConnectionId reader = kClient; reader < kClient + kStopped; ++reader) {
+    if (reader != kClient) node.connectClient(reader);
+    node.others.clear();
+    for (uint64_t request = 1; request <= Tier::kReadBytesMax / value.size(); ++request)
+      askOf(reader, request, 1, extent, value.size());
+    work();
+    const uint64_t share = node.others.size() * value.size();
+    EXPECT_GT(share, 0U);
+    EXPECT_LE(share, Tier::kReadBytesMax / 4 + value.size());
+  }
+  node.connectClient(kClient + kStopped);
+  askOf(kClient + kStopped, 1, 1, extent, value.size());
+  work();
+  EXPECT_EQ(readReadReply(node.last(kClient + kStopped, test::sbe::ReadReply::SBE_TEMPLATE_ID)).status, KV_OK);
+}
+
+TEST_F(TierReadsTest, AReaderThatGoesOnGetsAllItAskedFor) {
+  const std::string value(size_t{4} << 20, 'w');
+  const ExtentRef memory = put(1, value);
+  demote(1, memory, kLeader, value);
+  work();
+  const ExtentRef extent = tierExtent(1);
+  node.others.clear();
+  constexpr uint64_t kReads = 64;
+  for (uint64_t request = 1; request <= kReads; ++request)
+    askOf(kClient, request, 1, extent, value.size());
+  work();
+  for (size_t taken = 0; taken < kReads; ++taken) {
+    ASSERT_GT(node.others.size(), taken) << "nothing more was read";
+    node.tierPayloads.erase(std::get<SendTierPayload>(node.others[taken]).op);
+    node.core->payloadSent(kClient);
+    node.act();
+    work();
+  }
+  EXPECT_EQ(node.others.size(), kReads);
+}
+
+TEST_F(TierReadsTest, AReaderThatLeavesTakesNothingWithIt) {
+  const ExtentRef extent = putBoth(1);
+  ask(1, extent);
+  node.core->closed(node.nowMs, kClient);
+  work();
+  EXPECT_TRUE(node.tierPayloads.empty());
+  node.connectClient(kClient + 1);
+  node.frame(kClient + 1, [&](wire::Bytes& out) { appendReadRequest(out, {1, extent, {3, 1}, kValue.size()}); });
+  work();
+  EXPECT_EQ(readReadReply(node.last(kClient + 1, test::sbe::ReadReply::SBE_TEMPLATE_ID)).status, KV_OK);
+}
+
+}  // namespace
+}  // namespace kvpool::node
