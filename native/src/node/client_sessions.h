@@ -45,6 +45,8 @@ class ClientSessions {
   void pushed(uint64_t transfer, bool good);
   /// The tier has read a payload, or could not.
   void tierRead(uint64_t op, int32_t status);
+  /// It will not read anything any more, nor what it had begun.
+  void tierEnded(const std::vector<uint64_t>& begun);
   void closed(ConnectionId id);
   void tick(uint64_t nowMs);
 

@@ -2,6 +2,7 @@
 // The part of ClientSessions that reads from the SSD: begun as soon as there is room, answered in the order of
 // requests.
 #include <utility>
+#include <vector>
 
 #include "node/client_sessions.h"
 
@@ -75,6 +76,12 @@ void ClientSessions::tierRead(uint64_t op, int32_t status) {
   }
   continueReads(id, session);
   readAhead(id, session);
+  feedStarved();
+}
+
+void ClientSessions::tierEnded(const std::vector<uint64_t>& begun) {
+  for (const uint64_t op : begun)
+    tierRead(op, KV_NOT_FOUND);
   feedStarved();
 }
 

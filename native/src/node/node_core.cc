@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/node_core.h"
 
+#include <optional>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace kvpool::node {
 
@@ -113,14 +115,21 @@ void NodeCore::pushed(uint64_t transfer, bool good) {
 
 void NodeCore::tierWritten(uint64_t op, const Status& outcome) {
   tier_.payloadWritten(op, outcome);
+  tellReadersOfEnd();
 }
 
 void NodeCore::tierStored(const Status& outcome) {
   tier_.stored(outcome);
+  tellReadersOfEnd();
 }
 
 void NodeCore::tierRead(uint64_t op, const Status& outcome) {
   clients_.tierRead(op, tier_.payloadRead(op, outcome));
+  tellReadersOfEnd();
+}
+
+void NodeCore::tellReadersOfEnd() {
+  if (const std::optional<std::vector<uint64_t>> ended = tier_.takeEnded()) clients_.tierEnded(*ended);
 }
 
 void NodeCore::sent(ConnectionId id, uint64_t bytes) {
@@ -143,6 +152,7 @@ void NodeCore::tick(uint64_t nowMs) {
   copies_.tick(nowMs);
   scrub_.tick(nowMs);
   tier_.tick(nowMs);
+  tellReadersOfEnd();
 }
 
 void NodeCore::endTurn() {

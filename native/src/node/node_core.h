@@ -86,6 +86,7 @@ class NodeCore {
   [[nodiscard]] bool isEmpty() const;
   [[nodiscard]] bool sweepMayGoOn() const;
   [[nodiscard]] bool tierMayGoOn() const;
+  void tellReadersOfEnd();
 
   CoreContext context_;
   Copies copies_;

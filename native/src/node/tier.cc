@@ -71,6 +71,7 @@ void Tier::payloadWritten(uint64_t op, const Status& outcome) {
 void Tier::flush() {
   if (batch_ != nullptr || !context_.table->isDirty()) return;
   batch_ = std::make_shared<const ssd::Table::Batch>(context_.table->takeDirty(kStoreBlocksMax));
+  batchOp_ = ++lastOp_;
   context_.outbox.add(TierStore{batch_});
 }
 
@@ -162,6 +163,7 @@ void Tier::purgeSlice() {
 // ---- reads ----
 
 bool Tier::roomForReads(uint64_t heldBytes) const {
+  if (!on()) return true;  // to be told so
   const uint64_t rest = kReadBytesMax - std::min(readBytes_, kReadBytesMax);
   return rest > 0 && heldBytes <= rest / kReadShareOfRest;
 }
@@ -209,16 +211,21 @@ int32_t Tier::payloadRead(uint64_t op, const Status& outcome) {
 
 // ---- the end of it ----
 
+bool Tier::Watch::outOfPatience(uint64_t oldest, uint64_t passedMs) {
+  waitedMs = oldest == op ? waitedMs + passedMs : 0;
+  op = oldest;
+  return oldest != 0 && waitedMs >= kPatienceMs;
+}
+
 void Tier::tick(uint64_t nowMs) {
   // A process that was stopped has not waited for the disk all that time.
-  waitedMs_ += std::min(nowMs - lastTickMs_, kTickMsMax);
+  const uint64_t passedMs = std::min(nowMs - lastTickMs_, kTickMsMax);
   lastTickMs_ = nowMs;
-  if (batch_ != watched_) {
-    watched_ = batch_;
-    waitedMs_ = 0;
-  }
-  if (batch_ == nullptr || waitedMs_ < kStoreMsMax) return;
-  fail("a write of its table takes more than " + std::to_string(kStoreMsMax / 1000) + " s; look at the disk");
+  const bool stores = storeWatch_.outOfPatience(batch_ == nullptr ? 0 : batchOp_, passedMs);
+  const bool reads = readWatch_.outOfPatience(reading_.empty() ? 0 : reading_.begin()->first, passedMs);
+  if (!stores && !reads) return;
+  fail((stores ? "a write of its table" : "a read") + std::string(" takes more than ") +
+       std::to_string(kPatienceMs / 1000) + " s; look at the disk");
 }
 
 /// What is in memory goes on. The segment forgets the tier, so that the next life does not believe it: what is freed
@@ -237,6 +244,12 @@ void Tier::fail(const std::string& why) {
     answer(pending.master, pending.requestId, true, KV_IO);
   frees_.clear();
   freesBySlot_.clear();
+  ended_.emplace();
+  for (const auto& [op, reading] : reading_) {
+    context_.table->unpin(reading.extent.generation);
+    ended_->push_back(op);
+  }
+  reading_.clear();
   purging_ = false;
   dropping_ = true;
   next_ = 0;

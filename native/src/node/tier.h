@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "node/commands.h"
 #include "node/core_context.h"
@@ -27,8 +29,8 @@ class Tier {
   static constexpr uint64_t kReadShareOfRest = 3;
   /// Blocks of the table written at a time.
   static constexpr size_t kStoreBlocksMax = 256;
-  /// A write of the table that takes longer ends the tier: leaders and removals wait for such writes.
-  static constexpr uint64_t kStoreMsMax = 10'000;
+  /// A write of the table, or a read, that takes longer ends the tier: leaders, removals and readers wait for those.
+  static constexpr uint64_t kPatienceMs = 10'000;
   /// What one tick adds to that at most.
   static constexpr uint64_t kTickMsMax = 500;
   /// Slots looked at in one turn when much goes at once.
@@ -68,6 +70,8 @@ class Tier {
   void stored(const Status& outcome);
   /// The status for the reader. What does not match its checksum is dropped.
   int32_t payloadRead(uint64_t op, const Status& outcome);
+  /// Once after the tier has ended: the reads that were under way, which nobody need wait for any more.
+  std::optional<std::vector<uint64_t>> takeEnded() { return std::exchange(ended_, std::nullopt); }
 
   /// Whether something that was freed here would be there again after a crash. Whoever leads next must not hear of what
   /// it has until that is over, or it would take for stored what is about to go, and for gone what may return.
@@ -92,6 +96,13 @@ class Tier {
     ExtentRef extent;
     ObjectId objectId;
   };
+  /// How long one thing has been the oldest of those that the device has to do.
+  struct Watch {
+    uint64_t op = 0;
+    uint64_t waitedMs = 0;
+    /// `oldest`: 0 when there is none.
+    [[nodiscard]] bool outOfPatience(uint64_t oldest, uint64_t passedMs);
+  };
   struct PendingFree {
     ConnectionId master = 0;
     uint64_t requestId = 0;
@@ -115,9 +126,11 @@ class Tier {
   std::map<uint32_t, Demotion> storing_;  // by slot
   std::map<uint64_t, Reading> reading_;   // by op
   uint64_t readBytes_ = 0;
-  std::shared_ptr<const ssd::Table::Batch> batch_;    // being stored
-  std::shared_ptr<const ssd::Table::Batch> watched_;  // the one that the latest tick saw
-  uint64_t waitedMs_ = 0;                             // for it
+  std::optional<std::vector<uint64_t>> ended_;
+  std::shared_ptr<const ssd::Table::Batch> batch_;  // being stored
+  uint64_t batchOp_ = 0;
+  Watch storeWatch_;
+  Watch readWatch_;
   uint64_t lastTickMs_ = 0;
   PendingFree collecting_;
   std::vector<uint32_t> collected_;  // slots that collecting_ waits for

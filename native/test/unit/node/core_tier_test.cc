@@ -91,13 +91,7 @@ TEST_F(TierTest, ADiskThatHangsEndsTheTierAndHoldsUpNobodyForLonger) {
   node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {3, 1}}}); });
   node.frame(kMaster, [&](wire::Bytes& out) { test::appendFence(out, 8, {6, 66}, 1000); });
   node.inbox(kMaster).clear();
-  // The process is stopped now and then; that is not the time of the disk.
-  const auto awhile = [&] {
-    node.frame(kMaster, [](wire::Bytes& out) { wire::appendHeartbeat(out); });
-    node.tick(2'000);
-  };
-  const size_t ticks = Tier::kStoreMsMax / Tier::kTickMsMax;
-  for (size_t i = 0; i < ticks; ++i)
+  for (size_t i = 0; i < kTicksOfPatience; ++i)
     awhile();
   EXPECT_TRUE(node.core->snapshot().tierProblem.empty());
   awhile();

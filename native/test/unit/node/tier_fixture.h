@@ -34,6 +34,12 @@ class TierTest : public ::testing::Test {
     while (node.workTier()) {
     }
   }
+  /// The process is stopped now and then; that is not the time of the disk.
+  void awhile() {
+    node.frame(test::kMaster, [](wire::Bytes& out) { wire::appendHeartbeat(out); });
+    node.tick(4 * Tier::kTickMsMax);
+  }
+  static constexpr size_t kTicksOfPatience = Tier::kPatienceMs / Tier::kTickMsMax;
 
   ExtentRef put(uint64_t counter, const std::string& value = kValue) {
     return node.write(test::kClient, test::kLeader, {3, counter}, key(counter), value).extent;
@@ -94,6 +100,14 @@ class TierTest : public ::testing::Test {
     node.core->payloadSent(test::kClient);
     node.act();
     return value;
+  }
+  /// Of the reads of a connection, in the order in which they were answered.
+  std::vector<ReadReply> replies(ConnectionId client) {
+    std::vector<ReadReply> out;
+    for (const wire::Bytes& body : node.inbox(client)) {
+      if (wire::templateOf(body) == test::sbe::ReadReply::SBE_TEMPLATE_ID) out.push_back(readReadReply(body));
+    }
+    return out;
   }
   size_t inSnapshot() {
     node.connectMaster(test::kMaster + 1, 1);

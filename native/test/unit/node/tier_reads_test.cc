@@ -71,6 +71,67 @@ TEST_F(TierReadsTest, AReaderThatGoesOnGetsAllItAskedFor) {
   EXPECT_EQ(node.others.size(), kReads);
 }
 
+TEST_F(TierReadsTest, ADiskThatHangsOnReadsEndsTheTierAndNobodyWaitsForThem) {
+  const ExtentRef extent = putBoth(1);
+  node.inbox(kClient).clear();
+  node.others.clear();
+  constexpr size_t kReads = 2 * ClientSessions::kReadsAheadMax;
+  for (uint64_t request = 1; request <= kReads; ++request)
+    askOf(kClient, request, 1, extent, kValue.size());
+  EXPECT_LT(node.tierJobs.size(), kReads) << "some are not even begun";
+  for (size_t i = 0; i < kTicksOfPatience; ++i)
+    awhile();
+  EXPECT_EQ(node.core->snapshot().tierProblem, "");
+  awhile();
+  EXPECT_EQ(node.core->snapshot().tierProblem, "a read takes more than 10 s; look at the disk");
+  const auto answered = replies(kClient);
+  ASSERT_EQ(answered.size(), kReads);
+  for (const ReadReply& reply : answered)
+    EXPECT_EQ(reply.status, KV_NOT_FOUND);
+
+  work();  // too late
+  EXPECT_EQ(replies(kClient).size(), kReads);
+  EXPECT_TRUE(node.others.empty());
+  EXPECT_TRUE(node.tierPayloads.empty());
+}
+
+TEST_F(TierReadsTest, ADiskThatIsSlowAndGoesOnStays) {
+  const ExtentRef extent = putBoth(1);
+  node.inbox(kClient).clear();
+  ask(1, extent);
+  for (int round = 0; round < 3; ++round) {
+    ask(1, extent);
+    for (size_t i = 0; i < kTicksOfPatience; ++i)
+      awhile();
+    const node::Action next = node.tierJobs.at(1);
+    node.tierJobs.pop_back();
+    ASSERT_TRUE(node.workTier());
+    node.tierJobs.push_back(next);
+  }
+  EXPECT_EQ(node.core->snapshot().tierProblem, "");
+  EXPECT_EQ(replies(kClient).size(), 3U);
+}
+
+TEST_F(TierReadsTest, WhoWaitsForRoomIsToldOfTheEnd) {
+  const std::string value(size_t{4} << 20, 'w');
+  demote(1, put(1, value), kLeader, value);
+  work();
+  const ExtentRef extent = tierExtent(1);
+  node.inbox(kClient).clear();
+  constexpr uint64_t kReads = 64;
+  for (uint64_t request = 1; request <= kReads; ++request)
+    askOf(kClient, request, 1, extent, value.size());
+  work();
+  ASSERT_LT(replies(kClient).size(), kReads) << "it takes none of them";
+  node.connectClient(kClient + 1);
+  askOf(kClient + 1, 1, 1, extent, value.size());
+  for (size_t i = 0; i <= kTicksOfPatience; ++i)
+    awhile();
+  ASSERT_EQ(replies(kClient).size(), kReads);
+  EXPECT_EQ(replies(kClient).back().status, KV_NOT_FOUND);
+  EXPECT_EQ(replies(kClient + 1).at(0).status, KV_NOT_FOUND);
+}
+
 TEST_F(TierReadsTest, AReaderThatLeavesTakesNothingWithIt) {
   const ExtentRef extent = putBoth(1);
   ask(1, extent);
