@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of ClientSessions that answers reads: in the order of the requests, each payload checked before it is first
-// sent.
+// The part of ClientSessions that answers reads. Those of memory in the order of the requests, each payload checked
+// before it is first sent; those of the SSD go by themselves, when they come.
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -10,12 +10,16 @@
 namespace kvpool::node {
 
 void ClientSessions::read(ConnectionId id, Session& session, const Read& read) {
-  if (session.sending.size() + session.reads.size() >= kReadsQueuedMax) {
+  const size_t waiting = session.reads.size() + session.tierReads.size() + session.tierOps.size();
+  if (session.sending.size() + waiting >= kReadsQueuedMax) {
     return close(id, session, std::to_string(kReadsQueuedMax) + " reads wait, the most of one connection");
+  }
+  if (read.request.extent.segment == kTierSegment) {
+    session.tierReads.push_back(read.request);
+    return beginTierReads(id, session);
   }
   session.reads.push_back(read);
   if (session.reads.size() == 1) continueReads(id, session);
-  readAhead(id, session);
 }
 
 /// In the order of the requests, as far as no payload has to be checked first.
@@ -26,9 +30,8 @@ void ClientSessions::continueReads(ConnectionId id, Session& session) {
   }
 }
 
-bool ClientSessions::serve(ConnectionId id, Session& session, Read& read) {
+bool ClientSessions::serve(ConnectionId id, Session& session, const Read& read) {
   const ReadRequest& request = read.request;
-  if (request.extent.segment == kTierSegment) return serveTier(id, session, read);
   const store::Slot* slot = context_.directory.find(request.extent, request.objectId);
   if (slot == nullptr || slot->payloadLength != request.payloadLength) {
     ++context_.stats.readMisses;

@@ -204,12 +204,8 @@ void ClientSessions::closed(ConnectionId id) {
   for (const Sending& sending : session.sending) {
     if (!sending.isTier) context_.directory.unpin(sending.generation);
   }
-  for (const Read& read : session.reads) {
-    // One that is under way is dropped when it arrives.
-    if (read.tierOp == 0 || (read.arrived && read.status != KV_OK)) continue;
-    if (read.arrived) context_.outbox.add(DropTierPayload{read.tierOp});
-    tierReads_.erase(read.tierOp);
-  }
+  for (const uint64_t op : session.tierOps)
+    tierReads_.erase(op);  // dropped when it arrives
   tier_.releaseRead(session.tierBytes);
   std::erase(checking_, id);
   std::erase(starved_, id);

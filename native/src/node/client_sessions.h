@@ -23,8 +23,8 @@ class ClientSessions {
   /// Reads a client may have waiting for the wire; the shell stops listening to it long before.
   static constexpr size_t kReadsQueuedMax = 1024;
 
-  /// Of those, what is read from the SSD before its turn to be sent has come.
-  static constexpr size_t kReadsAheadMax = 8;
+  /// Of those, what the SSD reads at a time: it is faster when it is asked for several.
+  static constexpr size_t kTierReadsMax = 8;
 
   ClientSessions(CoreContext& context, Tier& tier) : context_(context), tier_(tier) {}
 
@@ -77,10 +77,10 @@ class ClientSessions {
   struct Read {
     ReadRequest request;
     std::optional<uint64_t> stagingOffset = {};  // through UCX
-
-    uint64_t tierOp = 0;   // 0: not begun, or not of the tier
-    bool arrived = false;  // from the tier
-    int32_t status = 0;    // of what arrived
+  };
+  struct TierRead {
+    ConnectionId connection = 0;
+    ReadRequest request;
     uint32_t crc = 0;
   };
   struct Sending {
@@ -103,9 +103,12 @@ class ClientSessions {
     std::optional<Attach> attach;
     std::optional<Attach> ucxAttach;
     std::deque<Sending> sending;        // in the order in which they are sent
-    std::deque<Read> reads;             // the first one is being checked or read, the others wait behind it
+    std::deque<Read> reads;             // of memory: the first one is being checked, the others wait behind it
     std::optional<PayloadCheck> check;  // of the first one
-    uint64_t tierBytes = 0;             // of payloads from the tier: being read, waiting, being sent
+    std::deque<ReadRequest> tierReads;  // of the tier, not begun
+    std::vector<uint64_t> tierOps;      // begun
+    uint64_t tierBytes = 0;             // of payloads from the tier: being read, being sent
+    bool starved = false;               // the next one waits for room
   };
 
   [[nodiscard]] bool knowsActive(const Session& session) const;
@@ -116,13 +119,11 @@ class ClientSessions {
   void finishWrite(ConnectionId id, const Write& write, int32_t status, uint32_t computed, uint32_t sent);
   void read(ConnectionId id, Session& session, const Read& read);
   void continueReads(ConnectionId id, Session& session);
-  /// False when the payload must be checked, or read, first.
-  bool serve(ConnectionId id, Session& session, Read& read);
-  bool serveTier(ConnectionId id, Session& session, Read& read);
-  /// Has the tier read it, if it may begin now; KV_NOT_FOUND, KV_QUEUE_FULL.
-  int32_t beginTierRead(ConnectionId id, Session& session, Read& read);
+  /// False when the payload must be checked first.
+  bool serve(ConnectionId id, Session& session, const Read& read);
+  void beginTierReads(ConnectionId id, Session& session);
+  void sendTier(Session& session, uint64_t op, const TierRead& read);
   void releaseTier(Session& session, uint64_t bytes);
-  void readAhead(ConnectionId id, Session& session);
   void feedStarved();
   void refuseRead(ConnectionId id, uint64_t requestId, int32_t status);
   void attach(ConnectionId id, Session& session, const ShmAttach& request);
@@ -140,9 +141,9 @@ class ClientSessions {
   std::unordered_map<ConnectionId, Session> sessions_;
   std::unordered_map<uint64_t, UcxTransfer> ucxTransfers_;
   uint64_t lastUcxTransfer_ = 0;
-  std::unordered_map<uint64_t, ConnectionId> tierReads_;  // by op
-  std::vector<ConnectionId> starved_;                     // sessions whose first read waits for room in the tier
-  std::vector<ConnectionId> checking_;                    // sessions with a check
+  std::unordered_map<uint64_t, TierRead> tierReads_;  // by op
+  std::vector<ConnectionId> starved_;                 // in the order in which they began to be
+  std::vector<ConnectionId> checking_;                // sessions with a check
 };
 
 }  // namespace kvpool::node

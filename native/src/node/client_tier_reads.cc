@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of ClientSessions that reads from the SSD: begun as soon as there is room, answered in the order of
-// requests.
+// The part of ClientSessions that reads from the SSD: begun in the order of the requests, as far as there is room,
+// and answered as they come. Nothing else of the connection waits for them.
 #include <utility>
 #include <vector>
 
@@ -8,75 +8,57 @@
 
 namespace kvpool::node {
 
-int32_t ClientSessions::beginTierRead(ConnectionId id, Session& session, Read& read) {
-  const ReadRequest& request = read.request;
-  const Result<Tier::Begun> begun =
-      tier_.beginRead(request.extent, request.objectId, request.payloadLength, session.tierBytes);
-  if (!begun.ok()) return begun.status().code();
-  session.tierBytes += request.payloadLength;
-  read.tierOp = begun.value().op;
-  read.crc = begun.value().crc;
-  tierReads_.emplace(read.tierOp, id);
-  return KV_OK;
-}
-
-void ClientSessions::releaseTier(Session& session, uint64_t bytes) {
-  session.tierBytes -= bytes;
-  tier_.releaseRead(bytes);
-}
-
-bool ClientSessions::serveTier(ConnectionId id, Session& session, Read& read) {
-  if (read.tierOp == 0) {
-    const int32_t begun = beginTierRead(id, session, read);
-    if (begun == KV_QUEUE_FULL) starved_.push_back(id);
-    if (begun != KV_NOT_FOUND) return false;
-    read.status = KV_NOT_FOUND;
-  } else if (!read.arrived) {
-    return false;
-  }
-  const uint64_t length = read.request.payloadLength;
-  if (read.status != KV_OK) {
-    ++context_.stats.readMisses;
-    refuseRead(id, read.request.requestId, read.status);
-    return true;
-  }
-  ++context_.stats.reads;
-  context_.stats.readBytes += length;
-  wire::Bytes out;
-  appendReadReply(out, read.request.requestId, KV_OK, length);
-  context_.outbox.frames(id, std::move(out));
-  context_.outbox.add(SendTierPayload{id, read.tierOp, length, read.crc});
-  session.sending.push_back({0, length, true});
-  return true;
-}
-
-/// The SSD is faster when it is asked for several at a time.
-void ClientSessions::readAhead(ConnectionId id, Session& session) {
-  size_t looked = 0;
-  for (Read& read : session.reads) {
-    if (++looked > kReadsAheadMax) return;
-    const bool may = read.request.extent.segment == kTierSegment && read.tierOp == 0 && looked > 1;
-    if (may && tier_.roomForReads(session.tierBytes)) static_cast<void>(beginTierRead(id, session, read));
+void ClientSessions::beginTierReads(ConnectionId id, Session& session) {
+  while (!session.starved && !session.tierReads.empty() && session.tierOps.size() < kTierReadsMax) {
+    const ReadRequest request = session.tierReads.front();
+    const Result<Tier::Begun> begun =
+        tier_.beginRead(request.extent, request.objectId, request.payloadLength, session.tierBytes);
+    if (begun.status().code() == KV_QUEUE_FULL) {
+      session.starved = true;
+      starved_.push_back(id);
+      return;
+    }
+    session.tierReads.pop_front();
+    if (!begun.ok()) {
+      ++context_.stats.readMisses;
+      refuseRead(id, request.requestId, begun.status().code());
+      continue;
+    }
+    session.tierBytes += request.payloadLength;
+    session.tierOps.push_back(begun.value().op);
+    tierReads_.emplace(begun.value().op, TierRead{id, request, begun.value().crc});
   }
 }
 
 void ClientSessions::tierRead(uint64_t op, int32_t status) {
-  const auto reader = tierReads_.find(op);
-  const bool wanted = reader != tierReads_.end();
+  const auto found = tierReads_.find(op);
+  const bool wanted = found != tierReads_.end();
   if (!wanted || status != KV_OK) context_.outbox.add(DropTierPayload{op});
   if (!wanted) return;
-  const ConnectionId id = reader->second;
-  tierReads_.erase(reader);
-  Session& session = sessions_.at(id);
-  for (Read& read : session.reads) {
-    if (read.tierOp != op) continue;
-    read.arrived = true;
-    read.status = status;
-    if (status != KV_OK) releaseTier(session, read.request.payloadLength);
+  const TierRead read = found->second;
+  tierReads_.erase(found);
+  Session& session = sessions_.at(read.connection);
+  std::erase(session.tierOps, op);
+  if (status == KV_OK) {
+    sendTier(session, op, read);
+  } else {
+    ++context_.stats.readMisses;
+    refuseRead(read.connection, read.request.requestId, status);
+    releaseTier(session, read.request.payloadLength);
   }
-  continueReads(id, session);
-  readAhead(id, session);
+  beginTierReads(read.connection, session);
   feedStarved();
+}
+
+void ClientSessions::sendTier(Session& session, uint64_t op, const TierRead& read) {
+  const uint64_t length = read.request.payloadLength;
+  ++context_.stats.reads;
+  context_.stats.readBytes += length;
+  wire::Bytes out;
+  appendReadReply(out, read.request.requestId, KV_OK, length);
+  context_.outbox.frames(read.connection, std::move(out));
+  context_.outbox.add(SendTierPayload{read.connection, op, length, read.crc});
+  session.sending.push_back({0, length, true});
 }
 
 void ClientSessions::tierEnded(const std::vector<uint64_t>& begun) {
@@ -85,11 +67,17 @@ void ClientSessions::tierEnded(const std::vector<uint64_t>& begun) {
   feedStarved();
 }
 
+void ClientSessions::releaseTier(Session& session, uint64_t bytes) {
+  session.tierBytes -= bytes;
+  tier_.releaseRead(bytes);
+}
+
 void ClientSessions::feedStarved() {
   if (starved_.empty() || !tier_.roomForReads(0)) return;
   for (const ConnectionId id : std::exchange(starved_, {})) {
-    const auto found = sessions_.find(id);
-    if (found != sessions_.end()) continueReads(id, found->second);
+    Session& session = sessions_.at(id);
+    session.starved = false;
+    beginTierReads(id, session);
   }
 }
 

@@ -13,17 +13,50 @@ using test::kMaster;
 
 using TierReadsTest = TierTest;
 
-TEST_F(TierReadsTest, ReadersAreAnsweredInTheirOrderAcrossMedia) {
+TEST_F(TierReadsTest, WhatIsInMemoryDoesNotWaitForTheDisk) {
   const ExtentRef onDisk = putBoth(1);
   const ExtentRef memory = put(2);
   node.others.clear();
+  node.inbox(kClient).clear();
   ask(1, onDisk);
   ask(2, memory);
-  EXPECT_TRUE(node.others.empty()) << "the second waits behind the first";
+  ASSERT_EQ(node.others.size(), 1U);
+  EXPECT_TRUE(std::holds_alternative<SendPayload>(node.others[0]));
   work();
   ASSERT_EQ(node.others.size(), 2U);
-  EXPECT_TRUE(std::holds_alternative<SendTierPayload>(node.others[0]));
-  EXPECT_TRUE(std::holds_alternative<SendPayload>(node.others[1]));
+  EXPECT_TRUE(std::holds_alternative<SendTierPayload>(node.others[1]));
+  const auto answered = replies(kClient);
+  ASSERT_EQ(answered.size(), 2U);
+  EXPECT_EQ(answered[0].requestId, 2U);
+  EXPECT_EQ(answered[1].requestId, 1U);
+  node.core->payloadSent(kClient);
+  node.core->payloadSent(kClient);
+  EXPECT_EQ(node.segment.directory->quarantinedBytes(), 0U);
+}
+
+TEST_F(TierReadsTest, TheDiskAnswersWhatItHasFirst) {
+  const ExtentRef first = putBoth(1);
+  const ExtentRef second = putBoth(2);
+  node.inbox(kClient).clear();
+  ask(1, first);
+  ask(2, second);
+  ASSERT_EQ(node.tierJobs.size(), 2U);
+  std::swap(node.tierJobs[0], node.tierJobs[1]);
+  work();
+  const auto answered = replies(kClient);
+  ASSERT_EQ(answered.size(), 2U);
+  EXPECT_EQ(answered[0].requestId, 2U);
+  EXPECT_EQ(answered[1].requestId, 1U);
+}
+
+TEST_F(TierReadsTest, ReadsThatWaitForTheDiskAreBounded) {
+  const ExtentRef extent = putBoth(1);
+  for (uint64_t request = 1; request <= ClientSessions::kReadsQueuedMax; ++request)
+    askOf(kClient, request, 1, extent, kValue.size());
+  EXPECT_TRUE(node.closeReasons.empty());
+  EXPECT_EQ(node.tierJobs.size(), ClientSessions::kTierReadsMax);
+  askOf(kClient, 1, 1, extent, kValue.size());
+  EXPECT_NE(node.closeReasons[kClient].find("1024 reads wait"), std::string::npos);
 }
 
 /// An engine that is stopped in the middle of its batch takes nothing for as long as its connection lives.
@@ -75,7 +108,7 @@ TEST_F(TierReadsTest, ADiskThatHangsOnReadsEndsTheTierAndNobodyWaitsForThem) {
   const ExtentRef extent = putBoth(1);
   node.inbox(kClient).clear();
   node.others.clear();
-  constexpr size_t kReads = 2 * ClientSessions::kReadsAheadMax;
+  constexpr size_t kReads = 2 * ClientSessions::kTierReadsMax;
   for (uint64_t request = 1; request <= kReads; ++request)
     askOf(kClient, request, 1, extent, kValue.size());
   EXPECT_LT(node.tierJobs.size(), kReads) << "some are not even begun";
