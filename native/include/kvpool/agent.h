@@ -59,6 +59,8 @@ typedef struct kv_agent_stats {
   uint64_t retries;
   uint64_t checksum_failures;
   uint64_t leader_changes;
+  uint64_t shm_bytes;    /* of put_bytes and get_bytes, moved through memory shared with storage nodes */
+  uint64_t shm_refusals; /* as in kv_client_stats */
 } kv_agent_stats;
 /* KV_INTERNAL after a defect ended it: start another one, best in a new process. */
 KV_API int32_t kv_agent_get_stats(kv_agent *agent, kv_agent_stats *out);

@@ -328,6 +328,8 @@ typedef struct kv_client_stats {
   uint64_t ucx_bytes;      /* of put_bytes and get_bytes, moved by UCX */
   uint64_t ucx_lanes;      /* connections to nodes on which UCX was put to use */
   uint64_t ucx_refusals;   /* nodes to which it was wanted and tcp is used; kv_client_explain and the log say why */
+  uint64_t shm_refusals;   /* tries to attach a node on this machine that failed, with tcp used for the next 30 s where it
+                            * may be; why is said in the log, once for each life of a node */
 } kv_client_stats;
 KV_API int32_t kv_client_get_stats(kv_client *client, kv_client_stats *out);
 

@@ -109,6 +109,8 @@ int32_t kv_agent_get_stats(kv_agent* agent, kv_agent_stats* out) {
     stats.retries = seen.pool.retries;
     stats.checksum_failures = seen.pool.checksumFailures;
     stats.leader_changes = seen.pool.leaderChanges;
+    stats.shm_bytes = seen.pool.shmBytes;
+    stats.shm_refusals = seen.pool.shmRefusals;
     return kvpool::abi::writeOut(out, stats);
   });
 }

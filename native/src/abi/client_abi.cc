@@ -207,6 +207,7 @@ int32_t kv_client_get_stats(kv_client* client, kv_client_stats* out) {
     stats.ucx_bytes = seen.ucxBytes;
     stats.ucx_lanes = seen.ucxLanes;
     stats.ucx_refusals = seen.ucxRefusals;
+    stats.shm_refusals = seen.shmRefusals;
     return kvpool::abi::writeOut(out, stats);
   });
 }

@@ -18,6 +18,14 @@ std::string errorText(int errorNumber) {
   return std::strerror(errorNumber);
 }
 
+/// What people can do about a socket of this machine that cannot be dialled; empty when it may pass.
+std::string wayOut(int errorNumber) {
+  if (errorNumber == ENOENT) return " (a container must mount the socket's directory at the same path)";
+  if (errorNumber == EACCES) return " (this process must be in the group of the socket)";
+  if (errorNumber == EAGAIN) return " (its queue of connections is full)";
+  return {};
+}
+
 }  // namespace
 
 // ---- connecting ----
@@ -40,8 +48,9 @@ void Connection::dialled(net::Dial::Outcome outcome) {
 
 void Connection::dialUnix(const std::string& path) {
   isUnix_ = true;
-  auto socket = net::connectUnix(path);
-  if (!socket.ok()) return end(socket.status().text());
+  int errorNumber = 0;
+  auto socket = net::connectUnix(path, &errorNumber);
+  if (!socket.ok()) return end(socket.status().text() + wayOut(errorNumber));
   attend(std::move(socket.value()));
   listener_.connectionOpened(id_);
 }

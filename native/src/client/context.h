@@ -38,6 +38,7 @@ struct Statistics {
   uint64_t putBytes = 0;
   uint64_t getBytes = 0;
   uint64_t shmBytes = 0;
+  uint64_t shmRefusals = 0;  ///< tries to attach a node on this machine that failed
   uint64_t ucxBytes = 0;
   uint64_t ucxLanes = 0;     ///< nodes that UCX moved to or from since it was attached, all in all
   uint64_t ucxRefusals = 0;  ///< nodes to which it was wanted and could not be had

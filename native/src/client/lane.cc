@@ -232,11 +232,14 @@ void Lane::end(const Status& why) {
   loseUcx(attaching, why);
   why_ = Status(why.code(), "node " + node_ + " at " + address_ + ": " + why.text());
   if (!wasReady) {
-    // Without shared memory everything still works through tcp, so it is not tried again in this life of the node.
-    failedForGood_ = transport_ == Transport::Unix || why_.code() == KV_IDENTITY_MISMATCH;
+    failedForGood_ = why_.code() == KV_IDENTITY_MISMATCH;
     restUntil_ = context_.now + kLaneRestMs;
   }
-  if (!idle()) context_.explain(why_.text());
+  if (!wasReady && transport_ == Transport::Unix) {
+    goWithoutShm();
+  } else if (!idle()) {
+    context_.explain(why_.text());
+  }
   for (const auto& [id, moving] : moving_) {
     if (!moving.orphan) report(moving.transfer, why_.code());
   }

@@ -68,6 +68,7 @@ class Lane {
   void attached(const Reply& reply);
   void attachedUcx(const Reply& reply);
   void goWithoutUcx(const std::string& why);
+  void goWithoutShm();
   void loseUcx(bool attaching, const Status& why);
   void begin();
   bool beginOne(const Transfer& transfer);
@@ -100,7 +101,9 @@ class Lane {
   bool ucx_ = false;         // attached on this connection
   bool ucxGivenUp_ = false;  // in this life of the node
   uint32_t ucxLosses_ = 0;   // connections that ended with it
-  Status why_;               // of the last failure
+  bool shmWasUsed_ = false;  // in this life of the node, as in the next
+  bool shmLossTold_ = false;
+  Status why_;  // of the last failure
   StagingRing ring_{kStagingBytes};
   std::deque<Transfer> waiting_;
   std::deque<Transfer> stranded_;

@@ -77,6 +77,20 @@ void Lane::goWithoutUcx(const std::string& why) {
   begin();
 }
 
+/// By tcp, where that is allowed, until the lane has rested. Told once in this life of the node: where its socket is
+/// not mounted, every try ends alike.
+void Lane::goWithoutShm() {
+  if (why_.code() == KV_CLOSED) return;
+  // Another life of the node answers at the path of the one that shared its memory.
+  if (why_.code() == KV_IDENTITY_MISMATCH && shmWasUsed_) return;
+  if (context_.config.tcp) restUntil_ = context_.now + kShmRestMs;
+  ++context_.statistics.shmRefusals;
+  if (std::exchange(shmLossTold_, true)) return;
+  const std::string sentence = why_.text() + "; shared memory is not used" + (context_.config.tcp ? ", tcp is" : "");
+  context_.explain(sentence);
+  context_.act(Note{sentence});
+}
+
 void Lane::attached(const Reply& reply) {
   if (transport_ == Transport::Tcp) return attachedUcx(reply);
   const auto* attached = std::get_if<ShmAttached>(&reply);
@@ -91,6 +105,7 @@ void Lane::attached(const Reply& reply) {
 void Lane::segmentsMapped(const Status& status) {
   if (stage_ != Stage::Mapping) return;
   if (!status.ok()) return fail(status);
+  shmWasUsed_ = true;
   stage_ = Stage::Ready;
   begin();
 }

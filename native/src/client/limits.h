@@ -37,6 +37,8 @@ inline constexpr size_t kDescriptorsMax = 65536;
 inline constexpr size_t kNodeLinksMax = 256;
 inline constexpr size_t kTransfersInFlight = 64;
 inline constexpr int64_t kLaneRestMs = 500;
+// Shared memory that could not be attached is tried again after this long; tcp does its work meanwhile.
+inline constexpr int64_t kShmRestMs = 30000;
 // A node that makes no progress for this long loses its reads to other nodes with a copy.
 inline constexpr int64_t kFallOverMs = 1000;
 inline constexpr uint64_t kStagingBytes = 64ull << 20;

@@ -104,6 +104,8 @@ void NodeLinks::start(const Transfer& transfer, const PoolId& pool) {
 
 void NodeLinks::startTcp(Link& link, const Transfer& transfer, const PoolId& pool) {
   if (!link.tcp) {
+    const Status shm = link.shm ? link.shm->whyNot() : Status();
+    if (!shm.ok()) return refuse(transfer, shm.code(), shm.text());
     return refuse(transfer, KV_CONNECT_FAILED,
                   "node " + link.address.id + " cannot be reached by the protocols this client may use");
   }

@@ -69,10 +69,10 @@ bool ipv6Works() {
 Result<sockaddr_un> unixAddress(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof address.sun_path) {
+  static_assert(kSocketPathBytesMax == sizeof address.sun_path - 1);
+  if (path.empty() || path.size() > kSocketPathBytesMax) {
     return Status(KV_INVALID_ARGUMENT, "socket path '" + path + "' must have 1 to " +
-                                           std::to_string(sizeof address.sun_path - 1) +
-                                           " bytes; choose a shorter data directory");
+                                           std::to_string(kSocketPathBytesMax) + " bytes; choose a shorter directory");
   }
   std::memcpy(address.sun_path, path.data(), path.size());
   return address;
@@ -158,13 +158,15 @@ int connectOutcome(int fd) {
   return error;
 }
 
-Result<Fd> connectUnix(const std::string& path) {
+Result<Fd> connectUnix(const std::string& path, int* errorNumber) {
   const Result<sockaddr_un> address = unixAddress(path);
   if (!address.ok()) return address.status();
   Fd fd(::socket(AF_UNIX, kStreamFlags, 0));
   if (!fd.valid()) return systemError("socket for " + path, errno);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address.value()), sizeof(sockaddr_un)) != 0) {
-    return Status(KV_CONNECT_FAILED, systemError("cannot connect to " + path, errno).text());
+    const int why = errno;
+    if (errorNumber != nullptr) *errorNumber = why;
+    return Status(KV_CONNECT_FAILED, systemError("cannot connect to " + path, why).text());
   }
   return fd;
 }

@@ -2,6 +2,7 @@
 // Non-blocking, close-on-exec stream sockets. Failures carry the address and what the system said.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,6 +13,9 @@
 #include "net/address.h"
 
 namespace kvpool::net {
+
+/// What the kernel takes for the path of a unix socket.
+inline constexpr size_t kSocketPathBytesMax = 107;
 
 /// A listening TCP socket. Host "::" serves IPv4 and IPv6, and falls back to 0.0.0.0 where IPv6 is off. Port 0: any.
 Result<Fd> listenTcp(const std::string& host, uint16_t port);
@@ -28,7 +32,7 @@ Result<Fd> startConnect(const SocketAddress& address, int* errorNumber = nullptr
 /// 0, or the errno of the failed connect.
 int connectOutcome(int fd);
 /// Unix sockets connect at once or not at all.
-Result<Fd> connectUnix(const std::string& path);
+Result<Fd> connectUnix(const std::string& path, int* errorNumber = nullptr);
 
 /// Descriptors that came along with bytes.
 struct ReceivedBytes {

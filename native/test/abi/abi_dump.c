@@ -217,6 +217,7 @@ static void dump_client_stats(void) {
   FIELD(kv_client_stats, ucx_bytes);
   FIELD(kv_client_stats, ucx_lanes);
   FIELD(kv_client_stats, ucx_refusals);
+  FIELD(kv_client_stats, shm_refusals);
 }
 
 static void dump_engine(void) {
@@ -327,6 +328,8 @@ static void dump_agent(void) {
   FIELD(kv_agent_stats, retries);
   FIELD(kv_agent_stats, checksum_failures);
   FIELD(kv_agent_stats, leader_changes);
+  FIELD(kv_agent_stats, shm_bytes);
+  FIELD(kv_agent_stats, shm_refusals);
   SIZE(kv_attach_params);
   FIELD(kv_attach_params, struct_size);
   FIELD(kv_attach_params, ready_timeout_ms);

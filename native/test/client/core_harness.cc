@@ -12,13 +12,14 @@
 namespace kvpool::test {
 namespace {
 
-client::Config configFor(std::vector<std::string> masters, bool shm, bool ucx) {
+client::Config configFor(std::vector<std::string> masters, bool shm, bool ucx, bool tcp) {
   client::Config config;
   config.masters = std::move(masters);
   config.me.role = wire::Role::Client;
   config.me.incarnation = 77;
   config.me.name = "client";
   config.me.product = "0.1.0";
+  config.tcp = tcp;
   config.shm = shm;
   config.ucx = ucx;
   config.bootId = kBootId;
@@ -36,8 +37,8 @@ client::NodeAddress nodeAddress(uint64_t number, bool local) {
   return {number, "node-" + text, "node-" + text + ":1", local ? std::string(kBootId) + ":/node-" + text : ""};
 }
 
-CoreHarness::CoreHarness(std::vector<std::string> masters, bool shm, bool ucx)
-    : core(configFor(std::move(masters), shm, ucx)) {
+CoreHarness::CoreHarness(std::vector<std::string> masters, bool shm, bool ucx, bool tcp)
+    : core(configFor(std::move(masters), shm, ucx, tcp)) {
   core.tick(now);
 }
 

@@ -32,7 +32,8 @@ inline client::Operation operation(std::string_view key, void* data, uint64_t le
 
 class CoreHarness {
  public:
-  explicit CoreHarness(std::vector<std::string> masters = {"master-0:1"}, bool shm = false, bool ucx = false);
+  explicit CoreHarness(std::vector<std::string> masters = {"master-0:1"}, bool shm = false, bool ucx = false,
+                       bool tcp = true);
 
   client::ClientCore core;
   client::Time now = 1000;

@@ -72,22 +72,137 @@ TEST(CoreShm, ACopyOfOtherBytesIsNotReturned) {
   EXPECT_EQ(h.core.statistics().checksumFailures, 1u);
 }
 
-TEST(CoreShm, ALaneThatCannotAttachLeavesItsTransfersToTcpForGood) {
-  CoreHarness h({"master-0:1"}, true);
-  const auto leader = h.lead();
-  const uint64_t batch = h.put("k", "value");
-  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1, true)});
-  h.cut(h.expectDial("/node-1"));
-  const auto node = h.acceptNode(1);
-  h.replyWrite(node, h.expectWrite(node).request, KV_OK);
-  h.replyPublish(leader, h.expectPublish(leader), KV_OK);
-  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+/// A node on this machine whose memory cannot be shared.
+class ShmRefusal : public testing::Test {
+ protected:
+  void SetUp() override { leader = h.lead(); }
 
-  h.pass(60);
-  h.put("k2", "value");
-  h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1, true)}, {1, 2});
+  void beginPut(uint64_t node = 1) {
+    batch_ = h.put("k" + std::to_string(++objects_), "value");
+    h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(node, true)}, {1, objects_});
+  }
+  void finishPut(ConnectionId tcp) {
+    h.replyWrite(tcp, h.expectWrite(tcp).request, KV_OK);
+    h.replyPublish(leader, h.expectPublish(leader), KV_OK);
+    EXPECT_EQ(h.expectStatus(batch_), KV_OK);
+  }
+  /// The time passes, and the leader stays.
+  void rest(int64_t ms) {
+    for (; ms > 0; ms -= client::kHeartbeatMs) {
+      h.pass(std::min(ms, client::kHeartbeatMs));
+      wire::Bytes heartbeat;
+      wire::appendHeartbeat(heartbeat);
+      h.deliver(leader, heartbeat);
+    }
+  }
+  /// How many sentences people were told since they were last asked for.
+  size_t notes() {
+    size_t count = 0;
+    while (h.next<client::Note>())
+      ++count;
+    return count;
+  }
+
+  CoreHarness h{{"master-0:1"}, true};
+  ConnectionId leader = 0;
+
+ private:
+  uint64_t batch_ = 0;
+  uint64_t objects_ = 0;
+};
+
+TEST_F(ShmRefusal, ALaneThatCannotAttachLeavesItsTransfersToTcpAndSaysWhy) {
+  beginPut();
+  h.core.closed(h.now, h.expectDial("/node-1"), "cannot connect to /node-1: Permission denied");
+  finishPut(h.acceptNode(1));
+  const auto note = h.next<client::Note>();
+  ASSERT_TRUE(note);
+  EXPECT_EQ(note->text,
+            "node node-1 at /node-1: cannot connect to /node-1: Permission denied; shared memory is not used, tcp is");
+  EXPECT_EQ(h.core.explanation(), note->text);
+  EXPECT_EQ(h.core.statistics().shmRefusals, 1u);
+}
+
+TEST_F(ShmRefusal, ItIsTriedAgainAfterARestAndUsedThen) {
+  beginPut();
+  h.cut(h.expectDial("/node-1"));
+  const auto tcp = h.acceptNode(1);
+  finishPut(tcp);
+  rest(client::kShmRestMs - 5);
+  beginPut();
   EXPECT_FALSE(h.dials("/node-1"));
-  EXPECT_EQ(h.expectWrite(node).key, "k2");
+  finishPut(tcp);
+  rest(5);
+  beginPut();
+  attach(h);
+  EXPECT_TRUE(h.next<client::CopyToStaging>());
+  EXPECT_EQ(h.core.statistics().shmRefusals, 1u);
+}
+
+TEST_F(ShmRefusal, ANodeThatDoesNotAnswerInTimeIsARefusalToo) {
+  beginPut();
+  h.open(h.expectDial("/node-1"));
+  rest(client::kConnectTimeoutMs);
+  EXPECT_EQ(h.core.statistics().shmRefusals, 1u);
+  EXPECT_EQ(h.next<client::Note>()->text,
+            "node node-1 at /node-1: not connected within 3000 ms; shared memory is not used, tcp is");
+  EXPECT_FALSE(h.dials("/node-1"));
+}
+
+TEST_F(ShmRefusal, EveryTryIsCountedAndEachLifeOfANodeToldOnce) {
+  beginPut();
+  h.cut(h.expectDial("/node-1"));
+  const auto tcp = h.acceptNode(1);
+  finishPut(tcp);
+  EXPECT_EQ(notes(), 1u);
+  for (uint64_t tries = 2; tries <= 4; ++tries) {
+    rest(client::kShmRestMs);
+    beginPut();
+    h.cut(h.expectDial("/node-1"));
+    finishPut(tcp);
+    EXPECT_EQ(h.core.statistics().shmRefusals, tries);
+  }
+  EXPECT_EQ(notes(), 0u);
+  beginPut(2);
+  h.cut(h.expectDial("/node-2"));
+  EXPECT_EQ(notes(), 1u) << "another life";
+}
+
+TEST_F(ShmRefusal, AnotherLifeAtThePathOfALaneThatWorkedIsNone) {
+  beginPut();
+  const auto lane = attach(h);
+  const auto copy = h.next<client::CopyToStaging>();
+  ASSERT_TRUE(copy);
+  h.core.copiedToStaging(h.now, lane, copy->transfer, 0);
+  const wire::Bytes body = h.expectBody(lane);
+  h.replyWrite(lane, node::readWriteRequest(body).requestId, KV_OK);
+  h.replyPublish(leader, h.expectPublish(leader), KV_OK);
+  h.cut(lane);
+  beginPut();
+  const auto next = h.expectDial("/node-1");
+  h.open(next);
+  wire::Bytes refused;
+  wire::appendRefused(refused,
+                      {wire::Refusal::IdentityMismatch, wire::kWireVersions, "this is another life of the node"});
+  h.deliver(next, refused);
+  EXPECT_EQ(h.core.statistics().shmRefusals, 0u);
+  EXPECT_EQ(notes(), 0u);
+}
+
+TEST(CoreShm, AClientWithoutTcpTriesAgainSoonAndFailsWithTheReason) {
+  CoreHarness h({"master-0:1"}, true, false, false);
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100);
+  h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1, true)});
+  h.cut(h.expectDial("/node-1"));
+  EXPECT_EQ(h.next<client::Note>()->text, "node node-1 at /node-1: cut by the test; shared memory is not used");
+  h.pass(client::kLaneRestMs);
+  h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1, true)});
+  attach(h);
+  const auto copy = h.next<client::CopyFromSegment>();
+  ASSERT_TRUE(copy);
+  h.core.copiedFromSegment(h.now, copy->connection, copy->transfer, KV_OK, crc32c("value", 5));
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
 }
 
 TEST(CoreShm, AnotherMachinesNodeIsReachedByTcp) {

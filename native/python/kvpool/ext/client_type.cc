@@ -146,14 +146,14 @@ PyObject* clientStats(PyObject* self, PyObject*) {
     return nullptr;
   }
   const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
-  return Py_BuildValue("{s:O,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K}", "leader_known",
+  return Py_BuildValue("{s:O,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K}", "leader_known",
                        stats.leader_known != 0 ? Py_True : Py_False, "epoch", number(stats.epoch), "puts",
                        number(stats.puts), "gets", number(stats.gets), "hits", number(stats.hits), "misses",
                        number(stats.misses), "put_bytes", number(stats.put_bytes), "get_bytes", number(stats.get_bytes),
                        "shm_bytes", number(stats.shm_bytes), "retries", number(stats.retries), "checksum_failures",
                        number(stats.checksum_failures), "leader_changes", number(stats.leader_changes), "ucx_bytes",
                        number(stats.ucx_bytes), "ucx_lanes", number(stats.ucx_lanes), "ucx_refusals",
-                       number(stats.ucx_refusals));
+                       number(stats.ucx_refusals), "shm_refusals", number(stats.shm_refusals));
 }
 
 PyMethodDef clientMethods[] = {

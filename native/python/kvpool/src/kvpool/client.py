@@ -336,7 +336,8 @@ class Client:
     @raising_kvpool_errors
     def stats(self) -> dict[str, int]:
         """Counters since the client was made: puts, gets, hits, misses, put_bytes, get_bytes, shm_bytes, retries,
-        checksum_failures, leader_changes, ucx_bytes, ucx_lanes, ucx_refusals; and leader_known and epoch of this moment."""
+        checksum_failures, leader_changes, ucx_bytes, ucx_lanes, ucx_refusals, shm_refusals (tries to share memory with a
+        storage node on this machine that failed: the log says why); and leader_known and epoch of this moment."""
         return self._raw.stats()
 
     def _ms(self, timeout: float | None) -> int:

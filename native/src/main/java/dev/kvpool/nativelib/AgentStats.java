@@ -21,6 +21,8 @@ package dev.kvpool.nativelib;
  * @param retries steps done again after a change of leader or a lost connection
  * @param checksumFailures payloads that did not match their checksum
  * @param leaderChanges leaders followed after the first
+ * @param shmBytes of the bytes put and read, those that moved through memory shared with storage nodes
+ * @param shmRefusals tries to share memory with a storage node on this machine that failed; the log says why
  */
 public record AgentStats(
         boolean leaderKnown,
@@ -39,7 +41,9 @@ public record AgentStats(
         long misses,
         long retries,
         long checksumFailures,
-        long leaderChanges) {
+        long leaderChanges,
+        long shmBytes,
+        long shmRefusals) {
 
     static AgentStats of(Struct stats) {
         return new AgentStats(
@@ -59,6 +63,8 @@ public record AgentStats(
                 stats.u64("misses"),
                 stats.u64("retries"),
                 stats.u64("checksum_failures"),
-                stats.u64("leader_changes"));
+                stats.u64("leader_changes"),
+                stats.u64("shm_bytes"),
+                stats.u64("shm_refusals"));
     }
 }

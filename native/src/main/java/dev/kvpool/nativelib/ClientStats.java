@@ -19,6 +19,7 @@ package dev.kvpool.nativelib;
  * @param ucxBytes of the bytes put and read, those that UCX moved
  * @param ucxLanes connections to nodes on which UCX was put to use
  * @param ucxRefusals nodes to which UCX was wanted and tcp is used
+ * @param shmRefusals tries to share memory with a node on this machine that failed; the log says why
  */
 public record ClientStats(
         boolean leaderKnown,
@@ -35,7 +36,8 @@ public record ClientStats(
         long leaderChanges,
         long ucxBytes,
         long ucxLanes,
-        long ucxRefusals) {
+        long ucxRefusals,
+        long shmRefusals) {
 
     static ClientStats of(Struct stats) {
         return new ClientStats(
@@ -53,6 +55,7 @@ public record ClientStats(
                 stats.u64("leader_changes"),
                 stats.u64("ucx_bytes"),
                 stats.u64("ucx_lanes"),
-                stats.u64("ucx_refusals"));
+                stats.u64("ucx_refusals"),
+                stats.u64("shm_refusals"));
     }
 }

@@ -151,7 +151,8 @@ final class Layouts {
             u64("leader_changes"),
             u64("ucx_bytes"),
             u64("ucx_lanes"),
-            u64("ucx_refusals"));
+            u64("ucx_refusals"),
+            u64("shm_refusals"));
 
     static final StructLayout ENGINE_PARAMS = struct(
             "kv_engine_params",
@@ -253,7 +254,9 @@ final class Layouts {
             u64("misses"),
             u64("retries"),
             u64("checksum_failures"),
-            u64("leader_changes"));
+            u64("leader_changes"),
+            u64("shm_bytes"),
+            u64("shm_refusals"));
 
     static final StructLayout ATTACH_PARAMS = struct(
             "kv_attach_params",

@@ -20,6 +20,14 @@ final class AgentMetrics extends SampledMetrics<AgentStats> {
         counter("kvpool.agent.protocol.errors", "Connections ended for wrong bytes.", AgentStats::protocolErrors);
         counter("kvpool.agent.put.bytes", "Payload bytes put.", AgentStats::putBytes);
         counter("kvpool.agent.get.bytes", "Payload bytes read.", AgentStats::getBytes);
+        counter(
+                "kvpool.agent.shm.bytes",
+                "Of both, moved through memory shared with storage nodes.",
+                AgentStats::shmBytes);
+        counter(
+                "kvpool.agent.shm.refusals",
+                "Tries to share memory with a storage node on this machine that failed; the log says why.",
+                AgentStats::shmRefusals);
         counter("kvpool.agent.hits", "Reads that found their object.", AgentStats::hits);
         counter("kvpool.agent.misses", "Reads that did not.", AgentStats::misses);
         counter("kvpool.agent.retries", "Steps done again.", AgentStats::retries);
