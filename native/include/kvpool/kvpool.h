@@ -131,7 +131,7 @@ typedef struct kv_node_params {
   const char *masters;        /* HOST:PORT[,HOST:PORT...]; IPv6 hosts in brackets */
   const char *listen_host;    /* default "::" (both families), falls back to 0.0.0.0 where IPv6 is off */
   const char *advertise_host; /* what clients connect to; required */
-  const char *data_dir;       /* existing directory on tmpfs or hugetlbfs; holds segment-0.kvs and shm.sock */
+  const char *data_dir;       /* existing directory on tmpfs or hugetlbfs; holds segment-0.kvs, and shm.sock without a socket_dir */
   uint64_t segment_bytes;     /* size of the segment file; 16 MiB at least */
   uint32_t listen_port;       /* 0: any free port */
   uint32_t protocols;         /* KV_PROTOCOL_* bits; 0: tcp and, with a data_dir, shm. Without UCX the node goes on without it */
@@ -144,6 +144,9 @@ typedef struct kv_node_params {
                      * NULL or "": as the process has it */
   const char *ssd_path; /* existing directory, or block device, of the SSD tier that evicted objects go to; NULL or "": none */
   uint64_t ssd_bytes;   /* what the tier may take there; 16 MiB at least */
+  const char *socket_dir; /* existing directory, from '/', for the socket of shm, so that containers which mount it at the same
+                           * path can share memory without seeing the segment; many nodes may have the same. NULL or "":
+                           * data_dir */
 } kv_node_params;
 
 /* Opens or creates the segment, verifies its records, listens and dials the masters (and goes on dialling for ever).

@@ -8,6 +8,7 @@
 #include "base/entropy.h"
 #include "base/quiet_thread.h"
 #include "net/socket.h"
+#include "node/socket_place.h"
 #include "node/tier_start.h"
 #include "store/memory_lock.h"
 
@@ -147,11 +148,13 @@ Status Node::listen(const NodeSettings& settings, Shell::Listeners* listeners) {
   listeners->tcp = std::move(tcp.value());
   port_ = net::boundPort(listeners->tcp.get());
   if (!settings.shm) return {};
-  const std::string path = settings.dataDir + "/shm.sock";
-  Result<Fd> local = net::listenUnix(path);
+  Result<std::string> path = socketPath(settings);
+  if (!path.ok()) return path.status();
+  if (!settings.socketDir.empty()) removeDeadSockets(settings.socketDir);
+  Result<Fd> local = net::listenUnix(path.value());
   if (!local.ok()) return local.status();
   listeners->local = std::move(local.value());
-  socketPath_ = path;
+  socketPath_ = std::move(path.value());
   return {};
 }
 

@@ -84,6 +84,11 @@ void checkStorage(const kv_node_params& params, NodeSettings& settings, Problems
   settings.ucx = (protocols & KV_PROTOCOL_UCX) != 0;
   problems.unless(!settings.ucx || settings.tcp, "ucx needs tcp beside it, by which its requests go");
   problems.unless(!(settings.shm && transient), "shm needs a data_dir for its socket");
+  settings.socketDir = textOf(params.socket_dir);
+  const bool place = !settings.socketDir.empty();
+  problems.unless(!place || settings.shm, "socket_dir without shm, which its socket is for");
+  problems.unless(!place || settings.socketDir.front() == '/',
+                  "socket_dir must begin with '/': clients get it as it is");
   settings.lockMemory = (params.flags & KV_NODE_LOCK_MEMORY) != 0;
   settings.prefault = (params.flags & KV_NODE_NO_PREFAULT) == 0;
   settings.ssdPath = textOf(params.ssd_path);

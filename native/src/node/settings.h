@@ -22,7 +22,8 @@ struct NodeSettings {
   std::vector<net::HostPort> masters;
   std::string listenHost = "::";
   std::string advertiseHost;
-  std::string dataDir;  // empty: transient
+  std::string dataDir;    // empty: transient
+  std::string socketDir;  // empty: the socket is in dataDir
   uint64_t segmentBytes = 0;
   uint16_t listenPort = 0;
   bool tcp = true;

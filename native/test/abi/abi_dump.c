@@ -107,6 +107,7 @@ static void dump_node_params(void) {
   FIELD(kv_node_params, numa);
   FIELD(kv_node_params, ssd_path);
   FIELD(kv_node_params, ssd_bytes);
+  FIELD(kv_node_params, socket_dir);
 }
 
 static void dump_node_stats(void) {

@@ -49,7 +49,8 @@ bool TestMaster::awaitNodes(size_t count) {
 }
 
 NodeHandle startNode(const std::string& id, const std::string& masters, const std::string& directory,
-                     uint64_t segmentBytes, uint32_t port, uint64_t scrubBytesPerSecond, const char* host) {
+                     uint64_t segmentBytes, uint32_t port, uint64_t scrubBytesPerSecond, const char* host,
+                     const std::string& socketDirectory) {
   kv_node_params params{};
   params.struct_size = sizeof params;
   params.flags = directory.empty() ? KV_NODE_TRANSIENT : 0;
@@ -62,6 +63,7 @@ NodeHandle startNode(const std::string& id, const std::string& masters, const st
   params.segment_bytes = segmentBytes;
   params.listen_port = port;
   params.scrub_bytes_per_second = scrubBytesPerSecond;
+  params.socket_dir = socketDirectory.c_str();
   char err[512] = "";
   kv_node* node = nullptr;
   EXPECT_EQ(kv_node_start(&params, &node, err, sizeof err), KV_OK) << err;

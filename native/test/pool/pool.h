@@ -62,10 +62,10 @@ using AgentHandle = std::unique_ptr<kv_agent, AgentEnd>;
 /// A scrub of one byte a second: damage is met by reads alone, however long a test takes.
 inline constexpr uint64_t kNoScrub = 1;
 
-/// `scrubBytesPerSecond` 0 is the library's default.
+/// `scrubBytesPerSecond` 0 is the library's default; without a `socketDirectory` the socket is beside the segment.
 NodeHandle startNode(const std::string& id, const std::string& masters, const std::string& directory,
                      uint64_t segmentBytes = 32 << 20, uint32_t port = 0, uint64_t scrubBytesPerSecond = 0,
-                     const char* host = kIpv4);
+                     const char* host = kIpv4, const std::string& socketDirectory = {});
 /// With a NULL handle `why` has the sentence.
 ClientHandle connect(const std::string& masters, uint32_t protocols = 0, uint32_t readyTimeoutMs = 5000,
                      int32_t* status = nullptr, std::string* why = nullptr);

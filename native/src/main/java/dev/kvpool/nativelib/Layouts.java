@@ -44,7 +44,8 @@ final class Layouts {
             u64("scrub_bytes_per_second"),
             pointer("numa"),
             pointer("ssd_path"),
-            u64("ssd_bytes"));
+            u64("ssd_bytes"),
+            pointer("socket_dir"));
 
     static final StructLayout NODE_STATS = struct(
             "kv_node_stats",

@@ -17,7 +17,8 @@ import java.util.UUID;
  * @param listenHost address to listen on; null for both address families
  * @param listenPort port to listen on; 0 for any free one, see {@link NodeStats#listenPort()}
  * @param advertiseHost host or address at which clients reach this node
- * @param dataDir existing directory on tmpfs or hugetlbfs for the segment file and the shared-memory socket
+ * @param dataDir existing directory on tmpfs or hugetlbfs for the segment file and, without a {@code socketDir}, the
+ *     shared-memory socket
  * @param segmentBytes size of a new segment file; an existing one keeps its size
  * @param protocols transports to serve; empty for all
  * @param connectTimeout bound of a connection attempt to a master
@@ -31,6 +32,7 @@ import java.util.UUID;
  * @param lockMemory whether they are locked, so that they are never swapped
  * @param ssdPath existing directory, or block device, of the SSD tier; empty for none
  * @param ssdBytes what the tier may take there; 0 for none
+ * @param socketDir existing directory, as an absolute path, for the shared-memory socket; empty for {@code dataDir}
  */
 public record NodeParameters(
         UUID poolId,
@@ -51,7 +53,8 @@ public record NodeParameters(
         boolean prefault,
         boolean lockMemory,
         String ssdPath,
-        long ssdBytes) {
+        long ssdBytes,
+        String socketDir) {
 
     /** KV_NODE_NO_PREFAULT of kvpool.h. */
     static final int NO_PREFAULT = 2;
@@ -68,6 +71,7 @@ public record NodeParameters(
         Objects.requireNonNull(zone, "zone");
         Objects.requireNonNull(numa, "numa");
         Objects.requireNonNull(ssdPath, "ssdPath");
+        Objects.requireNonNull(socketDir, "socketDir");
         protocols = Set.copyOf(protocols);
     }
 
@@ -89,6 +93,7 @@ public record NodeParameters(
                 .u64("scrub_bytes_per_second", Arguments.bytes("scrub rate", scrubBytesPerSecond))
                 .text("numa", Arguments.text("NUMA placement", numa.isEmpty() ? null : numa))
                 .text("ssd_path", Arguments.text("path of the SSD tier", ssdPath.isEmpty() ? null : ssdPath))
-                .u64("ssd_bytes", Arguments.bytes("size of the SSD tier", ssdBytes));
+                .u64("ssd_bytes", Arguments.bytes("size of the SSD tier", ssdBytes))
+                .text("socket_dir", Arguments.text("directory of the socket", socketDir.isEmpty() ? null : socketDir));
     }
 }

@@ -217,7 +217,8 @@ class NativeApiTest {
                     false,
                     true,
                     "/mnt/ssd",
-                    1L << 30);
+                    1L << 30,
+                    "");
         }
     }
 }

@@ -155,6 +155,7 @@ class NativeNodeTest {
                 true,
                 false,
                 "",
-                0);
+                0,
+                "");
     }
 }

@@ -112,6 +112,16 @@ public final class NodeSettings {
     public static final Setting<Long> SSD_SIZE = Setting.withDefault(
             "ssd-size", Sizes.between(0, 32L << 40), "0", "What the node may take there, at least 16MiB.");
 
+    public static final Setting<String> SOCKET_DIR = Setting.withDefault(
+            "socket-dir",
+            new Format<>(
+                    "DIR",
+                    "nothing or an existing directory",
+                    text -> text.isEmpty() ? text : Path.of(text).toAbsolutePath().toString()),
+            "",
+            "Where the socket of shm is, named after the node; many nodes may have the same directory. Containers that"
+                    + " mount it at the same path can share memory. Default: shm.sock in the data directory.");
+
     public static final List<Setting<?>> ALL = List.of(
             POOL_ID,
             NODE_ID,
@@ -131,7 +141,8 @@ public final class NodeSettings {
             PREFAULT,
             LOCK_MEMORY,
             SSD_PATH,
-            SSD_SIZE);
+            SSD_SIZE,
+            SOCKET_DIR);
 
     private NodeSettings() {}
 
@@ -162,6 +173,7 @@ public final class NodeSettings {
                 settings.get(PREFAULT),
                 settings.get(LOCK_MEMORY),
                 settings.get(SSD_PATH),
-                settings.get(SSD_SIZE));
+                settings.get(SSD_SIZE),
+                settings.get(SOCKET_DIR));
     }
 }
