@@ -20,7 +20,9 @@ import java.util.List;
         message = "retry.deadline must not be shorter than timeouts.connect: it covers all attempts")
 public record TransferEngineSpec(
         @JsonPropertyDescription(
-                "Protocols the storage nodes offer and clients ask for, best first. shm: for clients on the same machine. ucx:"
+                "Protocols the storage nodes offer and clients ask for, best first. shm: for clients on the same machine that"
+                        + " see the node's socket; pods do not see each other's, so between pods bytes go by the others."
+                        + " ucx:"
                         + " between machines, by RDMA where there is a card for it; it authenticates nobody, so only for"
                         + " networks whose hosts are trusted, needs libucp in the image, and ports that NetworkPolicies"
                         + " leave open or hostNetwork. tcp: everywhere, and what the others cannot serve.")
