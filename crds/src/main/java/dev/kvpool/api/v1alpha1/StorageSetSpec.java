@@ -113,7 +113,7 @@ public record StorageSetSpec(
         @JsonPropertyDescription(
                 "Compute resources of a storage node. Default: 100m CPU, and memory for the segment plus 1/16"
                         + " of it plus 512Mi for the process. A memory limit of your own must cover the"
-                        + " segment too, since tmpfs counts against it, plus 1/256 of it plus 256Mi.")
+                        + " segment too, since tmpfs counts against it, plus 1/128 of it plus 256Mi.")
         ResourceSpec resources,
 
         @JsonPropertyDescription("Where storage nodes may run. Default: spread over nodes where possible.")

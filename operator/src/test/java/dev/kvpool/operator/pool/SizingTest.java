@@ -123,12 +123,12 @@ class SizingTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 1Gi}}}] | {} | Storage set a has a memory limit of 1Gi and needs segment 4Gi + page tables and index 16Mi + process 256Mi = 4368Mi at least. Raise or leave out its resources.limits.memory, or lower its capacity.
-            storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 4367Mi}}}] | {} | = 4368Mi at least
-            storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 100Mi}}}] | {memory: {hugePages: 2Mi}} | needs page tables and index 16Mi + process 256Mi = 272Mi at least
+            storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 1Gi}}}] | {} | Storage set a has a memory limit of 1Gi and needs segment 4Gi + page tables and index 32Mi + process 256Mi = 4384Mi at least. Raise or leave out its resources.limits.memory, or lower its capacity.
+            storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 4383Mi}}}] | {} | = 4384Mi at least
+            storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 100Mi}}}] | {memory: {hugePages: 2Mi}} | needs page tables and index 32Mi + process 256Mi = 288Mi at least
             storage: [{name: a, capacity: 4Gi, resources: {limits: {hugepages-2Mi: 1Gi}}}] | {memory: {hugePages: 2Mi}} | Storage set a has a limit of hugepages-2Mi of 1Gi and a segment of 4Gi
-            storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 4400Mi}}}] | {accelerator: {resourceName: a.b/c}} | + /dev/shm 256Mi = 4624Mi at least
-            storage: [{name: a, capacity: 4Gi, volume: {type: persistentVolumeClaim}, resources: {limits: {memory: 100Mi}}}] | {} | needs page tables and index 16Mi + process 256Mi = 272Mi at least
+            storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 4400Mi}}}] | {accelerator: {resourceName: a.b/c}} | + /dev/shm 256Mi = 4640Mi at least
+            storage: [{name: a, capacity: 4Gi, volume: {type: persistentVolumeClaim}, resources: {limits: {memory: 100Mi}}}] | {} | needs page tables and index 32Mi + process 256Mi = 288Mi at least
             masters: {resources: {limits: {memory: 128Mi}}}, storage: [{name: a, capacity: 4Gi}] | {} | The masters have a memory limit of 128Mi and need rest of the heap 128Mi + outside of the heap 86Mi = 214Mi. Raise or leave out spec.masters.resources.limits.memory.
             masters: {expectedObjects: 10000000, resources: {limits: {memory: 1Gi}}}, storage: [{name: a, capacity: 4Gi}] | {} | = 4984Mi. Raise or leave out spec.masters.resources.limits.memory, or expect 1600000 objects or fewer.
             """)
@@ -144,10 +144,10 @@ class SizingTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 4368Mi}}}] | {}
-            storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 272Mi}}}] | {memory: {hugePages: 2Mi}}
+            storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 4384Mi}}}] | {}
+            storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 288Mi}}}] | {memory: {hugePages: 2Mi}}
             storage: [{name: a, capacity: 4Gi, resources: {limits: {hugepages-2Mi: 4Gi}}}] | {memory: {hugePages: 2Mi}}
-            storage: [{name: a, capacity: 4Gi, volume: {type: persistentVolumeClaim}, resources: {limits: {memory: 272Mi}}}] | {}
+            storage: [{name: a, capacity: 4Gi, volume: {type: persistentVolumeClaim}, resources: {limits: {memory: 288Mi}}}] | {}
             masters: {expectedObjects: 1600000, resources: {limits: {memory: 1Gi}}}, storage: [{name: a, capacity: 4Gi}] | {}
             masters: {resources: {limits: {memory: 1Gi}}}, storage: [{name: a, capacity: 64Ti, replicas: 256}] | {}
             """)

@@ -25,8 +25,11 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, lo
     /** The same with many. */
     private static final long PROCESS_BYTES = 512L << 20;
 
-    /** Page tables take a 512th of a segment; as much again is the index of objects of 128 KiB on average. */
-    private static final int INDEX_SHARE_MIN = 256;
+    /**
+     * Page tables take a 512th of a segment. Three times as much is the index of objects of 32 KiB on average: 155
+     * bytes each, and during a start somewhat more.
+     */
+    private static final int INDEX_SHARE_MIN = 128;
 
     /** An object in each 4 KiB, which is as many as a segment can hold. */
     private static final int INDEX_SHARE = 16;
