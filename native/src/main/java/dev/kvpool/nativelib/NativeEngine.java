@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
  * likewise. Safe for use by many threads; every method but {@link #close} throws KV_CLOSED after closing.
  *
  * <p>Memory is off-heap and the caller's: what is registered stays alive until it is unregistered, what is transferred
- * until the call returns.
+ * until the call returns, or until the {@link TransferBatch} that it returns is over.
  */
 public final class NativeEngine implements AutoCloseable {
     public static final int PORT_MIN = 15000;
@@ -91,6 +91,21 @@ public final class NativeEngine implements AutoCloseable {
         return run(TransferOp.READ, lines, Optional.empty(), timeout);
     }
 
+    /** Like write, without waiting for the end. */
+    public TransferBatch submitWrite(List<Transfer> lines, Duration timeout) {
+        return begin(TransferOp.WRITE, lines, Optional.empty(), timeout);
+    }
+
+    /** Like write with a notification, without waiting for the end. */
+    public TransferBatch submitWrite(List<Transfer> lines, Notification notification, Duration timeout) {
+        return begin(TransferOp.WRITE, lines, Optional.of(notification), timeout);
+    }
+
+    /** Like read, without waiting for the end. */
+    public TransferBatch submitRead(List<Transfer> lines, Duration timeout) {
+        return begin(TransferOp.READ, lines, Optional.empty(), timeout);
+    }
+
     /** OK when a transfer engine answers at {@code HOST:PORT}. */
     public Status probe(String peer, Duration timeout) {
         return run(TransferOp.PROBE, List.of(new Transfer(peer, MemorySegment.NULL, 0)), Optional.empty(), timeout)
@@ -151,17 +166,8 @@ public final class NativeEngine implements AutoCloseable {
             TransferOp op, List<Transfer> lines, Optional<Notification> notification, Duration timeout) {
         try (Arena arena = Arena.ofConfined()) {
             TransferTable table = new TransferTable(arena, lines);
-            Struct options = new Struct(arena, Layouts.TRANSFER_OPTIONS)
-                    .u32("timeout_ms", Arguments.milliseconds("timeout", timeout));
-            notification.ifPresent(told -> told.writeTo(arena, options));
-            MemorySegment batch = arena.allocate(JAVA_LONG);
-            handle.call(engine -> {
-                int status = library.engineSubmit(
-                        engine, op.code(), table.address(), table.count(), options.address(), batch.address());
-                requireOk("cannot submit " + table.count() + " transfers", engine, status);
-                return status;
-            });
-            while (waitOnce(batch.get(JAVA_LONG, 0)) == Status.TIMEOUT.code()) {
+            long batch = submit(op, arena, table, notification, timeout);
+            while (waitOnce(batch, WAIT_SLICE_MS) == Status.TIMEOUT.code()) {
                 // In slices: a single long wait would keep close() from getting through.
             }
             return IntStream.range(0, table.count())
@@ -170,9 +176,37 @@ public final class NativeEngine implements AutoCloseable {
         }
     }
 
-    private int waitOnce(long batch) {
+    /** Submits the batch and leaves it to whoever waits for it. */
+    private TransferBatch begin(
+            TransferOp op, List<Transfer> lines, Optional<Notification> notification, Duration timeout) {
+        Arena arena = Arena.ofShared(); // another thread than this one may ask for the end
+        try {
+            TransferTable table = new TransferTable(arena, lines);
+            long batch = submit(op, arena, table, notification, timeout);
+            return new TransferBatch(timeoutMs -> waitOnce(batch, timeoutMs), arena, table);
+        } catch (RuntimeException e) {
+            arena.close();
+            throw e;
+        }
+    }
+
+    private long submit(
+            TransferOp op, Arena arena, TransferTable table, Optional<Notification> notification, Duration timeout) {
+        Struct options = new Struct(arena, Layouts.TRANSFER_OPTIONS)
+                .u32("timeout_ms", Arguments.milliseconds("timeout", timeout));
+        notification.ifPresent(told -> told.writeTo(arena, options));
+        MemorySegment batch = arena.allocate(JAVA_LONG);
         return handle.call(engine -> {
-            int status = library.engineWait(engine, batch, WAIT_SLICE_MS);
+            int status = library.engineSubmit(
+                    engine, op.code(), table.address(), table.count(), options.address(), batch.address());
+            requireOk("cannot submit " + table.count() + " transfers", engine, status);
+            return batch.get(JAVA_LONG, 0);
+        });
+    }
+
+    private int waitOnce(long batch, int timeoutMs) {
+        return handle.call(engine -> {
+            int status = library.engineWait(engine, batch, timeoutMs);
             if (status != Status.TIMEOUT.code()) {
                 requireOk("lost a batch", engine, status);
             }

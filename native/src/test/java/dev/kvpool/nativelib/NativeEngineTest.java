@@ -6,9 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -117,6 +120,57 @@ class NativeEngineTest {
 
         assertThatThrownBy(() -> new Transfer(peer, heap, 1)).hasMessageContaining("on the heap");
         assertThatThrownBy(() -> here.register(List.of(heap))).hasMessageContaining("on the heap");
+    }
+
+    @Test
+    void aBatchThatWasSubmittedIsAskedForUntilItIsOver() {
+        MemorySegment remote = arena.allocate(1 << 20);
+        MemorySegment sent = arena.allocate(1 << 20).fill((byte) 9);
+        MemorySegment got = arena.allocate(1 << 20);
+        there.register(List.of(remote));
+
+        TransferBatch write = here.submitWrite(
+                List.of(new Transfer(peer, sent, remote.address()), new Transfer(peer, sent, remote.address() + 1)),
+                new Notification("batch", new byte[0]),
+                TIMEOUT);
+        while (write.statuses().isEmpty()) {
+            Thread.onSpinWait();
+        }
+        assertThat(write.statuses()).hasValue(List.of(Status.OK, Status.NOT_REGISTERED));
+        assertThat(write.await()).containsExactly(Status.OK, Status.NOT_REGISTERED);
+
+        TransferBatch read = here.submitRead(List.of(new Transfer(peer, got, remote.address())), TIMEOUT);
+        read.close();
+        read.close();
+        assertThat(read.statuses()).hasValue(List.of(Status.OK));
+        assertThat(got.mismatch(sent)).isEqualTo(-1);
+    }
+
+    @Test
+    void aBatchThatRunsIsOverWhenItsEngineIsClosed() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            MemorySegment local = arena.allocate(4096);
+            Transfer nowhere = new Transfer("127.0.0.1:" + silent.getLocalPort(), local, 1);
+            TransferBatch batch = here.submitRead(List.of(nowhere), Duration.ofMinutes(10));
+            assertThat(batch.statuses()).isEmpty();
+
+            CompletableFuture<List<Status>> waiting = CompletableFuture.supplyAsync(batch::await);
+            here.close();
+
+            assertThat(waiting.get()).containsExactly(Status.CLOSED);
+            assertThat(batch.statuses()).hasValue(List.of(Status.CLOSED));
+            batch.close();
+            batch.close();
+        }
+    }
+
+    @Test
+    void aBatchOfNothingIsOverAndOneAfterClosingIsRefused() {
+        assertThat(here.submitWrite(List.of(), TIMEOUT).await()).isEmpty();
+        here.close();
+        assertThatThrownBy(() -> here.submitWrite(List.of(), TIMEOUT))
+                .isInstanceOf(KvException.class)
+                .hasMessageContaining("is closed");
     }
 
     @Test
