@@ -178,6 +178,7 @@ final class PoolDocument {
         object.put("product", node.product());
         node.protocols().forEach(object.putArray("protocols")::add);
         object.put("address", node.address());
+        object.put("sharedMemory", node.sharedMemory());
         active(object, node.active());
     }
 

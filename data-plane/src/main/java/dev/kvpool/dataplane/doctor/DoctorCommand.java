@@ -4,19 +4,26 @@ package dev.kvpool.dataplane.doctor;
 import dev.kvpool.dataplane.cli.Command;
 import dev.kvpool.dataplane.cli.Console;
 import dev.kvpool.dataplane.cli.ExitCode;
+import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.machine.KernelFiles;
 import dev.kvpool.dataplane.machine.PortProbe;
 import dev.kvpool.dataplane.version.Versions;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** {@code kvpool doctor}: exit code 1 when something that was asked about cannot work. */
 public final class DoctorCommand implements Command {
+    /** For all storage nodes together, however many there are. */
+    private static final Duration NODES_AT_MOST = Duration.ofSeconds(15);
+
     @Override
     public String name() {
         return "doctor";
@@ -33,24 +40,26 @@ public final class DoctorCommand implements Command {
     }
 
     @Override
-    public int run(Settings settings, Console console) {
+    public int run(Settings settings, Console console) throws InterruptedException {
         List<Finding> findings = new ArrayList<>(machine(settings));
         settings.find(DoctorSettings.SSD_PATH)
                 .ifPresent(path -> findings.add(SsdChecks.judge(
                         SsdPlace.at(path),
                         settings.find(DoctorSettings.SSD_SIZE).orElse(0L))));
         findings.addAll(ports(settings.get(DoctorSettings.PORTS)));
+        Versions ours = Versions.ofThisBuild();
+        PeerVisit visit = new PeerVisit(ours, new SecureRandom().nextLong() | 1); // any number but 0
         settings.find(DoctorSettings.MASTERS).ifPresent(masters -> {
-            Versions ours = Versions.ofThisBuild();
-            MasterVisit visit = new MasterVisit(ours, new SecureRandom().nextLong() | 1); // any number but 0
             findings.addAll(MasterChecks.judge(
-                    ours, masters.parallelStream().map(visit::visit).toList()));
+                    ours, masters.parallelStream().map(visit::master).toList()));
         });
-        settings.find(DoctorSettings.ADMINS).ifPresent(admins -> {
-            ClockVisit visit = new ClockVisit(Clock.systemUTC());
+        if (settings.find(DoctorSettings.ADMINS).isPresent()) {
+            List<HostPort> admins = settings.get(DoctorSettings.ADMINS);
+            ClockVisit clocks = new ClockVisit(Clock.systemUTC());
             findings.addAll(
-                    ClockChecks.judge(admins.parallelStream().map(visit::visit).toList()));
-        });
+                    ClockChecks.judge(admins.parallelStream().map(clocks::visit).toList()));
+            findings.addAll(nodes(admins, visit));
+        }
         console.out().print(settings.get(DoctorSettings.JSON) ? Report.json(findings) + "\n" : Report.text(findings));
         return Report.count(findings, Finding.Level.PROBLEM) == 0 ? ExitCode.OK : ExitCode.FAILURE;
     }
@@ -60,6 +69,24 @@ public final class DoctorCommand implements Command {
                 new MachineReader(Path.of("/proc"), Path.of("/sys")).read(settings.get(DoctorSettings.DATA_DIR));
         return MachineChecks.judge(
                 machine, settings.find(DoctorSettings.SEGMENT_SIZE).orElse(0L), settings.get(DoctorSettings.PORTS));
+    }
+
+    private static List<Finding> nodes(List<HostPort> admins, PeerVisit visit) throws InterruptedException {
+        Optional<PoolMap> pool = PoolQuestion.ask(admins);
+        if (pool.isEmpty()) {
+            return List.of(
+                    Finding.warning(
+                            "storage nodes",
+                            "not looked for: none of " + admins + " leads a pool, so nobody tells where they are",
+                            "name the admin addresses (9003) of all masters; look why none of them leads (/readyz of each says it)"));
+        }
+        String bootId = KernelFiles.text(Path.of("/proc/sys/kernel/random/boot_id"))
+                .orElse("")
+                .trim();
+        List<NodeAnswer> answers = new NodeVisits(visit, bootId, NODES_AT_MOST).visit(pool.get());
+        List<Finding> findings = new ArrayList<>(NodeChecks.judge(pool.get(), answers));
+        findings.addAll(TransportChecks.judge(answers, bootId, UcxLibrary.look(System.getenv())));
+        return findings;
     }
 
     private static List<Finding> ports(List<Integer> ports) {

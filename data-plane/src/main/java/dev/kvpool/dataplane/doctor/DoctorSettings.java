@@ -13,8 +13,10 @@ final class DoctorSettings {
     static final Setting<List<HostPort>> MASTERS =
             Setting.optional("masters", HostPort.LIST, "Masters to visit; compares versions and pools.");
 
-    static final Setting<List<HostPort>> ADMINS =
-            Setting.optional("admins", HostPort.LIST, "Admin addresses of masters; compares clocks.");
+    static final Setting<List<HostPort>> ADMINS = Setting.optional(
+            "admins",
+            HostPort.LIST,
+            "Admin addresses of masters; compares clocks, and visits the storage nodes that the leader names.");
 
     static final Setting<Path> DATA_DIR =
             Setting.withDefault("data-dir", Formats.DIRECTORY, "/dev/shm", "Where segments are, or are to be.");

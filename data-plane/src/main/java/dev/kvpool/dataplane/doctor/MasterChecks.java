@@ -15,14 +15,14 @@ import java.util.stream.Collectors;
 final class MasterChecks {
     private MasterChecks() {}
 
-    static List<Finding> judge(Versions ours, List<MasterAnswer> answers) {
+    static List<Finding> judge(Versions ours, List<PeerAnswer> answers) {
         List<Finding> findings = new ArrayList<>();
         answers.forEach(answer -> findings.add(judge(ours, answer)));
         Map<UUID, List<HostPort>> pools = answers.stream()
                 .filter(answer -> answer.answer().orElse(null) instanceof Welcome)
                 .collect(Collectors.groupingBy(
                         answer -> ((Welcome) answer.answer().orElseThrow()).poolId(),
-                        Collectors.mapping(MasterAnswer::address, Collectors.toList())));
+                        Collectors.mapping(PeerAnswer::address, Collectors.toList())));
         if (pools.size() > 1) {
             findings.add(Finding.problem(
                     "masters",
@@ -36,7 +36,7 @@ final class MasterChecks {
         return findings;
     }
 
-    private static Finding judge(Versions ours, MasterAnswer visit) {
+    private static Finding judge(Versions ours, PeerAnswer visit) {
         String subject = "master " + visit.address();
         if (visit.answer().isEmpty()) {
             return Finding.problem(

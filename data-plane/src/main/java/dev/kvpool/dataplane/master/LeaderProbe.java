@@ -90,7 +90,7 @@ final class LeaderProbe {
                 incarnation,
                 self.versions(),
                 self.name());
-        return switch (Introduction.exchange(socket, hello)) {
+        return switch (Introduction.exchange(socket.getInputStream(), socket.getOutputStream(), hello)) {
             case Welcome _ -> Finding.THERE;
             case Refused refused -> refused.code() == RefusalCode.IDENTITY_MISMATCH ? Finding.GONE : Finding.UNKNOWN;
         };

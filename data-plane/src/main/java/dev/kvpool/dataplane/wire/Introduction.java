@@ -9,14 +9,15 @@ import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
-import java.net.Socket;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 import org.agrona.ExpandableArrayBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
-/** A Hello over a plain socket, for those who only want to know who is there. Blocks as long as the socket allows. */
+/** A Hello over a plain socket, for those who only want to know who is there. Blocks as long as its streams do. */
 public final class Introduction {
     private Introduction() {}
 
@@ -26,9 +27,9 @@ public final class Introduction {
      * @throws EOFException when the other side closes before it answered
      * @throws IOException when the connection fails, or the answer is none of kvpool's
      */
-    public static Answer exchange(Socket socket, Hello hello) throws IOException {
-        socket.getOutputStream().write(frame(hello));
-        DataInputStream in = new DataInputStream(socket.getInputStream());
+    public static Answer exchange(InputStream from, OutputStream to, Hello hello) throws IOException {
+        to.write(frame(hello));
+        DataInputStream in = new DataInputStream(from);
         int length = Integer.reverseBytes(in.readInt());
         int checksum = Integer.reverseBytes(in.readInt());
         if (length < 0 || length > Frame.HELLO_BYTES_MAX) {

@@ -52,8 +52,7 @@ class MasterChecksTest {
 
     @Test
     void aMasterThatIsNotReachedIsAProblemWithTheCause() {
-        MasterAnswer none =
-                new MasterAnswer(HostPort.parse("m0:1"), Optional.empty(), "Connection refused", Duration.ZERO);
+        PeerAnswer none = new PeerAnswer(HostPort.parse("m0:1"), Optional.empty(), "Connection refused", Duration.ZERO);
 
         assertThat(MasterChecks.judge(OURS, List.of(none)))
                 .singleElement()
@@ -73,8 +72,8 @@ class MasterChecksTest {
         assertThat(findings.getLast().found()).contains("[m0:1] to " + POOL, "[m1:1] to " + OTHER_POOL);
     }
 
-    private static MasterAnswer answered(String address, Answer answer) {
-        return new MasterAnswer(HostPort.parse(address), Optional.of(answer), "", Duration.ofMillis(7));
+    private static PeerAnswer answered(String address, Answer answer) {
+        return new PeerAnswer(HostPort.parse(address), Optional.of(answer), "", Duration.ofMillis(7));
     }
 
     private static Welcome welcome(String product, UUID pool) {

@@ -67,6 +67,8 @@ public record PoolStatus(
      * One storage node.
      *
      * @param reason why it is not ready, empty when it is
+     * @param address where clients reach it by tcp; empty until it has introduced itself
+     * @param sharedMemory boot id of its machine, a colon and the path of a unix socket there; empty when it shares none
      * @param active the versions it keeps as its pool's, as it told last
      * @param contents what it says to hold; empty until it has introduced itself on this connection
      */
@@ -82,6 +84,7 @@ public record PoolStatus(
             String product,
             List<String> protocols,
             String address,
+            String sharedMemory,
             ActiveVersions active,
             Ssd ssd,
             Optional<Contents> contents) {}

@@ -139,6 +139,7 @@ final class StatusReport {
                 node.peer.product(),
                 protocols(node),
                 node.info == null ? "" : node.info.tcp(),
+                node.info == null ? "" : node.info.shm(),
                 node.active,
                 ssd(node.ssd),
                 contents(node));
@@ -185,6 +186,7 @@ final class StatusReport {
                 0,
                 "",
                 List.of(),
+                "",
                 "",
                 ActiveVersions.UNKNOWN,
                 Ssd.NONE,

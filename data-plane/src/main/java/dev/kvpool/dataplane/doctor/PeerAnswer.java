@@ -7,11 +7,11 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * What came of a visit to one master.
+ * What came of a visit to one master or storage node.
  *
  * @param address where it should be
  * @param answer what it said to our Hello; empty when it could not be asked
  * @param failure why not; empty when it answered
  * @param took from the dial to the answer
  */
-record MasterAnswer(HostPort address, Optional<Answer> answer, String failure, Duration took) {}
+record PeerAnswer(HostPort address, Optional<Answer> answer, String failure, Duration took) {}

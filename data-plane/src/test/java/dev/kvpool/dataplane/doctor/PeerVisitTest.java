@@ -28,7 +28,7 @@ import org.agrona.ExpandableArrayBuffer;
 import org.junit.jupiter.api.Test;
 
 /** Real sockets; the master's side is played byte for byte. */
-class MasterVisitTest {
+class PeerVisitTest {
     private static final VersionRange ONE = new VersionRange(1, 1);
     private static final Versions VERSIONS = new Versions("0.1.0", ONE, ONE, ONE);
     private static final Welcome WELCOME = new Welcome(Role.MASTER, UUID.randomUUID(), 9, VERSIONS, 1, "master-0");
@@ -46,7 +46,7 @@ class MasterVisitTest {
         byte[] whole = frame(WELCOME);
 
         for (int length = 0; length < whole.length; length++) {
-            MasterAnswer answer = visit(Arrays.copyOf(whole, length));
+            PeerAnswer answer = visit(Arrays.copyOf(whole, length));
             assertThat(answer.answer()).as("after %d bytes", length).isEmpty();
             assertThat(answer.failure()).isEqualTo("it closed the connection without an answer");
         }
@@ -79,18 +79,17 @@ class MasterVisitTest {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             free = socket.getLocalPort();
         }
-        MasterVisit visit = new MasterVisit(VERSIONS, 7);
+        PeerVisit visit = new PeerVisit(VERSIONS, 7);
 
-        assertThat(visit.visit(HostPort.parse("127.0.0.1:" + free)).failure()).contains("refused");
-        assertThat(visit.visit(HostPort.parse("no-such-host.invalid:1")).failure())
+        assertThat(visit.master(HostPort.parse("127.0.0.1:" + free)).failure()).contains("refused");
+        assertThat(visit.master(HostPort.parse("no-such-host.invalid:1")).failure())
                 .contains("name is not known");
     }
 
-    private static MasterAnswer visit(byte[] answer) throws Exception {
+    private static PeerAnswer visit(byte[] answer) throws Exception {
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             CompletableFuture<Void> played = CompletableFuture.runAsync(() -> play(server, answer));
-            MasterAnswer seen =
-                    new MasterVisit(VERSIONS, 7).visit(HostPort.parse("127.0.0.1:" + server.getLocalPort()));
+            PeerAnswer seen = new PeerVisit(VERSIONS, 7).master(HostPort.parse("127.0.0.1:" + server.getLocalPort()));
             played.join();
             return seen;
         }
