@@ -39,11 +39,14 @@ final class TransportChecks {
                     "fine when they are to; else name shm among the protocols of the nodes (of a pool: in its"
                             + " TransferEngine)"));
         }
-        Map<Way, List<NodeAnswer>> here = answers.stream()
+        List<NodeAnswer> tried = answers.stream()
                 .filter(it -> it.sharedMemory().way() != Way.NOT_TRIED)
+                .toList();
+        Map<Way, List<NodeAnswer>> here = tried.stream()
+                .filter(it -> it.sharedMemory().way() == Way.OPEN || it.tcp().way() == Way.OPEN) // else it is just gone
                 .collect(Collectors.groupingBy(
                         it -> it.sharedMemory().way(), () -> new EnumMap<>(Way.class), Collectors.toList()));
-        if (here.isEmpty() && without.size() < answers.size()) {
+        if (tried.isEmpty() && without.size() < answers.size()) {
             findings.add(Finding.ok(
                     SHARED,
                     bootId.isEmpty()

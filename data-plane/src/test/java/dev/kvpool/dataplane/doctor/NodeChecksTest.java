@@ -101,6 +101,16 @@ class NodeChecksTest {
     }
 
     @Test
+    void aNodeThatIsGoneIsNotSaidToBeUsedByTcp() {
+        NodeAnswer gone = new NodeAnswer(
+                node("a", BOOT + ":/data/shm.sock"), Outcome.of(Way.REFUSED, ""), Outcome.of(Way.MISSING, ""));
+
+        assertThat(TransportChecks.judge(List.of(gone), BOOT, new UcxLibrary("libucp.so.0", "")))
+                .extracting(Finding::subject)
+                .containsExactly("ucx");
+    }
+
+    @Test
     void whyTcpIsSaidForNodesThatOfferNothingElseAndForThoseOfOtherMachines() {
         NodeAnswer none = tcp("a", open(1));
         NodeAnswer elsewhere = new NodeAnswer(node("b", "other-boot:/data/shm.sock"), open(1), Outcome.NOT_TRIED);

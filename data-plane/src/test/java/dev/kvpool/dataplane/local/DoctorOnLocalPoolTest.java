@@ -30,7 +30,7 @@ class DoctorOnLocalPoolTest {
             assertThat(doctor(local))
                     .contains("ok       storage nodes: 2 of 2 answered at their data ports")
                     .contains("ok       shared memory of nodes: used with node-0, node-1 on this machine")
-                    .contains("ucx: ");
+                    .contains("ucx: ", "\n0 problems, ");
 
             Path socket = local.dataDirectory().resolve("node-1").resolve("shm.sock");
             Files.delete(socket);
@@ -55,7 +55,7 @@ class DoctorOnLocalPoolTest {
         int code = new CommandRunner(List.of(new DoctorCommand()), Map.of(), console)
                 .run("doctor", "--admins", "127.0.0.1:" + local.adminPort());
         String text = out.toString(StandardCharsets.UTF_8);
-        assertThat(code).as(text).isEqualTo(ExitCode.OK);
+        assertThat(code).isEqualTo(text.contains("\n0 problems, ") ? ExitCode.OK : ExitCode.FAILURE);
         return text;
     }
 }
