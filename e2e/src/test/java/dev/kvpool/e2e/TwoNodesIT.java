@@ -3,6 +3,7 @@ package dev.kvpool.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Command;
@@ -48,6 +49,9 @@ class TwoNodesIT {
 
     /** Longer than a node takes to be drained and to come back. */
     private static final Duration LOAD = Duration.ofSeconds(60);
+
+    /** Longer than the operator takes to look twice. */
+    private static final Duration UNREPAIRED = Duration.ofSeconds(45);
 
     private static final Duration PATIENCE = Duration.ofSeconds(15);
 
@@ -140,12 +144,29 @@ class TwoNodesIT {
             "a node of the cluster is lost: every object is still there, copies are made anew, and the status says what is away")
     void aNodeLosesItsPower() {
         closeScene();
-        open("kvpool-e2e-node-loss", "cache: {replicas: %d, repair: {delay: 5s}}".formatted(COPIES));
+        open(
+                "kvpool-e2e-node-loss",
+                "cache: {replicas: %d, repair: {delay: %ds}}".formatted(COPIES, UNREPAIRED.toSeconds()));
         scene.assertPut("before");
 
         second.kill();
 
         scene.assertReadBack("before");
+        Wait.until("the status says how many objects have one copy only", Limits.STATUS, () -> {
+            assertThat(scene.pool().resource().getStatus().underReplicatedObjects())
+                    .isNotNull();
+            assertThat(scene.pool().resource().getStatus().unavailableObjects()).isNull();
+            assertThat(storageReady()).contains("objects have fewer copies than spec.cache.replicas asks for");
+        });
+        assertThat(cluster.kubectl()
+                        .plugin(
+                                cluster.settings().repository().resolve("dist/bin"),
+                                "kvpool",
+                                namespace,
+                                "status",
+                                POOL)
+                        .orThrow())
+                .containsPattern("Objects: 0 cannot be read .*, [1-9][0-9]* have too few copies");
         Wait.until(
                 "every object has two copies on the other node",
                 Limits.POOL_READY,
@@ -157,7 +178,20 @@ class TwoNodesIT {
                 Limits.STATUS,
                 () -> assertThat(scene.pool().resource().getStatus().message())
                         .contains("of 4 storage nodes are ready"));
+        Wait.until(
+                "the status says that all have their copies again",
+                Limits.STATUS,
+                () -> assertThat(scene.pool().resource().getStatus().underReplicatedObjects())
+                        .isNull());
         scene.assertPut("after");
+    }
+
+    private String storageReady() {
+        return scene.pool().resource().getStatus().conditions().stream()
+                .filter(condition -> condition.type().equals("StorageReady"))
+                .map(Condition::message)
+                .findFirst()
+                .orElseThrow();
     }
 
     /** A pool with half of its storage, and one of two masters, on each of the nodes, whatever becomes of the other one. */

@@ -43,6 +43,15 @@ public record KvCachePoolStatus(
         @JsonPropertyDescription("Objects in the pool, rounded to two digits.")
         Long objects,
 
+        @JsonPropertyDescription("Objects that cannot be read, since all nodes that hold them are away, rounded to two"
+                + " digits. Absent when there are none.")
+        Long unavailableObjects,
+
+        @JsonPropertyDescription(
+                "Objects with fewer copies than they should have, unavailable ones included, rounded to"
+                        + " two digits. Absent when there are none, or next to none.")
+        Long underReplicatedObjects,
+
         @JsonPropertyDescription("Versions.") VersionStatus version,
 
         @JsonPropertyDescription("The upgrade that is under way, blocked or failed. Absent when there is none.")
@@ -66,7 +75,7 @@ public record KvCachePoolStatus(
 
     public static final KvCachePoolStatus EMPTY = new KvCachePoolStatus(
             null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
-            null);
+            null, null, null);
 
     public KvCachePoolStatus {
         conditions = conditions == null ? List.of() : List.copyOf(conditions);

@@ -17,6 +17,9 @@ import java.util.List;
  * @param capacityBytes bytes all known storage nodes can hold
  * @param usedBytes bytes in use
  * @param objects objects in the pool
+ * @param unavailableObjects those of them whose nodes are all away; 0 on a standby
+ * @param underReplicatedObjects those with fewer copies on ready nodes than they should have, unavailable ones included; 0 on a
+ *     standby
  * @param nodes the storage nodes the master knows
  * @param takeover how the leader came to lead; null on a standby, and where the master does not say
  * @param active what the pool speaks and writes now; null when no node has told
@@ -34,6 +37,8 @@ public record PoolReport(
         long capacityBytes,
         long usedBytes,
         long objects,
+        long unavailableObjects,
+        long underReplicatedObjects,
         List<Node> nodes,
         Takeover takeover,
         Active active,

@@ -31,6 +31,7 @@ final class StatusText {
                             view.objects() == null ? 0 : view.objects(),
                             view.version() == null ? "?" : view.version()));
         }
+        text.append(missing(view));
         text.append('\n').append(masters(view)).append('\n').append(nodes(view));
         view.notes().forEach(note -> text.append("%n%s%n".formatted(note)));
         view.drains().forEach(drain -> text.append(drain(drain)));
@@ -57,6 +58,15 @@ final class StatusText {
                 ? now
                 : "%s; last change at %s from %s: %s, %s without a leader"
                         .formatted(now, last.at(), last.from(), Words.of(last.cause()), last.duration());
+    }
+
+    /** What the leader counts at this moment; the conditions have the same rounded. */
+    private static String missing(StatusView view) {
+        if (view.unavailableObjects() == null || view.underReplicatedObjects() == 0) {
+            return "";
+        }
+        return "Objects: %d cannot be read since all nodes that hold them are away, %d have too few copies%n"
+                .formatted(view.unavailableObjects(), view.underReplicatedObjects());
     }
 
     private static String masters(StatusView view) {

@@ -35,6 +35,8 @@ record StatusView(
         String used,
         String capacity,
         Long objects,
+        Long unavailableObjects,
+        Long underReplicatedObjects,
         List<Master> masters,
         List<Node> nodes,
         List<String> notes,
@@ -69,6 +71,8 @@ record StatusView(
                 status.used() == null ? null : status.used().toString(),
                 status.capacity() == null ? null : status.capacity().toString(),
                 status.objects(),
+                seen.leaderReport().map(PoolReport::unavailableObjects).orElse(null),
+                seen.leaderReport().map(PoolReport::underReplicatedObjects).orElse(null),
                 seen.pods(PoolLabels.ROLE_MASTER).stream()
                         .map(pod -> master(pod, seen))
                         .toList(),

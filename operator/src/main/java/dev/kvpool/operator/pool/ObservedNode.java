@@ -18,11 +18,19 @@ import java.util.Optional;
  * @param labels its labels
  * @param taints its taints
  * @param cordoned true when no pod shall come to it any more, as before its maintenance
+ * @param ready false when nobody has heard of its kubelet for a while, or that is not well
  * @param memoryBytes memory that it has for pods, whether they are there already or not; 0 while it has not said
  */
 public record ObservedNode(
-        String name, Map<String, String> labels, List<Taint> taints, boolean cordoned, long memoryBytes) {
+        String name,
+        Map<String, String> labels,
+        List<Taint> taints,
+        boolean cordoned,
+        boolean ready,
+        long memoryBytes) {
     private static final String ZONE = "topology.kubernetes.io/zone";
+
+    private static final String READY = "Ready";
 
     /** Follows the field of the same name; where only one of them is seen, the other one comes a moment later. */
     private static final String UNSCHEDULABLE = "node.kubernetes.io/unschedulable";
@@ -38,7 +46,15 @@ public record ObservedNode(
                 Objects.requireNonNullElse(node.getMetadata().getLabels(), Map.of()),
                 node.getSpec() == null ? List.of() : node.getSpec().getTaints(),
                 isCordoned(node.getSpec()),
+                isReady(node.getStatus()),
                 memoryBytes(node.getStatus()));
+    }
+
+    private static boolean isReady(NodeStatus status) {
+        return status != null
+                && status.getConditions().stream()
+                        .anyMatch(
+                                condition -> READY.equals(condition.getType()) && "True".equals(condition.getStatus()));
     }
 
     private static long memoryBytes(NodeStatus status) {

@@ -24,6 +24,7 @@ import java.util.Optional;
  * @param leaderLabel true when it is labelled as the leader
  * @param evictable true when it is labelled as one that may be evicted
  * @param leaving true when it is being deleted
+ * @param goneBy when Kubernetes has promised that it is gone, its grace included; empty while nobody has deleted it
  * @param node name of the node of the cluster it is on; empty while it is on none
  * @param perNode true for a storage pod of a perNode set
  * @param settings digest of the settings it was made with; empty for pods that carry none
@@ -44,6 +45,7 @@ public record ObservedPod(
         boolean leaderLabel,
         boolean evictable,
         boolean leaving,
+        Optional<Instant> goneBy,
         String node,
         boolean perNode,
         String settings,
@@ -76,6 +78,7 @@ public record ObservedPod(
                 "true".equals(labels.get(PoolLabels.LEADER)),
                 "true".equals(labels.get(PoolLabels.EVICTABLE)),
                 pod.getMetadata().getDeletionTimestamp() != null,
+                Optional.ofNullable(pod.getMetadata().getDeletionTimestamp()).map(Instant::parse),
                 nodeName(pod),
                 isOfDaemonSet(pod),
                 Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())

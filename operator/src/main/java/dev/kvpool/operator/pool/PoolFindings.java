@@ -186,11 +186,13 @@ final class PoolFindings {
                             .formatted(troubles(seen.pods(PoolLabels.ROLE_STORAGE))));
         }
         List<PoolReport.Node> nodes = report.get().nodes().stream()
-                .filter(node -> !node.isTransient())
+                .filter(node -> plan.expectedNodes().contains(node.id()))
                 .toList();
+        String objects = ObjectCounts.next(seen.status(), report).sentence();
         long ready = nodes.stream().filter(PoolReport.Node::serves).count();
         if (ready >= plan.storageNodes()) {
-            String all = "%d of %d storage nodes are ready.".formatted(plan.storageNodes(), plan.storageNodes());
+            String all =
+                    "%d of %d storage nodes are ready.%s".formatted(plan.storageNodes(), plan.storageNodes(), objects);
             return nodes.stream()
                     .filter(node -> !node.ssdProblem().isEmpty())
                     .findFirst()
@@ -206,10 +208,11 @@ final class PoolFindings {
                 .toList();
         return new Finding(
                 Reason.NODES_NOT_READY,
-                "%d of %d storage nodes are ready.%s%s"
+                "%d of %d storage nodes are ready.%s%s%s"
                         .formatted(
                                 ready,
                                 plan.storageNodes(),
+                                objects,
                                 String.join("", why.subList(0, Math.min(why.size(), PodTroubles.PODS_MAX))),
                                 troubles(seen.pods(PoolLabels.ROLE_STORAGE))));
     }
@@ -273,6 +276,7 @@ final class PoolFindings {
 
     private String troubles(List<ObservedPod> pods) {
         return PodTroubles.sentences(pods)
+                + PodsOfDeadNodes.sentences(pods, seen)
                 + plan.sizing()
                         .map(sizing -> LackOfMemory.sentences(pods, seen.nodes(), sizing.status(seen.spec())))
                         .orElse("");

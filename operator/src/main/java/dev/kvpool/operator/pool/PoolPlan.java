@@ -21,7 +21,7 @@ import java.util.Set;
  * @param leaderPod the pod that shall carry the leader label, alone; empty to take the label from all
  * @param evictable names of the storage pods that shall be labelled as ones that may be evicted; no other shall
  * @param deadLeader a leader whose process has ended, of which the other masters are told
- * @param storageNodes how many storage nodes the pool shall have now
+ * @param expectedNodes ids of the storage nodes that the pool shall have now
  * @param sizing memory of the pods; empty while no object is touched
  * @param waiting sentences about parts of the spec that are carried out when storage nodes are empty
  * @param heldBack sentences about parts of the spec that are not carried out, because they would lose bytes
@@ -38,7 +38,7 @@ public record PoolPlan(
         Optional<String> leaderPod,
         Set<String> evictable,
         Optional<DeadLeader> deadLeader,
-        int storageNodes,
+        Set<String> expectedNodes,
         Optional<Sizing> sizing,
         List<String> waiting,
         List<String> heldBack,
@@ -51,10 +51,16 @@ public record PoolPlan(
         delete = List.copyOf(delete);
         replacePods = List.copyOf(replacePods);
         evictable = Set.copyOf(evictable);
+        expectedNodes = Set.copyOf(expectedNodes);
         waiting = List.copyOf(waiting);
         heldBack = List.copyOf(heldBack);
         leftOut = List.copyOf(leftOut);
         cleaning = List.copyOf(cleaning);
+    }
+
+    /** How many storage nodes the pool shall have now. */
+    public int storageNodes() {
+        return expectedNodes.size();
     }
 
     /** Objects that shall exist, made for whoever looks at them; in a calm pool nobody needs them. */

@@ -25,6 +25,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Makes the next status of a pool. Pure: the same observation, plan, outcome and time give the same status, and a
@@ -47,6 +48,7 @@ public final class PoolStatus {
                 Conditions.merge(old.conditions(), findings, generation == null ? 0 : generation, clock);
         PoolPhase phase = phase(findings);
         Optional<PoolReport> report = seen.leaderReport();
+        ObjectCounts objects = ObjectCounts.next(old, report);
         return new KvCachePoolStatus(
                 generation,
                 phase,
@@ -59,11 +61,13 @@ public final class PoolStatus {
                 ReadyCount.of(
                         readyPods(seen, PoolLabels.ROLE_MASTER),
                         seen.spec().masters().replicas()),
-                ReadyCount.of(readyNodes(seen), plan.storageNodes()),
+                ReadyCount.of(readyNodes(seen, plan), plan.storageNodes()),
                 agents(seen).orElse(null),
                 report.map(r -> ByteAmount.rounded(r.capacityBytes())).orElse(old.capacity()),
                 report.map(r -> used(old, r)).orElse(old.used()),
-                report.map(r -> objects(old, r)).orElse(old.objects()),
+                objects.all(),
+                objects.unavailable(),
+                objects.underReplicated(),
                 version(seen, plan, old),
                 plan.roll().next().orElse(null),
                 plan.drains().next(),
@@ -130,24 +134,21 @@ public final class PoolStatus {
                         .orElse(ReadyCount.of(0, 0)));
     }
 
-    /** As the leader sees them; while no leader can be asked, as Kubernetes does. */
-    private static int readyNodes(PoolObservation seen) {
-        return seen.leaderReport()
-                .map(report -> (int) report.nodes().stream()
-                        .filter(node -> node.serves() && !node.isTransient())
-                        .count())
-                .orElseGet(() -> readyPods(seen, PoolLabels.ROLE_STORAGE));
+    /** Of those that are expected: as the leader sees them; while no leader can be asked, as Kubernetes does. */
+    private static int readyNodes(PoolObservation seen, PoolPlan plan) {
+        Stream<String> ready = seen.leaderReport()
+                .map(report ->
+                        report.nodes().stream().filter(PoolReport.Node::serves).map(PoolReport.Node::id))
+                .orElseGet(() -> seen.pods(PoolLabels.ROLE_STORAGE).stream()
+                        .filter(ObservedPod::ready)
+                        .map(ObservedPod::nodeId));
+        return (int) ready.filter(plan.expectedNodes()::contains).count();
     }
 
     private static Quantity used(KvCachePoolStatus old, PoolReport report) {
         boolean calm = old.used() != null
                 && Rounding.calm(ByteAmount.bytes(old.used()), report.usedBytes(), report.capacityBytes());
         return calm ? old.used() : ByteAmount.rounded(report.usedBytes());
-    }
-
-    private static Long objects(KvCachePoolStatus old, PoolReport report) {
-        boolean calm = old.objects() != null && Rounding.calm(old.objects(), report.objects(), report.objects());
-        return calm ? old.objects() : Long.valueOf(Rounding.twoDigits(report.objects()));
     }
 
     private VersionStatus version(PoolObservation seen, PoolPlan plan, KvCachePoolStatus old) {

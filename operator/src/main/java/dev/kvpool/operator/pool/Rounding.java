@@ -23,6 +23,11 @@ public final class Rounding {
     /** True when two values are so near to each other, measured by the total, that the shown one may stay. */
     static boolean calm(long shown, long actual, long total) {
         boolean bothEmptyOrNot = (shown == 0) == (actual == 0);
-        return bothEmptyOrNot && Math.abs(shown - actual) <= total / CALM_SHARE;
+        return bothEmptyOrNot && isNoise(shown - actual, total);
+    }
+
+    /** True when so much, more or less, is nothing to tell of, measured by the total. */
+    static boolean isNoise(long difference, long total) {
+        return Math.abs(difference) <= total / CALM_SHARE;
     }
 }

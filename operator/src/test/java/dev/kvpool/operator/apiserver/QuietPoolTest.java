@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.api.v1alpha1.PoolPhase;
+import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.PollInterval;
 import dev.kvpool.operator.pool.PoolLabels;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -53,7 +55,7 @@ class QuietPoolTest {
         cluster.runPodsOf("calm-default");
         cluster.schedulePodsOf("calm-default", "quiet-1");
         cluster.runPodOn("calm-spread", "quiet-1");
-        used(500 * MIB);
+        used(500 * MIB, 0);
         cluster.takeLease("calm-master", "calm-master-0", 1);
         await().atMost(LIMIT).untilAsserted(() -> {
             assertThat(operator.pool("calm").getStatus().phase()).isEqualTo(PoolPhase.READY);
@@ -78,7 +80,7 @@ class QuietPoolTest {
         for (int look = 0; look < LOOKS; look++) {
             // What goes on in a healthy pool: renewals, slow growth, heartbeats of kubelets.
             renewLease(look);
-            used(500 * MIB + look * MIB / 16);
+            used(500 * MIB + look * MIB / 16, look % 3);
             touchPod(look);
             cluster.label("quiet-1", "look", Integer.toString(look));
             look(1);
@@ -103,8 +105,10 @@ class QuietPoolTest {
                                 .formatted(second / 60, second % 60));
     }
 
-    private static void used(long bytes) {
-        operator.masters().say("calm-master-0", ScriptedMasters.leader("calm-master-0", 1, bytes, NODES));
+    /** So much is used, and so many of the objects wait for a copy at this moment. */
+    private static void used(long bytes, long underReplicated) {
+        PoolReport report = ScriptedMasters.leader("calm-master-0", 1, bytes, NODES);
+        operator.masters().say("calm-master-0", Reports.missing(0, underReplicated, report));
     }
 
     private static void touchPod(int value) {

@@ -61,6 +61,8 @@ public final class EngineSketch {
                 null,
                 null,
                 null,
+                null,
+                null,
                 List.of(protocols),
                 null,
                 null));

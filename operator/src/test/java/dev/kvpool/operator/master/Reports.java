@@ -28,6 +28,8 @@ public final class Reports {
                 capacityBytes,
                 usedBytes,
                 objects,
+                0,
+                0,
                 nodes,
                 null,
                 null,
@@ -47,6 +49,8 @@ public final class Reports {
                 report.capacityBytes(),
                 report.usedBytes(),
                 report.objects(),
+                report.unavailableObjects(),
+                report.underReplicatedObjects(),
                 report.nodes(),
                 takeover,
                 report.active(),
@@ -66,11 +70,34 @@ public final class Reports {
                 report.capacityBytes(),
                 report.usedBytes(),
                 report.objects(),
+                report.unavailableObjects(),
+                report.underReplicatedObjects(),
                 report.nodes(),
                 report.takeover(),
                 report.active(),
                 report.clientVersions(),
                 rules);
+    }
+
+    /** The same report, with so many objects that cannot be read, and that have too few copies. */
+    public static PoolReport missing(long unavailable, long underReplicated, PoolReport report) {
+        return new PoolReport(
+                report.poolId(),
+                report.name(),
+                report.role(),
+                report.state(),
+                report.epoch(),
+                report.version(),
+                report.capacityBytes(),
+                report.usedBytes(),
+                report.objects(),
+                unavailable,
+                underReplicated,
+                report.nodes(),
+                report.takeover(),
+                report.active(),
+                report.clientVersions(),
+                report.cacheRules());
     }
 
     public static PoolReport.Node node(

@@ -32,7 +32,7 @@ class FailureDomainsTest {
                 if (host.length > 1) {
                     labels.put("topology.kubernetes.io/zone", host[1]);
                 }
-                where.put(id, new ObservedNode(host[0], labels, List.of(), false, 0));
+                where.put(id, new ObservedNode(host[0], labels, List.of(), false, true, 0));
                 wanted.put(id, expected.split(" ", -1)[i]);
             }
         }
@@ -46,8 +46,8 @@ class FailureDomainsTest {
         String other = "n".repeat(200) + "2";
 
         Map<String, String> domains = FailureDomains.of(Map.of(
-                "a", new ObservedNode(one, Map.of(), List.of(), false, 0),
-                "b", new ObservedNode(other, Map.of(), List.of(), false, 0)));
+                "a", new ObservedNode(one, Map.of(), List.of(), false, true, 0),
+                "b", new ObservedNode(other, Map.of(), List.of(), false, true, 0)));
 
         assertThat(domains.values())
                 .doesNotHaveDuplicates()

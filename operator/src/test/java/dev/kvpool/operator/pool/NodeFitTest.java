@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class NodeFitTest {
     private static final KubernetesSerialization YAML = new KubernetesSerialization();
     private static final ObservedNode NODE =
-            new ObservedNode("n1", Map.of("disk", "fast", "cores", "64", "odd", "many"), List.of(), false, 0);
+            new ObservedNode("n1", Map.of("disk", "fast", "cores", "64", "odd", "many"), List.of(), false, true, 0);
 
     @ParameterizedTest(name = "{0}: {1}")
     @CsvSource(delimiter = '|', textBlock = """
@@ -84,7 +84,7 @@ class NodeFitTest {
         StorageSetSpec set = set("{name: a, capacity: 1Gi, perNode: {}, scheduling: {tolerations: [%s]}}"
                 .formatted(toleration.equals("-") ? "" : toleration));
         ObservedNode node =
-                new ObservedNode("n1", Map.of(), List.of(YAML.unmarshal("--- " + taint, Taint.class)), false, 0);
+                new ObservedNode("n1", Map.of(), List.of(YAML.unmarshal("--- " + taint, Taint.class)), false, true, 0);
 
         assertThat(new NodeFit(set, false).admits(node)).as("admits").isEqualTo(admits);
         assertThat(new NodeFit(set, false).keeps(node)).as("keeps").isEqualTo(keeps);

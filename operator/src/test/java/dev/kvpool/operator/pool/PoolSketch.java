@@ -60,15 +60,15 @@ final class PoolSketch {
     /** A status that says nothing but how far an upgrade is. */
     static KvCachePoolStatus statusWith(RollStatus roll) {
         return new KvCachePoolStatus(
-                null, null, null, null, null, null, null, null, null, null, null, null, null, roll, null, null, null,
-                null, null);
+                null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, roll, null,
+                null, null, null, null);
     }
 
     /** A status that says nothing but which storage nodes are to go. */
     static KvCachePoolStatus statusWith(List<DrainStatus> drains) {
         return new KvCachePoolStatus(
-                null, null, null, null, null, null, null, null, null, null, null, null, null, null, drains, null, null,
-                null, null);
+                null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, drains,
+                null, null, null, null);
     }
 
     PoolSketch engine(String spec) {
@@ -137,13 +137,18 @@ final class PoolSketch {
 
     /** A node of the cluster. */
     PoolSketch node(String name, Map<String, String> labels, Taint... taints) {
-        nodes.add(new ObservedNode(name, labels, List.of(taints), false, 0));
+        nodes.add(new ObservedNode(name, labels, List.of(taints), false, true, 0));
+        return this;
+    }
+
+    PoolSketch node(ObservedNode node) {
+        nodes.add(node);
         return this;
     }
 
     /** A node of the cluster that is cordoned. */
     PoolSketch cordoned(String name) {
-        nodes.add(new ObservedNode(name, Map.of(), List.of(), true, 0));
+        nodes.add(new ObservedNode(name, Map.of(), List.of(), true, true, 0));
         return this;
     }
 
@@ -188,6 +193,7 @@ final class PoolSketch {
                 false,
                 false,
                 false,
+                Optional.empty(),
                 node,
                 true,
                 settings,
@@ -242,6 +248,7 @@ final class PoolSketch {
                 false,
                 false,
                 false,
+                Optional.empty(),
                 node,
                 false,
                 settings,
@@ -290,6 +297,7 @@ final class PoolSketch {
                 pod.leaderLabel(),
                 pod.evictable(),
                 pod.leaving(),
+                pod.goneBy(),
                 pod.node(),
                 pod.perNode(),
                 pod.settings(),

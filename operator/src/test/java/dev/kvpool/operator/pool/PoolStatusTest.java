@@ -92,6 +92,31 @@ class PoolStatusTest {
     }
 
     @Test
+    void aNodeThatIsNotExpectedStandsInForNoOther() {
+        PoolReport withAnother = PoolSketch.leader(List.of(
+                PoolSketch.node("demo-a-0", "ready", "", 0, 0),
+                PoolSketch.node("demo-a-1", "away", "no connection for 12 s", 0, 0),
+                PoolSketch.node("demo-old-0", "ready", "", 0, 0),
+                PoolSketch.node("demo-old-1", "away", "no connection for 13 s", 0, 0)));
+
+        KvCachePoolStatus status = next(whole(withAnother), NOON);
+
+        assertThat(status.storage().summary()).isEqualTo("1/2");
+        assertThat(message(status, Reason.NODES_NOT_READY))
+                .isEqualTo("1 of 2 storage nodes are ready. demo-a-1 is away: no connection for 12 s.");
+    }
+
+    @Test
+    void withoutALeaderOnlyPodsOfExpectedNodesCount() {
+        PoolSketch sketch = new PoolSketch(SPEC)
+                .emptySet("a", 2)
+                .pod(PoolSketch.pod("demo-a-0", PoolLabels.ROLE_STORAGE, "a", true, "new"))
+                .pod(PoolSketch.pod("demo-old-0", PoolLabels.ROLE_STORAGE, "old", true, "new"));
+
+        assertThat(next(sketch, NOON).storage().summary()).isEqualTo("1/2");
+    }
+
+    @Test
     void atFirstAMissingNodeIsPartOfStarting() {
         assertThat(next(whole(ONE_AWAY), NOON).phase()).isEqualTo(PoolPhase.STARTING);
     }

@@ -236,6 +236,8 @@ public final class RollPool {
                 0,
                 0,
                 0,
+                0,
+                0,
                 storage.stream().map(RollMember::asNode).toList(),
                 null,
                 storage.stream()
