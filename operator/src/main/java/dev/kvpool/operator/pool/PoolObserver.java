@@ -62,7 +62,7 @@ final class PoolObserver {
                 nodes(pool, children, pods, context),
                 onHostNetwork(engine) ? portClaims(context) : List.of(),
                 Leadership.among(children, pool),
-                podSecurity(pool, context.getClient()),
+                podSecurity(pool, engine, context.getClient()),
                 ask(pods),
                 firstLook.get(),
                 now);
@@ -78,8 +78,11 @@ final class PoolObserver {
     }
 
     /** Of the namespace of a pool that wants directories of nodes; asked anew each time, since namespaces are not watched. */
-    static Optional<String> podSecurity(KvCachePool pool, KubernetesClient client) {
-        if (pool.getSpec().storage().stream().noneMatch(set -> set.volume().type() == VolumeType.HOST_PATH)) {
+    static Optional<String> podSecurity(KvCachePool pool, Optional<TransferEngine> engine, KubernetesClient client) {
+        boolean agents = engine.filter(it -> it.getSpec().agents() != null).isPresent();
+        if (!agents
+                && pool.getSpec().storage().stream()
+                        .noneMatch(set -> set.volume().type() == VolumeType.HOST_PATH)) {
             return Optional.empty();
         }
         return Optional.ofNullable(client.namespaces()

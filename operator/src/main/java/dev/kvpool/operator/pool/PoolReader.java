@@ -41,6 +41,15 @@ public final class PoolReader {
 
     /** All that a decision about the pool is made from. Takes one request for each kind of object. */
     public PoolObservation read(KvCachePool pool) {
+        return read(pool, engine(pool));
+    }
+
+    /**
+     * The same, of a pool with this transfer engine in the place of its own.
+     *
+     * @param engine empty for none
+     */
+    public PoolObservation read(KvCachePool pool, Optional<TransferEngine> engine) {
         Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
         List<HasMetadata> children = children(pool);
         List<ObservedPod> pods = ofPool(Pod.class, pool).stream()
@@ -49,13 +58,13 @@ public final class PoolReader {
                 .toList();
         return new PoolObservation(
                 pool,
-                engine(pool),
+                engine,
                 children,
                 pods,
                 nodes(pool, children, pods),
                 portClaims(pool),
                 Leadership.among(children, pool),
-                PoolObserver.podSecurity(pool, client),
+                PoolObserver.podSecurity(pool, engine, client),
                 ask(pods),
                 now,
                 now);
