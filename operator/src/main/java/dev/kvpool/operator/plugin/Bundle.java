@@ -2,8 +2,6 @@
 package dev.kvpool.operator.plugin;
 
 import dev.kvpool.operator.pool.ObservedPod;
-import dev.kvpool.operator.pool.PoolLabels;
-import dev.kvpool.operator.pool.PoolNames;
 import dev.kvpool.operator.pool.PoolObservation;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -36,49 +34,40 @@ final class Bundle {
 
     /** Text by file name. */
     Map<String, String> of(PoolObservation seen) {
-        add("status.txt", () -> StatusText.of(StatusView.of(seen, NodeNotes.of(seen, on.masters()))));
+        List<Pod> pods = on.pods(seen.names().pool());
+        add("status.txt", () -> StatusText.of(StatusView.of(seen, NodeNotes.of(seen, pods, on.masters()))));
         add("plan.txt", () -> PlanText.of(PlanCommand.view(on, seen.names().pool(), on.operatorSettings(null))));
         add("pool.yaml", () -> Redaction.yaml(List.of(seen.pool())));
         seen.engine().ifPresent(engine -> add("engine.yaml", () -> Redaction.yaml(List.of(engine))));
         add("objects.yaml", () -> Redaction.yaml(seen.children()));
-        List<Pod> pods = pods(seen);
         add("pods.yaml", () -> Redaction.yaml(pods));
         add("events.yaml", () -> Redaction.yaml(events(seen)));
-        seen.pods().stream().limit(PODS_MAX).forEach(this::addPod);
+        pods.stream().limit(PODS_MAX).forEach(this::addPod);
         return entries;
     }
 
-    private void addPod(ObservedPod pod) {
-        boolean master = pod.role().equals(PoolLabels.ROLE_MASTER);
-        int port = master ? PoolNames.MASTER_ADMIN_PORT : PoolNames.NODE_ADMIN_PORT;
-        add(
-                "says/%s.json".formatted(pod.name()),
-                () -> on.masters().text(pod.name(), port, master ? "/api/v1/pool" : "/api/v1/node"));
-        add("metrics/%s.txt".formatted(pod.name()), () -> on.masters().text(pod.name(), port, "/metrics"));
+    private void addPod(Pod pod) {
+        String name = pod.getMetadata().getName();
+        AdminPage.of(pod).ifPresent(page -> {
+            add("says/%s.json".formatted(name), () -> on.masters().text(name, page.port(), page.path()));
+            add("metrics/%s.txt".formatted(name), () -> on.masters().text(name, page.port(), "/metrics"));
+        });
         if (logLines > 0) {
-            add("logs/%s.log".formatted(pod.name()), () -> log(pod, false));
-            if (pod.restarts() > 0) {
-                add("logs/%s.previous.log".formatted(pod.name()), () -> log(pod, true));
+            add("logs/%s.log".formatted(name), () -> log(pod, false));
+            if (ObservedPod.of(pod).restarts() > 0) {
+                add("logs/%s.previous.log".formatted(name), () -> log(pod, true));
             }
         }
     }
 
-    private String log(ObservedPod pod, boolean previous) {
+    private String log(Pod pod, boolean previous) {
         var container = client().pods()
                 .inNamespace(on.namespace())
-                .withName(pod.name())
-                .inContainer(pod.role().equals(PoolLabels.ROLE_MASTER) ? "master" : "node");
+                .withName(pod.getMetadata().getName())
+                .inContainer(AdminPage.container(pod));
         return (previous ? container.terminated() : container)
                 .tailingLines(logLines)
                 .getLog();
-    }
-
-    private List<Pod> pods(PoolObservation seen) {
-        return client().pods()
-                .inNamespace(on.namespace())
-                .withLabel(PoolLabels.POOL, seen.names().pool())
-                .list()
-                .getItems();
     }
 
     private List<? extends HasMetadata> events(PoolObservation seen) {

@@ -3,15 +3,18 @@ package dev.kvpool.operator.plugin;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.operator.pool.OperatorSettings;
+import dev.kvpool.operator.pool.PoolLabels;
 import dev.kvpool.operator.pool.PoolObservation;
 import dev.kvpool.operator.pool.PoolReader;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.NamedContext;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.time.InstantSource;
+import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -70,6 +73,13 @@ final class Cluster implements AutoCloseable {
 
     List<KvCachePool> pools() {
         return client.resources(KvCachePool.class).inNamespace(namespace).list().getItems();
+    }
+
+    /** The pods of a pool, in order of their names. */
+    List<Pod> pods(String pool) {
+        return client.pods().inNamespace(namespace).withLabel(PoolLabels.POOL, pool).list().getItems().stream()
+                .sorted(Comparator.comparing(pod -> pod.getMetadata().getName()))
+                .toList();
     }
 
     KvCachePool pool(String name) {

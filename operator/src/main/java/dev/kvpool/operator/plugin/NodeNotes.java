@@ -7,8 +7,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.api.v1alpha1.Protocol;
 import dev.kvpool.operator.pool.ObservedPod;
 import dev.kvpool.operator.pool.PoolLabels;
-import dev.kvpool.operator.pool.PoolNames;
 import dev.kvpool.operator.pool.PoolObservation;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,21 +27,27 @@ final class NodeNotes {
 
     private NodeNotes() {}
 
-    /** Sentences about the first storage nodes. */
-    static List<String> of(PoolObservation seen, PodProxyMasters pods) {
+    /**
+     * Sentences about the first storage nodes.
+     *
+     * @param pods of the pool
+     */
+    static List<String> of(PoolObservation seen, List<Pod> pods, PodProxyMasters proxy) {
         boolean ucx = seen.engine()
                 .filter(engine -> engine.getSpec().protocols().contains(Protocol.UCX))
                 .isPresent();
-        return seen.pods(PoolLabels.ROLE_STORAGE).stream()
-                .filter(ObservedPod::started)
+        return pods.stream()
+                .filter(pod -> AdminPage.role(pod).equals(PoolLabels.ROLE_STORAGE)
+                        && ObservedPod.of(pod).started())
                 .limit(NODES_MAX)
-                .flatMap(pod -> of(pod.name(), pods, ucx).stream())
+                .flatMap(pod -> AdminPage.of(pod).stream()
+                        .flatMap(page -> of(pod.getMetadata().getName(), page, proxy, ucx).stream()))
                 .toList();
     }
 
-    private static List<String> of(String pod, PodProxyMasters pods, boolean ucx) {
+    private static List<String> of(String pod, AdminPage page, PodProxyMasters proxy, boolean ucx) {
         try {
-            JsonNode says = JSON.readTree(pods.text(pod, PoolNames.NODE_ADMIN_PORT, "/api/v1/node"));
+            JsonNode says = JSON.readTree(proxy.text(pod, page.port(), page.path()));
             List<String> notes = new ArrayList<>();
             if (ucx) {
                 ucxRefusal(pod, says.path("protocols")).ifPresent(notes::add);

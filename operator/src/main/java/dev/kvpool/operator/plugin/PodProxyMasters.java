@@ -72,7 +72,7 @@ final class PodProxyMasters implements MasterClient {
     /**
      * What a pod of the pool answers at a path of its admin port.
      *
-     * @param port {@link PoolNames#MASTER_ADMIN_PORT} or {@link PoolNames#NODE_ADMIN_PORT}
+     * @param port of its HTTP
      * @throws KubernetesClientException when it does not
      */
     String text(String pod, int port, String path) {

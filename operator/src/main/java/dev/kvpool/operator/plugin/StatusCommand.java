@@ -23,7 +23,7 @@ final class StatusCommand extends PoolCommand {
     void run(Cluster on, PrintWriter out) {
         if (pool != null) {
             PoolObservation seen = on.observe(pool);
-            StatusView view = StatusView.of(seen, NodeNotes.of(seen, on.masters()));
+            StatusView view = StatusView.of(seen, NodeNotes.of(seen, on.pods(pool), on.masters()));
             output.write(out, view, StatusText.of(view));
             return;
         }

@@ -26,6 +26,9 @@ import java.util.regex.Pattern;
 final class PodPages implements Interceptor, AutoCloseable {
     private static final Pattern POD_PROXY = Pattern.compile("/api/v1/namespaces/[^/]+/pods/([^/]+)/proxy(/.*)");
 
+    private static final Pattern POD_LOG = Pattern.compile("/api/v1/namespaces/[^/]+/pods/([^/]+)/log");
+    private static final Pattern CONTAINER = Pattern.compile("(?:.*&)?container=([^&]*).*");
+
     private final HttpServer server;
     private final Map<String, Supplier<String>> pages = new ConcurrentHashMap<>();
     private final List<String> asked = new CopyOnWriteArrayList<>();
@@ -39,7 +42,7 @@ final class PodPages implements Interceptor, AutoCloseable {
     /**
      * From now on a pod answers so.
      *
-     * @param request METHOD POD:PORT/PATH without the query
+     * @param request METHOD POD:PORT/PATH without the query, or LOG POD/CONTAINER
      * @param body an answer that begins with a status other than 200 and a blank has that status
      */
     void on(String request, Supplier<String> body) {
@@ -63,6 +66,19 @@ final class PodPages implements Interceptor, AutoCloseable {
                             proxied.group(2),
                             query == null ? "" : "?" + query)));
         }
+        Matcher logged = POD_LOG.matcher(request.uri().getRawPath());
+        if (logged.matches()) {
+            log(builder, request, logged.group(1));
+        }
+    }
+
+    /** To a container's log as to a page of its own. */
+    private void log(BasicBuilder builder, HttpRequest request, String pod) {
+        Matcher container = CONTAINER.matcher(String.valueOf(request.uri().getRawQuery()));
+        if (container.matches()) {
+            builder.uri(URI.create("http://127.0.0.1:%d/LOG/%s/%s"
+                    .formatted(server.getAddress().getPort(), pod, container.group(1))));
+        }
     }
 
     private void answer(HttpExchange exchange) throws IOException {
@@ -71,8 +87,9 @@ final class PodPages implements Interceptor, AutoCloseable {
         if (!method.equals("GET")) {
             asked.add(method + " " + uri.toString().substring(1));
         }
-        String said = pages.getOrDefault(method + " " + uri.getPath().substring(1), () -> "503 nobody is there")
-                .get();
+        String path = uri.getPath().substring(1);
+        String page = path.startsWith("LOG/") ? path.replaceFirst("/", " ") : method + " " + path;
+        String said = pages.getOrDefault(page, () -> "503 nobody is there").get();
         boolean good = !said.matches("(?s)[1-5][0-9][0-9] .*");
         byte[] body = (good ? said : said.substring(4)).getBytes(StandardCharsets.UTF_8);
         exchange.sendResponseHeaders(good ? 200 : Integer.parseInt(said.substring(0, 3)), body.length);
