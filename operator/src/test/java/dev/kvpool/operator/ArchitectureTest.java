@@ -59,6 +59,7 @@ class ArchitectureTest {
             "PodProxyMasters",
             "Pausing",
             "DryRun",
+            "SpecFile",
             "Bundle");
 
     private static final DescribedPredicate<JavaClass> DECIDES = DescribedPredicate.describe(

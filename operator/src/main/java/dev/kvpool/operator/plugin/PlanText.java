@@ -6,10 +6,19 @@ final class PlanText {
     private PlanText() {}
 
     static String of(PlanView view) {
+        return of(view, "\nThe operator would change nothing.\n");
+    }
+
+    /** What it would do when a file was applied. */
+    static String ofChange(PlanView view) {
+        return of(view, "\nWith that file the operator would change nothing of this pool.\n");
+    }
+
+    private static String of(PlanView view, String nothing) {
         StringBuilder text = new StringBuilder("Pool %s in namespace %s would be %s: %s%n"
                 .formatted(view.pool(), view.namespace(), view.phase(), view.message()));
         if (view.steps().isEmpty()) {
-            text.append("\nThe operator would change nothing.\n");
+            text.append(nothing);
         } else {
             text.append("\nThe operator would:\n");
             view.steps()

@@ -3,6 +3,7 @@ package dev.kvpool.operator.plugin;
 
 import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.operator.pool.Foresight;
 import dev.kvpool.operator.pool.ObservedPod;
 import dev.kvpool.operator.pool.PoolLabels;
 import dev.kvpool.operator.pool.PoolObservation;
@@ -12,9 +13,11 @@ import dev.kvpool.operator.pool.roll.RollAction;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What the operator would do now, and what its status would say of it. Pure.
@@ -24,6 +27,8 @@ import java.util.Set;
  */
 record PlanView(
         String pool, String namespace, String phase, String message, List<Step> steps, List<Condition> because) {
+    private static final String MAKE_ANEW = "make anew";
+
     /**
      * One thing to do.
      *
@@ -48,7 +53,7 @@ record PlanView(
         plan.delete().forEach(object -> steps.add(new Step("delete", title(object), List.of())));
         plan.replacePods()
                 .forEach(pod -> steps.add(new Step(
-                        "make anew",
+                        MAKE_ANEW,
                         "Pod " + pod.name(),
                         List.of("it was made with other settings than there are now"))));
         plan.roll().actions().forEach(action -> steps.add(step(action)));
@@ -66,6 +71,43 @@ record PlanView(
                 next.conditions());
     }
 
+    /**
+     * Makes a view of a change that nobody has applied.
+     *
+     * @param changes what applying the planned objects would change
+     */
+    static PlanView ofChange(Foresight foresight, List<Step> changes, KvCachePoolStatus next) {
+        PlanView now = of(foresight.seen(), foresight.second(), changes, next);
+        List<Step> steps = new ArrayList<>(now.steps());
+        Set<String> outdated = foresight.pods().keySet().stream()
+                .map(pod -> "Pod " + pod.name())
+                .collect(Collectors.toSet());
+        steps.removeIf(step -> step.does().equals(MAKE_ANEW) && outdated.contains(step.to()));
+        String agents = "DaemonSet " + foresight.seen().names().agents();
+        changes.stream()
+                .filter(step -> step.to().equals(agents)
+                        && step.fields().stream().anyMatch(field -> field.startsWith("spec.template")))
+                .forEach(step -> steps.add(
+                        new Step(MAKE_ANEW, "agents", List.of("Kubernetes does, a few at a time; they hold nothing"))));
+        foresight.pods().entrySet().stream()
+                .sorted(Comparator.comparing(pod -> pod.getKey().name()))
+                .forEach(pod -> steps.add(step(pod.getKey(), pod.getValue())));
+        return new PlanView(now.pool(), now.namespace(), now.phase(), now.message(), steps, now.because());
+    }
+
+    private static Step step(ObservedPod pod, Foresight.Fate fate) {
+        String to = "Pod " + pod.name();
+        return switch (fate) {
+            case MADE_ANEW -> new Step(MAKE_ANEW, to, List.of("one at a time"));
+            case EMPTIED_BEFORE -> new Step(MAKE_ANEW, to, List.of("after it has been emptied, one at a time"));
+            case HELD_BACK ->
+                new Step(
+                        "hold back",
+                        to,
+                        List.of("it goes on with earlier settings, since it would lose what it holds"));
+        };
+    }
+
     static String title(HasMetadata object) {
         return object.getKind() + " " + object.getMetadata().getName();
     }
@@ -74,7 +116,7 @@ record PlanView(
         return switch (action) {
             case RollAction.SetImage(String pod, String uid, String image) ->
                 new Step("change", "Pod " + pod, List.of("its image to " + image));
-            case RollAction.DeletePod(String pod, String uid) -> new Step("make anew", "Pod " + pod, List.of());
+            case RollAction.DeletePod(String pod, String uid) -> new Step(MAKE_ANEW, "Pod " + pod, List.of());
             case RollAction.HandOver(String pod) -> new Step("tell", "Pod " + pod, List.of("to hand over"));
             case RollAction.Finalise(int wire, int layout, boolean ignoreClients) ->
                 new Step(

@@ -52,6 +52,12 @@ public record PoolObservation(
         answers = Map.copyOf(answers);
     }
 
+    /** The same with other objects. */
+    PoolObservation with(List<HasMetadata> others) {
+        return new PoolObservation(
+                pool, engine, others, pods, nodes, portClaims, leadership, podSecurity, answers, watchedSince, now);
+    }
+
     public KvCachePoolSpec spec() {
         return pool.getSpec();
     }
