@@ -35,6 +35,10 @@ class FieldsAreDocumentedTest {
             "spec.storage.ssd.volumeMode",
             "spec.storage.ssd.path");
 
+    /** Refused by the same kind of rules where the volume outlives pods, and carried out elsewhere. */
+    private static final Set<String> UNCHANGEABLE_ON_LASTING_VOLUMES =
+            Set.of("spec.storage.capacity", "spec.storage.ssd.capacity");
+
     private static final String TWO_SETS =
             "{transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi}]}";
     private static final String MASTERS = "demo-master";
@@ -54,7 +58,8 @@ class FieldsAreDocumentedTest {
                 anew*: one at a time, where `onDataLoss` is `Move` or what they hold outlives their pods; emptied before with `Move`; else
                 held back while nodes hold bytes, until `onDataLoss` is `Replace` or their pods are deleted. *Agents anew*: by
                 Kubernetes, a few at a time, as they hold nothing. *Emptied*: storage nodes that go with the change, or with its
-                opposite, are emptied before. *Refused*: by the API server.
+                opposite, are emptied before. *Refused*: by the API server. A volume *outlives pods* when it is a `persistentVolumeClaim` or a
+                `hostPath`; add a set with the other size, and remove the first one.
                 """);
         append(text, Kind.POOL);
         append(text, Kind.ENGINE);
@@ -68,7 +73,10 @@ class FieldsAreDocumentedTest {
         for (String field : SchemaFields.of(kind.crd())) {
             String cost = UNCHANGEABLE.contains(field)
                     ? "refused: add another set"
-                    : costs.getOrDefault(field, "refused: one value so far");
+                    : costs.getOrDefault(field, "refused: one value so far")
+                            + (UNCHANGEABLE_ON_LASTING_VOLUMES.contains(field)
+                                    ? "; refused where the volume outlives pods"
+                                    : "");
             text.append("| `%s` | %s |\n".formatted(field, cost));
         }
     }
