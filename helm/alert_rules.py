@@ -15,6 +15,7 @@ MINUTES = 180
 FAILS_AT = 10
 OUTPUT_CHARS_MAX = 10_000
 POOL = {"namespace": "team", "kvpool_dev_pool": "demo"}
+OPERATOR = {"namespace": "kvpool-system", "controller_name": "kvcachepool"}
 LEADER = "demo-master-0"
 STANDBY = "demo-master-1"
 NODE = "demo-a-0"
@@ -65,7 +66,15 @@ def of_master(pod, leads):
     }
 
 
+def of_operator(name, controller="kvcachepool"):
+    pairs = {"namespace": "kvpool-system", "pod": "kvpool-x", "controller_name": controller}
+    return name + "{" + ",".join(f'{key}="{value}"' for key, value in pairs.items()) + "}"
+
+
 HEALTHY = {
+    of_operator("reconciliations_queue"): always(0),
+    of_operator("reconciliations_success_total"): grows(6),
+    of_operator("reconciliations_failure_total"): always(2),
     **of_master(LEADER, True),
     **of_master(STANDBY, False),
     series("kvpool_node_capacity_bytes", NODE, kvpool_dev_ucx="wanted"): always(1000),
@@ -102,6 +111,7 @@ class Failure:
     severity: str
     summary: str
     labels: dict = field(default_factory=dict)
+    about: dict = field(default_factory=lambda: POOL)
 
 
 FAILURES = [
@@ -262,6 +272,39 @@ FAILURES = [
         "Storage node team/demo-a-0 has 2 files set aside",
         {"pod": NODE},
     ),
+    Failure(
+        "KvpoolOperatorDown",
+        "the operator is gone",
+        {of_operator("reconciliations_queue"): gone(always(0))},
+        19,
+        21,
+        "warning",
+        "There are pools, and no kvpool operator has been seen for 10 minutes",
+        about={},
+    ),
+    Failure(
+        "KvpoolOperatorStuck",
+        "a queue that does not move",
+        {
+            of_operator("reconciliations_queue"): then(0, 3),
+            of_operator("reconciliations_success_total"): always(50),
+        },
+        19,
+        21,
+        "warning",
+        "Controller kvcachepool of the kvpool operator finishes nothing, and 3 resources wait",
+        about=OPERATOR,
+    ),
+    Failure(
+        "KvpoolOperatorFails",
+        "every reconciliation fails",
+        {of_operator("reconciliations_failure_total"): grows(2)},
+        20,
+        30,
+        "warning",
+        "Controller kvcachepool of the kvpool operator keeps failing",
+        about=OPERATOR,
+    ),
 ]
 
 
@@ -280,7 +323,7 @@ def silent(alert, minute):
 
 def fires(failure, rule, runbooks):
     expected = {
-        "exp_labels": {**POOL, "severity": failure.severity, **failure.labels},
+        "exp_labels": {**failure.about, "severity": failure.severity, **failure.labels},
         "exp_annotations": {
             "summary": failure.summary,
             "description": rule["description"],
