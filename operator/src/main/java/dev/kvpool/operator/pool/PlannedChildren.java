@@ -19,6 +19,7 @@ import dev.kvpool.operator.pool.child.PoolService;
 import dev.kvpool.operator.pool.child.PreflightJob;
 import dev.kvpool.operator.pool.child.StorageDaemonSet;
 import dev.kvpool.operator.pool.child.StorageStatefulSet;
+import dev.kvpool.operator.pool.roll.PreflightQuestion;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -38,7 +39,7 @@ import java.util.stream.Stream;
  * @param placements where the storage nodes of each perNode set may be
  * @param directories directories of nodes by storage node; empty for a pool that has never had any
  * @param cleanings Jobs to begin that remove such a directory
- * @param preflightImage image for which the pool shall be asked whether it can go over to it
+ * @param preflight what shall be asked to know whether the pool can go over to another image
  */
 public record PlannedChildren(
         List<String> specs,
@@ -47,7 +48,7 @@ public record PlannedChildren(
         Map<String, NodePlacement> placements,
         Optional<SortedMap<String, String>> directories,
         List<HostDirectories.Cleaning> cleanings,
-        Optional<String> preflightImage) {
+        Optional<PreflightQuestion> preflight) {
 
     public PlannedChildren {
         specs = List.copyOf(specs);
@@ -61,7 +62,7 @@ public record PlannedChildren(
             PoolBlueprint blueprint,
             StoragePlan storage,
             HostDirectories directories,
-            Optional<String> preflightImage) {
+            Optional<PreflightQuestion> preflight) {
         Map<String, Integer> replicas = new HashMap<>();
         Map<String, NodePlacement> placements = new HashMap<>();
         for (StorageSetSpec set : blueprint.spec().storage()) {
@@ -80,7 +81,7 @@ public record PlannedChildren(
                 directories.cleanings().stream()
                         .filter(cleaning -> !cleaning.begun())
                         .toList(),
-                preflightImage);
+                preflight);
     }
 
     private static List<String> specs(PoolObservation seen) {
@@ -110,7 +111,7 @@ public record PlannedChildren(
         cleanings.stream().map(this::job).forEach(children::add);
         children.addAll(agents());
         blueprint.spec().storage().stream().map(this::workload).forEach(children::add);
-        preflightImage.map(image -> PreflightJob.of(blueprint, image)).ifPresent(children::add);
+        preflight.map(question -> PreflightJob.of(blueprint, question)).ifPresent(children::add);
         return children;
     }
 

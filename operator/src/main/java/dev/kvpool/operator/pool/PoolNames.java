@@ -108,12 +108,14 @@ public record PoolNames(String pool, String namespace) {
 
     /** HOST:PORT of each master, by names that stay when pods are replaced. */
     public List<String> masterAddresses(int replicas) {
-        return masterAddresses(replicas, MASTER_PORT);
+        return IntStream.range(0, replicas)
+                .mapToObj(ordinal -> address(masters() + "-" + ordinal, MASTER_PORT))
+                .toList();
     }
 
-    /** The same for the admin endpoint. */
-    public List<String> masterAdminAddresses(int replicas) {
-        return masterAddresses(replicas, MASTER_ADMIN_PORT);
+    /** The same for the admin endpoint of one of them, by the name of its pod. */
+    public String masterAdminAddress(String pod) {
+        return address(pod, MASTER_ADMIN_PORT);
     }
 
     /** HOST:PORT of an IP address. */
@@ -121,9 +123,7 @@ public record PoolNames(String pool, String namespace) {
         return (address.contains(":") ? "[" + address + "]" : address) + ":" + port;
     }
 
-    private List<String> masterAddresses(int replicas, int port) {
-        return IntStream.range(0, replicas)
-                .mapToObj(ordinal -> "%s-%d.%s.%s.svc:%d".formatted(masters(), ordinal, masters(), namespace, port))
-                .toList();
+    private String address(String masterPod, int port) {
+        return "%s.%s.%s.svc:%d".formatted(masterPod, masters(), namespace, port);
     }
 }

@@ -12,6 +12,7 @@ import dev.kvpool.operator.pool.drain.Departure;
 import dev.kvpool.operator.pool.drain.DrainPlan;
 import dev.kvpool.operator.pool.drain.DrainView;
 import dev.kvpool.operator.pool.drain.Drains;
+import dev.kvpool.operator.pool.roll.PreflightQuestion;
 import dev.kvpool.operator.pool.roll.Roll;
 import dev.kvpool.operator.pool.roll.RollPlan;
 import dev.kvpool.operator.pool.roll.RollView;
@@ -78,9 +79,9 @@ public final class PoolPlanner {
         PoolBlueprint blueprint = blueprint(seen, storage, roll);
         HostDirectories directories = HostDirectories.of(seen, storage, blueprint.poolId());
         // A Job cannot change: one that is there is left to end, or goes when it is for another image.
-        Optional<String> preflightImage =
-                roll.preflightImage().filter(image -> view.preflight().isEmpty());
-        PlannedChildren children = PlannedChildren.of(seen, blueprint, storage, directories, preflightImage);
+        Optional<PreflightQuestion> preflight =
+                roll.preflight().filter(question -> view.preflight().isEmpty());
+        PlannedChildren children = PlannedChildren.of(seen, blueprint, storage, directories, preflight);
         return new PoolPlan(
                 Optional.of(children),
                 binding(seen, blueprint),

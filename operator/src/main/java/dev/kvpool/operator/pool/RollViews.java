@@ -66,6 +66,7 @@ final class RollViews {
                         pod.image(),
                         pod.restarts(),
                         pod.started(),
+                        pod.ready() || pod.runningSince().isPresent(),
                         pod.ready(),
                         pod.leaving(),
                         pod.trouble()))

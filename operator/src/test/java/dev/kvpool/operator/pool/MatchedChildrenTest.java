@@ -140,6 +140,6 @@ class MatchedChildrenTest {
                 planned.placements(),
                 planned.directories(),
                 planned.cleanings(),
-                planned.preflightImage());
+                planned.preflight());
     }
 }

@@ -3,12 +3,14 @@ package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.operator.pool.PoolBlueprint;
 import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.roll.PreflightQuestion;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** Asks, with the image the pool is to go over to, whether it can. The answer is the pod's termination message. */
 public final class PreflightJob {
@@ -21,20 +23,20 @@ public final class PreflightJob {
     /**
      * Builds the Job.
      *
-     * @param image the image it asks for
+     * @param question what it asks, and whom
      */
-    public static Job of(PoolBlueprint pool, String image) {
-        JobTerms terms = JobTerms.of(pool, pool.names().preflight(), PoolLabels.ROLE_PREFLIGHT, image);
+    public static Job of(PoolBlueprint pool, PreflightQuestion question) {
+        JobTerms terms = JobTerms.of(pool, pool.names().preflight(), PoolLabels.ROLE_PREFLIGHT, question.image());
         return OneTimeJob.of(
-                terms, TRIES_MORE, KEPT_S, OneTimeJob.pod(terms, container(pool, terms), ScratchVolume.volume()));
+                terms, TRIES_MORE, KEPT_S, OneTimeJob.pod(terms, container(pool, question, terms), ScratchVolume.volume()));
     }
 
-    private static Container container(PoolBlueprint pool, JobTerms terms) {
+    private static Container container(PoolBlueprint pool, PreflightQuestion question, JobTerms terms) {
         return new ContainerBuilder()
                 .withName("preflight")
                 .withImage(terms.image())
                 .withImagePullPolicy(terms.pullPolicy())
-                .withArgs(arguments(pool))
+                .withArgs(arguments(pool, question))
                 .withTerminationMessagePath(RESULT)
                 .withTerminationMessagePolicy("FallbackToLogsOnError")
                 .withResources(new ContainerResources()
@@ -47,15 +49,13 @@ public final class PreflightJob {
                 .build();
     }
 
-    private static List<String> arguments(PoolBlueprint pool) {
+    private static List<String> arguments(PoolBlueprint pool, PreflightQuestion question) {
         List<String> arguments = new ArrayList<>(List.of(
                 "preflight",
                 "--admins="
-                        + String.join(
-                                ",",
-                                pool.names()
-                                        .masterAdminAddresses(
-                                                pool.spec().masters().replicas())),
+                        + question.masters().stream()
+                                .map(pool.names()::masterAdminAddress)
+                                .collect(Collectors.joining(",")),
                 "--result-file=" + RESULT));
         if (pool.spec().upgrade().ignoreClients()) {
             arguments.add("--ignore-clients");

@@ -12,6 +12,7 @@ import dev.kvpool.api.v1alpha1.RollStepStatus;
  * @param image the image its pod shall run
  * @param restarts how often its container was started anew
  * @param started false while none of its containers has ever run
+ * @param alive whether its container runs now
  * @param ready as the kubelet says
  * @param leaving true when its pod is being deleted
  * @param trouble why it is not ready, as the end of a sentence; may be empty
@@ -23,6 +24,7 @@ public record Instance(
         String image,
         int restarts,
         boolean started,
+        boolean alive,
         boolean ready,
         boolean leaving,
         String trouble) {

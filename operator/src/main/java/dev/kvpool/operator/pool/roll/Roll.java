@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.RollMode;
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.RollStepStatus;
+import dev.kvpool.operator.pool.NameList;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
@@ -137,7 +138,12 @@ public final class Roll {
             reason = "it has not ended within %s. %s".formatted(view.options().stepTimeout(), reason);
         }
         return switch (state) {
-            case RUNNING -> asking(roll, upgrading(roll, "is being checked by a Job with the new image. " + reason));
+            case RUNNING ->
+                asking(
+                        roll,
+                        upgrading(
+                                roll,
+                                "is being checked by a Job with the new image%s. %s".formatted(notAsked(), reason)));
             case FAILED -> {
                 RollStatus next = roll.in(RollPhase.BLOCKED, now, "the preflight failed: " + reason);
                 yield asking(next, blockedFinding(next));
@@ -158,7 +164,27 @@ public final class Roll {
         };
         return asking(
                 next,
-                next.phase() == RollPhase.BLOCKED ? blockedFinding(next) : upgrading(next, "begins: " + job.reason()));
+                next.phase() == RollPhase.BLOCKED
+                        ? blockedFinding(next)
+                        : upgrading(next, "begins: " + job.reason() + notAsked()));
+    }
+
+    /** Masters that do not run know no node and no client that others could not know, and would never answer. */
+    private List<String> asked() {
+        List<String> alive = view.masters().stream()
+                .filter(Instance::alive)
+                .map(Instance::pod)
+                .toList();
+        return alive.isEmpty() ? view.masters().stream().map(Instance::pod).toList() : alive;
+    }
+
+    /** Who is left out, as the end of a sentence. */
+    private String notAsked() {
+        List<String> out = view.masters().stream()
+                .map(Instance::pod)
+                .filter(pod -> !asked().contains(pod))
+                .toList();
+        return out.isEmpty() ? "" : ", without asking %s, which does not run".formatted(NameList.of(out));
     }
 
     /** Why nobody can empty the storage nodes, as the end of a sentence. */
@@ -249,7 +275,9 @@ public final class Roll {
                 List.of(),
                 next.from(),
                 next.from(),
-                next.phase() == RollPhase.PREFLIGHT ? Optional.of(next.image()) : Optional.empty(),
+                next.phase() == RollPhase.PREFLIGHT
+                        ? Optional.of(new PreflightQuestion(next.image(), asked()))
+                        : Optional.empty(),
                 finding);
     }
 

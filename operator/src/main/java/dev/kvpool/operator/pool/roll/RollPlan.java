@@ -13,7 +13,7 @@ import java.util.Optional;
  * @param actions what is done at once
  * @param mastersImage image of masters that are made anew
  * @param storageImage image of storage nodes that are made anew
- * @param preflightImage the image a preflight Job shall ask for; empty when there shall be no such Job
+ * @param preflight what a preflight Job shall ask; empty when there shall be no such Job
  * @param finding what condition UpgradeBlocked says
  */
 public record RollPlan(
@@ -21,10 +21,15 @@ public record RollPlan(
         List<RollAction> actions,
         String mastersImage,
         String storageImage,
-        Optional<String> preflightImage,
+        Optional<PreflightQuestion> preflight,
         Finding finding) {
 
     public RollPlan {
         actions = List.copyOf(actions);
+    }
+
+    /** The image a preflight Job shall ask for. */
+    public Optional<String> preflightImage() {
+        return preflight.map(PreflightQuestion::image);
     }
 }

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.roll;
+
+import java.util.List;
+
+/**
+ * What a preflight Job shall find out.
+ *
+ * @param image the image that the pool may go over to
+ * @param masters pods of the masters it asks, all of which must answer
+ */
+public record PreflightQuestion(String image, List<String> masters) {
+    public PreflightQuestion {
+        masters = List.copyOf(masters);
+    }
+}
