@@ -138,7 +138,12 @@ public final class ScriptedMasters implements MasterClient {
 
     /** A standby's report. */
     public static PoolReport standby(String pod, long epoch) {
-        return report(pod, "standby", "standby", epoch, 0, List.of());
+        return standby(pod, epoch, List.of());
+    }
+
+    /** A standby's report with storage nodes as given. */
+    public static PoolReport standby(String pod, long epoch, List<PoolReport.Node> nodes) {
+        return Reports.of("id", pod, "standby", "standby", epoch, new PoolReport.Version("0.1.0"), 0, 0, 0, nodes);
     }
 
     /** A leader's report with storage nodes as given. */

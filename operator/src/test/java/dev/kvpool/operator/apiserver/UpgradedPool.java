@@ -161,7 +161,7 @@ final class UpgradedPool {
             reports.add(node(name + "-default-" + i));
         }
         operator.masters().say(master(leader), ScriptedMasters.leading(master(leader), epoch, reports));
-        operator.masters().say(master(1 - leader), ScriptedMasters.standby(master(1 - leader), epoch));
+        operator.masters().say(master(1 - leader), ScriptedMasters.standby(master(1 - leader), epoch, reports));
     }
 
     private PoolReport.Node node(String id) {

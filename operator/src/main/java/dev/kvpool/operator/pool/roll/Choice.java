@@ -85,6 +85,10 @@ final class Choice {
             return begin(standby.get(), RollStepKind.RESTART);
         }
         boolean alone = view.masters().size() == 1;
+        Optional<String> cold = new WarmMasters(view).lack();
+        if (cold.isPresent()) {
+            return Next.waitFor(cold.get());
+        }
         return begin(pending.getFirst(), alone ? RollStepKind.RESTART : RollStepKind.HAND_OVER);
     }
 

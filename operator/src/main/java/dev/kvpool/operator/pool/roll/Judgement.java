@@ -59,7 +59,10 @@ final class Judgement {
             return "%s was not emptied within %d s"
                     .formatted(pod, view.timeOf(step).toSeconds());
         }
-        String why = instance.map(Instance::trouble).orElse("");
+        String why = instance.map(Instance::trouble)
+                .filter(text -> !text.isEmpty())
+                .or(() -> view.isMaster(pod) ? new WarmMasters(view).lack(pod) : Optional.empty())
+                .orElse("");
         return "%s did not get ready within %s%s"
                 .formatted(pod, view.options().stepTimeout(), why.isEmpty() ? "" : " (" + why + ")");
     }
@@ -113,7 +116,9 @@ final class Judgement {
 
     private Verdict caughtUp(RollStepStatus step, Instance instance) {
         if (view.isMaster(step.pod())) {
-            return view.answering().contains(step.pod()) ? new Verdict.Done() : WAIT;
+            boolean warm = view.answering().contains(step.pod())
+                    && new WarmMasters(view).lack(step.pod()).isEmpty();
+            return warm ? new Verdict.Done() : WAIT;
         }
         Optional<PoolReport.Node> node = isBack(step, instance);
         return node.isEmpty() ? WAIT : complete(step, node.get());

@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool.roll;
 import dev.kvpool.operator.master.PoolReport;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -27,6 +28,9 @@ final class RollMember {
 
     /** Objects that no other node has room for. */
     long stays;
+
+    /** Of a master: storage nodes whose directories it has not read. */
+    final Set<String> knowsNot = new HashSet<>();
 
     /** How long it takes to be emptied. */
     Duration takes = Duration.ZERO;

@@ -238,7 +238,10 @@ public final class RollPool {
                 0,
                 0,
                 0,
-                storage.stream().map(RollMember::asNode).toList(),
+                storage.stream()
+                        .filter(node -> !master.knowsNot.contains(node.name))
+                        .map(RollMember::asNode)
+                        .toList(),
                 null,
                 storage.stream()
                         .map(node -> node.active)
