@@ -24,14 +24,27 @@ public record Leadership(String pod, long epoch, String holder, Optional<Instant
 
     /** As the pool's own Lease among its objects says; empty when there is none, or nobody of the pool holds it. */
     static Optional<Leadership> among(List<HasMetadata> children, KvCachePool pool) {
+        return lease(children, pool).flatMap(Leadership::of);
+    }
+
+    /** Whether the pool's own Lease says that somebody has ever held it. */
+    static boolean wasTaken(List<HasMetadata> children, KvCachePool pool) {
+        return lease(children, pool)
+                .map(Lease::getSpec)
+                .filter(spec -> spec.getHolderIdentity() != null
+                        || spec.getAcquireTime() != null
+                        || Objects.requireNonNullElse(spec.getLeaseTransitions(), 0) > 0)
+                .isPresent();
+    }
+
+    private static Optional<Lease> lease(List<HasMetadata> children, KvCachePool pool) {
         String name =
                 new PoolNames(pool.getMetadata().getName(), pool.getMetadata().getNamespace()).lease();
         return children.stream()
                 .filter(child ->
                         child instanceof Lease && child.getMetadata().getName().equals(name))
                 .map(Lease.class::cast)
-                .findFirst()
-                .flatMap(Leadership::of);
+                .findFirst();
     }
 
     /** Empty when nobody holds the Lease, or somebody who is not a master. */

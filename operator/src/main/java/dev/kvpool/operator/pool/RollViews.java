@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool;
 import dev.kvpool.api.v1alpha1.DataLossPolicy;
 import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.master.MasterAnswer;
+import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.roll.Instance;
 import dev.kvpool.operator.pool.roll.PreflightSeen;
 import dev.kvpool.operator.pool.roll.RollView;
@@ -31,6 +32,7 @@ final class RollViews {
                 seen.spec().upgrade(),
                 ApiDuration.of(seen.spec().drain().timeout()),
                 seen.spec().onDataLoss() == DataLossPolicy.REPLACE,
+                everLed(seen),
                 instances(seen, PoolLabels.ROLE_MASTER),
                 instances(seen, PoolLabels.ROLE_STORAGE),
                 answering(seen),
@@ -40,6 +42,15 @@ final class RollViews {
                 preflight(seen),
                 seen.watchedSince(),
                 seen.now());
+    }
+
+    /** Who leads is written down in the Lease, and what a leader said is kept in the status. */
+    private static boolean everLed(PoolObservation seen) {
+        return seen.leadership().isPresent()
+                || Leadership.wasTaken(seen.children(), seen.pool())
+                || seen.status().leader() != null
+                || seen.status().capacity() != null
+                || seen.reports().stream().anyMatch(PoolReport::holdsTheLease);
     }
 
     /** Kept where it has its effect, in the masters' template: what a master that is made anew runs. */

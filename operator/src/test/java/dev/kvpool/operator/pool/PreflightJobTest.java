@@ -12,8 +12,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Whom the Job asks that checks an upgrade. */
 class PreflightJobTest {
-    private static final String ADDRESS = "demo-master-%d.demo-master.ns.svc:9003";
-
     @ParameterizedTest(name = "of 3 masters {0} do not run: {1} are asked")
     @CsvSource({"'', 0 1 2", "2, 0 1", "1 2, 0"})
     void mastersThatRunAreAsked(String broken, String asked) {
@@ -42,7 +40,7 @@ class PreflightJobTest {
                 .orElseThrow();
 
         String addresses = List.of(asked.split(" ")).stream()
-                .map(ordinal -> ADDRESS.formatted(Integer.parseInt(ordinal)))
+                .map("demo-master-%s.demo-master.ns.svc:9003"::formatted)
                 .reduce((one, other) -> one + "," + other)
                 .orElseThrow();
         assertThat(arguments).contains("--admins=" + addresses);

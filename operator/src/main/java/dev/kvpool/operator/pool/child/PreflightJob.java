@@ -28,7 +28,10 @@ public final class PreflightJob {
     public static Job of(PoolBlueprint pool, PreflightQuestion question) {
         JobTerms terms = JobTerms.of(pool, pool.names().preflight(), PoolLabels.ROLE_PREFLIGHT, question.image());
         return OneTimeJob.of(
-                terms, TRIES_MORE, KEPT_S, OneTimeJob.pod(terms, container(pool, question, terms), ScratchVolume.volume()));
+                terms,
+                TRIES_MORE,
+                KEPT_S,
+                OneTimeJob.pod(terms, container(pool, question, terms), ScratchVolume.volume()));
     }
 
     private static Container container(PoolBlueprint pool, PreflightQuestion question, JobTerms terms) {

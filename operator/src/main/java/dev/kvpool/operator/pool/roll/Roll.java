@@ -28,7 +28,7 @@ public final class Roll {
 
     public static RollPlan plan(RollView view) {
         Roll roll = new Roll(view);
-        return view.status().map(roll::goOn).orElseGet(roll::idle);
+        return view.everLed() ? view.status().map(roll::goOn).orElseGet(roll::idle) : roll.fresh();
     }
 
     /** The pool as it is, with nothing decided: for a pool that must not be touched. */
@@ -50,13 +50,7 @@ public final class Roll {
 
     private RollPlan idle() {
         if (view.all().noneMatch(Instance::started)) {
-            return new RollPlan(
-                    Optional.empty(),
-                    new Steps(view).bringFresh(view.wanted()),
-                    view.wanted(),
-                    view.wanted(),
-                    Optional.empty(),
-                    none());
+            return fresh();
         }
         boolean same = view.stable().equals(view.wanted());
         if (same && view.all().allMatch(instance -> instance.runs(view.wanted()))) {
@@ -77,8 +71,19 @@ public final class Roll {
         return still(Optional.of(begun), view.stable(), upgrading(begun, "is about to begin"));
     }
 
+    /** Without anything to lose and anybody to ask: also the way out for a pool whose first image does not work. */
+    private RollPlan fresh() {
+        return new RollPlan(
+                Optional.empty(),
+                new Steps(view).bringFresh(view.wanted()),
+                view.wanted(),
+                view.wanted(),
+                Optional.empty(),
+                none());
+    }
+
     private RollPlan goOn(RollStatus roll) {
-        if (!view.wanted().equals(roll.image()) && roll.phase() != RollPhase.GOING_BACK) {
+        if (!view.wanted().equals(roll.image()) && (roll.phase() != RollPhase.GOING_BACK || leadsNowhere(roll))) {
             return wishChanged(roll);
         }
         return switch (roll.phase()) {
@@ -91,6 +96,11 @@ public final class Roll {
         };
     }
 
+    /** What the pool goes back to does not run either, and the spec names a third image. */
+    private boolean leadsNowhere(RollStatus roll) {
+        return !view.wanted().equals(roll.from()) && view.isOverdue(roll.since()) && new Rescue(view).isNeeded();
+    }
+
     /** The spec names another image than the one the upgrade is about. */
     private RollPlan wishChanged(RollStatus roll) {
         if (roll.phase() == RollPhase.FINALISING && view.stable().equals(roll.image())) {
@@ -98,6 +108,7 @@ public final class Roll {
             return still(Optional.empty(), view.stable(), upgrading(roll, "is done; the spec asks for another one"));
         }
         boolean touched = roll.phase() == RollPhase.ROLLING
+                || roll.phase() == RollPhase.GOING_BACK
                 || roll.phase() == RollPhase.FINALISING
                 || !roll.steps().isEmpty()
                 || view.all().anyMatch(instance -> !instance.runs(roll.from()));
@@ -114,8 +125,16 @@ public final class Roll {
     }
 
     private RollPlan preflight(RollStatus roll) {
+        Rescue rescue = new Rescue(view);
         if (view.leader().isEmpty()) {
-            return still(Optional.of(roll), roll.from(), upgrading(roll, "waits for a leader that can be asked"));
+            return rescue.isNeeded() && view.isOverdue(roll.since()) ? rescued(roll, rescue) : leaderless(roll, rescue);
+        }
+        Optional<String> unseen = rescue.unseen(roll.image());
+        if (unseen.isPresent()) {
+            return still(
+                    Optional.of(view.isOverdue(roll.since()) ? fromNow(roll) : roll),
+                    roll.from(),
+                    upgrading(roll, "waits until the leader sees storage node " + unseen.get()));
         }
         if (!roll.steps().isEmpty()) {
             Steps.Outcome left = new Steps(view).settle(roll);
@@ -150,6 +169,31 @@ public final class Roll {
             }
             case ANSWERED -> answered(roll, job.orElseThrow());
         };
+    }
+
+    private RollPlan leaderless(RollStatus roll, Rescue rescue) {
+        String way = rescue.isNeeded()
+                ? ", as no master runs: after %s all masters take the new image"
+                        .formatted(view.options().stepTimeout())
+                : "";
+        RollStatus next = view.isOverdue(roll.since()) && !rescue.isNeeded() ? fromNow(roll) : roll;
+        return still(Optional.of(next), roll.from(), upgrading(roll, "waits for a leader that can be asked" + way));
+    }
+
+    /** The time of the Job does not begin before somebody can be asked. */
+    private RollStatus fromNow(RollStatus roll) {
+        return roll.in(roll.phase(), now, roll.reason()).with(roll.steps());
+    }
+
+    private RollPlan rescued(RollStatus roll, Rescue rescue) {
+        return new RollPlan(
+                Optional.of(fromNow(roll)),
+                rescue.actions(roll.image()),
+                roll.from(),
+                roll.from(),
+                Optional.empty(),
+                upgrading(
+                        roll, "begins with masters that take the new image, as none of them runs that could be asked"));
     }
 
     private RollPlan answered(RollStatus roll, PreflightSeen job) {

@@ -25,6 +25,7 @@ import java.util.stream.Stream;
  * @param options how the spec wants it done
  * @param drainTimeout how long emptying a storage node may take
  * @param mayLoseBytes whether the spec allows to lose what a storage node could not hand over
+ * @param everLed false while no master has ever led the pool, so that nobody has ever put anything there
  * @param masters masters there are, by name
  * @param storage storage nodes there are, by id
  * @param answering pods of masters that answered
@@ -44,6 +45,7 @@ public record RollView(
         UpgradeSpec options,
         Duration drainTimeout,
         boolean mayLoseBytes,
+        boolean everLed,
         List<Instance> masters,
         List<Instance> storage,
         Set<String> answering,

@@ -159,7 +159,8 @@ final class RollMember {
     }
 
     Instance instance() {
-        return new Instance(pod(), uidText(), name, image, restarts, started, ready, ready, false, ready ? "" : "crashes");
+        return new Instance(
+                pod(), uidText(), name, image, restarts, started, ready, ready, false, ready ? "" : "crashes");
     }
 
     /** What its running build understands: the second image knows more than the first. */

@@ -37,6 +37,7 @@ public final class RollPool {
     private long epoch = 1;
     private boolean nobodyTakes;
     private boolean mayLoseBytes;
+    private boolean everLed = true;
     private Instant now = Instant.parse("2026-01-01T12:00:00Z");
     private Instant operatorSince = now;
     private List<PoolReport.ClientVersion> clients = List.of();
@@ -89,6 +90,13 @@ public final class RollPool {
     RollPool nobodyTakesTheLeadership() {
         nobodyTakes = true;
         return this;
+    }
+
+    /** It is new, and its image does not work. */
+    RollPool neverLed() {
+        everLed = false;
+        masters.forEach(master -> master.ready = false);
+        return bad(OLD);
     }
 
     RollPool mayLoseBytes() {
@@ -207,6 +215,7 @@ public final class RollPool {
                 options,
                 DRAIN_TIMEOUT,
                 mayLoseBytes,
+                everLed,
                 masters.stream().map(RollMember::instance).toList(),
                 storage.stream().map(RollMember::instance).toList(),
                 masters.stream()
@@ -355,5 +364,6 @@ public final class RollPool {
         if (!leader.ready) {
             takeOver();
         }
+        everLed |= leader.ready;
     }
 }

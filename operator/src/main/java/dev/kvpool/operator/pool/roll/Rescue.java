@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.roll;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The way out for a pool whose masters do not run, so that nobody can be asked about another image. Masters own nothing that lasts,
+ * and storage nodes refuse those they do not understand: masters may take the image unasked, while storage nodes stay as they
+ * are. Once one of them leads, the preflight is asked as always, before any storage node is touched.
+ */
+final class Rescue {
+    private final RollView view;
+
+    Rescue(RollView view) {
+        this.view = view;
+    }
+
+    /** Whether no master is there that leads, or could. */
+    boolean isNeeded() {
+        return view.leader().isEmpty()
+                && !view.masters().isEmpty()
+                && view.masters().stream().noneMatch(Instance::ready);
+    }
+
+    List<RollAction> actions(String image) {
+        return view.masters().stream()
+                .filter(master -> !master.runs(image) && !master.leaving())
+                .map(master -> (RollAction) new RollAction.SetImage(master.pod(), master.uid(), image))
+                .toList();
+    }
+
+    /**
+     * Which storage node a leader that took the image unasked does not see, so that its answer would say nothing of it; as a part of
+     * a sentence.
+     */
+    Optional<String> unseen(String image) {
+        if (view.masters().stream().noneMatch(master -> master.runs(image))) {
+            return Optional.empty();
+        }
+        return view.storage().stream()
+                .filter(node -> node.ready()
+                        && view.node(node)
+                                .filter(seen -> seen.version() != null)
+                                .isEmpty())
+                .map(Instance::id)
+                .findFirst();
+    }
+}
