@@ -36,6 +36,7 @@ class ArchitectureTest {
             "PoolObserver",
             "PoolReader",
             "PoolExecutor",
+            "ExactDeletion",
             "ChildApplier",
             "RequestsAtOnce",
             "PoolEventSources",

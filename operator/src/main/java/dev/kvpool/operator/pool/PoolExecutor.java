@@ -7,7 +7,6 @@ import dev.kvpool.operator.pool.drain.DrainAction;
 import dev.kvpool.operator.pool.roll.RollAction;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
-import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Secret;
@@ -113,10 +112,9 @@ final class PoolExecutor {
     }
 
     private void delete(HasMetadata child) {
-        client().resource(child)
-                .withPropagationPolicy(DeletionPropagation.BACKGROUND)
-                .delete();
-        changes.add(ApiWords.title(child));
+        if (ExactDeletion.delete(client(), child)) {
+            changes.add(ApiWords.title(child));
+        }
     }
 
     private void deletePod(ObservedPod observed) {
