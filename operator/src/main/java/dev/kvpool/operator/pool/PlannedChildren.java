@@ -35,7 +35,7 @@ import java.util.stream.Stream;
  *
  * @param specs UIDs and generations of the pool and its transfer engine: of equal specs one may say 1Gi and one 1024Mi
  * @param blueprint what all of them are made from
- * @param replicas storage nodes of each set that has a number of them
+ * @param replicas storage nodes of each set that has a number of them, and can be made now
  * @param placements where the storage nodes of each perNode set may be
  * @param directories directories of nodes by storage node; empty for a pool that has never had any
  * @param cleanings Jobs to begin that remove such a directory
@@ -67,7 +67,7 @@ public record PlannedChildren(
         Map<String, NodePlacement> placements = new HashMap<>();
         for (StorageSetSpec set : blueprint.spec().storage()) {
             if (set.perNode() == null) {
-                replicas.put(set.name(), storage.replicas(set));
+                storage.replicas(set).ifPresent(count -> replicas.put(set.name(), count));
             } else {
                 placements.put(set.name(), storage.placement(set));
             }
@@ -110,7 +110,10 @@ public record PlannedChildren(
         directories.map(known -> DirectoriesConfigMap.of(blueprint, known)).ifPresent(children::add);
         cleanings.stream().map(this::job).forEach(children::add);
         children.addAll(agents());
-        blueprint.spec().storage().stream().map(this::workload).forEach(children::add);
+        blueprint.spec().storage().stream()
+                .filter(set -> set.perNode() != null || replicas.containsKey(set.name()))
+                .map(this::workload)
+                .forEach(children::add);
         preflight.map(question -> PreflightJob.of(blueprint, question)).ifPresent(children::add);
         return children;
     }

@@ -2,14 +2,17 @@
 package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.operator.pool.child.StorageClaims;
 import dev.kvpool.operator.pool.drain.Departure;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** Which storage nodes there are now: those of the spec's sets, and unwanted ones that are not empty yet. Pure. */
@@ -18,6 +21,10 @@ final class StoragePlan {
     private final Set<String> released;
     private final Map<String, NumberedSet> numbered = new LinkedHashMap<>();
     private final Map<String, PerNodeSet> perNode = new LinkedHashMap<>();
+
+    /** Sets of the spec whose name another one still has, with other claims. */
+    private final Set<String> displaced = new HashSet<>();
+
     private final List<String> expectedNodes = new ArrayList<>();
     private final List<HasMetadata> delete = new ArrayList<>();
     private final List<ObservedPod> replace = new ArrayList<>();
@@ -39,7 +46,9 @@ final class StoragePlan {
     static StoragePlan of(PoolObservation seen, Set<String> released) {
         StoragePlan plan = new StoragePlan(seen, released);
         for (StorageSetSpec set : seen.spec().storage()) {
-            if (set.perNode() == null) {
+            if (set.perNode() == null && plan.isInTheWay(set)) {
+                plan.displaced.add(set.name());
+            } else if (set.perNode() == null) {
                 plan.add(set, NumberedSet.of(set, seen, released));
             } else {
                 plan.add(set, PerNodeSet.of(set, seen, released));
@@ -54,9 +63,9 @@ final class StoragePlan {
         return plan;
     }
 
-    /** Nodes of a set of the spec that has a number of them. */
-    int replicas(StorageSetSpec set) {
-        return numbered.get(set.name()).replicas();
+    /** Nodes of a set of the spec that has a number of them; empty while the set cannot be made. */
+    Optional<Integer> replicas(StorageSetSpec set) {
+        return Optional.ofNullable(numbered.get(set.name())).map(NumberedSet::replicas);
     }
 
     /** Where the nodes of a perNode set of the spec may be. */
@@ -108,7 +117,7 @@ final class StoragePlan {
         numbered.put(set.name(), decided);
         expectedNodes.addAll(decided.nodeIds());
         waiting.addAll(decided.waiting());
-        depart(decided.unwanted(), set.volume().outlivesPods());
+        decided.unwanted().forEach(this::depart);
         add(decided.renewal());
     }
 
@@ -116,7 +125,7 @@ final class StoragePlan {
         perNode.put(set.name(), decided);
         expectedNodes.addAll(decided.nodeIds());
         waiting.addAll(decided.waiting());
-        depart(decided.unwanted(), set.volume().outlivesPods());
+        decided.unwanted().forEach(pod -> depart(Unwanted.of(pod, set.volume().outlivesPods())));
         add(decided.renewal());
         leftOut.addAll(decided.leftOut());
     }
@@ -132,29 +141,44 @@ final class StoragePlan {
     }
 
     private void removed(HasMetadata workload, List<String> ids) {
-        List<ObservedPod> running = running(workload);
-        depart(running, outlivesPods(workload));
-        List<ObservedPod> staying =
-                running.stream().filter(pod -> !released.contains(pod.nodeId())).toList();
+        List<Unwanted> unwanted = unwanted(workload);
+        unwanted.forEach(this::depart);
+        List<Unwanted> staying =
+                unwanted.stream().filter(node -> !released.contains(node.id())).toList();
         if (staying.isEmpty()) {
             delete.add(workload);
             return;
         }
         expectedNodes.addAll(ids);
-        waiting.add("Storage set %s is no longer in the spec%s and stays until %s %s empty."
+        waiting.add("Storage set %s is no longer in the spec%s and stays until %s %s empty.%s"
                 .formatted(
                         PoolObservation.setName(workload),
                         inAnotherForm(workload),
-                        BytesAtStake.names(staying),
-                        staying.size() == 1 ? "is" : "are"));
+                        NameList.of(staying.stream().map(Unwanted::id).sorted().toList()),
+                        staying.size() == 1 ? "is" : "are",
+                        Unwanted.wayOut(staying)));
     }
 
-    /** Memory goes with its pod. What outlives a pod is there as long as the leader knows the node, whatever its pod does. */
-    private void depart(List<ObservedPod> unwanted, boolean outlivesPods) {
-        unwanted.forEach(pod -> {
-            boolean holds = (pod.started() && !pod.leaving()) || (outlivesPods && isKnown(pod.nodeId()));
-            departures.add(Departure.unwanted(pod.nodeId(), holds));
-        });
+    private void depart(Unwanted node) {
+        departures.add(node.departure(seen));
+    }
+
+    /** Of a set that the spec does not want. One that is being deleted already has nothing to wait for. */
+    private List<Unwanted> unwanted(HasMetadata workload) {
+        if (workload instanceof StatefulSet set
+                && outlivesPods(set)
+                && set.getMetadata().getDeletionTimestamp() == null) {
+            String name = PoolObservation.setName(set);
+            return NumberedSet.unwanted(
+                    seen.podsOfSet(name, false),
+                    0,
+                    NumberedSet.replicasOf(set),
+                    ordinal -> seen.names().storagePod(name, ordinal));
+        }
+        boolean outlivesPods = outlivesPods(workload);
+        return running(workload).stream()
+                .map(pod -> Unwanted.of(pod, outlivesPods))
+                .toList();
     }
 
     /** Whether what its pods hold is there again when they are. */
@@ -166,15 +190,19 @@ final class StoragePlan {
         };
     }
 
-    private boolean isKnown(String nodeId) {
-        return seen.leaderReport().stream()
-                .flatMap(report -> report.nodes().stream())
-                .anyMatch(node -> node.id().equals(nodeId) && node.usedBytes() > 0);
+    private boolean isInTheWay(StorageSetSpec set) {
+        return seen.storageWorkloads(StatefulSet.class).stream()
+                .filter(stored -> PoolObservation.setName(stored).equals(set.name()))
+                .anyMatch(
+                        stored -> !StorageClaims.areThoseOf(stored, seen.names().pool(), set));
     }
 
-    /** A set may come back under its name with perNode instead of replicas, or the other way round. */
+    /** A set may come back under its name with another volume, or with perNode instead of replicas, or the other way round. */
     private String inAnotherForm(HasMetadata workload) {
         String name = PoolObservation.setName(workload);
+        if (workload instanceof StatefulSet && displaced.contains(name)) {
+            return " with the volume that it has";
+        }
         if (workload instanceof StatefulSet) {
             return perNode.containsKey(name) ? " with replicas" : "";
         }

@@ -10,7 +10,6 @@ import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.child.SegmentMemory;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.Node;
-import io.fabric8.kubernetes.api.model.PersistentVolumeClaim;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
@@ -109,9 +108,15 @@ class CordonsTest {
     @Test
     void whatLiesOnClaimsIsNotMoved() {
         StatefulSet claims = PoolSketch.statefulSet("a", 2);
-        claims.getSpec().setVolumeClaimTemplates(List.of(new PersistentVolumeClaim()));
+        String spec = TWO_NODES.replace("1Gi", "1Gi, volume: {type: persistentVolumeClaim}");
+        new PoolSketch(spec)
+                .plan().apply().stream()
+                        .filter(StatefulSet.class::isInstance)
+                        .map(child -> ((StatefulSet) child).getSpec().getVolumeClaimTemplates())
+                        .filter(templates -> !templates.isEmpty())
+                        .forEach(claims.getSpec()::setVolumeClaimTemplates);
 
-        PoolPlan plan = onTwo(TWO_NODES.replace("1Gi", "1Gi, volume: {type: persistentVolumeClaim}"), claims)
+        PoolPlan plan = onTwo(spec, claims)
                 .masters(2, 1, BOTH)
                 .cordoned("n1")
                 .status(PoolSketch.statusWith(List.of(onCordoned("demo-a-1", DrainPhase.KEPT))))

@@ -11,16 +11,22 @@ import dev.kvpool.operator.pool.PoolLabels;
 import io.fabric8.kubernetes.api.model.PersistentVolumeClaim;
 import io.fabric8.kubernetes.api.model.PersistentVolumeClaimBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSetPersistentVolumeClaimRetentionPolicy;
 import io.fabric8.kubernetes.api.model.apps.StatefulSetPersistentVolumeClaimRetentionPolicyBuilder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 
 /** The volumes of a storage node that outlive its pod. Kubernetes makes them for each, and brings a new pod to where they are. */
-final class StorageClaims {
+public final class StorageClaims {
     /** File systems keep blocks for themselves, and for root alone. */
     private static final int SHARE = 8;
+
+    /** What Kubernetes takes a claim for that says nothing. */
+    private static final String FILESYSTEM = "Filesystem";
 
     private static final String DELETE = "Delete";
     private static final String RETAIN = "Retain";
@@ -29,6 +35,30 @@ final class StorageClaims {
 
     /** Cannot be changed in a StatefulSet that is there, so nothing in it may follow a field that can be. */
     static List<PersistentVolumeClaim> templates(PoolBlueprint pool, StorageSetSpec set) {
+        return templates(pool.names().pool(), set);
+    }
+
+    /**
+     * Whether a StatefulSet that is there can become that of a set. One of a set that was removed, and added again with another
+     * volume, cannot: what a StatefulSet claims does not change.
+     */
+    public static boolean areThoseOf(StatefulSet stored, String pool, StorageSetSpec set) {
+        return kinds(stored.getSpec().getVolumeClaimTemplates()).equals(kinds(templates(pool, set)));
+    }
+
+    private static List<List<Object>> kinds(List<PersistentVolumeClaim> templates) {
+        return templates.stream().map(StorageClaims::kind).toList();
+    }
+
+    private static List<Object> kind(PersistentVolumeClaim claim) {
+        return List.of(
+                claim.getMetadata().getName(),
+                Objects.requireNonNullElse(claim.getSpec().getVolumeMode(), FILESYSTEM),
+                Optional.ofNullable(claim.getSpec().getStorageClassName()),
+                ByteAmount.bytes(claim.getSpec().getResources().getRequests().get("storage")));
+    }
+
+    private static List<PersistentVolumeClaim> templates(String pool, StorageSetSpec set) {
         if (set.volume().type() != VolumeType.PERSISTENT_VOLUME_CLAIM) {
             return List.of();
         }
@@ -46,17 +76,16 @@ final class StorageClaims {
 
     private static Room inFileSystem(Quantity file) {
         long bytes = ByteAmount.bytes(file);
-        // What Kubernetes takes it for when nothing is said.
         return new Room(null, bytes + bytes / SHARE);
     }
 
     /** What a claim asks for. */
     private record Room(String volumeMode, long bytes) {
-        PersistentVolumeClaim template(PoolBlueprint pool, StorageSetSpec set, String volume, String storageClass) {
+        PersistentVolumeClaim template(String pool, StorageSetSpec set, String volume, String storageClass) {
             return new PersistentVolumeClaimBuilder()
                     .withNewMetadata()
                     .withName(volume)
-                    .withLabels(PoolLabels.ofSet(pool.names().pool(), set.name()))
+                    .withLabels(PoolLabels.ofSet(pool, set.name()))
                     .endMetadata()
                     .withNewSpec()
                     .withAccessModes("ReadWriteOnce")

@@ -4,10 +4,11 @@ package dev.kvpool.operator.pool.drain;
 import java.util.Optional;
 
 /**
- * A storage node that shall not stay where it is, and whose pod is there.
+ * A storage node that shall not stay where it is.
  *
  * @param node its id
- * @param holdsBytes false when its pod never ran, or is being deleted, and its bytes with it: then nothing can be moved
+ * @param holdsBytes false when its pod never ran, or is being deleted, and its bytes with it: then nothing can be moved. What
+ *     is on a volume that outlives the pod counts also while there is none
  * @param wanted whether the spec wants it all the same, so that it takes part again somewhere or some time
  * @param cordon the cordoned node of the cluster it is on; none when it is to be made anew with other settings where it is
  */

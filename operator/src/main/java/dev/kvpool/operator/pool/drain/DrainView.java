@@ -16,7 +16,7 @@ import java.util.stream.Stream;
  *
  * @param status what the status says of them
  * @param expected ids of the storage nodes that the spec wants where they are
- * @param departures all others whose pods are there, those that go first in front
+ * @param departures all others that hold something or whose pods are there, those that go first in front
  * @param hosts names of the nodes of the cluster that the pods of storage nodes are on, by id
  * @param options how the spec wants it done
  * @param maxUnavailable how many storage nodes may be away at a time with what they hold

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.api.v1alpha1.DrainPhase;
+import dev.kvpool.api.v1alpha1.DrainStatus;
+import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What is on a claim is not given up because the pod that would give it away is not there at that moment. */
+class DepartedPodsTest {
+    private static final String A = "{name: a, capacity: 1Gi, replicas: %d, volume: {type: persistentVolumeClaim}}";
+    private static final String B = "{name: b, capacity: 1Gi, replicas: 1}";
+    private static final String SHRUNK = "{%sstorage: [" + A.formatted(1) + "]}";
+    private static final String REMOVED = "{%sstorage: [" + B + "]}";
+
+    @Test
+    void aSetThatIsRemovedWaitsForThePodOfWhatIsOnItsClaim() {
+        for (PoolSketch sketch : List.of(removed(""), removed("").pod(pod("demo-a-0", false)))) {
+            PoolPlan plan = sketch.masters(2, 1, PoolSketch.leader(List.of(away("demo-a-0", 1 << 20, "a1"))))
+                    .plan();
+
+            assertThat(plan.delete()).isEmpty();
+            assertThat(plan.drains().next()).extracting(DrainStatus::node).containsExactly("demo-a-0");
+            assertThat(plan.waiting())
+                    .singleElement()
+                    .asString()
+                    .contains("stays until demo-a-0 is empty")
+                    .contains("its pod does not run now")
+                    .contains("spec.drain.onLeftovers")
+                    .contains("spec.onDataLoss");
+        }
+    }
+
+    @Test
+    void aNodeThatNoLeaderHasMetMayHoldSomething() {
+        PoolReport cold = PoolSketch.leader(List.of(away("demo-a-0", 0, "")));
+        assertThat(removed("").masters(2, 1, cold).plan().delete()).isEmpty();
+        assertThat(removed("").plan().delete()).as("nobody can be asked").isEmpty();
+    }
+
+    @Test
+    void oneThatTheLeaderKnowsToBeEmptyGoes() {
+        PoolReport empty = PoolSketch.leader(List.of(away("demo-a-0", 0, "a1")));
+        assertThat(removed("").masters(2, 1, empty).plan().delete())
+                .extracting(it -> it.getMetadata().getName())
+                .containsExactly("demo-a");
+    }
+
+    @Test
+    void theSpecMayAllowToLoseIt() {
+        PoolReport report = PoolSketch.leader(List.of(away("demo-a-0", 1 << 20, "a1")));
+        assertThat(removed("onDataLoss: Replace, ").masters(2, 1, report).plan().delete())
+                .hasSize(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"Wait, LEFTOVERS, 0", "Drop, DROPPED, 0", "Drop, , 1"})
+    void inTheEndTheSpecDecidesWhatBecomesOfIt(String onLeftovers, DrainPhase then, int deleted) {
+        DrainPhase before = then == null ? DrainPhase.DROPPED : DrainPhase.EMPTYING;
+        PoolPlan plan = removed("drain: {timeout: 1h, onLeftovers: " + onLeftovers + "}, ")
+                .status(PoolSketch.statusWith(List.of(new DrainStatus(
+                        "demo-a-0",
+                        before,
+                        PoolSketch.NOON.minusSeconds(3601).toString(),
+                        null,
+                        null,
+                        null,
+                        null,
+                        null))))
+                .masters(2, 1, PoolSketch.leader(List.of(away("demo-a-0", 1 << 20, "a1"))))
+                .plan();
+
+        assertThat(plan.delete()).hasSize(deleted);
+        if (then != null) {
+            assertThat(plan.drains().next()).extracting(DrainStatus::phase).containsExactly(then);
+        }
+    }
+
+    @Test
+    void aSetThatIsMadeSmallerKeepsTheNumberOfANodeWithoutAPod() {
+        PoolPlan plan = new PoolSketch(SHRUNK.formatted(""))
+                .child(set("{storage: [" + A.formatted(3) + "]}"))
+                .pod(pod("demo-a-0", true))
+                .masters(
+                        2,
+                        1,
+                        PoolSketch.leader(List.of(
+                                holding("demo-a-0"), away("demo-a-1", 1 << 20, "a1"), away("demo-a-2", 0, "a1"))))
+                .plan();
+
+        assertThat(set(plan, "demo-a").getSpec().getReplicas())
+                .as("demo-a-2 is known to be empty and goes first")
+                .isEqualTo(2);
+        assertThat(plan.drains().next()).extracting(DrainStatus::node).containsExactly("demo-a-1");
+        assertThat(plan.waiting())
+                .singleElement()
+                .asString()
+                .startsWith("Storage set a keeps 2 nodes instead of 1 until demo-a-1 is empty. What demo-a-1 may hold");
+    }
+
+    @Test
+    void whatIsInMemoryIsGoneWithItsPod() {
+        PoolPlan plan = new PoolSketch("{storage: [{name: a, capacity: 1Gi, replicas: 1}]}")
+                .emptySet("a", 2)
+                .pod(pod("demo-a-0", true))
+                .masters(2, 1, PoolSketch.leader(List.of(holding("demo-a-0"), away("demo-a-1", 1 << 20, "a1"))))
+                .plan();
+        assertThat(plan.drains().next()).isEmpty();
+        assertThat(set(plan, "demo-a").getSpec().getReplicas()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            {name: a, capacity: 1Gi, replicas: 1}
+            {name: a, capacity: 2Gi, replicas: 1, volume: {type: persistentVolumeClaim}}
+            {name: a, capacity: 1Gi, replicas: 1, volume: {type: persistentVolumeClaim, storageClassName: fast}}
+            """)
+    void aSetThatComesBackWithAnotherVolumeWaitsUntilTheFirstOneIsGone(String other) {
+        String spec = "{storage: [" + other + "]}";
+        PoolSketch sketch = new PoolSketch(spec)
+                .child(set("{storage: [" + A.formatted(1) + "]}"))
+                .pod(pod("demo-a-0", true))
+                .masters(2, 1, PoolSketch.leader(List.of(holding("demo-a-0"))));
+        PoolPlan plan = sketch.plan();
+
+        assertThat(plan.apply())
+                .noneMatch(child -> child.getMetadata().getName().equals("demo-a"));
+        assertThat(plan.delete()).isEmpty();
+        assertThat(plan.drains().next()).extracting(DrainStatus::node).containsExactly("demo-a-0");
+        assertThat(plan.waiting())
+                .containsExactly("Storage set a is no longer in the spec with the volume that it has and stays until"
+                        + " demo-a-0 is empty.");
+
+        PoolPlan emptied = sketch.status(PoolSketch.statusWith(List.of(new DrainStatus(
+                        "demo-a-0",
+                        DrainPhase.EMPTY,
+                        PoolSketch.NOON.minusSeconds(60).toString(),
+                        null,
+                        null,
+                        null,
+                        null,
+                        null))))
+                .says("demo-master-0", PoolSketch.leader(List.of(PoolSketch.drained("demo-a-0"))))
+                .plan();
+        assertThat(emptied.delete())
+                .extracting(it -> it.getMetadata().getName())
+                .containsExactly("demo-a");
+
+        assertThat(set(new PoolSketch(spec).plan(), "demo-a").getSpec().getReplicas())
+                .as("it is gone")
+                .isEqualTo(1);
+    }
+
+    @Test
+    void theSameVolumeIsNoOtherOne() {
+        String spec = "{storage: [" + A.formatted(1) + "]}";
+        StatefulSet stored = set(spec);
+        // As the API server gives it back.
+        stored.getSpec()
+                .getVolumeClaimTemplates()
+                .forEach(claim -> claim.getSpec().setVolumeMode("Filesystem"));
+        PoolPlan plan = new PoolSketch(spec)
+                .child(stored)
+                .pod(pod("demo-a-0", true))
+                .masters(2, 1, PoolSketch.leader(List.of(holding("demo-a-0"))))
+                .plan();
+        assertThat(plan.waiting()).isEmpty();
+        assertThat(set(plan, "demo-a").getSpec().getReplicas()).isEqualTo(1);
+    }
+
+    private static PoolSketch removed(String options) {
+        return new PoolSketch(REMOVED.formatted(options))
+                .child(set("{storage: [" + A.formatted(1) + "]}"))
+                .set("b", 1);
+    }
+
+    private static ObservedPod pod(String name, boolean started) {
+        return PoolSketch.pod(name, PoolLabels.ROLE_STORAGE, "a", started, "any");
+    }
+
+    private static PoolReport.Node holding(String id) {
+        return node(id, "ready", 1 << 20, "a1");
+    }
+
+    private static PoolReport.Node away(String id, long bytes, String incarnation) {
+        return node(id, "away", bytes, incarnation);
+    }
+
+    private static PoolReport.Node node(String id, String state, long bytes, String incarnation) {
+        return Reports.node(
+                id, state, "", false, bytes, 5, "0.1.0", List.of(), incarnation, null, null, null, null, List.of());
+    }
+
+    private static StatefulSet set(String spec) {
+        return set(new PoolSketch(spec).plan(), "demo-a");
+    }
+
+    private static StatefulSet set(PoolPlan plan, String name) {
+        for (HasMetadata child : plan.apply()) {
+            if (child instanceof StatefulSet set && set.getMetadata().getName().equals(name)) {
+                return set;
+            }
+        }
+        throw new AssertionError("no set " + name + " is made");
+    }
+}
