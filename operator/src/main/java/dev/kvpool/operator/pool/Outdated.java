@@ -4,7 +4,6 @@ package dev.kvpool.operator.pool;
 import dev.kvpool.operator.pool.drain.Departure;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -14,15 +13,12 @@ import java.util.Set;
  * running pod.
  */
 final class Outdated {
-    private final List<ObservedPod> pods;
-
     /** Those that end already, too. */
     private final List<ObservedPod> withLeaving;
 
     private final List<ObservedPod> outdated;
 
-    private Outdated(List<ObservedPod> pods, List<ObservedPod> withLeaving) {
-        this.pods = pods;
+    private Outdated(List<ObservedPod> withLeaving) {
         this.withLeaving = withLeaving;
         this.outdated = withLeaving.stream().filter(pod -> !pod.leaving()).toList();
     }
@@ -36,7 +32,6 @@ final class Outdated {
                 .map(metadata -> metadata.getAnnotations())
                 .map(annotations -> annotations.get(PoolLabels.SETTINGS));
         return new Outdated(
-                pods,
                 settings.isEmpty()
                         ? List.of()
                         : pods.stream()
@@ -75,19 +70,5 @@ final class Outdated {
     /** Those that hold nothing. */
     List<ObservedPod> neverRan() {
         return outdated.stream().filter(pod -> !pod.started()).toList();
-    }
-
-    /** All that never ran; when there are none, one that did, as long as no other pod of the set is missing. */
-    List<ObservedPod> oneAtATime() {
-        List<ObservedPod> replace = new ArrayList<>(neverRan());
-        if (!replace.isEmpty()) {
-            return replace;
-        }
-        List<ObservedPod> notReady = pods.stream().filter(pod -> !pod.ready()).toList();
-        outdated.stream()
-                .filter(pod -> notReady.isEmpty() || notReady.equals(List.of(pod)))
-                .findFirst()
-                .ifPresent(replace::add);
-        return replace;
     }
 }

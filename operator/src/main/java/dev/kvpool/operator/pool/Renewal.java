@@ -8,14 +8,20 @@ import java.util.Set;
 
 /**
  * What is done now about the pods of a storage set that run with earlier settings. Where what they hold outlives them, or may be
- * lost, they are made anew one at a time; else they are left, or emptied before, as the spec says. Pure.
+ * lost, they are made anew in turn with those of other sets; else they are left, or emptied before, as the spec says. Pure.
  *
- * @param replace pods to delete, so that they are made anew
+ * @param replace pods to delete, so that they are made anew: they hold nothing
+ * @param inTurn pods to make anew a few at a time
  * @param departures storage nodes to be emptied before that, or whose pods are ending
  * @param heldBack sentences about what is not done, because it would lose bytes
  * @param waiting sentences about what is not done before storage nodes are empty
  */
-record Renewal(List<ObservedPod> replace, List<Departure> departures, List<String> heldBack, List<String> waiting) {
+record Renewal(
+        List<ObservedPod> replace,
+        List<ObservedPod> inTurn,
+        List<Departure> departures,
+        List<String> heldBack,
+        List<String> waiting) {
 
     /**
      * Decides.
@@ -26,7 +32,7 @@ record Renewal(List<ObservedPod> replace, List<Departure> departures, List<Strin
     static Renewal of(Outdated outdated, boolean outlivesPods, PoolObservation seen, Set<String> released) {
         DataLossPolicy policy = seen.spec().onDataLoss();
         if (outlivesPods || policy == DataLossPolicy.REPLACE) {
-            return new Renewal(outdated.oneAtATime(), List.of(), List.of(), List.of());
+            return new Renewal(outdated.neverRan(), outdated.running(), List.of(), List.of(), List.of());
         }
         BytesAtStake stake = new BytesAtStake(seen.leaderReport());
         List<ObservedPod> running = outdated.running();
@@ -34,11 +40,13 @@ record Renewal(List<ObservedPod> replace, List<Departure> departures, List<Strin
             return new Renewal(
                     outdated.neverRan(),
                     List.of(),
+                    List.of(),
                     running.isEmpty() ? List.of() : List.of(stake.earlierSettings(running)),
                     List.of());
         }
         return new Renewal(
                 outdated.emptied(released),
+                List.of(),
                 outdated.departures(),
                 List.of(),
                 running.isEmpty() ? List.of() : List.of(BytesAtStake.untilEmptied(running)));

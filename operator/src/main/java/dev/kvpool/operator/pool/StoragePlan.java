@@ -28,6 +28,7 @@ final class StoragePlan {
     private final List<String> expectedNodes = new ArrayList<>();
     private final List<HasMetadata> delete = new ArrayList<>();
     private final List<ObservedPod> replace = new ArrayList<>();
+    private final List<ObservedPod> inTurn = new ArrayList<>();
     private final List<Departure> departures = new ArrayList<>();
     private final List<String> heldBack = new ArrayList<>();
     private final List<String> waiting = new ArrayList<>();
@@ -60,6 +61,8 @@ final class StoragePlan {
         seen.storageWorkloads(DaemonSet.class).stream()
                 .filter(set -> !plan.perNode.containsKey(PoolObservation.setName(set)))
                 .forEach(set -> plan.removed(set, plan.runningIds(set)));
+        Turns.heldBack(plan.inTurn, seen).ifPresent(plan.heldBack::add);
+        plan.replace.addAll(Turns.next(plan.inTurn, List.copyOf(plan.replace), plan.expectedNodes, seen));
         return plan;
     }
 
@@ -132,6 +135,7 @@ final class StoragePlan {
 
     private void add(Renewal renewal) {
         replace.addAll(renewal.replace());
+        inTurn.addAll(renewal.inTurn());
         heldBack.addAll(renewal.heldBack());
         waiting.addAll(renewal.waiting());
         renewal.departures().stream()

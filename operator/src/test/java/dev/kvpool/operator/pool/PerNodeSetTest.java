@@ -208,7 +208,13 @@ class PerNodeSetTest {
                 .node("n2", IS_FAST)
                 .daemonSet("a")
                 .pod(PoolSketch.perNodePod("a", "n1", true, "old"))
-                .pod(PoolSketch.perNodePod("a", "n2", true, "old"));
+                .pod(PoolSketch.perNodePod("a", "n2", true, "old"))
+                .masters(
+                        2,
+                        1,
+                        PoolSketch.leader(List.of(
+                                PoolSketch.node("a.n1", "ready", "", 0, 0),
+                                PoolSketch.node("a.n2", "ready", "", 0, 0))));
         assertThat(sketch.plan().replacePods()).extracting(ObservedPod::name).containsExactly("demo-a-n1");
 
         // The first one is on its way back: the second one waits for it.
