@@ -36,11 +36,18 @@ public final class Election {
         static final Decision NOTHING = new Decision(Purpose.NOTHING, null, Optional.empty());
     }
 
+    private static final long HELD = Long.MIN_VALUE;
+
     private final Candidate candidate;
     private final ElectionTimes times;
     private final LeaseHistory history;
 
     private boolean leading;
+
+    /** Since when anybody could take the Lease, as far as this candidate saw; {@link #HELD} while nobody can. */
+    private long freeSinceMs = HELD;
+
+    private boolean leavesToOthers;
     private long epoch;
     private long renewedMs;
     private long predecessorUntilMs = Long.MIN_VALUE;
@@ -61,6 +68,11 @@ public final class Election {
         return leading;
     }
 
+    /** Whether the Lease is free, and left to candidates that see more of the pool. */
+    boolean leavesToOthers() {
+        return leavesToOthers;
+    }
+
     /** Our present or last leadership. */
     public Term term() {
         return new Term(new Authority(epoch, candidate.nonce()), validUntilMs(), predecessorUntilMs, succession);
@@ -76,11 +88,12 @@ public final class Election {
      * @param stored the Lease as just read
      * @param nowMs taken before it was read
      * @param wallClock only written into the Lease, for people
-     * @param knownEpoch the highest epoch any node has told of; ours becomes higher
+     * @param sight what the nodes have told; our epoch becomes higher than any of theirs
      */
-    public Decision decide(Optional<Stored> stored, long nowMs, Instant wallClock, long knownEpoch, Wishes wishes) {
+    public Decision decide(Optional<Stored> stored, long nowMs, Instant wallClock, Sight sight, Wishes wishes) {
         history.read(stored.orElse(null), nowMs);
         expire(nowMs);
+        leavesToOthers = false;
         boolean ours = stored.isPresent() && stored.get().lease().holder().equals(candidate.identity());
         if (!ours) {
             leading = false;
@@ -93,12 +106,12 @@ public final class Election {
         if (leading && unchanged && !raise) {
             return write(Purpose.RENEW, stored, epoch, wallClock);
         }
-        if (ours || mayTake(stored, nowMs, wishes.gone())) {
+        if (ours || (mayTake(stored, nowMs, wishes.gone()) && !isLeftToOthers(sight, nowMs))) {
             // Our own Lease without leading: a renewal came too late or an answer was lost. Nobody took it, yet what we
             // granted may have been fenced off, so this is a new leadership.
             acquired = wallClock;
             next = history.succession(wishes, nowMs);
-            long known = Math.max(knownEpoch, wishes.raiseAbove());
+            long known = Math.max(sight.highestEpoch(), wishes.raiseAbove());
             return write(Purpose.ACQUIRE, stored, Math.max(known, history.highestEpoch()) + 1, wallClock);
         }
         return Decision.NOTHING;
@@ -134,10 +147,25 @@ public final class Election {
 
     /** Absent, released, not renewed for its duration since we first saw it so, or of a holder known to be gone. */
     private boolean mayTake(Optional<Stored> stored, long nowMs, Authority gone) {
-        if (stored.isEmpty() || !stored.get().lease().isHeld()) {
-            return true;
+        boolean free = stored.isEmpty()
+                || !stored.get().lease().isHeld()
+                || stored.get().lease().isOf(gone)
+                || history.isExpired(nowMs);
+        if (!free) {
+            freeSinceMs = HELD;
+        } else if (freeSinceMs == HELD) {
+            freeSinceMs = nowMs;
         }
-        return stored.get().lease().isOf(gone) || history.isExpired(nowMs);
+        return free;
+    }
+
+    /**
+     * A candidate that sees less than half of the pool comes after those that see more, which take a free Lease at their next
+     * look. It waits as long as a Lease lasts and no longer, for all may be as blind, and a pool without nodes needs a leader too.
+     */
+    private boolean isLeftToOthers(Sight sight, long nowMs) {
+        leavesToOthers = !sight.enough() && nowMs - freeSinceMs < times.leaseDurationMs();
+        return leavesToOthers;
     }
 
     private Decision write(Purpose purpose, Optional<Stored> stored, long transitions, Instant wallClock) {

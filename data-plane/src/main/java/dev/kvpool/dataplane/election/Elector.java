@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.wire.message.Authority;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * Runs an {@link Election} against a {@link LeaseStore}, a round at a time: read, decide, write, tell. Used by one thread;
@@ -21,7 +22,7 @@ public final class Elector {
     private final LeaseStore store;
     private final LongSupplier clockMs;
     private final InstantSource wallClock;
-    private final LongSupplier knownEpoch;
+    private final Supplier<Sight> sight;
     private final ElectionListener listener;
     private boolean standingBy;
     private boolean reachedLease;
@@ -30,7 +31,7 @@ public final class Elector {
      * Prepares an election; nothing happens before the first round.
      *
      * @param clockMs a clock that never goes back
-     * @param knownEpoch the highest epoch any node has told of
+     * @param sight what the storage nodes have told, as of now
      */
     public Elector(
             Candidate candidate,
@@ -38,13 +39,13 @@ public final class Elector {
             LeaseStore store,
             LongSupplier clockMs,
             InstantSource wallClock,
-            LongSupplier knownEpoch,
+            Supplier<Sight> sight,
             ElectionListener listener) {
         this.election = new Election(candidate, times);
         this.store = store;
         this.clockMs = clockMs;
         this.wallClock = wallClock;
-        this.knownEpoch = knownEpoch;
+        this.sight = sight;
         this.listener = listener;
     }
 
@@ -84,7 +85,7 @@ public final class Elector {
         long startedMs = clockMs.getAsLong();
         Optional<Stored> stored = store.read();
         listener.observed(stored.map(Stored::lease).orElse(null));
-        Decision decision = election.decide(stored, startedMs, wallClock.instant(), knownEpoch.getAsLong(), wishes);
+        Decision decision = election.decide(stored, startedMs, wallClock.instant(), sight.get(), wishes);
         return !write(decision);
     }
 
@@ -118,9 +119,14 @@ public final class Elector {
             }
         } else if (led || (!standingBy && failure == null)) {
             standingBy = true;
-            listener.standingBy(
-                    !led ? "another master leads" : failure == null ? "the Lease is no longer ours" : failure);
+            listener.standingBy(led ? (failure == null ? "the Lease is no longer ours" : failure) : whyStandingBy());
         }
+    }
+
+    private String whyStandingBy() {
+        return election.leavesToOthers()
+                ? "fewer than half of the expected nodes are connected: the Lease is left to other masters for a while"
+                : "another master leads";
     }
 
     private long epoch() {

@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.election.Candidate;
 import dev.kvpool.dataplane.election.Elector;
 import dev.kvpool.dataplane.election.ElectorThread;
 import dev.kvpool.dataplane.election.LeaseStore;
+import dev.kvpool.dataplane.election.Sight;
 import dev.kvpool.dataplane.http.AdminServer;
 import dev.kvpool.dataplane.master.core.CoreSettings;
 import dev.kvpool.dataplane.master.core.MasterCore;
@@ -127,7 +128,7 @@ public final class MasterProcess implements AutoCloseable {
                 leases,
                 MasterProcess::clockMs,
                 InstantSource.system(),
-                () -> status.highestEpoch(),
+                () -> new Sight(status.highestEpoch(), status.isHalfConnected()),
                 leadership);
         elector = new ElectorThread(runner, config.times().retryPeriodMs());
         early = new EarlyTakeover(new LeaderProbe(self), elector, MasterProcess::clockMs);
@@ -152,10 +153,14 @@ public final class MasterProcess implements AutoCloseable {
 
     /**
      * Looks at the core, and at whether there is work that whoever waits for would miss a core for: much to receive, or a node that
-     * tells its directory.
+     * tells its directory. A Lease that was left to masters which see more need not be left to them any longer.
      */
     private void look(MasterCore core) {
+        boolean sawEnough = status.isHalfConnected();
         status = core.status();
+        if (!sawEnough && status.isHalfConnected()) {
+            elector.look();
+        }
         boolean readsANode = status.nodes().stream().anyMatch(node -> node.state() == PoolStatus.NodeState.SYNCING);
         busy = readsANode || loop.inputs() - inputsSeen > INPUTS_AT_REST;
         inputsSeen = loop.inputs();

@@ -6,13 +6,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /** Masters that elect a leader by hand: a Lease in memory, and a clock that the test sets. */
 abstract class ElectionScene {
     final MemoryLeaseStore store = new MemoryLeaseStore();
     long nowMs = 50_000;
     long knownEpoch;
+    final Set<String> blind = new HashSet<>();
 
     /** A master as far as the election is concerned. */
     final class Master implements ElectionListener {
@@ -38,7 +41,7 @@ abstract class ElectionScene {
                     access,
                     () -> nowMs,
                     wallClock,
-                    () -> knownEpoch,
+                    () -> new Sight(knownEpoch, !blind.contains(name)),
                     this);
         }
 

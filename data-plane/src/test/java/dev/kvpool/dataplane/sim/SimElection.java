@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.election.Elector;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.MemoryLeaseStore;
+import dev.kvpool.dataplane.election.Sight;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.election.Wishes;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -46,7 +47,7 @@ final class SimElection implements ElectionListener {
                 // A request to the Lease began a while before it is carried out.
                 () -> master.clockMs() - requestMs,
                 () -> Instant.EPOCH,
-                () -> master.status().highestEpoch(),
+                () -> new Sight(master.status().highestEpoch(), master.status().isHalfConnected()),
                 this);
         master.in(world.between(0, times.retryPeriodMs()), this::rounds);
     }

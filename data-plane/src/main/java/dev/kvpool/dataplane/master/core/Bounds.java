@@ -9,6 +9,12 @@ final class Bounds {
     /** How long a cold start waits for the expected nodes. */
     static final long COLD_WAIT_MS = 10_000;
 
+    /**
+     * How long a standby that no expected node has ever connected to is not ready: twice what nodes take at most to ask again for a
+     * master that is new to them. For ever would keep a pool whose nodes are all broken from being put right.
+     */
+    static final long FIRST_NODE_WAIT_MS = 60_000;
+
     /** The longest time a client gets to write and publish. */
     static final long GRANT_MS_MAX = 30_000;
 

@@ -94,6 +94,19 @@ final class Membership {
         return inView;
     }
 
+    boolean isAnyExpectedSeen() {
+        return expected.stream().anyMatch(nodes::containsKey);
+    }
+
+    int connectedExpected() {
+        int connected = 0;
+        for (String id : expected) {
+            NodeView node = nodes.get(id);
+            connected += node != null && node.isConnected() ? 1 : 0;
+        }
+        return connected;
+    }
+
     boolean isMajorityInView() {
         return expectedInView().size() >= majority();
     }

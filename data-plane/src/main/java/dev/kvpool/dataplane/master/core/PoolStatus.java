@@ -12,6 +12,7 @@ import java.util.OptionalLong;
  *
  * @param servingUntilMs on the core's clock; a leader is one only before this moment
  * @param notReady why this master is not ready, empty when it is
+ * @param connectedNodes of the expected ones, those with a connection to this master
  * @param tombstones keys whose removal is kept for nodes that have missed it
  * @param underReplicatedObjects with fewer copies on ready nodes than they should have, unavailable ones included
  * @param recoveredUntilMs on the core's clock; before it nothing that the last takeover found is evicted
@@ -25,6 +26,7 @@ public record PoolStatus(
         String notReady,
         long highestEpoch,
         int expectedNodes,
+        int connectedNodes,
         int readyNodes,
         long capacityBytes,
         long usedBytes,
@@ -110,6 +112,11 @@ public record PoolStatus(
 
     /** Committed objects, and the order-free hash of their ids. */
     public record Committed(long objects, long idsHash) {}
+
+    /** Whether at least half of the expected nodes have a connection to this master; true when none is expected. */
+    public boolean isHalfConnected() {
+        return 2 * connectedNodes >= expectedNodes;
+    }
 
     public boolean isLeader(long nowMs) {
         return state == State.SERVING && nowMs < servingUntilMs;

@@ -62,6 +62,7 @@ final class StatusReport {
                 notReady(),
                 highestEpoch,
                 membership.expected().size(),
+                membership.connectedExpected(),
                 ready,
                 capacity,
                 used,
@@ -105,7 +106,9 @@ final class StatusReport {
                 return "catching up with node " + id;
             }
         }
-        return "";
+        return takeover.firstNode().isAwaited()
+                ? "none of the " + membership.expected().size() + " expected nodes has connected yet"
+                : "";
     }
 
     private boolean isReady(NodeView node) {

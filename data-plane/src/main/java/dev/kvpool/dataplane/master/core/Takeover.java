@@ -27,6 +27,7 @@ final class Takeover {
     private final PendingReplies replies;
     private final Counters counters;
     private final Outbox outbox;
+    private final FirstNode firstNode;
 
     private static final long NOT_YET = Long.MIN_VALUE;
 
@@ -53,6 +54,7 @@ final class Takeover {
         this.rules = rules;
         this.leadership = leadership;
         this.membership = view.membership();
+        this.firstNode = new FirstNode(leadership, membership);
         this.enrolments = orders.enrolments();
         this.index = view.index();
         this.grants = grants;
@@ -69,6 +71,10 @@ final class Takeover {
 
     long lastDurationMs() {
         return lastDurationMs;
+    }
+
+    FirstNode firstNode() {
+        return firstNode;
     }
 
     /** Until when readers may rely on what was found; the distant past when this master does not lead. */
@@ -225,6 +231,7 @@ final class Takeover {
     /** What is to be decided and counted after a takeover, or on a standby before one, goes on. */
     void tick(long nowMs) {
         listensSinceMs = listensSinceMs == NOT_YET ? nowMs : listensSinceMs;
+        firstNode.tick(nowMs - listensSinceMs);
         serveWhenReady(nowMs);
         if (leadership.phase() == Leadership.Phase.SERVING) {
             rounds.tick(nowMs);

@@ -73,4 +73,29 @@ class ColdStartTest {
         pool.world.run(200);
         assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
     }
+
+    @Test
+    void aStandbyThatNoNodeHasFoundIsNotReadyForAWhile() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").leading(7);
+        ModelMaster unknown = pool.lonelyMaster();
+        unknown.standBy();
+        pool.world.run(Bounds.FIRST_NODE_WAIT_MS / 2);
+        assertThat(unknown.status().notReady()).isEqualTo("none of the 2 expected nodes has connected yet");
+        assertThat(unknown.status().isHalfConnected()).isFalse();
+
+        pool.node("a").dial(unknown);
+        pool.world.run(100);
+        assertThat(unknown.status().notReady()).isEmpty();
+        assertThat(unknown.status().isHalfConnected()).isTrue();
+    }
+
+    @Test
+    void aStandbyIsReadyInAPoolWhoseNodesAreAllBroken() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").leading(7);
+        ModelMaster unknown = pool.lonelyMaster();
+        unknown.standBy();
+        pool.world.run(Bounds.FIRST_NODE_WAIT_MS + 100);
+        assertThat(unknown.status().notReady()).isEmpty();
+        assertThat(unknown.status().isHalfConnected()).isFalse();
+    }
 }

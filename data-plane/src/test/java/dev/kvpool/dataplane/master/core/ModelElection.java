@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.election.Elector;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.MemoryLeaseStore;
+import dev.kvpool.dataplane.election.Sight;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.election.Wishes;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -54,7 +55,7 @@ final class ModelElection implements ElectionListener {
                 access,
                 world::nowMs,
                 () -> Instant.EPOCH,
-                () -> master.status().highestEpoch(),
+                () -> new Sight(master.status().highestEpoch(), master.status().isHalfConnected()),
                 this);
     }
 
