@@ -57,6 +57,13 @@ void ClientCore::closed(Time now, ConnectionId connection, const std::string& re
   settle();
 }
 
+void ClientCore::nameUnknown(Time now, ConnectionId connection, const std::string& reason) {
+  context_.now = now;
+  if (!search_.owns(connection)) return closed(now, connection, reason);
+  search_.nameUnknown(connection, reason);
+  settle();
+}
+
 void ClientCore::frame(Time now, ConnectionId connection, wire::Body body) {
   context_.now = now;
   Lane* lane = search_.owns(connection) ? nullptr : links_.lane(connection);

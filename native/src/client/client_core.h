@@ -28,6 +28,8 @@ class ClientCore {
   void opened(Time now, ConnectionId connection);
   /// A dial that failed, or a connection that ended; its copies and payloads are forgotten by the shell already.
   void closed(Time now, ConnectionId connection, const std::string& reason);
+  /// A dial that found no address for the name.
+  void nameUnknown(Time now, ConnectionId connection, const std::string& reason);
   void frame(Time now, ConnectionId connection, wire::Body body);
   /// Bytes of a payload moved.
   void progressed(Time now, ConnectionId connection);

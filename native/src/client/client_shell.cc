@@ -234,6 +234,11 @@ void ClientShell::connectionEnded(ConnectionId id, const std::string& reason) {
   core_.closed(now(), id, reason);
 }
 
+void ClientShell::nameUnknown(ConnectionId id, const std::string& reason) {
+  bury(id);
+  core_.nameUnknown(now(), id, reason);
+}
+
 void ClientShell::frameArrived(ConnectionId id, wire::Body body) {
   core_.frame(now(), id, body);
   performAll();  // at once: the payload that follows needs its destination

@@ -89,6 +89,7 @@ class ClientShell : private Connection::Listener, private Copier::Listener {
 
   void connectionOpened(ConnectionId id) override;
   void connectionEnded(ConnectionId id, const std::string& reason) override;
+  void nameUnknown(ConnectionId id, const std::string& reason) override;
   void frameArrived(ConnectionId id, wire::Body body) override;
   void bytesMoved(ConnectionId id) override;
   void payloadSent(ConnectionId id, TransferId transfer) override;

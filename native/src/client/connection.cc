@@ -41,6 +41,10 @@ void Connection::dialTcp(net::Resolver& resolver, const std::string& address) {
 
 void Connection::dialled(net::Dial::Outcome outcome) {
   dial_.reset();
+  if (outcome.unknown && !closed_) {
+    close();
+    return listener_.nameUnknown(id_, outcome.why);
+  }
   if (!outcome.socket.valid()) return end(outcome.why);
   attend(std::move(outcome.socket));
   listener_.connectionOpened(id_);

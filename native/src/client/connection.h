@@ -27,6 +27,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     virtual ~Listener() = default;
     virtual void connectionOpened(ConnectionId id) = 0;
     virtual void connectionEnded(ConnectionId id, const std::string& reason) = 0;
+    /// Instead: the name that was to be dialled has no address.
+    virtual void nameUnknown(ConnectionId id, const std::string& reason) { connectionEnded(id, reason); }
     virtual void frameArrived(ConnectionId id, wire::Body body) = 0;
     virtual void bytesMoved(ConnectionId id) = 0;
     virtual void payloadSent(ConnectionId id, TransferId transfer) = 0;

@@ -50,10 +50,18 @@ Status LeaderSearch::whyNone() const {
     }
   }
   std::string sentence = "no serving leader: ";
-  for (size_t i = 0; i < masters_.size(); ++i) {
-    if (i > 0) sentence += "; ";
-    sentence += reason(masters_[i].address, masters_[i].why);
+  size_t absent = 0;
+  bool first = true;
+  for (const Master& master : masters_) {
+    if (isAbsent(master)) {
+      ++absent;
+      continue;
+    }
+    if (!first) sentence += "; ";
+    first = false;
+    sentence += reason(master.address, master.why);
   }
+  if (absent > 0) sentence += "; " + std::to_string(absent) + " more names have no address";
   return {code, sentence};
 }
 
@@ -102,9 +110,15 @@ void LeaderSearch::leaderLost(Master& lost) {
   if (!led) return;
   lostAt_ = context_.now;
   for (Master& master : masters_) {
+    if (isAbsent(master)) continue;  // asked for when it is due: one that came meanwhile is due at once
     master.nextTry = context_.now;
     master.attempts = 0;
   }
+}
+
+bool LeaderSearch::isAbsent(const Master& master) const {
+  return master.unknown && !master.known &&
+         std::any_of(masters_.begin(), masters_.end(), [](const Master& other) { return other.known; });
 }
 
 void LeaderSearch::waitForNextTry(Master& master) {
@@ -123,6 +137,8 @@ void LeaderSearch::rest(Master& master, Status why) {
 void LeaderSearch::opened(ConnectionId connection) {
   Master* master = find(connection);
   if (master == nullptr || master->stage != Stage::Dialing) return;
+  master->known = true;
+  master->unknown = false;
   master->stage = Stage::Greeting;
   master->since = master->lastHeard = master->lastSent = context_.now;
   master->hello = wire::Hello{};
@@ -135,7 +151,18 @@ void LeaderSearch::opened(ConnectionId connection) {
 
 void LeaderSearch::closed(ConnectionId connection, const std::string& reason) {
   Master* master = find(connection);
-  if (master != nullptr) fail(*master, Status(KV_CONNECT_FAILED, reason));
+  if (master == nullptr) return;
+  master->known = true;
+  master->unknown = false;
+  fail(*master, Status(KV_CONNECT_FAILED, reason));
+}
+
+void LeaderSearch::nameUnknown(ConnectionId connection, const std::string& reason) {
+  Master* master = find(connection);
+  if (master == nullptr) return;
+  master->unknown = true;
+  fail(*master, Status(KV_CONNECT_FAILED, reason));
+  if (isAbsent(*master)) master->nextTry = context_.now + kUnknownNameMs;
 }
 
 void LeaderSearch::heard(ConnectionId connection) {

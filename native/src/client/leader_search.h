@@ -31,6 +31,8 @@ class LeaderSearch {
 
   void opened(ConnectionId connection);
   void closed(ConnectionId connection, const std::string& reason);
+  /// There is no such master, or not yet.
+  void nameUnknown(ConnectionId connection, const std::string& reason);
   /// True when the reply was for the search; otherwise it answers a request of the caller.
   bool replied(ConnectionId connection, const Reply& reply);
   void heard(ConnectionId connection);
@@ -59,15 +61,19 @@ class LeaderSearch {
     Time lastHeard = 0;
     Time lastSent = 0;
     uint32_t attempts = 0;
-    Status why;         // of the last failure
-    std::string name;   // what it calls itself
-    wire::Hello hello;  // as sent
+    bool known = false;    // its name has had an address
+    bool unknown = false;  // and now has none
+    Status why;            // of the last failure
+    std::string name;      // what it calls itself
+    wire::Hello hello;     // as sent
   };
 
   Master* find(ConnectionId connection);
   void dial(Master& master);
   void ask(Master& master);
   void fail(Master& master, Status why);
+  /// Nobody has ever been there, while others are or were.
+  [[nodiscard]] bool isAbsent(const Master& master) const;
   void leaderLost(Master& lost);
   void waitForNextTry(Master& master);
   void rest(Master& master, Status why);

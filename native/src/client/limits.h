@@ -22,6 +22,9 @@ inline constexpr int64_t kRetryLongestMs = 500;
 inline constexpr int64_t kTakeoverMs = 3000;
 inline constexpr int64_t kTakeoverFirstMs = 10;
 inline constexpr int64_t kTakeoverLongestMs = 80;
+// A master whose name has no address: most of those a pool may have are never started. One resolver asks for all
+// names in turn, so these are asked for rarely, or the others would wait for them.
+inline constexpr int64_t kUnknownNameMs = 1000;
 inline constexpr uint32_t kNoSpaceTries = 8;
 inline constexpr uint32_t kLookupsPerGet = 3;
 // Written objects of one batch wait this long for their siblings, so that one publish carries them all.

@@ -20,7 +20,7 @@ Dial::~Dial() {
 }
 
 void Dial::resolved(const Result<std::vector<SocketAddress>>& found) {
-  if (!found.ok()) return finish({{}, name_, found.status().text(), false});
+  if (!found.ok()) return finish({{}, name_, found.status().text(), false, true});
   addresses_ = found.value();
   refused_ = !addresses_.empty();
   lastError_ = name_ + " has no address";
@@ -40,14 +40,14 @@ void Dial::tryNext() {
     loop_.add(socket_.get(), EPOLLOUT, [this](uint32_t) { writable(); });
     return;
   }
-  finish({{}, name_, lastError_, refused_});
+  finish({{}, name_, lastError_, refused_, false});
 }
 
 void Dial::writable() {
   const std::string peer = name_ + " (" + toString(addresses_[next_ - 1]) + ")";
   const int error = connectOutcome(socket_.get());
   loop_.remove(socket_.get());
-  if (error == 0) return finish({std::move(socket_), peer, {}, false});
+  if (error == 0) return finish({std::move(socket_), peer, {}, false, false});
   lastError_ = systemError("cannot connect to " + peer, error).text();
   socket_.reset();
   if (isWorthAnother(error)) {

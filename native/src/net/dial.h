@@ -28,6 +28,7 @@ class Dial {
     std::string peer;      // name and address of who answered
     std::string why;       // why it failed
     bool refused = false;  // it failed, and every address answered that nobody listens
+    bool unknown = false;  // it failed, because the name has no address, or none could be asked for
   };
   /// Called once, later, in the loop's thread; may destroy the dial from inside.
   using Done = std::function<void(Outcome outcome)>;

@@ -25,7 +25,7 @@ void Dialer::dialled(uint64_t peer, net::Dial::Outcome outcome) {
   // Out of the table before anybody hears of it.
   attempts_.erase(peer);
   if (outcome.socket.valid()) return connected_(peer, std::move(outcome.socket), outcome.peer);
-  failed_(peer, outcome.refused, outcome.why);
+  failed_(peer, outcome);
 }
 
 void Dialer::tick(uint64_t nowMs) {
@@ -36,7 +36,7 @@ void Dialer::tick(uint64_t nowMs) {
   for (const uint64_t peer : late) {
     const std::string why = "no connection to " + net::toString(attempts_.at(peer).address) + " within " +
                             std::to_string(timeoutMs_) + " ms";
-    dialled(peer, {{}, {}, why, false});
+    dialled(peer, {{}, {}, why, false, false});
   }
 }
 

@@ -18,8 +18,7 @@ namespace kvpool::node {
 class Dialer {
  public:
   using Connected = std::function<void(uint64_t peer, Fd socket, const std::string& name)>;
-  /// `refused`: every address answered that nobody listens.
-  using Failed = std::function<void(uint64_t peer, bool refused, const std::string& why)>;
+  using Failed = std::function<void(uint64_t peer, const net::Dial::Outcome& outcome)>;
 
   Dialer(net::EventLoop& loop, uint64_t timeoutMs, Connected connected, Failed failed);
 

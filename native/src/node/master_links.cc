@@ -45,6 +45,7 @@ void MasterLinks::dialled(uint64_t nowMs, ConnectionId id, size_t master, const 
   Link& link = links_.at(master);
   link.state = State::Greeting;
   link.connection = id;
+  link.known = true;
   link.peer = peer;
   link.heardAtMs = nowMs;
   link.unsentBytes = 0;
@@ -54,8 +55,17 @@ void MasterLinks::dialled(uint64_t nowMs, ConnectionId id, size_t master, const 
 }
 
 void MasterLinks::dialFailed(uint64_t nowMs, size_t master, bool refused, const std::string& why) {
-  redialLater(nowMs, links_.at(master), why);
+  Link& link = links_.at(master);
+  link.known = true;
+  redialLater(nowMs, link, why);
   if (watch_.dialFailed(master, refused)) tellLeaderGone();
+}
+
+void MasterLinks::nameUnknown(uint64_t nowMs, size_t master, const std::string& why) {
+  Link& link = links_.at(master);
+  const bool rarely = !link.known && connected() > 0;
+  redialLater(nowMs, link, why, rarely ? kUnknownRedialMsMax : kRedialMsMax);
+  if (watch_.dialFailed(master, false)) tellLeaderGone();
 }
 
 void MasterLinks::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
@@ -284,15 +294,25 @@ void MasterLinks::close(Link& link, const std::string& reason) {
 }
 
 /// Waits a little longer after each failure, with jitter so that many nodes do not dial a restarted master at once.
-void MasterLinks::redialLater(uint64_t nowMs, Link& link, const std::string& problem) {
+void MasterLinks::redialLater(uint64_t nowMs, Link& link, const std::string& problem, uint64_t longestMs) {
   if (link.state != State::Closing && problem != link.lastProblem) {
-    context_.outbox.note(LogLevel::Warning, "master " + link.peer + ": " + problem);
+    // Masters that were never there are no trouble by themselves.
+    context_.outbox.note(link.known ? LogLevel::Warning : LogLevel::Info, "master " + link.peer + ": " + problem);
     link.lastProblem = problem;
   }
   link.state = State::Waiting;
   link.connection = 0;
   link.dialAtMs = nowMs + link.redialMs / 2 + random() % (link.redialMs / 2 + 1);
-  link.redialMs = std::min(link.redialMs * 2, kRedialMsMax);
+  link.redialMs = std::min(link.redialMs * 2, longestMs);
+  if (connected() == 0) hurry(nowMs);
+}
+
+/// The next leader may be one that was not there when it was last asked for.
+void MasterLinks::hurry(uint64_t nowMs) {
+  for (Link& link : links_) {
+    link.redialMs = std::min(link.redialMs, kRedialMsMax);
+    if (link.state == State::Waiting) link.dialAtMs = std::min(link.dialAtMs, nowMs + kRedialMsMax);
+  }
 }
 
 /// splitmix64: good enough to spread dials, and the same in every run of a simulation.

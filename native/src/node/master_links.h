@@ -23,6 +23,9 @@ class MasterLinks {
   static constexpr int kSnapshotLooks = 8;
   static constexpr uint64_t kRedialMsMin = 200;
   static constexpr uint64_t kRedialMsMax = 2000;
+  /// For a master whose name never had an address, while another one is connected: most of those a pool may have are
+  /// never started, and every question is several to the cluster's DNS.
+  static constexpr uint64_t kUnknownRedialMsMax = 30000;
 
   MasterLinks(CoreContext& context, MasterCommands& commands);
 
@@ -32,6 +35,8 @@ class MasterLinks {
   void dialled(uint64_t nowMs, ConnectionId id, size_t master, const std::string& peer);
   /// `refused`: somebody is there and says that nobody listens; not a time-out.
   void dialFailed(uint64_t nowMs, size_t master, bool refused, const std::string& why);
+  /// There is no such master, or not yet.
+  void nameUnknown(uint64_t nowMs, size_t master, const std::string& why);
   /// Throws std::runtime_error for what is not the protocol.
   void frame(uint64_t nowMs, ConnectionId id, wire::Body body);
   void malformed(ConnectionId id, const std::string& what);
@@ -53,6 +58,7 @@ class MasterLinks {
     State state = State::Waiting;
     ConnectionId connection = 0;
     std::string peer;
+    bool known = false;       // its name has had an address
     std::string lastProblem;  // told once, not at every attempt
     uint64_t dialAtMs = 0;
     uint64_t redialMs = kRedialMsMin;
@@ -77,7 +83,8 @@ class MasterLinks {
   void send(Link& link, Frames frames);
   void send(Link& link, wire::Bytes frames) { send(link, std::make_shared<const wire::Bytes>(std::move(frames))); }
   void close(Link& link, const std::string& reason);
-  void redialLater(uint64_t nowMs, Link& link, const std::string& problem);
+  void redialLater(uint64_t nowMs, Link& link, const std::string& problem, uint64_t longestMs = kRedialMsMax);
+  void hurry(uint64_t nowMs);
   uint64_t random();
 
   CoreContext& context_;

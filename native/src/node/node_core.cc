@@ -53,6 +53,10 @@ void NodeCore::dialFailed(uint64_t nowMs, size_t master, bool refused, const std
   masters_.dialFailed(nowMs, master, refused, why);
 }
 
+void NodeCore::nameUnknown(uint64_t nowMs, size_t master, const std::string& why) {
+  masters_.nameUnknown(nowMs, master, why);
+}
+
 void NodeCore::sourceDialled(uint64_t nowMs, ConnectionId id, uint64_t source, const std::string& peer) {
   copies_.dialled(nowMs, id, source, peer);
 }

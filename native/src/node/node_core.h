@@ -49,6 +49,8 @@ class NodeCore {
   void dialled(uint64_t nowMs, ConnectionId id, size_t master, const std::string& peer);
   /// `refused`: every address of it answered that nobody listens.
   void dialFailed(uint64_t nowMs, size_t master, bool refused, const std::string& why);
+  /// A dial found no address for the master's name.
+  void nameUnknown(uint64_t nowMs, size_t master, const std::string& why);
   void sourceDialled(uint64_t nowMs, ConnectionId id, uint64_t source, const std::string& peer);
   void sourceDialFailed(uint64_t source, const std::string& why);
   void frame(uint64_t nowMs, ConnectionId id, wire::Body body);

@@ -40,8 +40,9 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
             const Connection& connection = add(std::move(socket), false, peer, Connection::kMasterLimits);
             core_.dialled(nowMs_, connection.id(), master, peer);
           },
-          [this](uint64_t master, bool refused, const std::string& why) {
-            core_.dialFailed(nowMs_, master, refused, why);
+          [this](uint64_t master, const net::Dial::Outcome& outcome) {
+            if (outcome.unknown) return core_.nameUnknown(nowMs_, master, outcome.why);
+            core_.dialFailed(nowMs_, master, outcome.refused, outcome.why);
           }),
       sourceDialer_(
           loop, settings.connectTimeoutMs,
@@ -49,7 +50,7 @@ Shell::Shell(net::EventLoop& loop, NodeCore& core, const NodeSettings& settings,
             const Connection& connection = add(std::move(socket), false, "source " + peer, Connection::kSourceLimits);
             core_.sourceDialled(nowMs_, connection.id(), source, peer);
           },
-          [this](uint64_t source, bool, const std::string& why) { core_.sourceDialFailed(source, why); }),
+          [this](uint64_t source, const net::Dial::Outcome& outcome) { core_.sourceDialFailed(source, outcome.why); }),
       nowMs_(monotonicMs()) {
   listen(listeners_.tcp.get(), false);
   if (listeners_.local.valid()) listen(listeners_.local.get(), true);

@@ -63,6 +63,7 @@ class CoreHarness {
   void deliver(ConnectionId connection, const wire::Bytes& frame);
   void open(ConnectionId connection) { core.opened(now, connection); }
   void cut(ConnectionId connection) { core.closed(now, connection, "cut by the test"); }
+  void nameless(ConnectionId connection) { core.nameUnknown(now, connection, "no address, says the test"); }
   void welcome(ConnectionId connection, wire::Role role, uint64_t incarnation, PoolId pool = kPool);
   /// Dials, welcomes and makes a master say that it serves.
   ConnectionId lead(const std::string& address = "master-0:1");

@@ -57,6 +57,38 @@ TEST(CoreLeader, NamesEachMasterAndWhyItDidNotDo) {
   EXPECT_NE(status.text().find("master-1:1: cut by the test"), std::string::npos) << status.text();
 }
 
+/// A pool names every master it may ever have; most of the names have no address.
+TEST(CoreLeader, NamesWithoutAnAddressAreAskedForRarelyAndCounted) {
+  CoreHarness h({"master-0:1", "master-1:1", "master-2:1"});
+  (void)standby(h, "master-0:1");
+  h.nameless(h.expectDial("master-1:1"));
+  h.nameless(h.expectDial("master-2:1"));
+  const std::string why = h.core.readiness().text();
+  EXPECT_NE(why.find("master-0:1: peer is a standby; 2 more names have no address"), std::string::npos) << why;
+  h.pass(client::kUnknownNameMs - 10);
+  EXPECT_FALSE(h.dials("master-1:1"));
+  h.pass(10);
+  EXPECT_TRUE(h.dials("master-1:1"));
+}
+
+TEST(CoreLeader, AMasterThatCameMeanwhileIsAskedAsSoonAsTheLeaderIsLost) {
+  CoreHarness h(kTwo);
+  h.nameless(h.expectDial("master-1:1"));
+  const auto leader = h.lead("master-0:1");
+  h.pass(100);
+  h.cut(leader);
+  h.pass(1);
+  h.lead("master-1:1");
+  EXPECT_TRUE(h.core.readiness().ok());
+}
+
+TEST(CoreLeader, NamesWithoutAnAddressAreAskedForOftenWhileNobodyIsThere) {
+  CoreHarness h;
+  h.nameless(h.expectDial("master-0:1"));
+  h.pass(client::kRetryFirstMs);
+  EXPECT_TRUE(h.dials("master-0:1")) << "the pool may just be starting";
+}
+
 TEST(CoreLeader, ARequestRefusedByAFormerLeaderGoesToTheNewOne) {
   CoreHarness h(kTwo);
   const auto former = h.lead("master-0:1");

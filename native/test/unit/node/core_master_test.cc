@@ -2,6 +2,8 @@
 // The stream to the masters: snapshot, changes in order, acknowledgements behind them, redials, bounds.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core_in_memory.h"
 #include "seed.h"
 
@@ -186,6 +188,52 @@ TEST(MasterStream, RedialsForEverAndSlower) {
     EXPECT_EQ(node.dials, std::vector<size_t>{0}) << "the other master is still being dialled";
   }
   EXPECT_GE(waitedMs, MasterLinks::kRedialMsMax / 2);
+}
+
+/// A pool names every master it may ever have; most of the names have no address.
+TEST(MasterStream, AsksRarelyForNamesThatNeverHadAnAddressWhileAMasterIsThere) {
+  CoreInMemory node(2);
+  node.connectMaster(kMaster, 0, 7);
+  uint64_t longestMs = 0;
+  for (int attempt = 0; attempt < 12; ++attempt) {
+    node.dials.clear();
+    node.core->nameUnknown(node.nowMs, 1, "no address");
+    uint64_t waitedMs = 0;
+    while (node.dials.empty()) {
+      node.frame(kMaster, [](wire::Bytes& out) { wire::appendHeartbeat(out); });
+      node.tick(100);
+      waitedMs += 100;
+      ASSERT_LE(waitedMs, MasterLinks::kUnknownRedialMsMax + 100);
+    }
+    longestMs = waitedMs;
+  }
+  EXPECT_GE(longestMs, MasterLinks::kUnknownRedialMsMax / 2);
+  node.core->nameUnknown(node.nowMs, 1, "no address");
+  node.dials.clear();
+  node.core->closed(node.nowMs, kMaster);
+  for (uint64_t waitedMs = 0; waitedMs <= MasterLinks::kRedialMsMax; waitedMs += 100)
+    node.tick(100);
+  EXPECT_NE(std::find(node.dials.begin(), node.dials.end(), 1u), node.dials.end())
+      << "the last master is gone: the other one may have come";
+}
+
+TEST(MasterStream, AsksOftenForANameThatHadAnAddressOrWhileNobodyIsThere) {
+  for (const bool known : {false, true}) {
+    CoreInMemory node(2);
+    if (known) {
+      node.connectMaster(kMaster, 0, 7);
+      node.core->dialFailed(node.nowMs, 1, false, "no answer");
+    }
+    for (int attempt = 0; attempt < 8; ++attempt) {
+      node.dials.clear();
+      node.core->nameUnknown(node.nowMs, 1, "no address");
+      for (uint64_t waitedMs = 0; waitedMs <= MasterLinks::kRedialMsMax; waitedMs += 100) {
+        if (known) node.frame(kMaster, [](wire::Bytes& out) { wire::appendHeartbeat(out); });
+        node.tick(100);
+      }
+      ASSERT_NE(std::find(node.dials.begin(), node.dials.end(), 1u), node.dials.end()) << known << attempt;
+    }
+  }
 }
 
 TEST(MasterStream, RefusalsAndWrongMastersAreClosed) {

@@ -42,9 +42,10 @@ class DialerTest : public ::testing::Test {
         port_(portOf(listener_)),
         dialer_(
             loop_, kTimeoutMs, [this](uint64_t peer, Fd, const std::string&) { connected_.push_back(peer); },
-            [this](uint64_t, bool refused, const std::string& why) {
-              refusals_.push_back(refused);
-              why_ = why;
+            [this](uint64_t, const net::Dial::Outcome& outcome) {
+              refusals_.push_back(outcome.refused);
+              unknown_ = outcome.unknown;
+              why_ = outcome.why;
             }) {}
 
   void dial() { dialer_.dial(kPeer, {"127.0.0.1", port_}, 0); }
@@ -63,6 +64,7 @@ class DialerTest : public ::testing::Test {
   net::EventLoop loop_;
   std::vector<uint64_t> connected_;
   std::vector<bool> refusals_;
+  bool unknown_ = false;
   std::string why_;
   Dialer dialer_;
 };
@@ -79,6 +81,14 @@ TEST_F(DialerTest, SaysThatNobodyListens) {
   dial();
   await();
   EXPECT_EQ(refusals_, std::vector<bool>{true}) << why_;
+  EXPECT_FALSE(unknown_);
+}
+
+TEST_F(DialerTest, SaysThatANameHasNoAddress) {
+  dialer_.dial(kPeer, {"no such name", port_}, 0);
+  await();
+  EXPECT_EQ(refusals_, std::vector<bool>{false}) << why_;
+  EXPECT_TRUE(unknown_) << why_;
 }
 
 TEST_F(DialerTest, AProcessThatDiesWhileItIsDialledIsFoundGone) {
