@@ -13,7 +13,7 @@ public record MastersSpec(
         @JsonPropertyDescription("How many masters run: one leads, each other one is a hot standby.")
         @Default("2")
         @Min(1)
-        @Max(7)
+        @Max(MastersSpec.REPLICAS_MAX)
         Integer replicas,
 
         @JsonPropertyDescription(
@@ -33,6 +33,7 @@ public record MastersSpec(
         SchedulingSpec scheduling) {
 
     public static final int REPLICAS_DEFAULT = 2;
+    public static final int REPLICAS_MAX = 7;
     public static final int EXPECTED_OBJECTS_MAX = 1_000_000_000;
 
     public MastersSpec {

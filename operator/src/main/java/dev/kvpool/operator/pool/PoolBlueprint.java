@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.ApiGroup;
 import dev.kvpool.api.v1alpha1.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
+import dev.kvpool.api.v1alpha1.MastersSpec;
 import dev.kvpool.api.v1alpha1.Protocol;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
@@ -49,9 +50,12 @@ public record PoolBlueprint(
         return ports.get(set.name());
     }
 
-    /** HOST:PORT of each master, as command lines and clients take them. */
+    /**
+     * HOST:PORT of each master that the pool may ever have, as command lines and clients take them: neither storage nodes nor
+     * engines can be told of a further one while they run. Whoever dials them asks rarely for names without an address.
+     */
     public String masterList() {
-        return String.join(",", names.masterAddresses(spec.masters().replicas()));
+        return String.join(",", names.masterAddresses(MastersSpec.REPLICAS_MAX));
     }
 
     /** Port of the agents' admin endpoint. */

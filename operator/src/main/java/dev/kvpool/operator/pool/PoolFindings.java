@@ -62,8 +62,19 @@ final class PoolFindings {
         if (ready < wanted) {
             return new Finding(
                     Reason.SERVING_WITHOUT_STANDBY,
-                    "The pool serves, with %d of %d masters ready.%s"
-                            .formatted(ready, wanted, troubles(seen.pods(PoolLabels.ROLE_MASTER))));
+                    "The pool serves, with %d of %d masters ready.%s%s"
+                            .formatted(
+                                    ready,
+                                    wanted,
+                                    String.join("", BlindMasters.sentences(seen)),
+                                    troubles(seen.pods(PoolLabels.ROLE_MASTER))));
+        }
+        List<String> blind = BlindMasters.sentences(seen);
+        if (!blind.isEmpty()) {
+            return new Finding(
+                    Reason.SERVING_WITHOUT_STANDBY,
+                    "The pool serves, and not each of its %d masters could take over.%s"
+                            .formatted(wanted, String.join("", blind)));
         }
         return new Finding(
                 Reason.SERVING,

@@ -5,8 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.api.v1alpha1.BindingStatus;
+import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.MastersSpec;
 import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Base64;
@@ -54,23 +58,31 @@ class BindingTest {
                 .containsEntry("host", "bound-leader.bindings.svc")
                 .containsEntry("port", "50051")
                 .containsEntry("uri", "mooncakestore://bound-leader.bindings.svc:50051/")
-                .containsEntry("masters", masters(2))
-                .hasEntrySatisfying("mooncake.json", file -> assertThat(file).contains(masters(2)));
+                .containsEntry("masters", masters(MastersSpec.REPLICAS_MAX))
+                .hasEntrySatisfying(
+                        "mooncake.json", file -> assertThat(file).contains(masters(MastersSpec.REPLICAS_MAX)));
     }
 
     @Test
-    void anotherNumberOfMastersIsAnotherSecretAndOneThatIsThereIsTaken() {
+    void anotherNumberOfMastersIsNoOtherSecretAndOneThatIsThereIsTaken() {
         operator.applyPool("grows", SPEC.formatted(2));
         await().atMost(LIMIT).until(() -> binding("grows").isPresent());
         String first = binding("grows").orElseThrow();
 
         operator.applyPool("grows", SPEC.formatted(3));
-        await().atMost(LIMIT)
-                .until(() ->
-                        binding("grows").filter(name -> !name.equals(first)).isPresent());
+        await().atMost(LIMIT).until(() -> operator.pool("grows").getStatus().observedGeneration() == 2);
+        assertThat(binding("grows")).contains(first);
 
-        operator.applyPool("grows", SPEC.formatted(2));
-        await().atMost(LIMIT).until(() -> binding("grows").filter(first::equals).isPresent());
+        operator.client()
+                .resources(KvCachePool.class)
+                .inNamespace(NAMESPACE)
+                .withName("grows")
+                .subresource("status")
+                .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"status\":{\"binding\":null}}");
+        operator.applyPool("grows", SPEC.formatted(4));
+        await().atMost(LIMIT)
+                .until(() -> operator.pool("grows").getStatus().observedGeneration() == 3
+                        && binding("grows").filter(first::equals).isPresent());
     }
 
     private static String masters(int count) {
