@@ -117,7 +117,9 @@ public final class NodeSettings {
             new Format<>(
                     "DIR",
                     "nothing or an existing directory",
-                    text -> text.isEmpty() ? text : Path.of(text).toAbsolutePath().toString()),
+                    text -> text.isEmpty()
+                            ? text
+                            : Path.of(text).toAbsolutePath().toString()),
             "",
             "Where the socket of shm is, named after the node; many nodes may have the same directory. Containers that"
                     + " mount it at the same path can share memory. Default: shm.sock in the data directory.");
