@@ -123,8 +123,13 @@ public final class Elector {
         }
     }
 
+    /** Whether the last round left a free Lease to masters that see more of the pool: what it knew of its holder is still needed. */
+    boolean leavesToOthers() {
+        return election.leavesToOthers();
+    }
+
     private String whyStandingBy() {
-        return election.leavesToOthers()
+        return leavesToOthers()
                 ? "fewer than half of the expected nodes are connected: the Lease is left to other masters for a while"
                 : "another master leads";
     }

@@ -134,8 +134,8 @@ public final class ElectorThread implements AutoCloseable {
             if (granted && raiseAbove == wishes.raiseAbove()) {
                 raiseAbove = 0;
             }
-            if (elector.reachedLease() && gone.equals(wishes.gone())) {
-                gone = Authority.NONE; // taken, or it names somebody else by now, or its holder lives after all
+            if (elector.reachedLease() && !elector.leavesToOthers() && gone.equals(wishes.gone())) {
+                gone = Authority.NONE; // taken, or it names somebody else by now
             }
             long leftNanos = TimeUnit.MILLISECONDS.toNanos(periodMs);
             while (leftNanos > 0 && !closing && !lookNow) {
