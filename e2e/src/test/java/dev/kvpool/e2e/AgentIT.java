@@ -56,7 +56,7 @@ class AgentIT {
                   masters: {replicas: 1}
                   storage: [{name: memory, capacity: 128Mi}]
                 """.formatted(POOL));
-        engine("{agents: {path: %s, stagingSize: 256Mi}}".formatted(SOCKETS));
+        engine("{socketDirectory: %1$s, agents: {path: %1$s, stagingSize: 256Mi}}".formatted(SOCKETS));
         scene.pool().awaitReady();
         awaitAgents("1/1");
     }
@@ -72,6 +72,15 @@ class AgentIT {
 
     @Test
     @Order(2)
+    @DisplayName("the agent's pod and the storage node's share memory, by the socket in the directory that both mount")
+    void bytesGoThroughSharedMemory() {
+        String metrics = scene.pool().ask(agents("{.items[0].metadata.name}"), "metrics");
+        assertThat(metrics).contains("kvpool_agent_shm_refusals_total 0.0").contains("kvpool_agent_shm_bytes_total ");
+        assertThat(metrics).doesNotContain("kvpool_agent_shm_bytes_total 0.0");
+    }
+
+    @Test
+    @Order(3)
     @DisplayName("when the agent is replaced under load nothing is lost, and its guests go on")
     void anAgentIsReplacedUnderLoad() {
         Clients.Load load = guests.startLoad("load", LOAD);
@@ -90,10 +99,10 @@ class AgentIT {
     }
 
     @Test
-    @Order(3)
+    @Order(4)
     @DisplayName("when the transfer engine asks for no agents they go, and the pool stays")
     void agentsGo() {
-        engine("{}");
+        engine("{socketDirectory: %s}".formatted(SOCKETS));
         Wait.until(
                 "there is no DaemonSet any more",
                 Limits.POOL_READY,

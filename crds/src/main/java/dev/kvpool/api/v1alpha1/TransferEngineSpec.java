@@ -15,14 +15,16 @@ import java.util.List;
         message = "ports.count is for hostNetwork: without it each storage node has an address of its own and uses"
                 + " ports.base")
 @ValidationRule(
+        value = "!has(self.socketDirectory) || 'shm' in self.protocols",
+        message = "socketDirectory is for shm: add that to protocols, or leave socketDirectory out")
+@ValidationRule(
         value = "![self.timeouts.connect, self.retry.deadline].all(t, t.matches('^[1-9][0-9]{0,8}(ms|s|m)$'))"
                 + " || duration(self.timeouts.connect) <= duration(self.retry.deadline)",
         message = "retry.deadline must not be shorter than timeouts.connect: it covers all attempts")
 public record TransferEngineSpec(
         @JsonPropertyDescription(
-                "Protocols the storage nodes offer and clients ask for, best first. shm: for clients on the same machine that"
-                        + " see the node's socket; pods do not see each other's, so between pods bytes go by the others."
-                        + " ucx:"
+                "Protocols the storage nodes offer and clients ask for, best first. shm: for clients on the same machine, in"
+                        + " pods that mount the pool's directory of sockets; offered only with socketDirectory. ucx:"
                         + " between machines, by RDMA where there is a card for it; it authenticates nobody, so only for"
                         + " networks whose hosts are trusted, needs libucp in the image, and ports that NetworkPolicies"
                         + " leave open or hostNetwork. tcp: everywhere, and what the others cannot serve.")
@@ -69,11 +71,21 @@ public record TransferEngineSpec(
         @JsonPropertyDescription(
                 "Agents of the pools that name this engine, one on each node: engines there then share the agent's"
                         + " connections through its socket (setup_dummy). {}: with the defaults. Default: none.")
-        AgentsSpec agents) {
+        AgentsSpec agents,
+
+        @JsonPropertyDescription(
+                "Directory of the nodes, for example /run/kvpool. Each pool has one of its own in it, NAMESPACE.POOL, with the"
+                        + " sockets by which its storage nodes share memory (protocol shm); agents have it mounted, and pods of"
+                        + " engines mount it as hostPath at the same place. It never holds a segment. Only namespaces of pod"
+                        + " security level privileged admit such pods. Default: none, and pods move bytes by the other"
+                        + " protocols.")
+        @ValidationRule(value = PathRule.FORMAT, message = PathRule.MESSAGE)
+        @Size(max = 80)
+        String socketDirectory) {
 
     /** What a pool without a transfer engine runs with. */
     public static final TransferEngineSpec DEFAULTS =
-            new TransferEngineSpec(null, null, null, null, null, null, null, null, null);
+            new TransferEngineSpec(null, null, null, null, null, null, null, null, null, null);
 
     public TransferEngineSpec {
         protocols = protocols == null ? List.of(Protocol.SHM, Protocol.TCP) : List.copyOf(protocols);
@@ -83,5 +95,12 @@ public record TransferEngineSpec(
         timeouts = timeouts == null ? new TimeoutsSpec(null, null) : timeouts;
         retry = retry == null ? new RetrySpec(null) : retry;
         memory = memory == null ? new MemorySpec(null) : memory;
+    }
+
+    /** The protocols that storage nodes can serve in pods: memory is shared by sockets, which other pods must see. */
+    public List<Protocol> protocolsOfNodes() {
+        return protocols.stream()
+                .filter(protocol -> protocol != Protocol.SHM || socketDirectory != null)
+                .toList();
     }
 }

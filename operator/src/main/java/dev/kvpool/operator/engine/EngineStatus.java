@@ -86,7 +86,7 @@ final class EngineStatus {
     }
 
     private static Set<String> wanted(TransferEngine engine) {
-        return engine.getSpec().protocols().stream()
+        return engine.getSpec().protocolsOfNodes().stream()
                 .filter(protocol -> protocol != Protocol.UCX)
                 .map(EngineStatus::name)
                 .collect(Collectors.toCollection(TreeSet::new));

@@ -47,8 +47,8 @@ public record PoolNames(String pool, String namespace) {
         return pool + "-" + AGENT;
     }
 
-    /** The directory of a node, below that of all pools, in which the agent's socket is. A namespace has no dot. */
-    public String agentDirectory(String below) {
+    /** The directory of a node, below that of all pools, in which sockets of this one are. A namespace has no dot. */
+    public String socketDirectory(String below) {
         return below + "/" + namespace + "." + pool;
     }
 

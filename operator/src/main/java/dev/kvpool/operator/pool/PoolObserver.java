@@ -77,12 +77,17 @@ final class PoolObserver {
         return pool.getSpec().storage().stream().anyMatch(set -> set.perNode() != null);
     }
 
+    /** True when pods of the pool have directories of their nodes mounted. */
+    static boolean wantsDirectories(KvCachePool pool, Optional<TransferEngine> engine) {
+        return pool.getSpec().storage().stream().anyMatch(set -> set.volume().type() == VolumeType.HOST_PATH)
+                || engine.map(TransferEngine::getSpec)
+                        .filter(spec -> spec.agents() != null || spec.socketDirectory() != null)
+                        .isPresent();
+    }
+
     /** Of the namespace of a pool that wants directories of nodes; asked anew each time, since namespaces are not watched. */
     static Optional<String> podSecurity(KvCachePool pool, Optional<TransferEngine> engine, KubernetesClient client) {
-        boolean agents = engine.filter(it -> it.getSpec().agents() != null).isPresent();
-        if (!agents
-                && pool.getSpec().storage().stream()
-                        .noneMatch(set -> set.volume().type() == VolumeType.HOST_PATH)) {
+        if (!wantsDirectories(pool, engine)) {
             return Optional.empty();
         }
         return Optional.ofNullable(client.namespaces()

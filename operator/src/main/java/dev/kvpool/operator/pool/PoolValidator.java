@@ -24,6 +24,9 @@ public final class PoolValidator {
     /** The pod security level that admits hostPath volumes. */
     private static final String ADMITS_ALL = "privileged";
 
+    /** Of the 107 bytes of a socket's path, 22 are for the shortest name that a storage node gives it. */
+    private static final int SOCKET_DIRECTORY_BYTES_MAX = 85;
+
     private PoolValidator() {}
 
     /** Problems, the most important one first; empty when the spec can be carried out. */
@@ -34,6 +37,7 @@ public final class PoolValidator {
         PortPlan.of(seen).problem().ifPresent(problems::add);
         unselectableClients(seen).ifPresent(problems::add);
         refusedDirectories(seen).ifPresent(problems::add);
+        longSockets(seen).ifPresent(problems::add);
         TransferEngineSpec engine = seen.engine().map(TransferEngine::getSpec).orElse(TransferEngineSpec.DEFAULTS);
         HugePages pages = engine.memory().hugePages();
         ResourceCheck.of("spec.masters.resources", seen.spec().masters().resources())
@@ -112,7 +116,7 @@ public final class PoolValidator {
                 .map(StorageSetSpec::name)
                 .toList();
         if (sets.isEmpty()) {
-            return refusedAgents(seen, level);
+            return refusedSockets(seen, level).or(() -> refusedAgents(seen, level));
         }
         return Optional.of(new Finding(
                 Reason.NAMESPACE_REFUSES_HOST_PATH,
@@ -124,6 +128,44 @@ public final class PoolValidator {
                                 level,
                                 NameList.of(sets),
                                 ADMITS_ALL)));
+    }
+
+    private static Optional<Finding> refusedSockets(PoolObservation seen, String level) {
+        return socketDirectory(seen)
+                .map(directory -> new Finding(
+                        Reason.NAMESPACE_REFUSES_HOST_PATH,
+                        ("Namespace %s has the label %s=%s, which admits no pod with a hostPath volume, and so no storage node"
+                                        + " with its socket in %s. Set the label to %s, or remove socketDirectory from"
+                                        + " TransferEngine %s.")
+                                .formatted(
+                                        seen.names().namespace(),
+                                        PoolLabels.POD_SECURITY,
+                                        level,
+                                        directory,
+                                        ADMITS_ALL,
+                                        seen.spec().transferEngine())));
+    }
+
+    /** Where the kernel takes no path that storage nodes could give their sockets, none of them would start. */
+    private static Optional<Finding> longSockets(PoolObservation seen) {
+        return socketDirectory(seen)
+                .filter(directory -> directory.length() > SOCKET_DIRECTORY_BYTES_MAX)
+                .map(directory -> new Finding(
+                        Reason.SOCKET_PATH_TOO_LONG,
+                        ("The sockets of this pool's storage nodes would be in %s, which has %d bytes; with the names of sockets"
+                                        + " at most %d can be used. Choose a shorter socketDirectory in TransferEngine %s, or"
+                                        + " leave it out.")
+                                .formatted(
+                                        directory,
+                                        directory.length(),
+                                        SOCKET_DIRECTORY_BYTES_MAX,
+                                        seen.spec().transferEngine())));
+    }
+
+    private static Optional<String> socketDirectory(PoolObservation seen) {
+        return seen.engine()
+                .map(engine -> engine.getSpec().socketDirectory())
+                .map(below -> seen.names().socketDirectory(below));
     }
 
     private static Optional<Finding> refusedAgents(PoolObservation seen, String level) {

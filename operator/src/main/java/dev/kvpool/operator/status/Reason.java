@@ -87,9 +87,14 @@ public enum Reason {
             SPEC_VALID,
             FALSE,
             "NamespaceRefusesHostPath",
-            "A storage set has a hostPath volume, or there are to be agents, and the namespace enforces a pod security level that admits"
-                    + " neither; the message"
-                    + " names the label and the way out."),
+            "A storage set has a hostPath volume, or there are to be agents or sockets of storage nodes, and the namespace enforces a"
+                    + " pod security level that admits none of them; the message names the label and the way out."),
+
+    SOCKET_PATH_TOO_LONG(
+            SPEC_VALID,
+            FALSE,
+            "SocketPathTooLong",
+            "With the names of namespace and pool the transfer engine's socketDirectory is longer than paths of sockets may be."),
 
     APPLIED(SPEC_APPLIED, TRUE, "Applied", "The pool's objects are as the spec wants them."),
     PAUSED(SPEC_APPLIED, FALSE, "Paused", "spec.paused is true: no object of the pool is changed."),

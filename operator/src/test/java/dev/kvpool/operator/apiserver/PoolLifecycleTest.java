@@ -235,7 +235,7 @@ class PoolLifecycleTest {
         awaitReason("engined", Reason.APPLIED);
         assertThat(arguments("engined-default")).contains("--protocols=tcp");
 
-        operator.applyEngine("later", "{protocols: [tcp, shm]}");
+        operator.applyEngine("later", "{protocols: [tcp, shm], socketDirectory: /run/kvpool}");
         await().atMost(LIMIT)
                 .untilAsserted(() -> assertThat(arguments("engined-default")).contains("--protocols=tcp,shm"));
         await().atMost(LIMIT).untilAsserted(() -> {

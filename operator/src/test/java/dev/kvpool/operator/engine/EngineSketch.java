@@ -18,9 +18,9 @@ public final class EngineSketch {
 
     private EngineSketch() {}
 
-    /** The status of an engine with default settings. */
+    /** The status of an engine whose storage nodes share memory with other pods, else with default settings. */
     public static TransferEngineStatus status(KvCachePool... pools) {
-        return statusOf("{}", pools);
+        return statusOf("{socketDirectory: /run/kvpool}", pools);
     }
 
     public static TransferEngineStatus statusOf(String spec, KvCachePool... pools) {

@@ -32,6 +32,20 @@ class EngineStatusTest {
         assertThat(reason(pool(2, 2, "shm", "tcp"), pool(1, 1, "tcp"))).isEqualTo(Reason.PROTOCOLS_MISSING.text());
     }
 
+    @Test
+    void sharedMemoryIsMissingOnlyWhereOtherPodsCouldUseIt() {
+        assertThat(EngineSketch.statusOf("{}", pool(1, 1, "tcp"))
+                        .conditions()
+                        .getFirst()
+                        .reason())
+                .isEqualTo(Reason.ENGINE_READY.text());
+        assertThat(EngineSketch.statusOf("{socketDirectory: /run/kvpool}", pool(1, 1, "tcp"))
+                        .conditions()
+                        .getFirst()
+                        .message())
+                .contains("offers shm");
+    }
+
     /** Masters say nothing of ucx: an engine that asks for it is ready all the same, and says who knows. */
     @Test
     void ucxIsNeitherOfferedNorMissing() {

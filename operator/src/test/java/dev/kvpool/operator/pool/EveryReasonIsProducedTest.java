@@ -93,6 +93,9 @@ class EveryReasonIsProducedTest {
             case VOLUME_WITHOUT_HUGE_PAGES ->
                 of(new PoolSketch(TWO_SETS.replace("1Gi", "1Gi, volume: {type: persistentVolumeClaim}"))
                         .engine("{memory: {hugePages: 2Mi}}"));
+            case SOCKET_PATH_TOO_LONG ->
+                of(new PoolSketch("{transferEngine: demo, storage: [{name: a, capacity: 1Gi}]}")
+                        .engine("{socketDirectory: /%s}".formatted("d".repeat(79))));
             case NAMESPACE_REFUSES_HOST_PATH -> of(new PoolSketch(HOST_PATH).podSecurity("baseline"));
             case REMOVES_DIRECTORIES -> of(whole(ALL_READY).node("n1", Map.of()).child(directory()));
             case MEMORY_LIMIT_TOO_SMALL -> of(new PoolSketch(withResources("{limits: {memory: 1Mi}}")));

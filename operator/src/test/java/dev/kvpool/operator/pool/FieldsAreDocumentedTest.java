@@ -114,7 +114,7 @@ class FieldsAreDocumentedTest {
         }
         PoolSketch sketch = new PoolSketch(spec.text()).node("n1", Map.of()).node("n2", Map.of("a", "b"));
         if ("other".equals(spec.get("transferEngine"))) {
-            return sketch.engine("{protocols: [tcp]}");
+            return sketch.engine("{protocols: [tcp], timeouts: {connect: 1s}}");
         }
         return spec.get("transferEngine") == null ? sketch : sketch.engine("{}");
     }

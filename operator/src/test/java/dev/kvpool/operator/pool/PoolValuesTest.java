@@ -172,6 +172,49 @@ class PoolValuesTest {
                                 + " label to privileged, or remove agents from TransferEngine demo."));
     }
 
+    @Test
+    void socketsOfStorageNodesNeedANamespaceThatAdmitsHostPath() {
+        assertThat(problems(withSockets("/run/kvpool").podSecurity("privileged")))
+                .isEmpty();
+        assertThat(problems(withSockets("/run/kvpool").podSecurity("baseline")))
+                .containsExactly(new Finding(
+                        Reason.NAMESPACE_REFUSES_HOST_PATH,
+                        "Namespace ns has the label pod-security.kubernetes.io/enforce=baseline, which admits no pod with a"
+                                + " hostPath volume, and so no storage node with its socket in /run/kvpool/ns.demo. Set the"
+                                + " label to privileged, or remove socketDirectory from TransferEngine demo."));
+    }
+
+    @Test
+    void pathsOfSocketsHaveABound() {
+        String longest = "/" + "d".repeat(76); // "/ns.demo" behind it makes 85
+        assertThat(problems(withSockets(longest))).isEmpty();
+        assertThat(problems(withSockets(longest + "d")))
+                .containsExactly(new Finding(
+                        Reason.SOCKET_PATH_TOO_LONG,
+                        "The sockets of this pool's storage nodes would be in %sd/ns.demo, which has 86 bytes; with the names of"
+                                        .formatted(longest)
+                                + " sockets at most 85 can be used. Choose a shorter socketDirectory in TransferEngine demo, or"
+                                + " leave it out."));
+    }
+
+    @Test
+    void theNamespaceIsAskedForWheneverPodsWantADirectoryOfTheirNode() {
+        assertThat(wantsDirectories(new PoolSketch("{storage: [{name: a, capacity: 1Gi}]}")))
+                .isFalse();
+        assertThat(wantsDirectories(withAgents("{}"))).isTrue();
+        assertThat(wantsDirectories(withSockets("/run/kvpool"))).isTrue();
+    }
+
+    private static boolean wantsDirectories(PoolSketch sketch) {
+        PoolObservation seen = sketch.observation();
+        return PoolObserver.wantsDirectories(seen.pool(), seen.engine());
+    }
+
+    private static PoolSketch withSockets(String directory) {
+        return new PoolSketch("{transferEngine: demo, storage: [{name: a, capacity: 1Gi}]}")
+                .engine("{socketDirectory: %s}".formatted(directory));
+    }
+
     private static PoolSketch withAgents(String agents) {
         return new PoolSketch("{transferEngine: demo, storage: [{name: a, capacity: 1Gi}]}")
                 .engine("{agents: %s}".formatted(agents));

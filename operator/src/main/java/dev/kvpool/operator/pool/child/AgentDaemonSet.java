@@ -76,11 +76,12 @@ public final class AgentDaemonSet {
                 .withSecurityContext(PodSecurity.pod())
                 .withTerminationGracePeriodSeconds(TERMINATION_GRACE_S)
                 // Others of the group may look for the socket: engines join it by supplementalGroups.
-                .withInitContainers(HostDirectory.owner(pool, "0750", List.of(socket())))
+                .withInitContainers(HostDirectory.owner(pool, "directory", "0750", List.of(socket())))
                 .withContainers(container(pool, agents))
                 .withVolumes(
-                        HostDirectory.volume(VOLUME, pool.names().agentDirectory(agents.path())),
+                        HostDirectory.volume(VOLUME, pool.names().socketDirectory(agents.path())),
                         ScratchVolume.volume());
+        NodeSockets.volume(pool).ifPresent(pod::addToVolumes);
         HostNetwork.apply(pod, pool.engine());
         // One on each node is what a DaemonSet gives; there is nothing to spread.
         return Placement.apply(pod, agents.scheduling(), pool.names().pool(), PoolLabels.ROLE_AGENT)
@@ -90,7 +91,7 @@ public final class AgentDaemonSet {
 
     private static Container container(PoolBlueprint pool, AgentsSpec agents) {
         long staging = ByteAmount.bytes(agents.stagingSize());
-        return new ContainerBuilder()
+        var container = new ContainerBuilder()
                 .withName("agent")
                 .withImage(pool.storageImage())
                 .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
@@ -110,8 +111,9 @@ public final class AgentDaemonSet {
                         .replaceWith(agents.resources())
                         .build())
                 .withSecurityContext(PodSecurity.container())
-                .withVolumeMounts(socket(), ScratchVolume.mount())
-                .build();
+                .withVolumeMounts(socket(), ScratchVolume.mount());
+        NodeSockets.mount(pool).ifPresent(container::addToVolumeMounts);
+        return container.build();
     }
 
     private static VolumeMount socket() {

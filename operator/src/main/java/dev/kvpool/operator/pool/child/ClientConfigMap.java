@@ -42,7 +42,7 @@ public final class ClientConfigMap {
         if (engine.agents() != null) {
             data.put(
                     "KVPOOL_SOCKET_DIR",
-                    pool.names().agentDirectory(engine.agents().path()));
+                    pool.names().socketDirectory(engine.agents().path()));
         }
         // Keys are hashes of token blocks; engines must agree on them.
         data.put("PYTHONHASHSEED", "0");

@@ -51,12 +51,12 @@ public final class HostDirectory {
     }
 
     /** Gives what is mounted, which the kubelet made as root's, to the user of kvpool's processes. */
-    static Container owner(PoolBlueprint pool, String mode, List<VolumeMount> mounts) {
+    static Container owner(PoolBlueprint pool, String container, String mode, List<VolumeMount> mounts) {
         String user = Long.toString(PodSecurity.USER);
         List<String> command = new ArrayList<>(List.of("install", "-d", "-o", user, "-g", user, "-m", mode));
         mounts.forEach(mount -> command.add(mount.getMountPath()));
         return new ContainerBuilder()
-                .withName("directory")
+                .withName(container)
                 .withImage(pool.storageImage())
                 .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
                 .withCommand(command)

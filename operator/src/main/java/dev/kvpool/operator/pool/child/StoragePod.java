@@ -62,12 +62,14 @@ final class StoragePod {
                 pod.addToVolumes(
                                 0,
                                 HostDirectory.volume(SegmentMemory.VOLUME, HostDirectory.segment(set, pool.poolId())))
-                        .addToInitContainers(HostDirectory.owner(pool, "0700", kept()));
+                        .addToInitContainers(HostDirectory.owner(pool, "directory", "0700", kept()));
             case PERSISTENT_VOLUME_CLAIM -> {
                 // Its StatefulSet brings the volume.
             }
         }
         SsdVolume.volume(pool, set).ifPresent(pod::addToVolumes);
+        NodeSockets.volume(pool).ifPresent(pod::addToVolumes);
+        NodeSockets.owner(pool).ifPresent(pod::addToInitContainers);
         HostNetwork.apply(pod, pool.engine());
         accelerator.ifPresent(parts -> {
             pod.addAllToVolumes(parts.volumes());
@@ -105,6 +107,7 @@ final class StoragePod {
                 .addToVolumeMounts(segment(), ScratchVolume.mount())
                 .addAllToVolumeMounts(SsdVolume.mounts(set))
                 .addAllToVolumeDevices(SsdVolume.devices(set));
+        NodeSockets.mount(pool).ifPresent(container::addToVolumeMounts);
         accelerator.ifPresent(parts -> {
             container.addAllToVolumeMounts(parts.mounts());
             // Registering memory with the device pins it.
@@ -151,10 +154,11 @@ final class StoragePod {
                 "--advertise-host=$(POD_IP)",
                 "--data-dir=" + DATA_DIR,
                 "--segment-size=" + ByteAmount.bytes(set.capacity()),
-                "--protocols=" + words(engine.protocols()),
+                "--protocols=" + words(engine.protocolsOfNodes()),
                 "--connect-timeout=" + engine.timeouts().connect(),
                 "--transfer-timeout=" + engine.timeouts().transfer()));
         arguments.addAll(SsdVolume.arguments(set));
+        NodeSockets.directory(pool).ifPresent(directory -> arguments.add("--socket-dir=" + directory));
         listenHost(engine).ifPresent(arguments::add);
         return arguments;
     }
