@@ -147,8 +147,10 @@ void Agent::acceptAll() {
       if (!std::exchange(acceptFailed_, true)) log(LogLevel::Error, accepted.status().text());
       return loop_.modify(listener_.get(), 0);
     }
-    if (!accepted.value().valid()) return;
-    acceptFailed_ = false;
+    if (!accepted.value().valid()) {  // there are descriptors again: without one accepting fails also when nobody waits
+      acceptFailed_ = false;
+      return;
+    }
     const ConnectionId id = ++lastId_;
     auto connection = std::make_unique<node::Connection>(id, std::move(accepted.value()), true, "client", kLimits,
                                                          std::span<uint8_t>(), nowMs_);

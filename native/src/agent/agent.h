@@ -92,7 +92,7 @@ class Agent final : private node::ConnectionEvents {
   ConnectionId lastId_ = 0;
   std::unordered_map<ConnectionId, std::unique_ptr<node::Connection>> connections_;
   std::unordered_map<ConnectionId, std::shared_ptr<store::Mapping>> memories_;
-  bool acceptFailed_ = false;  // said already; until one is accepted again
+  bool acceptFailed_ = false;  // said already; until there are descriptors again
   std::unordered_map<ConnectionId, uint32_t> watched_;
   std::unordered_set<ConnectionId> ready_;    // have work without the socket saying so
   std::unordered_set<ConnectionId> touched_;  // may have output, or be gone

@@ -91,8 +91,10 @@ void EngineShell::accept() {
     net::SocketAddress address;
     Result<Fd> accepted = net::acceptOne(listener_.get(), &address);
     if (!accepted.ok()) return pauseAccepting(true, accepted.status().text());
-    if (!accepted.value().valid()) return;
-    acceptFailed_ = false;
+    if (!accepted.value().valid()) {  // there are descriptors again: without one accepting fails also when nobody waits
+      acceptFailed_ = false;
+      return;
+    }
     const ConnectionId id = core_.accepted(now(), "transfer engine " + net::toString(address));
     auto stream = std::make_shared<Stream>(loop_, static_cast<Stream::Listener&>(*this), id);
     streams_[id] = stream;

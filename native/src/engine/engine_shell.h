@@ -69,7 +69,7 @@ class EngineShell : private Stream::Listener {
   net::Resolver resolver_;
   Fd listener_;
   bool acceptingPaused_ = false;
-  bool acceptFailed_ = false;  // said already; until one is accepted again
+  bool acceptFailed_ = false;  // said already; until there are descriptors again
   Time lastTick_ = 0;
   std::unordered_map<ConnectionId, std::shared_ptr<Stream>> streams_;
   std::unordered_map<ConnectionId, Time> lingering_;  // until when
