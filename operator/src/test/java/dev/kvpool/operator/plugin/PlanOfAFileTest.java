@@ -100,7 +100,7 @@ class PlanOfAFileTest {
     void anEngineNamesThePodsThatGoOnWithEarlierSettings() throws IOException {
         String before = operator.engine("fast").getMetadata().getResourceVersion();
 
-        assertThat(planOf("--engine", engine("fast", "{protocols: [tcp]}")))
+        assertThat(planOf("--engine", engine("fast", "{protocols: [ucx, tcp]}")))
                 .as(err.toString())
                 .isZero();
 
