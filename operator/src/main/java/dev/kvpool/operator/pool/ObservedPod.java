@@ -23,7 +23,6 @@ import java.util.Optional;
  * @param ready as the kubelet says
  * @param leaderLabel true when it is labelled as the leader
  * @param evictable true when it is labelled as one that may be evicted
- * @param leaving true when it is being deleted
  * @param goneBy when Kubernetes has promised that it is gone, its grace included; empty while nobody has deleted it
  * @param node name of the node of the cluster it is on; empty while it is on none
  * @param perNode true for a storage pod of a perNode set
@@ -44,7 +43,6 @@ public record ObservedPod(
         boolean ready,
         boolean leaderLabel,
         boolean evictable,
-        boolean leaving,
         Optional<Instant> goneBy,
         String node,
         boolean perNode,
@@ -77,7 +75,6 @@ public record ObservedPod(
                 pod.getMetadata().getDeletionTimestamp() == null && conditionIs(status, "Ready", "True"),
                 "true".equals(labels.get(PoolLabels.LEADER)),
                 "true".equals(labels.get(PoolLabels.EVICTABLE)),
-                pod.getMetadata().getDeletionTimestamp() != null,
                 Optional.ofNullable(pod.getMetadata().getDeletionTimestamp()).map(Instant::parse),
                 nodeName(pod),
                 isOfDaemonSet(pod),
@@ -90,6 +87,11 @@ public record ObservedPod(
                         .sum(),
                 ended(status),
                 runningSince(status));
+    }
+
+    /** True when it is being deleted. */
+    public boolean leaving() {
+        return goneBy.isPresent();
     }
 
     /** Id of the storage node in it. */

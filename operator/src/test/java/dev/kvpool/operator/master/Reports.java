@@ -39,6 +39,15 @@ public final class Reports {
 
     /** The same report by a leader that says how it came to lead. */
     public static PoolReport after(PoolReport.Takeover takeover, PoolReport report) {
+        return with(takeover, report.cacheRules(), report);
+    }
+
+    /** The same report by a master that goes by these rules of the cache. */
+    public static PoolReport goingBy(PoolReport.CacheRules rules, PoolReport report) {
+        return with(report.takeover(), rules, report);
+    }
+
+    private static PoolReport with(PoolReport.Takeover takeover, PoolReport.CacheRules rules, PoolReport report) {
         return new PoolReport(
                 report.poolId(),
                 report.name(),
@@ -53,27 +62,6 @@ public final class Reports {
                 report.underReplicatedObjects(),
                 report.nodes(),
                 takeover,
-                report.active(),
-                report.clientVersions(),
-                report.cacheRules());
-    }
-
-    /** The same report by a master that goes by these rules of the cache. */
-    public static PoolReport goingBy(PoolReport.CacheRules rules, PoolReport report) {
-        return new PoolReport(
-                report.poolId(),
-                report.name(),
-                report.role(),
-                report.state(),
-                report.epoch(),
-                report.version(),
-                report.capacityBytes(),
-                report.usedBytes(),
-                report.objects(),
-                report.unavailableObjects(),
-                report.underReplicatedObjects(),
-                report.nodes(),
-                report.takeover(),
                 report.active(),
                 report.clientVersions(),
                 rules);
