@@ -27,6 +27,9 @@ typedef struct fake_state {
   int32_t clients; /* alive */
   int32_t nodes;
   int32_t waiting; /* calls that found the gate closed */
+  int32_t batches; /* in flight */
+  int32_t most_batches;
+  int32_t meeting; /* calls block until so many batches were in flight at a time */
   char sentence[512];
   char last_call[1024];
 } fake_state;
@@ -34,6 +37,9 @@ typedef struct fake_state {
 extern fake_state fake;
 
 void fake_say(char* err, uint32_t size);
+
+/* Counts batches in flight. */
+void fake_count_batch(int32_t change);
 
 /* 1 when the gate is open, or opened within timeout_ms. */
 int fake_pass_gate(uint32_t timeout_ms);

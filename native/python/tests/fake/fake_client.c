@@ -263,6 +263,7 @@ KV_API int32_t kv_client_submit(kv_client* client, int32_t op_code, kv_op* table
     status = KV_OK;
   }
   pthread_mutex_unlock(&lock);
+  if (status == KV_OK) fake_count_batch(1);
   return status;
 }
 
@@ -284,6 +285,7 @@ KV_API int32_t kv_client_wait(kv_client* client, uint64_t id, uint32_t timeout_m
     b->id = 0;
   }
   pthread_mutex_unlock(&lock);
+  if (b != NULL) fake_count_batch(-1);
   return status;
 }
 

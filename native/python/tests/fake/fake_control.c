@@ -27,6 +27,18 @@ FAKE_API void fake_gate(int32_t closed) {
   pthread_mutex_unlock(&lock);
 }
 
+void fake_count_batch(int32_t change) {
+  pthread_mutex_lock(&lock);
+  fake.batches += change;
+  if (fake.batches > fake.most_batches) fake.most_batches = fake.batches;
+  pthread_cond_broadcast(&opened);
+  pthread_mutex_unlock(&lock);
+}
+
+static int is_gate_closed(void) {
+  return fake.gate_closed || fake.most_batches < fake.meeting;
+}
+
 int fake_pass_gate(uint32_t timeout_ms) {
   struct timespec end;
   clock_gettime(CLOCK_REALTIME, &end);
@@ -34,10 +46,10 @@ int fake_pass_gate(uint32_t timeout_ms) {
   end.tv_nsec += timeout_ms % 1000 * 1000000;
   if (end.tv_nsec >= 1000000000) end.tv_sec++, end.tv_nsec -= 1000000000;
   pthread_mutex_lock(&lock);
-  if (fake.gate_closed) fake.waiting++;
-  while (fake.gate_closed && pthread_cond_timedwait(&opened, &lock, &end) == 0)
+  if (is_gate_closed()) fake.waiting++;
+  while (is_gate_closed() && pthread_cond_timedwait(&opened, &lock, &end) == 0)
     continue;
-  int open = !fake.gate_closed;
+  int open = !is_gate_closed();
   pthread_mutex_unlock(&lock);
   return open;
 }

@@ -18,7 +18,7 @@ class State(ctypes.Structure):
         *((name, ctypes.c_int32) for name in ("fail_op", "fail_status", "fail_lines", "submit_status")),
         *((name, ctypes.c_int32) for name in ("create_status", "node_status", "node_failures", "leases")),
         *((name, ctypes.c_int32) for name in ("gate_closed", "not_fenced", "leaderless")),
-        *((name, ctypes.c_int32) for name in ("clients", "nodes", "waiting")),
+        *((name, ctypes.c_int32) for name in ("clients", "nodes", "waiting", "batches", "most_batches", "meeting")),
         ("sentence", ctypes.c_char * 512),
         ("last_call", ctypes.c_char * 1024),
     ]
