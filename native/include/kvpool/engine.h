@@ -77,7 +77,7 @@ typedef struct kv_transfer {
 
 typedef struct kv_transfer_options {
   uint32_t struct_size;
-  uint32_t timeout_ms;        /* deadline of the whole batch, the retry included; default 30000 */
+  uint32_t timeout_ms;        /* deadline of the whole batch, the retry and the wait for it included; default 30000 */
   const char *notify_name;    /* if not NULL: told to each peer of the batch when all lines to it are done, */
   const void *notify_message; /* once; at most KV_NOTIFY_BYTES_MAX bytes of anything */
   uint32_t notify_length;
@@ -86,7 +86,10 @@ typedef struct kv_transfer_options {
 
 /* Queues a batch of one kind of operation and returns at once; *batch_out names it. options may be NULL. Each line gets
  * its own status. What a failed line left in the destination is undefined. A line that fails because its connection
- * ended or the peer's registrations changed is tried once more, with what the peer then says is registered. */
+ * ended or the peer's registrations changed is tried once more, with what the peer then says is registered.
+ * A peer that was connected within the last 30 s may be starting anew: it is dialled again and again, at most once a
+ * second, and its lines wait until the deadline of their batch, which then is KV_TIMEOUT. Lines to any other peer that
+ * cannot be reached, and probes, get KV_CONNECT_FAILED at once. */
 KV_API int32_t kv_engine_submit(kv_engine *engine, int32_t op, kv_transfer *table, uint32_t count,
                                 const kv_transfer_options *options, uint64_t *batch_out);
 

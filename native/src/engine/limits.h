@@ -33,6 +33,12 @@ inline constexpr uint32_t kBatchTimeoutMs = 30000;
 // A line is tried once more.
 inline constexpr uint32_t kAttempts = 2;
 
+// A peer that was lost is dialled again and again while transfers wait for it; those that come later than this after
+// the loss do not wait: by then it is gone rather than starting anew.
+inline constexpr int64_t kRestartMs = 30000;
+inline constexpr int64_t kRedialFirstMs = 50;
+inline constexpr int64_t kRedialLastMs = 1000;
+
 /// How often time is looked at while something runs, and while nothing does.
 inline constexpr int64_t kTickMs = 20;
 inline constexpr int64_t kQuietTickMs = 500;

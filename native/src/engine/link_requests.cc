@@ -15,6 +15,7 @@ void PeerLink::add(Time now, const PeerLines& lines, BatchId batch) {
   task.op = context_.batches.submission(batch).op;
   task.lines = lines.lines;
   task.askedBefore = asked_;
+  task.waits = task.op != TransferOp::Probe && (state_ == State::Ready || absence_.isFresh(now));
   const TaskId id = ++lastTask_;
   tasks_.emplace(id, std::move(task));
   planning_.insert(id);
@@ -188,12 +189,12 @@ void PeerLink::conclude(TaskId id, int32_t told) {
 }
 
 /// The connection could not be had.
-void PeerLink::failAll(int32_t status, const std::string& why) {
-  if (tasks_.empty()) return;
-  context_.explanation = why;
-  while (!tasks_.empty()) {
-    const TaskId id = tasks_.begin()->first;
-    Task& task = tasks_.begin()->second;
+void PeerLink::fail(Whom whom, int32_t status, const std::string& why) {
+  for (auto next = tasks_.begin(); next != tasks_.end();) {
+    const TaskId id = next->first;
+    Task& task = (next++)->second;
+    if (whom == Whom::WhoDoesNotWait && task.waits) continue;
+    context_.explanation = why;
     for (const uint32_t line : task.lines)
       task.fail(line, status);
     conclude(id, KV_OK);
@@ -201,7 +202,7 @@ void PeerLink::failAll(int32_t status, const std::string& why) {
 }
 
 /// The connection is gone with all that was on its way.
-void PeerLink::interruptAll() {
+void PeerLink::interruptAll(const std::string& why) {
   waiting_.clear();
   inFlight_.clear();
   for (auto next = tasks_.begin(); next != tasks_.end();) {
@@ -214,7 +215,12 @@ void PeerLink::interruptAll() {
     task.requestsOpen = 0;
     for (const uint32_t line : task.lines)
       task.fail(line, KV_TRANSFER_FAILED);
-    if (!again(id, task)) conclude(id, KV_OK);
+    if (again(id, task)) {
+      task.waits = task.op != TransferOp::Probe;
+      continue;
+    }
+    context_.explanation = why + ", in the second and last attempt of a transfer";
+    conclude(id, KV_OK);
   }
 }
 
@@ -223,8 +229,13 @@ void PeerLink::cancel(Time now, BatchId batch) {
       std::find_if(tasks_.begin(), tasks_.end(), [&](const auto& entry) { return entry.second.batch == batch; });
   if (found == tasks_.end()) return;
   const TaskId id = found->first;
-  context_.explanation = "ran out of time while " +
-                         std::string(state_ == State::Ready ? "transferring with " : "connecting to ") + address_;
+  if (state_ == State::Ready) {
+    context_.explanation = "ran out of time while transferring with " + address_;
+  } else if (found->second.waits) {
+    context_.explanation = "ran out of time: " + address_ + " " + absence_.story(now);
+  } else {
+    context_.explanation = "ran out of time while connecting to " + address_;
+  }
   tasks_.erase(found);
   planning_.erase(id);
   std::erase_if(waiting_, [&](const auto& request) { return request->task == id; });

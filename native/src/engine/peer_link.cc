@@ -34,6 +34,7 @@ void PeerLink::frame(Time now, wire::Body body) {
   progressAt_ = now;
   switch (state_) {
     case State::Idle:
+    case State::Waiting:
     case State::Dialing:
       return;
     case State::Greeting:
@@ -80,14 +81,15 @@ void PeerLink::described(Time now, wire::Body body) {
   describing_.erase(question);
   description_ = std::move(description.value());
   state_ = State::Ready;
+  absence_.end();
   usedAt_ = now;
   advance(now);
 }
 
-/// We end the connection, with the status for whoever waits for it.
+/// We end the connection. One that was not ready yet shows what the peer is: waiting would not change it.
 void PeerLink::drop(Time now, int32_t status, const std::string& reason) {
   context_.act(Close{connection_, reason, false});
-  if (state_ != State::Ready) failAll(status, reason);
+  if (state_ != State::Ready) fail(Whom::All, status, reason);
   closed(now, reason);
 }
 
@@ -100,14 +102,23 @@ void PeerLink::closed(Time now, const std::string& reason) {
   description_ = Description();
   describing_.clear();
   receiving_ = 0;
-  if (!wasReady) {
-    // It was made for whoever waits now: dialling once more would find the same.
-    failAll(KV_CONNECT_FAILED, "cannot reach the transfer engine at " + address_ + ": " + reason);
-    return;
-  }
-  if (missed) context_.explanation = "lost the connection to " + address_ + ": " + reason;
-  interruptAll();
+  if (!wasReady) return unreachable(now, reason);
+  absence_.begin(now, reason);
+  const std::string why = "lost the connection to " + address_ + ": " + reason;
+  if (missed) context_.explanation = why;
+  interruptAll(why);
   advance(now);
+}
+
+/// Who asks whether the peer is there has the answer. Transfers to one that was there lately wait for it.
+void PeerLink::unreachable(Time now, const std::string& reason) {
+  absence_.dialFailed(now, reason);
+  fail(Whom::WhoDoesNotWait, KV_CONNECT_FAILED, "cannot reach the transfer engine at " + address_ + ": " + reason);
+  if (tasks_.empty()) return;
+  state_ = State::Waiting;
+  if (absence_.dialsFailed() > 1) return;
+  context_.act(Note{LogLevel::Info, "the transfer engine at " + address_ + " " + absence_.story(now) +
+                                        "; transfers wait for it until their time is up"});
 }
 
 void PeerLink::malformed(Time now, const std::string& what) {
@@ -120,13 +131,21 @@ void PeerLink::tick(Time now) {
   switch (state_) {
     case State::Idle:
       return;
+    case State::Waiting:
+      if (tasks_.empty()) {
+        state_ = State::Idle;
+      } else if (absence_.dialDue(now)) {
+        dial(now);
+      }
+      return;
     case State::Dialing:
     case State::Greeting:
     case State::Describing:
       if (timedOut(dialledAt_, context_.config.connectTimeoutMs)) {
-        drop(now, KV_CONNECT_FAILED,
-             address_ + " did not answer within " + std::to_string(context_.config.connectTimeoutMs) +
-                 " ms; is a transfer engine running there?");
+        const std::string reason = "no answer within " + std::to_string(context_.config.connectTimeoutMs) +
+                                   " ms; is a transfer engine running there?";
+        context_.act(Close{connection_, address_ + ": " + reason, false});
+        closed(now, reason);
       }
       return;
     case State::Ready:

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "engine/absence.h"
 #include "engine/context.h"
 #include "engine/description.h"
 #include "engine/task.h"
@@ -15,7 +16,8 @@
 namespace kvpool::engine {
 
 /// Our side of everything towards one peer: the connection, what the peer said is registered there, and the tasks that
-/// wait for it. Dials when there is something to do. What it knows of the peer is forgotten with the connection.
+/// wait for it. Dials when there is something to do; a peer that was lost lately again and again, while a transfer
+/// waits that has time left. What it knows of the peer is forgotten with the connection.
 class PeerLink {
  public:
   PeerLink(Context& context, std::string address) : context_(context), address_(std::move(address)) {}
@@ -42,7 +44,15 @@ class PeerLink {
   [[nodiscard]] const Description* description() const { return ready() ? &description_ : nullptr; }
 
  private:
-  enum class State { Idle, Dialing, Greeting, Describing, Ready };
+  enum class Whom { All, WhoDoesNotWait };
+  enum class State {
+    Idle,
+    Waiting,  // until it is time to dial again
+    Dialing,
+    Greeting,
+    Describing,
+    Ready,
+  };
 
   void dial(Time now);
   void greeted(Time now, wire::Body body);
@@ -60,8 +70,9 @@ class PeerLink {
   bool again(TaskId id, Task& task);
   void conclude(TaskId id, int32_t status);
   void drop(Time now, int32_t status, const std::string& reason);
-  void failAll(int32_t status, const std::string& why);
-  void interruptAll();
+  void unreachable(Time now, const std::string& reason);
+  void fail(Whom whom, int32_t status, const std::string& why);
+  void interruptAll(const std::string& why);
 
   Context& context_;
   const std::string address_;
@@ -72,6 +83,7 @@ class PeerLink {
   Time usedAt_ = 0;
   wire::Hello hello_;
   uint64_t incarnation_ = 0;  // of the latest life we met
+  Absence absence_;
   Description description_;
   uint64_t asked_ = 0;     // descriptions asked for
   uint64_t answered_ = 0;  // the latest that came

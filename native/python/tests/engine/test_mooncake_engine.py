@@ -170,10 +170,14 @@ def test_settings_name_every_problem() -> None:
     assert (settings.ports, settings.timeout, settings.protocols) == ((16000, 16100), 5.0, ("rdma", "tcp"))
 
 
-def test_a_peer_killed_meanwhile_is_a_failure(here: TransferEngine, peer: Peer) -> None:
+def test_a_peer_killed_meanwhile_is_a_failure_when_the_time_is_up(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MC_TRANSFER_TIMEOUT", "5")  # the least there is
+    here = TransferEngine()
+    assert here.initialize(HERE, "P2PHANDSHAKE", "tcp", "") == 0
     memory = Memory(4096, b"x")
     assert here.transfer_sync_write(peer.address, memory.address, peer.memory, 4096) == 0
     peer.kill()
+    assert here.send_probe(peer.address) == -1
     assert here.transfer_sync_write(peer.address, memory.address, peer.memory, 4096) == -1
 
 

@@ -31,7 +31,9 @@ class TransferEngine:
         metadata: "P2PHANDSHAKE": engines need no metadata server.
         listen_host: where to listen. Default: every address of both IP families.
         ports: first and last port of the range to listen in.
-        timeout: seconds that a transfer may take, its one retry included.
+        timeout: seconds that a transfer may take, its one retry included, and the wait for a peer that was connected
+            within the last 30 seconds and is gone: it may be starting anew. Others that cannot be reached are
+            CONNECT_FAILED at once.
         connect_timeout: seconds until a peer must have answered.
         transfer_timeout: seconds without progress after which a connection ends.
         idle_timeout: seconds without use after which a connection ends.
@@ -171,7 +173,7 @@ class TransferEngine:
     # ---- peers
 
     def probe(self, peer: str, *, timeout: float | None = None) -> Status:
-        """OK when a transfer engine answers there."""
+        """OK when a transfer engine answers there now; one that is gone is not waited for."""
         return self._transfer(_kvpool.KV_TRANSFER_PROBE, peer, [0], [0], [0], None, timeout)[0]
 
     @raising_kvpool_errors

@@ -45,7 +45,8 @@ class TransferEngine:
     A peer is "HOST:PORT" with PORT from its get_rpc_port(). Addresses and lengths are in bytes. A peer's address is
     looked up by the peer among what is registered there: anything else is refused. Methods may be called by any number of
     threads, and wait without the GIL. A transfer may take 30 s, or MC_TRANSFER_TIMEOUT seconds (5 at least), and one
-    more for each GB.
+    more for each GB. For as long it waits for a peer that was connected within the last 30 s and is gone, as that may be
+    starting anew; any other peer that cannot be reached is a failure at once.
     """
 
     TransferOpcode = TransferOpcode
@@ -342,7 +343,7 @@ class TransferEngine:
         return notifies
 
     def send_probe(self, peer_server_name: str) -> int:
-        """0 when a transfer engine answers there, else -1."""
+        """0 when a transfer engine answers there now, else -1: one that is gone is not waited for."""
         return self._try("send_probe", lambda engine: _raise_first(engine, [engine.probe(peer_server_name)]))
 
     def get_first_buffer_address(self, segment_name: str) -> int:

@@ -76,7 +76,11 @@ public final class NativeEngine implements AutoCloseable {
         withRegions(memory, "cannot unregister memory", library::engineUnregister);
     }
 
-    /** Writes local memory to that of peers; what became of each line, in their order. */
+    /**
+     * Writes local memory to that of peers; what became of each line, in their order. Lines to a peer that was
+     * connected within the last 30 s and is gone wait until the timeout for it to come back, any other that cannot be
+     * reached is CONNECT_FAILED at once.
+     */
     public List<Status> write(List<Transfer> lines, Duration timeout) {
         return run(TransferOp.WRITE, lines, Optional.empty(), timeout);
     }
@@ -106,7 +110,7 @@ public final class NativeEngine implements AutoCloseable {
         return begin(TransferOp.READ, lines, Optional.empty(), timeout);
     }
 
-    /** OK when a transfer engine answers at {@code HOST:PORT}. */
+    /** OK when a transfer engine answers at {@code HOST:PORT} now; one that is gone is not waited for. */
     public Status probe(String peer, Duration timeout) {
         return run(TransferOp.PROBE, List.of(new Transfer(peer, MemorySegment.NULL, 0)), Optional.empty(), timeout)
                 .getFirst();

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/absence.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/limits.h"
+
+namespace kvpool::engine {
+
+void Absence::begin(Time now, std::string why) {
+  *this = Absence();
+  since_ = now;
+  why_ = std::move(why);
+}
+
+void Absence::dialFailed(Time now, std::string why) {
+  int64_t wait = kRedialFirstMs;
+  for (int i = 0; i < dialsFailed_ && wait < kRedialLastMs; ++i)
+    wait *= 2;
+  dialAt_ = now + std::min(wait, kRedialLastMs);
+  ++dialsFailed_;
+  whyDialFailed_ = std::move(why);
+}
+
+bool Absence::isFresh(Time now) const {
+  return since_ && now - *since_ <= kRestartMs;
+}
+
+std::string Absence::story(Time now) const {
+  std::string text =
+      "was lost " + std::to_string(now - since_.value()) + " ms ago (" + why_ + ") and is being dialled since";
+  if (dialsFailed_ > 0) text += ", " + std::to_string(dialsFailed_) + " times in vain, the last: " + whyDialFailed_;
+  return text;
+}
+
+}  // namespace kvpool::engine
