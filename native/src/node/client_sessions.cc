@@ -173,7 +173,7 @@ void ClientSessions::attach(ConnectionId id, Session& session, const ShmAttach& 
   if (!session.local || context_.config.shm.empty()) {
     throw wire::Malformed("shared memory is attached through the node's unix socket only");
   }
-  if (session.stagingBytes > 0) throw wire::Malformed("staging memory is attached already");
+  if (session.attached) throw wire::Malformed("shared memory is attached already");
   session.attach = Attach{request.requestId, request.stagingBytes};
   if (request.stagingBytes == 0) return stagingMapped(id, {});
   context_.outbox.add(MapStaging{id, request.stagingBytes});
@@ -190,6 +190,7 @@ void ClientSessions::stagingMapped(ConnectionId id, const Status& outcome) {
     context_.outbox.note(LogLevel::Warning, session.peer + ": " + outcome.text());
     return context_.outbox.frames(id, std::move(out));
   }
+  session.attached = true;
   session.stagingBytes = attach.bytes;
   context_.outbox.add(SendSegments{id, std::make_shared<const wire::Bytes>(std::move(out))});
 }

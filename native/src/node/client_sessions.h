@@ -96,6 +96,7 @@ class ClientSessions {
     std::string peer;
     wire::VersionRange wire;    // what it understands
     wire::VersionRange layout;  // likewise; matters when local
+    bool attached = false;      // shares memory, if only to read
     uint64_t stagingBytes = 0;
     bool ucx = false;           // reaches the staging memory
     uint32_t ucxTransfers = 0;  // under way
