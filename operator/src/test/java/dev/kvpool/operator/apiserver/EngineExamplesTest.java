@@ -8,10 +8,14 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -91,19 +95,56 @@ class EngineExamplesTest {
         }
     }
 
+    /** With the comments taken away that are about the directory by which pods share memory. */
+    @ParameterizedTest
+    @MethodSource("examples")
+    void theDirectoryOfTheSocketsCanBeMountedAtItsOwnPath(Path file) throws IOException {
+        String text = Files.readString(file).replaceAll("(?m)^( *)# (- .*\\bsockets\\b.*| +hostPath: .*)$", "$1$2");
+        try (KubernetesClient client = ApiServer.shared().client()) {
+            Deployment engine = deployment(client.load(new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)))
+                    .items());
+            PodSpec pod = engine.getSpec().getTemplate().getSpec();
+            Container container = pod.getContainers().getFirst();
+            String pool = container
+                    .getEnvFrom()
+                    .getFirst()
+                    .getConfigMapRef()
+                    .getName()
+                    .replace("-client", "");
+
+            assertThat(container.getVolumeMounts())
+                    .filteredOn(mount -> mount.getName().equals("sockets"))
+                    .extracting(VolumeMount::getMountPath)
+                    .containsExactly("/run/kvpool/inference." + pool);
+            assertThat(pod.getVolumes())
+                    .filteredOn(volume -> volume.getName().equals("sockets"))
+                    .extracting(volume -> volume.getHostPath().getPath())
+                    .containsExactly("/run/kvpool/inference." + pool);
+            assertThatCode(() -> client.resource(engine)
+                            .inNamespace(NAMESPACE)
+                            .dryRun()
+                            .create())
+                    .doesNotThrowAnyException();
+        }
+    }
+
     private static Container engine(Path file) throws IOException {
         try (KubernetesClient client = ApiServer.shared().client()) {
-            return objects(client, file).stream()
-                    .filter(Deployment.class::isInstance)
-                    .map(it -> ((Deployment) it)
-                            .getSpec()
-                            .getTemplate()
-                            .getSpec()
-                            .getContainers()
-                            .getFirst())
-                    .findFirst()
-                    .orElseThrow();
+            return deployment(objects(client, file))
+                    .getSpec()
+                    .getTemplate()
+                    .getSpec()
+                    .getContainers()
+                    .getFirst();
         }
+    }
+
+    private static Deployment deployment(List<HasMetadata> objects) {
+        return objects.stream()
+                .filter(Deployment.class::isInstance)
+                .map(Deployment.class::cast)
+                .findFirst()
+                .orElseThrow();
     }
 
     private static List<HasMetadata> objects(KubernetesClient client, Path file) throws IOException {
