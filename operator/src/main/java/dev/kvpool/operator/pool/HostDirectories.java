@@ -4,7 +4,9 @@ package dev.kvpool.operator.pool;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.VolumeType;
 import dev.kvpool.operator.pool.child.HostDirectory;
+import dev.kvpool.operator.pool.child.StorageDaemonSet;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,7 +65,7 @@ record HostDirectories(SortedSet<NodeDirectory> known, List<Cleaning> cleanings,
             Optional<Job> job = Optional.ofNullable(jobs.get(name));
             boolean finished =
                     job.filter(it -> ObservedJob.is(it, ObservedJob.COMPLETE)).isPresent();
-            if (isWanted(seen, sets, directory, poolId) || hasPod(seen, directory)) {
+            if (isWanted(seen, sets, directory, poolId) || isInUse(seen, directory)) {
                 job.ifPresent(done::add);
             } else if (finished || !nodes.contains(directory.node())) {
                 job.ifPresent(done::add);
@@ -105,9 +107,19 @@ record HostDirectories(SortedSet<NodeDirectory> known, List<Cleaning> cleanings,
                         .anyMatch(node -> new NodeFit(set, false).selects(node));
     }
 
-    private static boolean hasPod(PoolObservation seen, NodeDirectory directory) {
+    /** A pod with the settings of its DaemonSet is on what that says. Which directory any other is on nobody knows. */
+    private static boolean isInUse(PoolObservation seen, NodeDirectory directory) {
+        Set<String> elsewhere = seen.storageWorkloads(DaemonSet.class).stream()
+                .filter(stored -> PoolObservation.setName(stored).equals(directory.set()))
+                .filter(stored -> StorageDaemonSet.directories(stored)
+                        .filter(paths -> !paths.contains(directory.path()))
+                        .isPresent())
+                .map(stored -> stored.getSpec().getTemplate().getMetadata().getAnnotations())
+                .map(annotations -> annotations.getOrDefault(PoolLabels.SETTINGS, ""))
+                .collect(Collectors.toSet());
         return seen.podsOfSet(directory.set(), true).stream()
-                .anyMatch(pod -> pod.nodeId().equals(directory.id()));
+                .filter(pod -> pod.nodeId().equals(directory.id()))
+                .anyMatch(pod -> pod.leaving() || !elsewhere.contains(pod.settings()));
     }
 
     private static Map<String, Job> jobs(PoolObservation seen) {

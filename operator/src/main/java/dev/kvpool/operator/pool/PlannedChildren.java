@@ -69,7 +69,7 @@ public record PlannedChildren(
             if (set.perNode() == null) {
                 storage.replicas(set).ifPresent(count -> replicas.put(set.name(), count));
             } else {
-                placements.put(set.name(), storage.placement(set));
+                storage.placement(set).ifPresent(placement -> placements.put(set.name(), placement));
             }
         }
         return new PlannedChildren(
@@ -111,7 +111,7 @@ public record PlannedChildren(
         cleanings.stream().map(this::job).forEach(children::add);
         children.addAll(agents());
         blueprint.spec().storage().stream()
-                .filter(set -> set.perNode() != null || replicas.containsKey(set.name()))
+                .filter(set -> replicas.containsKey(set.name()) || placements.containsKey(set.name()))
                 .map(this::workload)
                 .forEach(children::add);
         preflight.map(question -> PreflightJob.of(blueprint, question)).ifPresent(children::add);

@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.operator.pool.child.StorageClaims;
+import dev.kvpool.operator.pool.child.StorageDaemonSet;
 import dev.kvpool.operator.pool.drain.Departure;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
@@ -22,7 +23,7 @@ final class StoragePlan {
     private final Map<String, NumberedSet> numbered = new LinkedHashMap<>();
     private final Map<String, PerNodeSet> perNode = new LinkedHashMap<>();
 
-    /** Sets of the spec whose name another one still has, with other claims. */
+    /** Sets of the spec whose name another one still has, with other volumes. */
     private final Set<String> displaced = new HashSet<>();
 
     private final List<String> expectedNodes = new ArrayList<>();
@@ -47,7 +48,7 @@ final class StoragePlan {
     static StoragePlan of(PoolObservation seen, Set<String> released) {
         StoragePlan plan = new StoragePlan(seen, released);
         for (StorageSetSpec set : seen.spec().storage()) {
-            if (set.perNode() == null && plan.isInTheWay(set)) {
+            if (plan.isInTheWay(set)) {
                 plan.displaced.add(set.name());
             } else if (set.perNode() == null) {
                 plan.add(set, NumberedSet.of(set, seen, released));
@@ -71,14 +72,16 @@ final class StoragePlan {
         return Optional.ofNullable(numbered.get(set.name())).map(NumberedSet::replicas);
     }
 
-    /** Where the nodes of a perNode set of the spec may be. */
-    NodePlacement placement(StorageSetSpec set) {
-        return perNode.get(set.name()).placement();
+    /** Where the nodes of a perNode set of the spec may be; empty while the set cannot be made. */
+    Optional<NodePlacement> placement(StorageSetSpec set) {
+        return Optional.ofNullable(perNode.get(set.name())).map(PerNodeSet::placement);
     }
 
-    /** Ids of the storage nodes of a perNode set of the spec. */
+    /** Ids of the storage nodes of a perNode set of the spec; none while the set cannot be made. */
     List<String> nodeIds(StorageSetSpec set) {
-        return perNode.get(set.name()).nodeIds();
+        return Optional.ofNullable(perNode.get(set.name()))
+                .map(PerNodeSet::nodeIds)
+                .orElse(List.of());
     }
 
     /** Ids of all nodes that shall exist now. */
@@ -195,6 +198,11 @@ final class StoragePlan {
     }
 
     private boolean isInTheWay(StorageSetSpec set) {
+        if (set.perNode() != null) {
+            return seen.storageWorkloads(DaemonSet.class).stream()
+                    .filter(stored -> PoolObservation.setName(stored).equals(set.name()))
+                    .anyMatch(stored -> !StorageDaemonSet.hasVolumesOf(stored, set));
+        }
         return seen.storageWorkloads(StatefulSet.class).stream()
                 .filter(stored -> PoolObservation.setName(stored).equals(set.name()))
                 .anyMatch(
@@ -204,7 +212,7 @@ final class StoragePlan {
     /** A set may come back under its name with another volume, or with perNode instead of replicas, or the other way round. */
     private String inAnotherForm(HasMetadata workload) {
         String name = PoolObservation.setName(workload);
-        if (workload instanceof StatefulSet && displaced.contains(name)) {
+        if (displaced.contains(name)) {
             return " with the volume that it has";
         }
         if (workload instanceof StatefulSet) {

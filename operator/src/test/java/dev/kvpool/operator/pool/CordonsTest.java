@@ -25,6 +25,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class CordonsTest {
     private static final String TWO_NODES = "{storage: [{name: a, capacity: 1Gi, replicas: 2}]}";
     private static final String PER_NODE = "{storage: [{name: a, capacity: 1Gi, perNode: {}}]}";
+    private static final String ON_DIRECTORIES =
+            "{storage: [{name: a, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /dev/shm/kvpool}}]}";
     private static final PoolReport BOTH = PoolSketch.leader(List.of(
             PoolSketch.node("demo-a-0", "ready", "", 1L << 30, 7),
             PoolSketch.node("demo-a-1", "ready", "", 1L << 30, 7)));
@@ -132,17 +134,22 @@ class CordonsTest {
     void aPerNodeSetInMemoryIsEmptiedAndOneWithDirectoriesIsLeftAlone() {
         PoolReport report = PoolSketch.leader(
                 List.of(PoolSketch.node("a.n0", "ready", "", 1, 1), PoolSketch.node("a.n1", "ready", "", 1, 1)));
-        PoolSketch memory = new PoolSketch(PER_NODE)
-                .node("n0", Map.of())
-                .cordoned("n1")
-                .daemonSet("a", "n0", "n1")
-                .masters(2, 1, report);
+        PoolSketch memory = onMachines(PER_NODE, report);
         assertThat(memory.plan().drains().next())
                 .extracting(DrainStatus::node, DrainStatus::cordonedNode)
                 .containsExactly(tuple("a.n1", "n1"));
 
-        memory.observation().storageWorkloads(DaemonSet.class).forEach(CordonsTest::onDirectories);
-        assertThat(memory.plan().drains().next()).isEmpty();
+        PoolSketch directories = onMachines(ON_DIRECTORIES, report);
+        directories.observation().storageWorkloads(DaemonSet.class).forEach(CordonsTest::onDirectories);
+        assertThat(directories.plan().drains().next()).isEmpty();
+    }
+
+    private static PoolSketch onMachines(String spec, PoolReport report) {
+        return new PoolSketch(spec)
+                .node("n0", Map.of())
+                .cordoned("n1")
+                .daemonSet("a", "n0", "n1")
+                .masters(2, 1, report);
     }
 
     @Test
@@ -176,7 +183,7 @@ class CordonsTest {
                 .setSpec(new PodSpecBuilder()
                         .withVolumes(new VolumeBuilder()
                                 .withName(SegmentMemory.VOLUME)
-                                .withNewHostPath("/dev/shm/kvpool", "DirectoryOrCreate")
+                                .withNewHostPath("/dev/shm/kvpool/id.a", "DirectoryOrCreate")
                                 .build())
                         .build());
     }

@@ -8,8 +8,10 @@ import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -157,6 +159,73 @@ class DepartedPodsTest {
         assertThat(set(new PoolSketch(spec).plan(), "demo-a").getSpec().getReplicas())
                 .as("it is gone")
                 .isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"emptyDir, '', hostPath, /kv", "hostPath, /kv, hostPath, /other", "hostPath, /kv, emptyDir, ''"})
+    void soDoesOneWithANodeOnEachMachine(String type, String path, String otherType, String otherPath) {
+        String before = perNode(type, path);
+        String after = perNode(otherType, otherPath);
+        ObservedPod pod = PoolSketch.perNodePod("a", "n1", true, "any");
+        PoolSketch sketch = new PoolSketch(after)
+                .node("n1", Map.of())
+                .child(daemonSet(before))
+                .pod(pod)
+                .masters(2, 1, PoolSketch.leader(List.of(holding("a.n1"))));
+        PoolPlan plan = sketch.plan();
+
+        assertThat(plan.apply())
+                .noneMatch(child -> child.getMetadata().getName().equals("demo-a"));
+        assertThat(plan.delete()).isEmpty();
+        assertThat(plan.replacePods()).isEmpty();
+        assertThat(plan.drains().next()).extracting(DrainStatus::node).containsExactly("a.n1");
+        assertThat(plan.waiting())
+                .containsExactly(
+                        "Storage set a is no longer in the spec with the volume that it has and stays until a.n1 is empty.");
+
+        PoolPlan emptied = sketch.status(PoolSketch.statusWith(List.of(empty("a.n1"))))
+                .says("demo-master-0", PoolSketch.leader(List.of(PoolSketch.drained("a.n1"))))
+                .plan();
+        assertThat(emptied.delete())
+                .extracting(it -> it.getMetadata().getName())
+                .containsExactly("demo-a");
+        assertThat(daemonSet(after)).as("when it is gone").isNotNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"emptyDir, ''", "hostPath, /kv"})
+    void theSameVolumeOfAMachineIsNoOtherOne(String type, String path) {
+        String spec = perNode(type, path);
+
+        PoolPlan plan = new PoolSketch(spec)
+                .node("n1", Map.of())
+                .child(daemonSet(spec))
+                .pod(PoolSketch.perNodePod("a", "n1", true, "any"))
+                .masters(2, 1, PoolSketch.leader(List.of(holding("a.n1"))))
+                .plan();
+
+        assertThat(plan.waiting()).isEmpty();
+        assertThat(plan.drains().next()).isEmpty();
+        assertThat(plan.apply()).anyMatch(child -> child instanceof DaemonSet);
+    }
+
+    private static String perNode(String type, String path) {
+        String where = path.isEmpty() ? "" : ", path: " + path;
+        return "{storage: [{name: a, capacity: 1Gi, perNode: {}, volume: {type: %s%s}}]}".formatted(type, where);
+    }
+
+    private static DaemonSet daemonSet(String spec) {
+        return new PoolSketch(spec)
+                .node("n1", Map.of()).plan().apply().stream()
+                        .filter(DaemonSet.class::isInstance)
+                        .map(DaemonSet.class::cast)
+                        .findFirst()
+                        .orElseThrow();
+    }
+
+    private static DrainStatus empty(String node) {
+        String since = PoolSketch.NOON.minusSeconds(60).toString();
+        return new DrainStatus(node, DrainPhase.EMPTY, since, null, null, null, null);
     }
 
     @Test

@@ -7,6 +7,7 @@ import dev.kvpool.api.v1alpha1.DeletionPolicy;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.api.model.TaintBuilder;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.batch.v1.JobBuilder;
 import java.util.List;
@@ -177,6 +178,30 @@ class HostDirectoriesTest {
         assertThat(written(back).pod(pod).plan().cleaning())
                 .as("which of them its pod is on nobody knows")
                 .isEmpty();
+
+        DaemonSet set = daemonSet(back.plan());
+        String settings =
+                set.getSpec().getTemplate().getMetadata().getAnnotations().get(PoolLabels.SETTINGS);
+        back.child(set);
+        assertThat(written(back).pod(pod).plan().cleaning())
+                .as("it was made with others than its set says")
+                .isEmpty();
+        assertThat(written(back)
+                        .pod(PoolSketch.perNodePod("a", "n1", true, settings))
+                        .plan()
+                        .cleaning())
+                .as("it was made with the new one")
+                .singleElement()
+                .asString()
+                .contains(PATH);
+    }
+
+    private static DaemonSet daemonSet(PoolPlan plan) {
+        return plan.apply().stream()
+                .filter(DaemonSet.class::isInstance)
+                .map(DaemonSet.class::cast)
+                .findFirst()
+                .orElseThrow();
     }
 
     @ParameterizedTest

@@ -112,6 +112,7 @@ class PerNodeSetTest {
 
         assertThat(plan.expectedNodes()).containsExactly("a.n1");
         assertThat(plan.placement(sketch.observation().spec().storage().getFirst())
+                        .orElseThrow()
                         .kept())
                 .containsExactly("n1");
     }

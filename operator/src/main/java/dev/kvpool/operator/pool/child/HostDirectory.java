@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.VolumeType;
 import dev.kvpool.operator.pool.PoolBlueprint;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
@@ -30,6 +31,17 @@ public final class HostDirectory {
     /** Paths of those that a storage node of the set has. */
     public static List<String> paths(StorageSetSpec set, String poolId) {
         return set.ssd() == null ? List.of(segment(set, poolId)) : List.of(segment(set, poolId), ssd(set, poolId));
+    }
+
+    /** The directories that these are in, in the same order; none for a set that has none of them. */
+    static List<String> parents(StorageSetSpec set) {
+        if (set.volume().type() != VolumeType.HOST_PATH) {
+            return List.of();
+        }
+        String segments = set.volume().path();
+        return set.ssd() == null
+                ? List.of(segments)
+                : List.of(segments, set.ssd().path());
     }
 
     static String segment(StorageSetSpec set, String poolId) {

@@ -11,7 +11,10 @@ import io.fabric8.kubernetes.api.model.AffinityBuilder;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * A storage set with a node on every matching node of the cluster. Kubernetes never replaces its pods by itself: a
@@ -47,6 +50,29 @@ public final class StorageDaemonSet {
                 .endTemplate()
                 .endSpec()
                 .build();
+    }
+
+    /**
+     * Whether a DaemonSet that is there can become that of a set. One of a set that was removed, and added again with another volume,
+     * cannot: what its nodes hold would not be found again.
+     */
+    public static boolean hasVolumesOf(DaemonSet stored, StorageSetSpec set) {
+        return directories(stored)
+                .map(paths -> paths.stream()
+                        .map(path -> path.substring(0, path.lastIndexOf('/')))
+                        .toList()
+                        .equals(HostDirectory.parents(set)))
+                .orElse(true);
+    }
+
+    /** Paths of the directories of nodes in which its nodes keep segments and SSDs; nothing when it says nothing of volumes. */
+    public static Optional<List<String>> directories(DaemonSet stored) {
+        return Optional.ofNullable(stored.getSpec().getTemplate().getSpec())
+                .map(pod -> Stream.of(SegmentMemory.VOLUME, SsdVolume.VOLUME)
+                        .flatMap(name -> pod.getVolumes().stream()
+                                .filter(volume -> volume.getName().equals(name) && volume.getHostPath() != null))
+                        .map(volume -> volume.getHostPath().getPath())
+                        .toList());
     }
 
     /** The pod without the part that follows the nodes of the cluster. */
