@@ -3,7 +3,6 @@ package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.TransferEngine;
-import dev.kvpool.api.v1alpha1.VolumeType;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.MasterClient;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -77,17 +76,9 @@ final class PoolObserver {
         return pool.getSpec().storage().stream().anyMatch(set -> set.perNode() != null);
     }
 
-    /** True when pods of the pool have directories of their nodes mounted. */
-    static boolean wantsDirectories(KvCachePool pool, Optional<TransferEngine> engine) {
-        return pool.getSpec().storage().stream().anyMatch(set -> set.volume().type() == VolumeType.HOST_PATH)
-                || engine.map(TransferEngine::getSpec)
-                        .filter(spec -> spec.agents() != null || spec.socketDirectory() != null)
-                        .isPresent();
-    }
-
-    /** Of the namespace of a pool that wants directories of nodes; asked anew each time, since namespaces are not watched. */
+    /** Of the namespace of a pool whose pods it may refuse; asked anew each time, since namespaces are not watched. */
     static Optional<String> podSecurity(KvCachePool pool, Optional<TransferEngine> engine, KubernetesClient client) {
-        if (!wantsDirectories(pool, engine)) {
+        if (!NamespaceCheck.isNeeded(pool, engine)) {
             return Optional.empty();
         }
         return Optional.ofNullable(client.namespaces()

@@ -21,9 +21,6 @@ import java.util.Optional;
 
 /** Finds what the schema cannot: everything that concerns more than one object or needs arithmetic. Pure. */
 public final class PoolValidator {
-    /** The pod security level that admits hostPath volumes. */
-    private static final String ADMITS_ALL = "privileged";
-
     /** Of the 107 bytes of a socket's path, 22 are for the shortest name that a storage node gives it. */
     private static final int SOCKET_DIRECTORY_BYTES_MAX = 85;
 
@@ -36,7 +33,7 @@ public final class PoolValidator {
         missingEngine(seen).ifPresent(problems::add);
         PortPlan.of(seen).problem().ifPresent(problems::add);
         unselectableClients(seen).ifPresent(problems::add);
-        refusedDirectories(seen).ifPresent(problems::add);
+        problems.addAll(NamespaceCheck.of(seen));
         longSockets(seen).ifPresent(problems::add);
         TransferEngineSpec engine = seen.engine().map(TransferEngine::getSpec).orElse(TransferEngineSpec.DEFAULTS);
         HugePages pages = engine.memory().hugePages();
@@ -105,47 +102,6 @@ public final class PoolValidator {
                         .formatted(seen.spec().transferEngine())));
     }
 
-    /** Nobody but Kubernetes would say it otherwise, in an event of a DaemonSet that makes no pods. */
-    private static Optional<Finding> refusedDirectories(PoolObservation seen) {
-        String level = seen.podSecurity().orElse(ADMITS_ALL);
-        if (level.equals(ADMITS_ALL)) {
-            return Optional.empty();
-        }
-        List<String> sets = seen.spec().storage().stream()
-                .filter(set -> set.volume().type() == VolumeType.HOST_PATH)
-                .map(StorageSetSpec::name)
-                .toList();
-        if (sets.isEmpty()) {
-            return refusedSockets(seen, level).or(() -> refusedAgents(seen, level));
-        }
-        return Optional.of(new Finding(
-                Reason.NAMESPACE_REFUSES_HOST_PATH,
-                ("Namespace %s has the label %s=%s, which admits no pod with a hostPath volume, and so none of storage set %s."
-                                + " Set the label to %s, move the pool to a namespace that has it so, or use emptyDir.")
-                        .formatted(
-                                seen.names().namespace(),
-                                PoolLabels.POD_SECURITY,
-                                level,
-                                NameList.of(sets),
-                                ADMITS_ALL)));
-    }
-
-    private static Optional<Finding> refusedSockets(PoolObservation seen, String level) {
-        return socketDirectory(seen)
-                .map(directory -> new Finding(
-                        Reason.NAMESPACE_REFUSES_HOST_PATH,
-                        ("Namespace %s has the label %s=%s, which admits no pod with a hostPath volume, and so no storage node"
-                                        + " with its socket in %s. Set the label to %s, or remove socketDirectory from"
-                                        + " TransferEngine %s.")
-                                .formatted(
-                                        seen.names().namespace(),
-                                        PoolLabels.POD_SECURITY,
-                                        level,
-                                        directory,
-                                        ADMITS_ALL,
-                                        seen.spec().transferEngine())));
-    }
-
     /** Where the kernel takes no path that storage nodes could give their sockets, none of them would start. */
     private static Optional<Finding> longSockets(PoolObservation seen) {
         return socketDirectory(seen)
@@ -166,22 +122,6 @@ public final class PoolValidator {
         return seen.engine()
                 .map(engine -> engine.getSpec().socketDirectory())
                 .map(below -> seen.names().socketDirectory(below));
-    }
-
-    private static Optional<Finding> refusedAgents(PoolObservation seen, String level) {
-        return agents(seen)
-                .map(agents -> new Finding(
-                        Reason.NAMESPACE_REFUSES_HOST_PATH,
-                        ("Namespace %s has the label %s=%s, which admits no pod with a hostPath volume, and so no agents, whose"
-                                        + " sockets are in %s of the nodes. Set the label to %s, or remove agents from"
-                                        + " TransferEngine %s.")
-                                .formatted(
-                                        seen.names().namespace(),
-                                        PoolLabels.POD_SECURITY,
-                                        level,
-                                        agents.path(),
-                                        ADMITS_ALL,
-                                        seen.spec().transferEngine())));
     }
 
     private static Optional<AgentsSpec> agents(PoolObservation seen) {

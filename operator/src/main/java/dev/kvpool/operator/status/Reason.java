@@ -89,6 +89,18 @@ public enum Reason {
             "NamespaceRefusesHostPath",
             "A storage set has a hostPath volume, or there are to be agents or sockets of storage nodes, and the namespace enforces a"
                     + " pod security level that admits none of them; the message names the label and the way out."),
+    NAMESPACE_REFUSES_HOST_NETWORK(
+            SPEC_VALID,
+            FALSE,
+            "NamespaceRefusesHostNetwork",
+            "The transfer engine has hostNetwork, and the namespace enforces a pod security level that admits no pod on the network of"
+                    + " its node; the message names the label and the way out."),
+    NAMESPACE_REFUSES_ACCELERATOR(
+            SPEC_VALID,
+            FALSE,
+            "NamespaceRefusesAccelerator",
+            "The transfer engine has an accelerator, for which storage nodes lock memory, and the namespace enforces a pod security"
+                    + " level that admits no pod with that capability; the message names the label and the way out."),
 
     SOCKET_PATH_TOO_LONG(
             SPEC_VALID,

@@ -97,6 +97,14 @@ class EveryReasonIsProducedTest {
                 of(new PoolSketch("{transferEngine: demo, storage: [{name: a, capacity: 1Gi}]}")
                         .engine("{socketDirectory: /%s}".formatted("d".repeat(79))));
             case NAMESPACE_REFUSES_HOST_PATH -> of(new PoolSketch(HOST_PATH).podSecurity("baseline"));
+            case NAMESPACE_REFUSES_HOST_NETWORK ->
+                of(new PoolSketch(TWO_SETS)
+                        .engine("{hostNetwork: true, ports: {base: 40000, count: 4}}")
+                        .podSecurity("baseline"));
+            case NAMESPACE_REFUSES_ACCELERATOR ->
+                of(new PoolSketch(TWO_SETS)
+                        .engine("{accelerator: {resourceName: huawei.com/Ascend910}}")
+                        .podSecurity("baseline"));
             case REMOVES_DIRECTORIES -> of(whole(ALL_READY).node("n1", Map.of()).child(directory()));
             case MEMORY_LIMIT_TOO_SMALL -> of(new PoolSketch(withResources("{limits: {memory: 1Mi}}")));
             case CAPACITY_NOT_IN_PAGES ->

@@ -198,26 +198,69 @@ class PoolValuesTest {
     }
 
     @Test
-    void theNamespaceIsAskedForWheneverPodsWantADirectoryOfTheirNode() {
-        assertThat(wantsDirectories(new PoolSketch("{storage: [{name: a, capacity: 1Gi}]}")))
-                .isFalse();
-        assertThat(wantsDirectories(withAgents("{}"))).isTrue();
-        assertThat(wantsDirectories(withSockets("/run/kvpool"))).isTrue();
+    void theNetworkOfNodesNeedsANamespaceThatAdmitsIt() {
+        assertThat(problems(withEngine("{hostNetwork: true, ports: {count: 2}}").podSecurity("privileged")))
+                .isEmpty();
+        assertThat(problems(withEngine("{hostNetwork: true, ports: {count: 2}}").podSecurity("baseline")))
+                .containsExactly(new Finding(
+                        Reason.NAMESPACE_REFUSES_HOST_NETWORK,
+                        "Namespace ns has the label pod-security.kubernetes.io/enforce=baseline, which admits no pod on the"
+                                + " network of its node, and so no storage node. Set the label to privileged, or remove"
+                                + " hostNetwork from TransferEngine demo."));
     }
 
-    private static boolean wantsDirectories(PoolSketch sketch) {
+    @Test
+    void agentsOnTheNetworkOfNodesAreRefusedForBoth() {
+        assertThat(problems(withEngine("{hostNetwork: true, ports: {count: 4}, agents: {}}")
+                        .podSecurity("restricted")))
+                .extracting(Finding::reason)
+                .containsExactly(Reason.NAMESPACE_REFUSES_HOST_PATH, Reason.NAMESPACE_REFUSES_HOST_NETWORK);
+    }
+
+    @Test
+    void anAcceleratorNeedsANamespaceThatLetsPodsLockMemory() {
+        String engine = "{accelerator: {resourceName: huawei.com/Ascend910}}";
+
+        assertThat(problems(withEngine(engine).podSecurity("privileged"))).isEmpty();
+        assertThat(problems(withEngine(engine).podSecurity("baseline")))
+                .containsExactly(
+                        new Finding(
+                                Reason.NAMESPACE_REFUSES_ACCELERATOR,
+                                "Namespace ns has the label pod-security.kubernetes.io/enforce=baseline, which admits no pod with"
+                                        + " capability IPC_LOCK, by which storage nodes register memory with an accelerator, and so none"
+                                        + " of them. Set the label to privileged, or remove accelerator from TransferEngine demo."));
+    }
+
+    @Test
+    void theNamespaceIsAskedForWheneverItMayRefusePods() {
+        assertThat(needsTheNamespace(new PoolSketch("{storage: [{name: a, capacity: 1Gi}]}")))
+                .isFalse();
+        assertThat(needsTheNamespace(withEngine("{}"))).isFalse();
+        assertThat(needsTheNamespace(withAgents("{}"))).isTrue();
+        assertThat(needsTheNamespace(withSockets("/run/kvpool"))).isTrue();
+        assertThat(needsTheNamespace(withEngine("{hostNetwork: true}"))).isTrue();
+        assertThat(needsTheNamespace(withEngine("{accelerator: {resourceName: huawei.com/Ascend910}}")))
+                .isTrue();
+        assertThat(needsTheNamespace(new PoolSketch(
+                        "{storage: [{name: a, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /kv}}]}")))
+                .isTrue();
+    }
+
+    private static boolean needsTheNamespace(PoolSketch sketch) {
         PoolObservation seen = sketch.observation();
-        return PoolObserver.wantsDirectories(seen.pool(), seen.engine());
+        return NamespaceCheck.isNeeded(seen.pool(), seen.engine());
     }
 
     private static PoolSketch withSockets(String directory) {
-        return new PoolSketch("{transferEngine: demo, storage: [{name: a, capacity: 1Gi}]}")
-                .engine("{socketDirectory: %s}".formatted(directory));
+        return withEngine("{socketDirectory: %s}".formatted(directory));
     }
 
     private static PoolSketch withAgents(String agents) {
-        return new PoolSketch("{transferEngine: demo, storage: [{name: a, capacity: 1Gi}]}")
-                .engine("{agents: %s}".formatted(agents));
+        return withEngine("{agents: %s}".formatted(agents));
+    }
+
+    private static PoolSketch withEngine(String engine) {
+        return new PoolSketch("{transferEngine: demo, storage: [{name: a, capacity: 1Gi}]}").engine(engine);
     }
 
     @Test

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.operator.apiserver.ApiServer;
+import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -24,25 +25,28 @@ import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A namespace that enforces the restricted pod security level admits every pod of a pool, but where hardware forbids it. */
 class RestrictedPodsTest {
-    private static final String NAMESPACE = "restricted-pods";
+    private static final String RESTRICTED = "restricted";
+    private static final List<String> LEVELS = List.of("baseline", RESTRICTED);
     private static final String SETS =
             "storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi, perNode: {nodeSelector: {a: b}}}]";
 
     private static KubernetesClient client;
 
     @BeforeAll
-    static void makeNamespace() {
+    static void makeNamespaces() {
         client = ApiServer.shared().client();
-        client.resource(new NamespaceBuilder()
+        LEVELS.forEach(level -> client.resource(new NamespaceBuilder()
                         .withNewMetadata()
-                        .withName(NAMESPACE)
-                        .withLabels(Map.of("pod-security.kubernetes.io/enforce", "restricted"))
+                        .withName(namespace(level))
+                        .withLabels(Map.of(PoolLabels.POD_SECURITY, level))
                         .endMetadata()
                         .build())
-                .create();
+                .create());
     }
 
     @AfterAll
@@ -52,7 +56,7 @@ class RestrictedPodsTest {
 
     @Test
     void mastersStorageNodesAndPreflightAreAdmitted() {
-        List<Pod> pods = pods(new PoolSketch("{" + SETS + "}"));
+        List<Pod> pods = pods(new PoolSketch("{" + SETS + "}"), RESTRICTED);
 
         assertThat(pods)
                 .extracting(pod -> pod.getMetadata().getName())
@@ -64,15 +68,12 @@ class RestrictedPodsTest {
 
     @Test
     void hugePagesAreAdmitted() {
-        assertThat(refusals(
-                        new PoolSketch("{transferEngine: demo, " + SETS + "}").engine("{memory: {hugePages: 2Mi}}")))
-                .isEmpty();
+        assertThat(refusals(withEngine("{memory: {hugePages: 2Mi}}"))).isEmpty();
     }
 
     @Test
     void theNetworkOfTheNodeIsNotAndOnlyStorageNodesAskForIt() {
-        assertThat(refusals(new PoolSketch("{transferEngine: demo, " + SETS + "}")
-                        .engine("{hostNetwork: true, ports: {base: 40000, count: 8}}")))
+        assertThat(refusals(withEngine("{hostNetwork: true, ports: {base: 40000, count: 8}}")))
                 .hasSize(2)
                 .allSatisfy(refusal -> assertThat(refusal)
                         .contains("violates PodSecurity", "host namespaces (hostNetwork=true)")
@@ -81,8 +82,7 @@ class RestrictedPodsTest {
 
     @Test
     void anAcceleratorAsksToLockMemoryAndNothingElse() {
-        assertThat(refusals(new PoolSketch("{transferEngine: demo, " + SETS + "}")
-                        .engine("{accelerator: {resourceName: huawei.com/Ascend910}}")))
+        assertThat(refusals(withEngine("{accelerator: {resourceName: huawei.com/Ascend910}}")))
                 .hasSize(2)
                 .allSatisfy(refusal -> assertThat(refusal)
                         .contains("unrestricted capabilities", "IPC_LOCK")
@@ -91,8 +91,7 @@ class RestrictedPodsTest {
 
     @Test
     void withoutARuntimeThatBringsTheDriverItsFilesComeFromTheHost() {
-        assertThat(refusals(new PoolSketch("{transferEngine: demo, " + SETS + "}")
-                        .engine("{accelerator: {resourceName: huawei.com/Ascend910, driverFrom: Host}}")))
+        assertThat(refusals(withEngine("{accelerator: {resourceName: huawei.com/Ascend910, driverFrom: Host}}")))
                 .hasSize(2)
                 .allSatisfy(refusal -> assertThat(refusal)
                         .contains("IPC_LOCK", "restricted volume types", "hostPath")
@@ -111,8 +110,40 @@ class RestrictedPodsTest {
                 .doesNotContain("container \"node\"", "allowPrivilegeEscalation", "seccompProfile");
     }
 
+    /** Whatever the API server refuses, the operator has to say: a set that gets no pods says nothing by itself. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{}",
+                "{memory: {hugePages: 2Mi}}",
+                "{protocols: [ucx, tcp]}",
+                "{agents: {}}",
+                "{socketDirectory: /run/kvpool}",
+                "{hostNetwork: true, ports: {base: 40000, count: 8}}",
+                "{accelerator: {resourceName: huawei.com/Ascend910}}",
+                "{accelerator: {resourceName: huawei.com/Ascend910, driverFrom: Host}}",
+            })
+    void whatANamespaceRefusesMakesThePoolInvalidAndNothingElseDoes(String engine) {
+        for (String level : LEVELS) {
+            List<Finding> problems =
+                    PoolValidator.validate(withEngine(engine).podSecurity(level).observation());
+
+            assertThat(problems.isEmpty())
+                    .as("at level %s the operator says %s", level, problems)
+                    .isEqualTo(refusals(withEngine(engine), level).isEmpty());
+        }
+    }
+
+    private static PoolSketch withEngine(String engine) {
+        return new PoolSketch("{transferEngine: demo, " + SETS + "}").engine(engine);
+    }
+
     private static List<String> refusals(PoolSketch sketch) {
-        return pods(sketch).stream()
+        return refusals(sketch, RESTRICTED);
+    }
+
+    private static List<String> refusals(PoolSketch sketch, String level) {
+        return pods(sketch, level).stream()
                 .map(pod -> catchThrowableOfType(
                         KubernetesClientException.class,
                         () -> client.resource(pod).dryRun().create()))
@@ -122,16 +153,23 @@ class RestrictedPodsTest {
     }
 
     /** One pod of each template the operator makes for the pool, its preflight included. */
-    private static List<Pod> pods(PoolSketch sketch) {
+    private static List<Pod> pods(PoolSketch sketch, String level) {
         RollStatus asking = new RollStatus(
-                PoolSketch.IMAGE, "kvpool:before", RollPhase.PREFLIGHT, null, PoolSketch.NOON.toString(), null, null);
+                PoolSketch.IMAGE,
+                "kvpool:before",
+                RollPhase.PREFLIGHT,
+                null,
+                PoolSketch.NOON.toString(),
+                null,
+                null,
+                null);
         return sketch
                 .status(PoolSketch.statusWith(asking))
                 .masters(2, 1, PoolSketch.leader(List.of()))
                 .plan()
                 .apply()
                 .stream()
-                .flatMap(child -> template(child).map(template -> pod(child, template)).stream())
+                .flatMap(child -> template(child).map(template -> pod(child, template, level)).stream())
                 .toList();
     }
 
@@ -145,11 +183,11 @@ class RestrictedPodsTest {
     }
 
     /** Without its service account, which is made with the pool and is no part of pod security. */
-    private static Pod pod(HasMetadata child, PodTemplateSpec template) {
+    private static Pod pod(HasMetadata child, PodTemplateSpec template, String level) {
         return new PodBuilder()
                 .withNewMetadata()
                 .withName(child.getMetadata().getName())
-                .withNamespace(NAMESPACE)
+                .withNamespace(namespace(level))
                 .withLabels(template.getMetadata().getLabels())
                 .endMetadata()
                 .withSpec(template.getSpec().toBuilder()
@@ -157,5 +195,9 @@ class RestrictedPodsTest {
                         .withAutomountServiceAccountToken(false)
                         .build())
                 .build();
+    }
+
+    private static String namespace(String level) {
+        return level + "-pods";
     }
 }
