@@ -31,7 +31,13 @@ public record RollStatus(
         String reason,
 
         @JsonPropertyDescription("The steps that are under way.") @Size(max = UpgradeSpec.MAX_UNAVAILABLE_MAX)
-        List<RollStepStatus> steps) {
+        List<RollStepStatus> steps,
+
+        @JsonPropertyDescription(
+                "The image masters go back to where that is another one than from: the one they took because none of them ran with"
+                        + " from. Absent: from.")
+        @Size(max = 512)
+        String mastersFrom) {
 
     private static final int REASON_LENGTH_MAX = 4096;
 
@@ -43,16 +49,26 @@ public record RollStatus(
 
     /** The same upgrade in another phase, with no step under way. */
     public RollStatus in(RollPhase next, String now, String why) {
-        return new RollStatus(image, from, next, mode, now, why, List.of());
+        return new RollStatus(image, from, next, mode, now, why, List.of(), mastersFrom);
     }
 
     /** The same upgrade with other steps under way. */
     public RollStatus with(List<RollStepStatus> others) {
-        return new RollStatus(image, from, phase, mode, since, reason, others);
+        return new RollStatus(image, from, phase, mode, since, reason, others, mastersFrom);
     }
 
     /** The same upgrade, begun in earnest. */
     public RollStatus begun(RollMode how, String now) {
-        return new RollStatus(image, from, RollPhase.ROLLING, how, now, null, List.of());
+        return new RollStatus(image, from, RollPhase.ROLLING, how, now, null, List.of(), mastersFrom);
+    }
+
+    /** The same upgrade, whose masters go back to another image than its storage nodes do, or to the same for null. */
+    public RollStatus withMastersFrom(String other) {
+        return new RollStatus(image, from, phase, mode, since, reason, steps, other);
+    }
+
+    /** What masters go back to. */
+    public String wayBackOfMasters() {
+        return mastersFrom == null ? from : mastersFrom;
     }
 }

@@ -7,6 +7,7 @@ import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.RollStepStatus;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
+import dev.kvpool.operator.pool.roll.RollWords;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -47,12 +48,10 @@ final class RollNotices {
                         new Notice(EventReason.UPGRADE_BLOCKED, "No upgrade %s: %s.".formatted(ways, roll.reason())));
             case GOING_BACK ->
                 notices.add(new Notice(
-                        EventReason.UPGRADE_GOES_BACK,
-                        "The pool goes back from %s to %s: %s.".formatted(roll.image(), roll.from(), roll.reason())));
+                        EventReason.UPGRADE_GOES_BACK, RollWords.goingBack(roll).message()));
             case FAILED ->
                 notices.add(new Notice(
-                        EventReason.UPGRADE_FAILED,
-                        "The pool is back at %s: %s.".formatted(roll.from(), roll.reason())));
+                        EventReason.UPGRADE_FAILED, "%s: %s.".formatted(RollWords.backAt(roll), roll.reason())));
             case PREFLIGHT, FINALISING -> {}
         }
     }

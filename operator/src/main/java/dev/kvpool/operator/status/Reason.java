@@ -219,7 +219,7 @@ public enum Reason {
             TRUE,
             "VersionRefused",
             "The wanted image does not fit the pool, or could not be asked; the message names both sides and the way out."
-                    + " Nothing was restarted."),
+                    + " The pool stays as it is."),
     GOING_BACK(
             UPGRADE_BLOCKED,
             TRUE,
@@ -230,7 +230,8 @@ public enum Reason {
             UPGRADE_BLOCKED,
             TRUE,
             "UpgradeFailed",
-            "A step of the upgrade failed; the pool runs what it ran before, and the image is not tried again."),
+            "A step of the upgrade failed; the pool runs what it ran before, but for masters of which none ran with that, and the image"
+                    + " is not tried again."),
 
     NO_DRAIN(DRAINING, FALSE, "NoDrain", "No storage node is to go."),
     DRAIN_WAITS(

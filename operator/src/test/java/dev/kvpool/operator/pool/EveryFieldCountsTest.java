@@ -155,7 +155,14 @@ class EveryFieldCountsTest {
     /** The status of a pool whose preflight is under way. */
     private static KvCachePoolStatus asking() {
         RollStatus roll = new RollStatus(
-                PoolSketch.IMAGE, "kvpool:before", RollPhase.PREFLIGHT, null, PoolSketch.NOON.toString(), null, null);
+                PoolSketch.IMAGE,
+                "kvpool:before",
+                RollPhase.PREFLIGHT,
+                null,
+                PoolSketch.NOON.toString(),
+                null,
+                null,
+                null);
         return PoolSketch.statusWith(roll);
     }
 

@@ -271,7 +271,7 @@ class EveryReasonIsProducedTest {
 
     private static RollStatus roll(RollPhase phase) {
         return new RollStatus(
-                "kvpool:9", PoolSketch.IMAGE, phase, RollMode.WARM, PoolSketch.NOON.toString(), "why", List.of());
+                "kvpool:9", PoolSketch.IMAGE, phase, RollMode.WARM, PoolSketch.NOON.toString(), "why", List.of(), null);
     }
 
     private static RollStepStatus step() {

@@ -16,7 +16,14 @@ class PreflightJobTest {
     @CsvSource({"'', 0 1 2", "2, 0 1", "1 2, 0"})
     void mastersThatRunAreAsked(String broken, String asked) {
         RollStatus roll = new RollStatus(
-                "kvpool:next", PoolSketch.IMAGE, RollPhase.PREFLIGHT, null, PoolSketch.NOON.toString(), null, null);
+                "kvpool:next",
+                PoolSketch.IMAGE,
+                RollPhase.PREFLIGHT,
+                null,
+                PoolSketch.NOON.toString(),
+                null,
+                null,
+                null);
         PoolSketch sketch = new PoolSketch(
                         "{image: 'kvpool:next', masters: {replicas: 3}, storage: [{name: a, capacity: 1Gi}]}")
                 .status(PoolSketch.statusWith(roll))

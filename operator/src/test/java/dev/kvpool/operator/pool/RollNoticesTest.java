@@ -54,7 +54,7 @@ class RollNoticesTest {
 
     private static KvCachePoolStatus status(RollPhase phase, RollStepStatus... steps) {
         return PoolSketch.statusWith(
-                new RollStatus("kvpool:2", "kvpool:1", phase, RollMode.WARM, NOON, "why", List.of(steps)));
+                new RollStatus("kvpool:2", "kvpool:1", phase, RollMode.WARM, NOON, "why", List.of(steps), null));
     }
 
     private static RollStepStatus step(String pod) {

@@ -49,7 +49,8 @@ class StatusSizeTest {
                 RollMode.WARM,
                 "2026-01-01T11:00:00Z",
                 LONG,
-                List.of());
+                List.of(),
+                PoolSketch.IMAGE);
 
         KvCachePoolStatus status = next(pool("away", LONG, NODES_OF_SET - 50), PoolSketch.statusWith(roll));
 

@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 /** Which steps are begun next, if any. */
 final class Choice {
     private final RollView view;
-    private final String target;
+    private final Target target;
     private final boolean drained;
 
     /** Storage nodes that are to run the target, the first by name left out when the spec wants some kept. */
@@ -20,7 +20,7 @@ final class Choice {
 
     private final int kept;
 
-    Choice(RollView view, String target, int keep, boolean drained) {
+    Choice(RollView view, Target target, int keep, boolean drained) {
         this.view = view;
         this.target = target;
         this.drained = drained;
@@ -41,14 +41,15 @@ final class Choice {
 
     /** Everything that is still to be brought to the target. */
     List<Instance> pending() {
-        return Stream.concat(view.masters().stream(), storage.stream())
-                .filter(instance -> !instance.runs(target))
+        return Stream.concat(
+                        view.masters().stream().filter(master -> !master.runs(target.masters())),
+                        storage.stream().filter(node -> !node.runs(target.storage())))
                 .toList();
     }
 
     /** Whether the upgrade cannot be finished, because the spec wants some storage nodes kept. */
     boolean keepsSome() {
-        return view.storage().subList(0, kept).stream().anyMatch(instance -> !instance.runs(target));
+        return view.storage().subList(0, kept).stream().anyMatch(node -> !node.runs(target.storage()));
     }
 
     String kept() {
@@ -70,8 +71,9 @@ final class Choice {
         if (underWay.stream().anyMatch(step -> view.isMaster(step.pod()))) {
             return Next.waitFor("one master at a time, and none beside a storage node");
         }
-        List<Instance> masters =
-                view.masters().stream().filter(master -> !master.runs(target)).toList();
+        List<Instance> masters = view.masters().stream()
+                .filter(master -> !master.runs(target.masters()))
+                .toList();
         if (!masters.isEmpty()) {
             return underWay.isEmpty() ? master(masters) : Next.waitFor("storage nodes that are under way come first");
         }
@@ -98,7 +100,7 @@ final class Choice {
             room = Math.min(room, roomToEmpty(underWay));
         }
         List<RollStepStatus> steps = storage.reversed().stream()
-                .filter(node -> !node.runs(target) && !isUnderWay(node, underWay))
+                .filter(node -> !node.runs(target.storage()) && !isUnderWay(node, underWay))
                 .limit(Math.max(0, room))
                 .map(node -> Steps.begin(view, node, drained ? RollStepKind.DRAIN : RollStepKind.RESTART))
                 .toList();

@@ -13,14 +13,14 @@ import java.util.Optional;
  */
 final class Judgement {
     private final RollView view;
-    private final String target;
+    private final Target target;
     private final boolean back;
     private final TakeBack takeBack;
 
     /**
      * @param back whether the pool goes back: then no step fails any more, since there is nothing else to go to
      */
-    Judgement(RollView view, String target, boolean back) {
+    Judgement(RollView view, Target target, boolean back) {
         this.view = view;
         this.target = target;
         this.back = back;
@@ -42,7 +42,7 @@ final class Judgement {
     private static final Verdict WAIT = new Verdict.Under(List.of());
 
     Verdict of(RollStepStatus step) {
-        if (back && takeBack.concerns(step, target)) {
+        if (back && takeBack.concerns(step, target.storage())) {
             return takeBack.judge(step);
         }
         Optional<Instance> instance = view.instance(step);
@@ -82,7 +82,7 @@ final class Judgement {
             return verdict;
         }
         boolean restarted = view.instance(step)
-                .filter(instance -> instance.runs(target) && instance.ready() && !instance.leaving())
+                .filter(instance -> instance.runs(imageOf(instance)) && instance.ready() && !instance.leaving())
                 .isPresent();
         return restarted || step.kind() == RollStepKind.HAND_OVER
                 ? new Verdict.Done()
@@ -91,13 +91,18 @@ final class Judgement {
                         .orElseGet(Verdict.Done::new);
     }
 
+    private String imageOf(Instance instance) {
+        return target.of(view.isMaster(instance.pod()));
+    }
+
     private Verdict restart(RollStepStatus step, Instance instance) {
         boolean samePod = instance.uid().equals(step.uid());
-        if (!instance.runs(target)) {
+        if (!instance.runs(imageOf(instance))) {
             // A pod that was made anew meanwhile counts its restarts from 0, which must be written down before it is
             // touched.
             return samePod
-                    ? new Verdict.Under(List.of(new RollAction.SetImage(instance.pod(), instance.uid(), target)))
+                    ? new Verdict.Under(
+                            List.of(new RollAction.SetImage(instance.pod(), instance.uid(), imageOf(instance))))
                     : new Verdict.Becomes(again(step, instance));
         }
         boolean another = !samePod || instance.restarts() > step.restarts();
@@ -108,8 +113,9 @@ final class Judgement {
         if (instance.uid().equals(step.uid())) {
             return new Verdict.Under(List.of(new RollAction.DeletePod(instance.pod(), instance.uid())));
         }
-        if (!instance.runs(target)) {
-            return new Verdict.Under(List.of(new RollAction.SetImage(instance.pod(), instance.uid(), target)));
+        if (!instance.runs(imageOf(instance))) {
+            return new Verdict.Under(
+                    List.of(new RollAction.SetImage(instance.pod(), instance.uid(), imageOf(instance))));
         }
         return instance.ready() && isBack(step, instance).isPresent() ? new Verdict.Done() : WAIT;
     }

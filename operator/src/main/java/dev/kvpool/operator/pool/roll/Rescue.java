@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
+import dev.kvpool.api.v1alpha1.RollStatus;
 import java.util.List;
 import java.util.Optional;
 
@@ -23,10 +24,30 @@ final class Rescue {
                 && view.masters().stream().noneMatch(Instance::ready);
     }
 
+    /** Once it is written down what masters go back to: not to what none of them ran with. */
     List<RollAction> actions(String image) {
         return view.masters().stream()
                 .filter(master -> !master.runs(image) && !master.leaving())
                 .map(master -> (RollAction) new RollAction.SetImage(master.pod(), master.uid(), image))
+                .toList();
+    }
+
+    /**
+     * What an upgrade that begins now leaves of the image that masters took unasked: they go back to it when one leads with it, and
+     * so is known to run.
+     */
+    RollStatus proven(RollStatus roll) {
+        boolean leads = view.masters().stream()
+                .anyMatch(master -> view.leads(master.pod()) && master.runs(roll.wayBackOfMasters()));
+        return leads ? roll : roll.withMastersFrom(null);
+    }
+
+    /** Masters that were made anew, for which the masters' set has the image that does not run, take the one that does. */
+    List<RollAction> again(RollStatus roll) {
+        return view.masters().stream()
+                .filter(master ->
+                        roll.mastersFrom() != null && master.runs(roll.from()) && !master.ready() && !master.leaving())
+                .map(master -> (RollAction) new RollAction.SetImage(master.pod(), master.uid(), roll.mastersFrom()))
                 .toList();
     }
 

@@ -20,9 +20,11 @@ public final class Roll {
 
     private final RollView view;
     private final String now;
+    private final RollWords words;
 
     private Roll(RollView view) {
         this.view = view;
+        this.words = new RollWords(view);
         this.now = view.now().toString();
     }
 
@@ -34,18 +36,8 @@ public final class Roll {
     /** The pool as it is, with nothing decided: for a pool that must not be touched. */
     public static RollPlan rest(RollView view) {
         Roll roll = new Roll(view);
-        Finding finding = view.status().map(Roll::findingAtRest).orElseGet(roll::none);
+        Finding finding = view.status().map(roll.words::atRest).orElseGet(roll.words::none);
         return roll.still(view.status(), view.stable(), finding);
-    }
-
-    private static Finding findingAtRest(RollStatus roll) {
-        return switch (roll.phase()) {
-            case BLOCKED -> blockedFinding(roll);
-            case FAILED -> failedFinding(roll);
-            case PREFLIGHT, ROLLING, FINALISING, GOING_BACK ->
-                new Finding(
-                        Reason.UPGRADE_PAUSED, sentence(roll) + " It waits, as nothing of the pool is changed now.");
-        };
     }
 
     private RollPlan idle() {
@@ -54,7 +46,7 @@ public final class Roll {
         }
         boolean same = view.stable().equals(view.wanted());
         if (same && view.all().allMatch(instance -> instance.runs(view.wanted()))) {
-            return finalised(Optional.empty(), view.stable(), none());
+            return finalised(Optional.empty(), view.stable(), words.none());
         }
         if (view.options().paused()) {
             return still(
@@ -67,8 +59,8 @@ public final class Roll {
         }
         RollPhase first = same ? RollPhase.ROLLING : RollPhase.PREFLIGHT;
         RollMode mode = same ? RollMode.WARM : null;
-        RollStatus begun = new RollStatus(view.wanted(), view.stable(), first, mode, now, null, List.of());
-        return still(Optional.of(begun), view.stable(), upgrading(begun, "is about to begin"));
+        RollStatus begun = new RollStatus(view.wanted(), view.stable(), first, mode, now, null, List.of(), null);
+        return still(Optional.of(begun), view.stable(), RollWords.upgrading(begun, "is about to begin"));
     }
 
     /** Without anything to lose and anybody to ask: also the way out for a pool whose first image does not work. */
@@ -79,7 +71,7 @@ public final class Roll {
                 view.wanted(),
                 view.wanted(),
                 Optional.empty(),
-                none());
+                words.none());
     }
 
     private RollPlan goOn(RollStatus roll) {
@@ -87,13 +79,18 @@ public final class Roll {
             return wishChanged(roll);
         }
         return switch (roll.phase()) {
-            case PREFLIGHT -> preflight(roll);
+            case PREFLIGHT -> withWorkingMasters(roll, preflight(roll));
             case ROLLING -> rolling(roll);
             case GOING_BACK -> goingBack(roll);
             case FINALISING -> finalising(roll);
-            case BLOCKED -> blocked(roll);
-            case FAILED -> failed(roll);
+            case BLOCKED -> withWorkingMasters(roll, blocked(roll));
+            case FAILED -> withWorkingMasters(roll, failed(roll));
         };
+    }
+
+    /** Where no steps are under way, which bring back what is broken before all else. */
+    private RollPlan withWorkingMasters(RollStatus roll, RollPlan plan) {
+        return plan.actions().isEmpty() ? plan.with(new Rescue(view).again(roll)) : plan;
     }
 
     /** What the pool goes back to does not run either, and the spec names a third image. */
@@ -105,7 +102,10 @@ public final class Roll {
     private RollPlan wishChanged(RollStatus roll) {
         if (roll.phase() == RollPhase.FINALISING && view.stable().equals(roll.image())) {
             // It may speak and write the new versions by now: whether it can go back a new preflight must say.
-            return still(Optional.empty(), view.stable(), upgrading(roll, "is done; the spec asks for another one"));
+            return still(
+                    Optional.empty(),
+                    view.stable(),
+                    RollWords.upgrading(roll, "is done; the spec asks for another one"));
         }
         boolean touched = roll.phase() == RollPhase.ROLLING
                 || roll.phase() == RollPhase.GOING_BACK
@@ -113,15 +113,25 @@ public final class Roll {
                 || !roll.steps().isEmpty()
                 || view.all().anyMatch(instance -> !instance.runs(roll.from()));
         if (!touched) {
-            return still(Optional.empty(), roll.from(), none());
+            return still(Optional.empty(), roll.from(), words.none());
         }
         boolean takenBack = view.wanted().equals(roll.from());
         List<RollStepStatus> remains = new TakeBack(view).remainsOf(roll.steps());
         RollStatus next = takenBack
                 ? roll.in(RollPhase.GOING_BACK, now, "the spec asks for " + roll.from() + " again")
                         .with(remains)
-                : new RollStatus(view.wanted(), roll.from(), RollPhase.PREFLIGHT, roll.mode(), now, null, remains);
-        return still(Optional.of(next), roll.from(), upgrading(next, "follows the changed spec"));
+                        // Whoever asks for it wants the masters to try it again.
+                        .withMastersFrom(null)
+                : new RollStatus(
+                        view.wanted(),
+                        roll.from(),
+                        RollPhase.PREFLIGHT,
+                        roll.mode(),
+                        now,
+                        null,
+                        remains,
+                        roll.mastersFrom());
+        return still(Optional.of(next), roll.from(), RollWords.upgrading(next, "follows the changed spec"));
     }
 
     private RollPlan preflight(RollStatus roll) {
@@ -134,7 +144,7 @@ public final class Roll {
             return still(
                     Optional.of(view.isOverdue(roll.since()) ? fromNow(roll) : roll),
                     roll.from(),
-                    upgrading(roll, "waits until the leader sees storage node " + unseen.get()));
+                    RollWords.upgrading(roll, "waits until the leader sees storage node " + unseen.get()));
         }
         if (!roll.steps().isEmpty()) {
             Steps.Outcome left = new Steps(view).settle(roll);
@@ -146,7 +156,7 @@ public final class Roll {
                     roll.from(),
                     roll.from(),
                     Optional.empty(),
-                    upgrading(roll, "begins when what was under way is over: " + left.sentence()));
+                    RollWords.upgrading(roll, "begins when what was under way is over: " + left.sentence()));
         }
         Optional<PreflightSeen> job =
                 view.preflight().filter(seen -> seen.image().equals(roll.image()));
@@ -160,12 +170,12 @@ public final class Roll {
             case RUNNING ->
                 asking(
                         roll,
-                        upgrading(
+                        RollWords.upgrading(
                                 roll,
                                 "is being checked by a Job with the new image%s. %s".formatted(notAsked(), reason)));
             case FAILED -> {
                 RollStatus next = roll.in(RollPhase.BLOCKED, now, "the preflight failed: " + reason);
-                yield asking(next, blockedFinding(next));
+                yield asking(next, words.blocked(next));
             }
             case ANSWERED -> answered(roll, job.orElseThrow());
         };
@@ -177,7 +187,10 @@ public final class Roll {
                         .formatted(view.options().stepTimeout())
                 : "";
         RollStatus next = view.isOverdue(roll.since()) && !rescue.isNeeded() ? fromNow(roll) : roll;
-        return still(Optional.of(next), roll.from(), upgrading(roll, "waits for a leader that can be asked" + way));
+        return still(
+                Optional.of(next),
+                roll.from(),
+                RollWords.upgrading(roll, "waits for a leader that can be asked" + way));
     }
 
     /** The time of the Job does not begin before somebody can be asked. */
@@ -186,31 +199,36 @@ public final class Roll {
     }
 
     private RollPlan rescued(RollStatus roll, Rescue rescue) {
+        boolean written = roll.image().equals(roll.mastersFrom());
         return new RollPlan(
-                Optional.of(fromNow(roll)),
-                rescue.actions(roll.image()),
+                Optional.of(written ? fromNow(roll) : roll.withMastersFrom(roll.image())),
+                written ? rescue.actions(roll.image()) : List.of(),
                 roll.from(),
                 roll.from(),
                 Optional.empty(),
-                upgrading(
+                RollWords.upgrading(
                         roll, "begins with masters that take the new image, as none of them runs that could be asked"));
     }
 
     private RollPlan answered(RollStatus roll, PreflightSeen job) {
         RollStatus next = switch (job.verdict()) {
             // What an unfinished upgrade has emptied already may be written as the image to go back to cannot read it.
-            case "rolling-warm" -> roll.begun(roll.mode() == RollMode.DRAINED ? RollMode.DRAINED : RollMode.WARM, now);
+            case "rolling-warm" -> begun(roll, roll.mode() == RollMode.DRAINED ? RollMode.DRAINED : RollMode.WARM);
             case "rolling-drained" ->
                 onlyNode()
                         .map(node -> roll.in(RollPhase.BLOCKED, now, node))
-                        .orElseGet(() -> roll.begun(RollMode.DRAINED, now));
+                        .orElseGet(() -> begun(roll, RollMode.DRAINED));
             default -> roll.in(RollPhase.BLOCKED, now, job.reason());
         };
         return asking(
                 next,
                 next.phase() == RollPhase.BLOCKED
-                        ? blockedFinding(next)
-                        : upgrading(next, "begins: " + job.reason() + notAsked()));
+                        ? words.blocked(next)
+                        : RollWords.upgrading(next, "begins: " + job.reason() + notAsked()));
+    }
+
+    private RollStatus begun(RollStatus roll, RollMode mode) {
+        return new Rescue(view).proven(roll).begun(mode, now);
     }
 
     /** Masters that do not run know no node and no client that others could not know, and would never answer. */
@@ -246,15 +264,20 @@ public final class Roll {
     }
 
     private RollPlan rolling(RollStatus roll) {
-        Steps.Outcome outcome =
-                new Steps(view).advance(roll, roll.image(), view.options().partition());
+        Steps.Outcome outcome = new Steps(view)
+                .advance(roll, Target.of(roll.image()), view.options().partition());
         String storageImage = roll.mode() == RollMode.DRAINED ? roll.image() : roll.from();
         if (outcome.failure().isPresent()) {
             RollStatus next = roll.in(
                             RollPhase.GOING_BACK, now, outcome.failure().get())
                     .with(new TakeBack(view).remainsOf(roll.steps()));
             return new RollPlan(
-                    Optional.of(next), List.of(), roll.from(), roll.from(), Optional.empty(), goingBackFinding(next));
+                    Optional.of(next),
+                    List.of(),
+                    roll.from(),
+                    roll.from(),
+                    Optional.empty(),
+                    RollWords.goingBack(next));
         }
         RollStatus next = outcome.finished() ? roll.in(RollPhase.FINALISING, now, null) : roll.with(outcome.steps());
         Reason reason = view.options().paused() && outcome.steps().isEmpty() ? Reason.UPGRADE_PAUSED : Reason.UPGRADING;
@@ -264,18 +287,20 @@ public final class Roll {
                 roll.from(),
                 storageImage,
                 Optional.empty(),
-                new Finding(reason, sentence(roll) + " " + outcome.sentence()));
+                new Finding(reason, RollWords.rolls(roll) + " " + outcome.sentence()));
     }
 
     /** Everything that went over goes back by the same steps. It does not give up: there is nothing else to go to. */
     private RollPlan goingBack(RollStatus roll) {
-        Steps.Outcome outcome = new Steps(view).advance(roll, roll.from(), 0);
+        Target target = new Target(roll.wayBackOfMasters(), roll.from());
+        Steps.Outcome outcome = new Steps(view).advance(roll, target, 0);
         Optional<RollStatus> next = !outcome.finished()
                 ? Optional.of(roll.with(outcome.steps()))
                 : view.wanted().equals(roll.image())
                         ? Optional.of(roll.in(RollPhase.FAILED, now, roll.reason()))
                         : Optional.empty();
-        Finding finding = outcome.finished() && next.isPresent() ? failedFinding(next.get()) : goingBackFinding(roll);
+        Finding finding =
+                outcome.finished() && next.isPresent() ? RollWords.failed(next.get()) : RollWords.goingBack(roll);
         return new RollPlan(
                 next,
                 outcome.actions(),
@@ -293,7 +318,7 @@ public final class Roll {
         boolean kept = view.stable().equals(roll.image());
         boolean done = kept && new Finalising(view).action().isEmpty();
         Optional<RollStatus> next = done ? Optional.empty() : Optional.of(roll);
-        Finding finding = done ? none() : upgrading(roll, "is being finished");
+        Finding finding = done ? words.none() : RollWords.upgrading(roll, "is being finished");
         return kept ? finalised(next, roll.image(), finding) : still(next, roll.image(), finding);
     }
 
@@ -306,11 +331,11 @@ public final class Roll {
         boolean again = !view.options().paused()
                 && Duration.between(Instant.parse(roll.since()), view.now()).compareTo(ASK_AGAIN) >= 0;
         RollStatus next = again ? roll.in(RollPhase.PREFLIGHT, now, roll.reason()) : roll;
-        return still(Optional.of(next), roll.from(), blockedFinding(roll));
+        return still(Optional.of(next), roll.from(), words.blocked(roll));
     }
 
     private RollPlan failed(RollStatus roll) {
-        return still(Optional.of(roll), roll.from(), failedFinding(roll));
+        return still(Optional.of(roll), roll.from(), RollWords.failed(roll));
     }
 
     private RollPlan asking(RollStatus next, Finding finding) {
@@ -327,49 +352,5 @@ public final class Roll {
 
     private RollPlan still(Optional<RollStatus> next, String image, Finding finding) {
         return new RollPlan(next, List.of(), image, image, Optional.empty(), finding);
-    }
-
-    private Finding none() {
-        String offer = view.offered()
-                .map(image -> " The operator would now make new pools with %s; set spec.version to go over to it."
-                        .formatted(image))
-                .orElse("");
-        String heldBack = new Finalising(view).heldBack().orElse("");
-        return new Finding(Reason.NO_UPGRADE, "The pool runs %s.%s%s".formatted(view.stable(), heldBack, offer));
-    }
-
-    private static Finding upgrading(RollStatus roll, String what) {
-        return new Finding(
-                Reason.UPGRADING, "The upgrade from %s to %s %s.".formatted(roll.from(), roll.image(), what.strip()));
-    }
-
-    private static String sentence(RollStatus roll) {
-        return "The pool goes over from %s to %s, %s."
-                .formatted(
-                        roll.from(),
-                        roll.image(),
-                        roll.mode() == RollMode.DRAINED ? "each storage node emptied before" : "warm");
-    }
-
-    private static Finding blockedFinding(RollStatus roll) {
-        return new Finding(
-                Reason.VERSION_REFUSED,
-                "The pool stays at %s and nothing was restarted: %s cannot follow it: %s. Set spec.version or spec.image to"
-                                .formatted(roll.from(), roll.image(), roll.reason())
-                        + " one that can, or back; this is looked at again every few minutes.");
-    }
-
-    private static Finding goingBackFinding(RollStatus roll) {
-        return new Finding(
-                Reason.GOING_BACK,
-                "The pool goes back from %s to %s: %s.".formatted(roll.image(), roll.from(), roll.reason()));
-    }
-
-    private static Finding failedFinding(RollStatus roll) {
-        return new Finding(
-                Reason.UPGRADE_FAILED,
-                "The pool is back at %s; %s is not tried again: %s. Set spec.version or spec.image to another one, or to %s"
-                                .formatted(roll.from(), roll.image(), roll.reason(), roll.from())
-                        + " and then to this one again.");
     }
 }

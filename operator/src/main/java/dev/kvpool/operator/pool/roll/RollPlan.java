@@ -28,6 +28,11 @@ public record RollPlan(
         actions = List.copyOf(actions);
     }
 
+    /** The same, with other things done at once. */
+    RollPlan with(List<RollAction> others) {
+        return new RollPlan(next, others, mastersImage, storageImage, preflight, finding);
+    }
+
     /** The image a preflight Job shall ask for. */
     public Optional<String> preflightImage() {
         return preflight.map(PreflightQuestion::image);

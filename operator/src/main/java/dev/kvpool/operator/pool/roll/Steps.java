@@ -46,7 +46,7 @@ final class Steps {
      *
      * @param keep how many storage nodes keep the image they have
      */
-    Outcome advance(RollStatus roll, String target, int keep) {
+    Outcome advance(RollStatus roll, Target target, int keep) {
         boolean back = isBack(roll);
         Judgement judgement = new Judgement(view, target, back);
         List<RollStepStatus> goOn = new ArrayList<>();

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -86,6 +87,90 @@ class RescueTest {
         pool.master("m-0").knowsNot.clear();
         play(pool, 1);
         assertThat(pool.images()).containsExactly(NEW);
+    }
+
+    @Test
+    void mastersDoNotGoBackToAnImageThatNoneOfThemRanWith() {
+        RollPool pool = rescued();
+        pool.node("s-1").losesAtReturn = 7L;
+
+        pool.rounds(ENOUGH);
+
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
+        assertThat(pool.done).contains("s-1 " + NEW, "s-1 " + OLD).doesNotContain("m-0 " + OLD, "m-1 " + OLD);
+        assertThat(pool.plan().finding().message())
+                .startsWith("Storage nodes are back at kvpool:1, and masters stay at kvpool:2, as none of them ran with"
+                        + " kvpool:1; kvpool:2 is not tried again: s-1 came back without 7 of its objects");
+        assertThat(pool.mastersAway()).isZero();
+        assertThat(pool.node("s-1").running).isEqualTo(OLD);
+    }
+
+    @Test
+    void aMasterMadeAnewAfterThatTakesTheImageThatRuns() {
+        RollPool pool = rescued();
+        pool.node("s-1").losesAtReturn = 7L;
+        pool.rounds(ENOUGH);
+
+        pool.master("m-1").runNow(OLD);
+        pool.rounds(10);
+
+        assertThat(pool.master("m-1").running).isEqualTo(NEW);
+        assertThat(pool.mastersAway()).isZero();
+    }
+
+    @Test
+    void anotherImageThatFailsAfterThatTakesMastersBackToTheOneThatRan() {
+        RollPool pool = rescued();
+        pool.node("s-1").losesAtReturn = 7L;
+        pool.rounds(ENOUGH).want("kvpool:3").rounds(ENOUGH);
+
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
+        assertThat(pool.done).contains("m-0 kvpool:3", "m-1 kvpool:3").doesNotContain("m-0 " + OLD, "m-1 " + OLD);
+        assertThat(pool.master("m-0").running).isEqualTo(NEW);
+
+        pool.node("s-1").losesAtReturn = 0L;
+        pool.want("kvpool:4").rounds(ENOUGH);
+        assertThat(pool.images()).containsExactly("kvpool:4");
+        assertThat(pool.status()).isEmpty();
+    }
+
+    @Test
+    void mastersThatRunAgainBeforeTheyAreRescuedGoBackLikeAllOthers() {
+        RollPool pool = upgrading()
+                .badForMasters(OLD)
+                .rounds(3)
+                .later(Duration.ofMinutes(11))
+                .rounds(1);
+        assertThat(pool.status().map(RollStatus::mastersFrom)).hasValue(NEW);
+        assertThat(pool.done).as("before it is written down").isEmpty();
+
+        pool.good(OLD);
+        pool.master("m-0").runNow(OLD);
+        pool.master("m-1").runNow(OLD);
+        pool.node("s-1").losesAtReturn = 7L;
+        pool.rounds(ENOUGH);
+
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.FAILED);
+        assertThat(pool.images()).containsExactly(OLD);
+    }
+
+    @Test
+    void whatIsRefusedAfterARescueSaysWhoRunsWhat() {
+        RollPool pool = rescued().preflight("refused").rounds(10);
+
+        assertThat(pool.plan().finding().reason()).isEqualTo(Reason.VERSION_REFUSED);
+        assertThat(pool.plan().finding().message())
+                .startsWith(
+                        "The pool stays as it is, with m-0, m-1 at kvpool:2 and everything else at kvpool:1: kvpool:2 cannot"
+                                + " follow it: because.");
+    }
+
+    /** Masters have taken the new image unasked, and storage nodes run the earlier one. */
+    private static RollPool rescued() {
+        RollPool pool = upgrading().preflight("").badForMasters(OLD).rounds(3);
+        pool.later(Duration.ofMinutes(11)).rounds(10);
+        assertThat(pool.done).containsExactly("m-0 " + NEW, "m-1 " + NEW);
+        return pool.preflight("rolling-warm");
     }
 
     private static RollPool upgrading() {

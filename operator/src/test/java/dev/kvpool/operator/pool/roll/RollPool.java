@@ -27,6 +27,7 @@ public final class RollPool {
     private final List<RollMember> masters = new ArrayList<>();
     private final List<RollMember> storage = new ArrayList<>();
     private final Set<String> badImages = new HashSet<>();
+    private final Set<String> badForMasters = new HashSet<>();
     private Optional<RollStatus> status = Optional.empty();
     private UpgradeSpec options = DEFAULTS;
     private String wanted = OLD;
@@ -76,6 +77,12 @@ public final class RollPool {
         return this;
     }
 
+    /** Masters with this image never get ready; storage nodes do. */
+    RollPool badForMasters(String image) {
+        badForMasters.add(image);
+        return this;
+    }
+
     /** Storage nodes whose nodes of the cluster were cordoned, and that wait for their turn. */
     RollPool emptiedFirst(String... ids) {
         emptiedFirst = List.of(ids);
@@ -84,6 +91,7 @@ public final class RollPool {
 
     RollPool good(String image) {
         badImages.remove(image);
+        badForMasters.remove(image);
         return this;
     }
 
@@ -172,13 +180,17 @@ public final class RollPool {
     }
 
     Set<String> images() {
-        return images(masters.size() + storage.size());
+        Set<String> images = new HashSet<>(imagesOfMasters());
+        images.addAll(imagesOfStorage());
+        return images;
     }
 
-    private Set<String> images(int count) {
-        List<RollMember> all = new ArrayList<>(masters);
-        all.addAll(storage);
-        return all.subList(0, count).stream().map(member -> member.running).collect(Collectors.toSet());
+    Set<String> imagesOfMasters() {
+        return masters.stream().map(master -> master.running).collect(Collectors.toSet());
+    }
+
+    Set<String> imagesOfStorage() {
+        return storage.stream().map(node -> node.running).collect(Collectors.toSet());
     }
 
     long storageAway() {
@@ -359,7 +371,9 @@ public final class RollPool {
 
     private void tick() {
         now = now.plusSeconds(2);
-        masters.forEach(master -> master.tick(now, badImages));
+        Set<String> bad = new HashSet<>(badImages);
+        bad.addAll(badForMasters);
+        masters.forEach(master -> master.tick(now, bad));
         storage.forEach(node -> node.tick(now, badImages));
         if (!leader.ready) {
             takeOver();

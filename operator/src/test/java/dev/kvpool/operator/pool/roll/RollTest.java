@@ -74,9 +74,25 @@ class RollTest {
         assertThat(pool.done).isEmpty();
         assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.BLOCKED);
         assertThat(pool.plan().finding().reason()).isEqualTo(Reason.VERSION_REFUSED);
-        assertThat(pool.plan().finding().message()).contains(OLD, NEW, "because", "Set spec.version or spec.image");
+        assertThat(pool.plan().finding().message())
+                .startsWith(
+                        "The pool stays at kvpool:1 and nothing was restarted: kvpool:2 cannot follow it: because. Set"
+                                + " spec.version or spec.image");
         assertThat(pool.plan().preflightImage()).isEmpty();
         assertThat(pool.stable()).isEqualTo(OLD);
+    }
+
+    @Test
+    void whatIsRefusedInTheMiddleOfAnUpgradeSaysWhoRunsWhat() {
+        RollPool pool = upgrading(2, 2).rounds(3).mastersRun(NEW);
+
+        pool.want("kvpool:3").preflight("refused").rounds(10);
+
+        assertThat(pool.plan().finding().reason()).isEqualTo(Reason.VERSION_REFUSED);
+        assertThat(pool.plan().finding().message())
+                .startsWith(
+                        "The pool stays as it is, with m-0, m-1 at kvpool:2 and everything else at kvpool:1: kvpool:3 cannot"
+                                + " follow it: because.");
     }
 
     @Test

@@ -64,9 +64,14 @@ class RollsAtRandomTest {
         assertThat(pool.status().map(RollStatus::phase))
                 .as("%s%n%s%n%s", story, pool.done, pool.plan())
                 .isIn(Optional.empty(), Optional.of(RollPhase.FAILED));
-        assertThat(pool.images())
+        assertThat(pool.imagesOfStorage())
                 .as("%s%n%s", story, pool.done)
                 .isEqualTo(Set.of(pool.status().map(RollStatus::from).orElse(pool.wanted())));
+        // Masters do not go back to what none of them ran with.
+        assertThat(pool.imagesOfMasters())
+                .as("%s%n%s", story, pool.done)
+                .isEqualTo(
+                        Set.of(pool.status().map(RollStatus::wayBackOfMasters).orElse(pool.wanted())));
         assertThat(pool.notTaking()).as("%s%n%s", story, pool.done).isZero();
     }
 

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.roll;
+
+import dev.kvpool.api.v1alpha1.RollMode;
+import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.operator.pool.NameList;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/** What condition UpgradeBlocked says, and events of the same matter. */
+public final class RollWords {
+    private final RollView view;
+
+    RollWords(RollView view) {
+        this.view = view;
+    }
+
+    Finding none() {
+        String offer = view.offered()
+                .map(image -> " The operator would now make new pools with %s; set spec.version to go over to it."
+                        .formatted(image))
+                .orElse("");
+        String heldBack = new Finalising(view).heldBack().orElse("");
+        return new Finding(Reason.NO_UPGRADE, "The pool runs %s.%s%s".formatted(view.stable(), heldBack, offer));
+    }
+
+    /** Of an upgrade of which nothing is done now. */
+    Finding atRest(RollStatus roll) {
+        return switch (roll.phase()) {
+            case BLOCKED -> blocked(roll);
+            case FAILED -> failed(roll);
+            case PREFLIGHT, ROLLING, FINALISING, GOING_BACK ->
+                new Finding(Reason.UPGRADE_PAUSED, rolls(roll) + " It waits, as nothing of the pool is changed now.");
+        };
+    }
+
+    /**
+     * @param what the end of the sentence
+     */
+    static Finding upgrading(RollStatus roll, String what) {
+        return new Finding(
+                Reason.UPGRADING, "The upgrade from %s to %s %s.".formatted(roll.from(), roll.image(), what.strip()));
+    }
+
+    /** What the pool goes over to, as a sentence. */
+    static String rolls(RollStatus roll) {
+        return "The pool goes over from %s to %s, %s."
+                .formatted(
+                        roll.from(),
+                        roll.image(),
+                        roll.mode() == RollMode.DRAINED ? "each storage node emptied before" : "warm");
+    }
+
+    Finding blocked(RollStatus roll) {
+        return new Finding(
+                Reason.VERSION_REFUSED,
+                "%s: %s cannot follow it: %s. Set spec.version or spec.image to one that can, or back; this is looked at again every few minutes."
+                        .formatted(stays(roll), roll.image(), roll.reason()));
+    }
+
+    /** An upgrade that was begun before, or a rescue, may have given some of the pool other images. */
+    private String stays(RollStatus roll) {
+        Map<String, List<String>> others = view.all()
+                .filter(instance -> !instance.runs(roll.from()))
+                .collect(Collectors.groupingBy(
+                        Instance::image, TreeMap::new, Collectors.mapping(Instance::pod, Collectors.toList())));
+        if (others.isEmpty()) {
+            return "The pool stays at %s and nothing was restarted".formatted(roll.from());
+        }
+        List<String> parts = new ArrayList<>();
+        others.forEach((image, pods) -> parts.add("%s at %s".formatted(NameList.of(pods), image)));
+        boolean all = view.all().noneMatch(instance -> instance.runs(roll.from()));
+        return "The pool stays as it is, with %s%s"
+                .formatted(String.join(" and ", parts), all ? "" : " and everything else at %s".formatted(roll.from()));
+    }
+
+    /** Of a pool that goes back. */
+    public static Finding goingBack(RollStatus roll) {
+        String way = roll.mastersFrom() == null
+                ? "The pool goes back from %s to %s".formatted(roll.image(), roll.from())
+                : "Storage nodes go back from %s to %s, and masters %s"
+                        .formatted(roll.image(), roll.from(), staying(roll));
+        return new Finding(Reason.GOING_BACK, "%s: %s.".formatted(way, roll.reason()));
+    }
+
+    static Finding failed(RollStatus roll) {
+        String wayOut = roll.mastersFrom() == null
+                ? "another one, or to %s and then to this one again".formatted(roll.from())
+                : "another one";
+        return new Finding(
+                Reason.UPGRADE_FAILED,
+                "%s; %s is not tried again: %s. Set spec.version or spec.image to %s."
+                        .formatted(backAt(roll), roll.image(), roll.reason(), wayOut));
+    }
+
+    /** Where a pool is that went back, as the beginning of a sentence. */
+    public static String backAt(RollStatus roll) {
+        return roll.mastersFrom() == null
+                ? "The pool is back at %s".formatted(roll.from())
+                : "Storage nodes are back at %s, and masters %s".formatted(roll.from(), staying(roll));
+    }
+
+    private static String staying(RollStatus roll) {
+        return "stay at %s, as none of them ran with %s".formatted(roll.mastersFrom(), roll.from());
+    }
+}
