@@ -35,9 +35,11 @@ public record AgentsSpec(
         @JsonPropertyDescription(
                 "Compute resources of an agent. Default: 100m CPU, 256Mi memory, and a limit of stagingSize plus 512Mi. A"
                         + " memory limit of your own must be above stagingSize.")
+        @Default("{}")
         ResourceSpec resources,
 
         @JsonPropertyDescription("The nodes with engines. Default: every node whose taints are tolerated.")
+        @Default("{}")
         SchedulingSpec scheduling) {
 
     public static final String PATH_DEFAULT = "/run/kvpool";

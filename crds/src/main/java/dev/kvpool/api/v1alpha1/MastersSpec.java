@@ -27,9 +27,10 @@ public record MastersSpec(
         @JsonPropertyDescription(
                 "Compute resources of a master. Default: 100m CPU and memory for the expected objects, 512Mi to 1Gi at least;"
                         + " status.sizing has the sum.")
+        @Default("{}")
         ResourceSpec resources,
 
-        @JsonPropertyDescription("Where masters may run. Default: spread over nodes where possible.")
+        @JsonPropertyDescription("Where masters may run. Default: spread over nodes where possible.") @Default("{}")
         SchedulingSpec scheduling) {
 
     public static final int REPLICAS_DEFAULT = 2;

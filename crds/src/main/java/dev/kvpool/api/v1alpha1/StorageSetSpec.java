@@ -114,9 +114,11 @@ public record StorageSetSpec(
                 "Compute resources of a storage node. Default: 100m CPU, and memory for the segment plus 1/16"
                         + " of it plus 512Mi for the process. A memory limit of your own must cover the"
                         + " segment too, since tmpfs counts against it, plus 1/128 of it plus 256Mi.")
+        @Default("{}")
         ResourceSpec resources,
 
         @JsonPropertyDescription("Where storage nodes may run. Default: spread over nodes where possible.")
+        @Default("{}")
         SchedulingSpec scheduling) {
 
     public static final int NAME_LENGTH_MAX = 20;

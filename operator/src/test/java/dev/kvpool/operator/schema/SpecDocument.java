@@ -54,6 +54,18 @@ public record SpecDocument(Map<String, Object> values) {
         return copy;
     }
 
+    /** A copy that lacks a field, all that is in it included; of lists on the way to it the first entry is taken. */
+    public SpecDocument without(String path) {
+        SpecDocument copy = of(text());
+        String[] names = path.split("[.]", -1);
+        Map<String, Object> parent = copy.values;
+        for (int i = 1; i < names.length - 1; i++) {
+            parent = child(parent, names[i]);
+        }
+        parent.remove(names[names.length - 1]);
+        return copy;
+    }
+
     @SuppressWarnings("unchecked")
     private static Map<String, Object> child(Map<String, Object> parent, String name) {
         Object child = parent.computeIfAbsent(name, absent -> new LinkedHashMap<>());

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.apiserver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.api.v1alpha1.ApiGroup;
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.operator.schema.FieldChange;
+import dev.kvpool.operator.schema.FieldChange.Kind;
+import dev.kvpool.operator.schema.SchemaFields;
+import dev.kvpool.operator.schema.SpecDocument;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.client.CustomResource;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * A file that is applied means what is in it, whatever was in it when it was applied before: what has been removed from it is taken
+ * back. Of a map whose last entry goes, or an object whose last field does, server-side apply leaves a null.
+ */
+class RemovedFieldsTest {
+    private static final String NAMESPACE = "removed-fields";
+    private static KubernetesClient client;
+
+    @BeforeAll
+    static void connect() {
+        client = ApiServer.shared().client();
+        ApiServer.shared().createNamespace(NAMESPACE);
+    }
+
+    @AfterAll
+    static void disconnect() {
+        client.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void whatIsNoLongerAppliedIsTakenBack(Kind kind) {
+        List<String> wrong = new ArrayList<>();
+        int compared = 0;
+        for (FieldChange change : kind.changes()) {
+            for (SpecDocument whole : List.of(change.before(), change.after())) {
+                for (SpecDocument less : lessThan(kind, whole, change)) {
+                    Optional<String> outcome = outcome(kind, "c" + compared, whole, less);
+                    outcome.filter(text -> !text.isEmpty()).ifPresent(wrong::add);
+                    compared += outcome.isPresent() ? 1 : 0;
+                }
+            }
+        }
+
+        assertThat(compared)
+                .as("changes that are allowed")
+                .isGreaterThan(kind.changes().size());
+        // What is left of perNode: {nodeSelector: ...} is no perNode: {}, and must not be read as a set without
+        // perNode.
+        assertThat(wrong).allMatch(text -> text.contains("spec.storage[0].perNode: Invalid value: \"null\""));
+    }
+
+    /** The other spec of the change, and this one without the field, without what the field is in, and so on. */
+    private static Set<SpecDocument> lessThan(Kind kind, SpecDocument whole, FieldChange change) {
+        Set<SpecDocument> less = new HashSet<>(List.of(change.before(), change.after()));
+        if (whole.valuesOf(SchemaFields.of(kind.crd())).containsKey(change.field())) {
+            for (String path = change.field(); path.contains("."); path = path.substring(0, path.lastIndexOf('.'))) {
+                less.add(whole.without(path));
+            }
+        }
+        less.remove(whole);
+        return less;
+    }
+
+    /**
+     * What is wrong with applying one spec after another, judged by a replacement of the whole object: empty text for nothing, nothing
+     * when the replacement is refused as well, so that the change is not allowed at all.
+     */
+    private static Optional<String> outcome(Kind kind, String name, SpecDocument first, SpecDocument then) {
+        apply(kind, name, first);
+        try {
+            Object replaced;
+            try {
+                replaced = spec(kind, resource(kind, name, then).dryRun().update());
+            } catch (KubernetesClientException refused) {
+                return Optional.empty();
+            }
+            Object applied = spec(kind, apply(kind, name, then));
+            return Optional.of(
+                    applied.equals(replaced)
+                            ? ""
+                            : "%s, then %s: reads %s".formatted(first.text(), then.text(), applied));
+        } catch (KubernetesClientException refused) {
+            return Optional.of("%s, then %s: %s".formatted(first.text(), then.text(), refused.getMessage()));
+        } finally {
+            resource(kind, name, first).delete();
+        }
+    }
+
+    private static GenericKubernetesResource apply(Kind kind, String name, SpecDocument spec) {
+        return resource(kind, name, spec).fieldManager("user").serverSideApply();
+    }
+
+    private static Resource<GenericKubernetesResource> resource(Kind kind, String name, SpecDocument spec) {
+        String yaml = """
+                apiVersion: %s
+                kind: %s
+                metadata: {name: %s, namespace: %s}
+                spec: %s
+                """.formatted(ApiGroup.API_VERSION, kind.title(), name, NAMESPACE, spec.text());
+        var object = client.getKubernetesSerialization().unmarshal(yaml, GenericKubernetesResource.class);
+        return client.genericKubernetesResources(ApiGroup.API_VERSION, kind.title())
+                .inNamespace(NAMESPACE)
+                .resource(object);
+    }
+
+    /** As the operator reads it. */
+    private static Object spec(Kind kind, GenericKubernetesResource object) {
+        Class<? extends CustomResource<?, ?>> type = switch (kind) {
+            case POOL -> KvCachePool.class;
+            case ENGINE -> TransferEngine.class;
+        };
+        return client.getKubernetesSerialization().convertValue(object, type).getSpec();
+    }
+}
