@@ -17,9 +17,13 @@ public final class Helm {
         this.cluster = cluster;
     }
 
-    /** Installs the chart, or upgrades the release that is there, and waits until its pods are ready. */
-    public void install(String release, String namespace) {
-        run(
+    /**
+     * Installs the chart, or upgrades the release that is there, and waits until its pods are ready.
+     *
+     * @param values {@code name=value}; the others are the chart's own, whatever the release had
+     */
+    public void install(String release, String namespace, String... values) {
+        List<String> words = new ArrayList<>(List.of(
                 "upgrade",
                 "--install",
                 release,
@@ -27,9 +31,15 @@ public final class Helm {
                 "--namespace",
                 namespace,
                 "--create-namespace",
+                // Else helm keeps what the release had when it is given no value at all.
+                "--reset-values",
                 "--wait",
                 "--timeout",
-                Limits.OPERATOR_READY.toSeconds() + "s");
+                Limits.OPERATOR_READY.toSeconds() + "s"));
+        for (String value : values) {
+            words.addAll(List.of("--set", value));
+        }
+        run(words.toArray(String[]::new));
     }
 
     public void uninstall(String release, String namespace) {

@@ -13,6 +13,7 @@ public final class Operator {
 
     public static final String NAMESPACE = "kvpool-system";
     public static final String RELEASE = "kvpool";
+    private static final String LEASE = "kvpool-operator";
 
     private final Cluster cluster;
     private final Helm helm;
@@ -29,8 +30,13 @@ public final class Operator {
         return operator;
     }
 
-    public void install() {
-        helm.install(RELEASE, NAMESPACE);
+    /**
+     * Installs it, or brings it to these values of the chart and else to the chart's own.
+     *
+     * @param values {@code name=value}
+     */
+    public void install(String... values) {
+        helm.install(RELEASE, NAMESPACE, values);
     }
 
     public void uninstall() {
@@ -52,6 +58,18 @@ public final class Operator {
                 .getItems();
         assertThat(deployments).as("deployments of the release").hasSize(1);
         return deployments.getFirst();
+    }
+
+    /** Name of the pod that works; empty while none does. */
+    public String leader() {
+        String holder = cluster.client()
+                .leases()
+                .inNamespace(NAMESPACE)
+                .withName(LEASE)
+                .require()
+                .getSpec()
+                .getHolderIdentity();
+        return holder == null ? "" : holder;
     }
 
     /** Its pods, those being deleted included. */
