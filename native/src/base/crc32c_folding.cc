@@ -45,7 +45,7 @@ KVPOOL_FOLD_TARGET inline __m512i loadVector(const uint8_t* at) {
 enum class Store { None, Cached, Streamed };
 
 /// How far ahead of a streamed copy its source is fetched: the processor's own prefetchers stop at each page.
-constexpr uintptr_t kFetchedAhead = 8192;
+constexpr size_t kFetchedAhead = 8192;
 
 /// The vector at `at`, which goes to the same place of `to`.
 template <Store kStore>
@@ -53,7 +53,7 @@ KVPOOL_FOLD_TARGET inline __m512i take(uint8_t* to, const uint8_t* from, size_t 
   const __m512i value = loadVector(from + at);
   // Past the end too: it is a hint, which fails without a sign where nothing is mapped.
   if constexpr (kStore == Store::Streamed)
-    _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<uintptr_t>(from + at) + kFetchedAhead), _MM_HINT_T1);
+    _mm_prefetch(reinterpret_cast<const char*>(from + at + kFetchedAhead), _MM_HINT_T1);
   if constexpr (kStore == Store::Cached) _mm512_storeu_si512(to + at, value);
   if constexpr (kStore == Store::Streamed) _mm512_stream_si512(reinterpret_cast<__m512i*>(to + at), value);
   return value;

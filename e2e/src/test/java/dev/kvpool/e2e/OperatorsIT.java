@@ -89,10 +89,7 @@ class OperatorsIT {
     void theOtherOneCarriesOn() {
         Clients.Load load = scene.clients().startLoad("during", LOAD);
         apply("0.2.0");
-        Wait.until(
-                "the first step of the upgrade is under way",
-                Limits.RESTART,
-                () -> assertThat(pool.resource().getStatus().roll().steps()).isNotEmpty());
+        pool.awaitUpgradeStep();
 
         String victim = operator.leader();
         cluster.kubectl().run("delete", "pod", victim, "--namespace", Operator.NAMESPACE, "--force");

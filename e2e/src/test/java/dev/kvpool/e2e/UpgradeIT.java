@@ -79,10 +79,7 @@ class UpgradeIT {
         Clients.Load load = scene.clients().startLoad("during", LOAD);
 
         apply("0.2.0");
-        Wait.until(
-                "the first step of the upgrade is under way",
-                Limits.RESTART,
-                () -> assertThat(pool.resource().getStatus().roll().steps()).isNotEmpty());
+        pool.awaitUpgradeStep();
         Pod victim = operator.pods().getFirst();
         scene.killer().kill(victim);
         scene.restarts().awaitRestartOf(victim);

@@ -93,6 +93,14 @@ public final class Pool {
         });
     }
 
+    /** Waits until an upgrade has come to its first step. */
+    public void awaitUpgradeStep() {
+        Wait.until(
+                "the first step of the upgrade of pool " + name + " is under way",
+                Limits.RESTART,
+                () -> assertThat(resource().getStatus().roll().steps()).isNotEmpty());
+    }
+
     /** What the operator says of upgrades. */
     public Condition upgradeCondition() {
         return resource().getStatus().conditions().stream()

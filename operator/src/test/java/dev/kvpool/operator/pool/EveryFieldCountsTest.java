@@ -7,9 +7,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.kvpool.api.v1alpha1.DrainPhase;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
-import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.api.v1alpha1.RollPhase;
-import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.operator.pool.roll.RollPlan;
 import dev.kvpool.operator.pool.roll.RollPool;
 import dev.kvpool.operator.schema.FieldChange;
@@ -132,7 +129,7 @@ class EveryFieldCountsTest {
         PoolSketch sketch = new PoolSketch(whole).node("n1", Map.of());
         Effect now = effect("demo".equals(spec.get("transferEngine")) ? sketch.engine("{}") : sketch);
         List<HasMetadata> children = new ArrayList<>(now.children());
-        children.addAll(sketch.status(asking())
+        children.addAll(sketch.status(PoolSketch.asking(PoolSketch.IMAGE, "kvpool:before"))
                 .masters(2, 1, PoolSketch.leader(List.of()))
                 .plan()
                 .apply());
@@ -150,20 +147,6 @@ class EveryFieldCountsTest {
                 .set("a", 1)
                 .pod(PoolSketch.pod("demo-a-0", PoolLabels.ROLE_STORAGE, "a", true, "earlier"))
                 .plan();
-    }
-
-    /** The status of a pool whose preflight is under way. */
-    private static KvCachePoolStatus asking() {
-        RollStatus roll = new RollStatus(
-                PoolSketch.IMAGE,
-                "kvpool:before",
-                RollPhase.PREFLIGHT,
-                null,
-                PoolSketch.NOON.toString(),
-                null,
-                null,
-                null);
-        return PoolSketch.statusWith(roll);
     }
 
     /** What the same spec does to an upgrade: at its check, before its first storage node, and in a step of 5 minutes. */

@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.operator.master.MasterAnswer;
@@ -62,6 +63,11 @@ final class PoolSketch {
         return new KvCachePoolStatus(
                 null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, roll, null,
                 null, null, null, null);
+    }
+
+    /** A status that says nothing but that an upgrade is being checked. */
+    static KvCachePoolStatus asking(String image, String from) {
+        return statusWith(new RollStatus(image, from, RollPhase.PREFLIGHT, null, NOON.toString(), null, null, null));
     }
 
     /** A status that says nothing but which storage nodes are to go. */

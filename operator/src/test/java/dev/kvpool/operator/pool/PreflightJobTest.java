@@ -3,8 +3,6 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.RollPhase;
-import dev.kvpool.api.v1alpha1.RollStatus;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,18 +13,9 @@ class PreflightJobTest {
     @ParameterizedTest(name = "of 3 masters {0} do not run: {1} are asked")
     @CsvSource({"'', 0 1 2", "2, 0 1", "1 2, 0"})
     void mastersThatRunAreAsked(String broken, String asked) {
-        RollStatus roll = new RollStatus(
-                "kvpool:next",
-                PoolSketch.IMAGE,
-                RollPhase.PREFLIGHT,
-                null,
-                PoolSketch.NOON.toString(),
-                null,
-                null,
-                null);
         PoolSketch sketch = new PoolSketch(
                         "{image: 'kvpool:next', masters: {replicas: 3}, storage: [{name: a, capacity: 1Gi}]}")
-                .status(PoolSketch.statusWith(roll))
+                .status(PoolSketch.asking("kvpool:next", PoolSketch.IMAGE))
                 .set("a", 1)
                 .masters(3, 1, PoolSketch.leader(List.of()));
         for (String ordinal : broken.isEmpty() ? new String[0] : broken.split(" ")) {

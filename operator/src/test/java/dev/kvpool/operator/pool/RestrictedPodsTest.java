@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.kvpool.api.v1alpha1.RollPhase;
-import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.operator.apiserver.ApiServer;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -154,17 +152,8 @@ class RestrictedPodsTest {
 
     /** One pod of each template the operator makes for the pool, its preflight included. */
     private static List<Pod> pods(PoolSketch sketch, String level) {
-        RollStatus asking = new RollStatus(
-                PoolSketch.IMAGE,
-                "kvpool:before",
-                RollPhase.PREFLIGHT,
-                null,
-                PoolSketch.NOON.toString(),
-                null,
-                null,
-                null);
         return sketch
-                .status(PoolSketch.statusWith(asking))
+                .status(PoolSketch.asking(PoolSketch.IMAGE, "kvpool:before"))
                 .masters(2, 1, PoolSketch.leader(List.of()))
                 .plan()
                 .apply()
