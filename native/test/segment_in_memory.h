@@ -50,10 +50,17 @@ class SegmentInMemory {
     std::memcpy(&record, memory.data() + store::recordOffset(slot), sizeof record);
     return record;
   }
+  /// What the checksums of records start with, as header and state say now.
+  [[nodiscard]] store::RecordSeal seal() const {
+    store::SegmentHeader header;
+    std::memcpy(&header, memory.data(), sizeof header);
+    const std::optional<store::SegmentState> newest = store::newestState(memory);
+    return newest ? store::sealOf(header, *newest) : store::RecordSeal{};
+  }
   /// Puts a record into the file as if the node had stored it, checksum included.
   void forge(uint32_t slot, store::DirectoryRecord record) {
     record.slot = slot;
-    record.crc = store::recordCrc(record);
+    record.crc = store::recordCrc(record, seal());
     std::memcpy(memory.data() + store::recordOffset(slot), &record, sizeof record);
   }
 

@@ -11,19 +11,9 @@
 #include <vector>
 
 #include "client/client_core.h"
-#include "dev_kvpool_wire/ExistsRequest.h"
-#include "dev_kvpool_wire/GrantRequest.h"
 #include "dev_kvpool_wire/Heartbeat.h"
-#include "dev_kvpool_wire/LookupRequest.h"
-#include "dev_kvpool_wire/PublishRequest.h"
-#include "dev_kvpool_wire/ReadRequest.h"
-#include "dev_kvpool_wire/RemoveAllRequest.h"
-#include "dev_kvpool_wire/RemoveRequest.h"
-#include "dev_kvpool_wire/ShmAttach.h"
-#include "dev_kvpool_wire/WriteRequest.h"
+#include "fuzz/client_core_answers.h"
 #include "fuzz/input.h"
-#include "master/master_messages.h"
-#include "node/messages.h"
 #include "wire/frame.h"
 
 namespace {
@@ -31,29 +21,19 @@ namespace {
 using namespace kvpool;
 using namespace kvpool::client;
 namespace sbe = wire::sbe;
-namespace master = test::master;
+using test::answerTo;
 using test::Input;
+using test::kBootId;
+using test::kLineBytes;
+using test::kPromisedCrc;
+using test::numberOf;
+using test::statusOf;
 
 constexpr uint64_t kMemory = 0x100000;  // never touched: the core only names it
-constexpr uint64_t kLineBytes = 4096;
 constexpr uint32_t kLinesMax = 3;
-constexpr uint32_t kPromisedCrc = 7;
-constexpr const char* kBootId = "boot";
-const PoolId kPool{1, 2};
 
 void require(bool ok) {
   if (!ok) std::abort();
-}
-
-/// Mostly small; every length a peer could name is possible.
-uint64_t numberOf(Input& input) {
-  const uint8_t first = input.byte();
-  return first < 250 ? first : input.number(8);
-}
-
-int32_t statusOf(Input& input) {
-  const uint8_t first = input.byte();
-  return first % 4 != 0 ? KV_OK : -static_cast<int32_t>(first) * 4;
 }
 
 Config configuration() {
@@ -207,96 +187,6 @@ class World {
     const wire::Bytes asked = std::move(*which);
     peer.asked.erase(which);
     deliver(connection, answerTo(asked, peer.node, input), {});
-  }
-
-  wire::Bytes answerTo(const wire::Bytes& body, bool node, Input& input) {
-    wire::Bytes frame;
-    switch (wire::templateOf(body)) {
-      case sbe::GrantRequest::sbeTemplateId(): {
-        const auto request = master::readGrantRequest(body);
-        GrantReply reply{request.request, statusOf(input), {1, 5}, nodes(input), {}};
-        for (size_t i = 0; i < lines(request.keys.size(), input); ++i) {
-          Grant& grant = reply.grants.emplace_back();
-          grant.status = statusOf(input);
-          grant.object = {1, numberOf(input)};
-          grant.roomMs = static_cast<uint32_t>(input.byte()) * 16;
-          for (uint8_t count = input.byte() % 3; count > 0; --count)
-            grant.targets.push_back(input.byte() % 4);
-        }
-        return master::grantReply(reply, request.deadlineMs);
-      }
-      case sbe::LookupRequest::sbeTemplateId(): {
-        const auto request = master::readLookupRequest(body);
-        LookupReply reply{request.request, statusOf(input), {1, 5}, input.byte() * 64U, nodes(input), {}};
-        for (size_t i = 0; i < lines(request.keys.size(), input); ++i) {
-          Located& object = reply.objects.emplace_back();
-          object.status = statusOf(input);
-          object.object = {1, input.byte()};
-          object.payloadLength = input.byte() % 2 == 0 ? kLineBytes : numberOf(input);
-          object.payloadCrc = kPromisedCrc;
-          for (uint8_t count = input.byte() % 3; count > 0; --count)
-            object.replicas.push_back({static_cast<uint16_t>(input.byte() % 4), {0, 7, 9}, numberOf(input)});
-        }
-        return master::lookupReply(reply);
-      }
-      case sbe::PublishRequest::sbeTemplateId(): {
-        const auto request = master::readPublishRequest(body);
-        return master::publishReply(statuses(request.request, request.objects.size(), input));
-      }
-      case sbe::ExistsRequest::sbeTemplateId(): {
-        const auto request = master::readExistsRequest(body);
-        return master::existsReply(statuses(request.request, request.keys.size(), input));
-      }
-      case sbe::RemoveRequest::sbeTemplateId(): {
-        const auto request = master::readRemoveRequest(body);
-        return master::removeReply(statuses(request.request, request.keys.size(), input));
-      }
-      case sbe::RemoveAllRequest::sbeTemplateId():
-        return master::removeAllReply({master::readRemoveAllRequest(body).request, statusOf(input), numberOf(input)});
-      case sbe::WriteRequest::sbeTemplateId():
-        node::appendWriteReply(frame, {node::readWriteRequest(body).requestId, statusOf(input), {0, 1, 1}, {1, 5}});
-        return frame;
-      case sbe::ReadRequest::sbeTemplateId():
-        node::appendReadReply(frame, node::readReadRequest(body).requestId, statusOf(input),
-                              input.byte() % 2 == 0 ? kLineBytes : numberOf(input));
-        return frame;
-      case sbe::ShmAttach::sbeTemplateId():
-        node::appendShmAttached(frame, node::readShmAttach(body).requestId, statusOf(input), numberOf(input) * 4096);
-        return frame;
-      default:
-        wire::Welcome welcome;
-        welcome.self = {node ? wire::Role::Node : wire::Role::Master,
-                        kPool,
-                        1 + input.byte() % 4U,
-                        wire::kWireVersions,
-                        wire::kLayoutVersions,
-                        wire::kAbiVersions,
-                        "peer",
-                        "0.1.0"};
-        welcome.wireChosen = 1;
-        wire::appendWelcome(frame, welcome);
-        return frame;
-    }
-  }
-
-  /// As many as were asked for, or now and then another number.
-  static size_t lines(size_t asked, Input& input) { return input.byte() % 8 == 0 ? input.byte() % 5 : asked; }
-
-  static KeysReply statuses(uint64_t request, size_t asked, Input& input) {
-    KeysReply reply{request, statusOf(input), {}};
-    for (size_t i = 0; i < lines(asked, input); ++i)
-      reply.results.push_back({statusOf(input), numberOf(input)});
-    return reply;
-  }
-
-  static std::vector<NodeAddress> nodes(Input& input) {
-    std::vector<NodeAddress> found;
-    for (uint64_t i = 1; i <= input.byte() % 4U; ++i) {
-      const std::string name = "node-" + std::to_string(i);
-      found.push_back({1 + input.byte() % 4U, name, name + ":1",
-                       input.byte() % 2 == 0 ? std::string(kBootId) + ":/" + name : std::string()});
-    }
-    return found;
   }
 
   /// A frame, or the bytes of a body. A peer from which a payload is awaited can send nothing else.

@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "segment_in_memory.h"
@@ -17,6 +20,8 @@ using kvpool::store::Slot;
 using kvpool::store::SlotState;
 
 constexpr uint32_t kPatchedSlots = 8;
+constexpr size_t kHeadBytes = kvpool::store::kDirectoryOffset + 4096;
+constexpr size_t kDataBytes = 4096;
 
 /// Places worth damaging, as one range: header, both states, the first records.
 size_t placeOf(uint16_t number) {
@@ -29,6 +34,18 @@ size_t placeOf(uint16_t number) {
 
 void require(bool ok) {
   if (!ok) std::abort();
+}
+
+/// Lies with right checksums get further than torn records: those of the records, and those of the keys they name.
+void reseal(kvpool::test::SegmentInMemory& segment, bool keys) {
+  for (uint32_t slot = 0; slot < kPatchedSlots; ++slot) {
+    DirectoryRecord record = segment.record(slot);
+    const bool inside =
+        record.offset <= segment.memory.size() && record.keyLength <= segment.memory.size() - record.offset;
+    if (keys && inside) record.keyCrc = kvpool::crc32c(segment.memory.data() + record.offset, record.keyLength);
+    record.crc = kvpool::store::recordCrc(record, segment.seal());
+    std::memcpy(segment.memory.data() + kvpool::store::recordOffset(slot), &record, sizeof record);
+  }
 }
 
 void checkRestored(const kvpool::test::SegmentInMemory& segment) {
@@ -49,6 +66,27 @@ void checkRestored(const kvpool::test::SegmentInMemory& segment) {
   require(extents.size() == segment.directory->objects() + segment.directory->tombstones());
 }
 
+/// What the segment is for still works, unless lies that were believed leave no room or name that very object. What is
+/// written is the caller's to take back, or the next input would start from other bytes.
+std::optional<Slot> putAfterwards(kvpool::test::SegmentInMemory& segment) {
+  const kvpool::Result<uint32_t> slot = segment.directory->reserve({9, 9}, "works", 10);
+  if (!slot.ok()) {
+    const int32_t code = slot.status().code();
+    require(code == KV_EXISTS || code == KV_STALE_EPOCH || code == KV_NO_SPACE);
+    return std::nullopt;
+  }
+  segment.directory->commit(slot.value(), kvpool::crc32c(std::string_view("\0\0\0\0\0\0\0\0\0\0", 10)));
+  return segment.directory->slot(slot.value());
+}
+
+/// The first bytes of the file and of its data, which are all that a run changes beside what it puts.
+std::vector<uint8_t> beginningsOf(const kvpool::test::SegmentInMemory& segment) {
+  std::vector<uint8_t> bytes(segment.memory.begin(), segment.memory.begin() + kHeadBytes);
+  const auto data = segment.memory.begin() + static_cast<ptrdiff_t>(segment.geometry.dataOffset);
+  bytes.insert(bytes.end(), data, data + kDataBytes);
+  return bytes;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -57,32 +95,25 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (uint64_t i = 1; i <= 4; ++i)
       segment.put({1, i}, "key-" + std::to_string(i), std::string(100 * i, 'v'));
     require(segment.directory->bury(std::vector<kvpool::store::Burial>{{{1, 3}, "key-3"}, {{1, 9}, "gone"}}).ok());
-    return std::vector<uint8_t>(segment.memory.begin(),
-                                segment.memory.begin() + kvpool::store::kDirectoryOffset + 4096);
+    return beginningsOf(segment);
   }();
-  std::memcpy(segment.memory.data(), whole.data(), whole.size());
-  const bool reseal = size > 0 && (data[0] & 1) != 0;
+  std::memcpy(segment.memory.data(), whole.data(), kHeadBytes);
+  std::memcpy(segment.memory.data() + segment.geometry.dataOffset, whole.data() + kHeadBytes, kDataBytes);
   for (size_t at = 1; at + 3 <= size; at += 3) {
     uint16_t place = 0;
     std::memcpy(&place, data + at, sizeof place);
     segment.memory[placeOf(place)] = data[at + 2];
   }
-  if (reseal) {
-    // Lies with a right checksum get further than torn records.
-    for (uint32_t slot = 0; slot < kPatchedSlots; ++slot) {
-      DirectoryRecord record = segment.record(slot);
-      record.crc = kvpool::store::recordCrc(record);
-      std::memcpy(segment.memory.data() + kvpool::store::recordOffset(slot), &record, sizeof record);
-    }
-  }
+  if (size > 0 && (data[0] & 1) != 0) reseal(segment, (data[0] & 2) != 0);
   if (kvpool::store::checkHeader(segment.memory, segment.identity).verdict != kvpool::store::HeaderVerdict::Fits) {
     return 0;
   }
   const kvpool::store::Recovery recovery = segment.open();
   require(recovery.restored == segment.directory->objects());
   checkRestored(segment);
-  segment.put({9, 9}, "works", "afterwards");
+  const std::optional<Slot> put = putAfterwards(segment);
   checkRestored(segment);
   require(segment.open().dropped() == 0);
+  if (put) std::memset(segment.memory.data() + put->extent.offset, 0, put->extent.length);
   return 0;
 }

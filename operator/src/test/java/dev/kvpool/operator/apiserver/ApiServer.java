@@ -6,6 +6,7 @@ import dev.kvpool.operator.memory.SharedFields;
 import dev.kvpool.operator.memory.ShortPods;
 import io.fabric8.kubeapitest.KubeAPIServer;
 import io.fabric8.kubeapitest.KubeAPIServerConfigBuilder;
+import io.fabric8.kubeapitest.KubeAPITestException;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
@@ -24,9 +25,13 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.LocalTime;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
@@ -38,6 +43,7 @@ public final class ApiServer {
             List.of("kvcachepools.kvpool.dev.yaml", "transferengines.kvpool.dev.yaml");
     private static final Path MANIFEST = Path.of("..", "manifests", "kvpool.yaml");
     private static final int CRD_TIMEOUT_S = 30;
+    private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
 
     private static ApiServer shared;
 
@@ -122,13 +128,31 @@ public final class ApiServer {
         var server = new KubeAPIServer(KubeAPIServerConfigBuilder.anAPIServerConfig()
                 .withTestDir(binaries.toString())
                 .withOfflineMode(true)
+                .withStartupTimeout((int) START_TIMEOUT.toMillis())
                 .build());
-        server.start();
+        awaitTheNextDayIfNear();
+        try {
+            server.start();
+        } catch (KubeAPITestException e) {
+            server.stop();
+            throw e;
+        }
         Runtime.getRuntime().addShutdownHook(new Thread(server::stop));
         var api = new ApiServer(server.getKubeConfigYaml());
         api.applyCrds();
         api.applyRights();
         return api;
+    }
+
+    /**
+     * The library's wait for a server compares times of day, so that one that would end after midnight has ended before
+     * it began: "Kube API Server did not start properly", for every start in the last minute of a day.
+     */
+    private static void awaitTheNextDayIfNear() {
+        Duration left = Duration.between(LocalTime.now(ZoneId.systemDefault()), LocalTime.MAX);
+        if (left.compareTo(START_TIMEOUT) <= 0) {
+            LockSupport.parkNanos(left.plusSeconds(1).toNanos());
+        }
     }
 
     private void applyCrds() {
