@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Stands in for eclipse-temurin:25-jre: Java lies at the same place.
+# Java, where eclipse-temurin:25-jre has it, and the libraries that it and libkvpool use; no shell.
 FROM scratch
 ADD rootfs.tar /
 COPY java /opt/java/openjdk

@@ -1,31 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Base images of the products: the public ones where they can be pulled, else small ones from Debian packages and the JDK.
+# Base images of the products: those that the caller names, else small ones from Debian packages and the JDK. The one of Python,
+# which is for tests alone, is the public one where that can be pulled.
 
-# A shell and small tools are there so that an image can be built on and looked into, and for `kubectl cp`. The packages
-# are only unpacked, since none of them needs its installation script but for what finish-rootfs does. That leaves out the
-# package manager and most of a minimal Debian.
+# The packages are only unpacked, since none of them needs its installation script but for what finish-rootfs does. That leaves out
+# most of a minimal Debian. What is for tests has a shell and small tools; of the packages for Java jre-rootfs leaves no program.
 PRODUCT_ROOTFS=(--variant=extract --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr
   --extract-hook="$HERE/base/finish-rootfs \"\$1\""
-  --include='base-files,base-passwd,ca-certificates,coreutils,dash,grep,libc-bin,libgcc-s1,libnuma1,libstdc++6,netbase'
-  --include='sed,tar,tzdata')
-JRE_ROOTFS=("${PRODUCT_ROOTFS[@]}" --include='zlib1g,libucx0,ibverbs-providers')
-PYTHON_ROOTFS=("${PRODUCT_ROOTFS[@]}" --include='python3,python3-pip,libucx0')
+  --include='base-files,base-passwd,ca-certificates,libgcc-s1,libnuma1,libstdc++6,netbase,tzdata')
+JRE_ROOTFS=("${PRODUCT_ROOTFS[@]}" --extract-hook="$HERE/base/jre-rootfs \"\$1\"" --include='zlib1g,libucx0,ibverbs-providers')
+PYTHON_ROOTFS=("${PRODUCT_ROOTFS[@]}" --include='coreutils,dash,grep,libc-bin,sed,tar,python3,python3-pip,libucx0')
 # What Netty, Quarkus, the admin HTTP of masters and nodes, and the tools for looking into a running process use.
 JAVA_MODULES=java.base,java.desktop,java.instrument,java.management,java.naming,java.net.http,java.sql
 JAVA_MODULES+=,jdk.crypto.ec,jdk.httpserver,jdk.jcmd,jdk.jfr,jdk.management,jdk.net,jdk.unsupported,jdk.zipfs
 
 provide_base_images() {
   require_engine
-  provide_base KVDEV_BASE_JRE "$PUBLIC_JRE" own_jre build_jre
-  provide_base KVDEV_BASE_PYTHON "$PUBLIC_PYTHON" own_python build_python
+  provide_base KVDEV_BASE_JRE own_jre provide_own build_jre
+  provide_base KVDEV_BASE_PYTHON own_python provide_public_or_own "$PUBLIC_PYTHON" build_python
 }
 
-# provide_base NAME PUBLIC OWN BUILD: prints NAME=IMAGE; an image named by the environment variable NAME is taken as it is.
+# provide_base NAME OWN HOW...: prints NAME=IMAGE; an image named by the environment variable NAME is taken as it is. The name of
+# the own one is put before the last word of HOW, which builds it.
 provide_base() {
-  local image=${!1:-}
-  [ -n "$image" ] || image=$(provide_public_or_own "$2" "$("$3")" "$4")
-  echo "$1=$image"
+  local name=$1 image=${!1:-} own=$2
+  shift 2
+  [ -n "$image" ] || image=$("${@:1:$#-1}" "$("$own")" "${!#}")
+  echo "$name=$image"
+}
+
+# No public image has Java 25, UCX and no shell.
+provide_own() {
+  provide_cached "$@"
+  echo "$1"
 }
 
 own_jre() {

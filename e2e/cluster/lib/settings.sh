@@ -8,7 +8,6 @@ STATE=$REPO/.run/cluster
 
 # Where it can be pulled, this is the cluster: same Kubernetes minor version as the substitute.
 K3S_IMAGE=rancher/k3s:v1.33.5-k3s1
-PUBLIC_JRE=eclipse-temurin:25-jre
 PUBLIC_PYTHON=python:3.11-slim
 # A pull that takes longer than this counts as "cannot be pulled". Without a registry it fails within a second.
 PULL_LIMIT_SECONDS=${KVDEV_PULL_LIMIT_SECONDS:-180}

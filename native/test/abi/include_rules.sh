@@ -16,6 +16,7 @@ declare -A may=(
     [node]="base wire net store ssd ucx node kvpool dev_kvpool_wire"
     [engine]="base wire net client engine kvpool dev_kvpool_wire"
     [agent]="base wire net store ssd node client agent kvpool dev_kvpool_wire"
+    [launcher]="launcher"
     [abi]="base wire net store ssd node client engine agent abi kvpool"
 )
 failed=0

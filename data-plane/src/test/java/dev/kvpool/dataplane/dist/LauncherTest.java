@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,13 +13,15 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The script bin/kvpool with a Java that only prints how it was called. */
+/** The program bin/kvpool with a Java that only prints how it was called. */
 class LauncherTest {
-    private static final Path SCRIPT = Path.of("src/main/dist/bin/kvpool");
+    private static final Path OPTIONS = Path.of("src/main/dist/lib/options");
+    private static final List<String> ROLES = List.of("master", "node", "prepare", "other");
 
     @TempDir
     Path dir;
@@ -31,9 +34,14 @@ class LauncherTest {
     void install() throws IOException {
         kvpool = dir.resolve("opt/bin/kvpool");
         Files.createDirectories(kvpool.getParent());
-        Files.copy(SCRIPT, kvpool);
+        try (InputStream program = program()) {
+            Files.copy(program, kvpool);
+        }
         makeExecutable(kvpool);
-        Files.createDirectories(dir.resolve("opt/lib"));
+        Path options = Files.createDirectories(dir.resolve("opt/lib/options"));
+        for (String role : ROLES) {
+            Files.copy(OPTIONS.resolve(role), options.resolve(role));
+        }
         Files.createFile(dir.resolve("opt/lib/kvpool.jar"));
     }
 
@@ -130,6 +138,63 @@ class LauncherTest {
     }
 
     @Test
+    void prepareRunsWithTheCollectorThatNotesObjects() throws Exception {
+        assertThat(run(kvpool, javaHome("25"), "prepare").lines())
+                .contains("-XX:+UseG1GC", "-Xmx256m", "-Xlog:all=error:stderr");
+    }
+
+    @Test
+    void needsNoShellToFindJava() throws Exception {
+        Map<String, String> environment = Map.of("JAVA_HOME", javaHome("25").get("JAVA_HOME"), "PATH", dir.toString());
+
+        assertThat(run(kvpool, environment, "version").code()).isEqualTo(7);
+    }
+
+    @Test
+    void makesADirectoryAndGivesItAway() throws Exception {
+        Path made = dir.resolve("made/deep");
+        Object user = Files.getAttribute(dir, "unix:uid");
+
+        Result result = run(kvpool, Map.of(), "own-directories", user.toString(), "0750", made.toString());
+
+        assertThat(result).isEqualTo(new Result(0, List.of()));
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(made)))
+                .isEqualTo("rwxr-x---");
+        assertThat(Files.getAttribute(made, "unix:uid")).isEqualTo(user);
+        assertThat(run(kvpool, Map.of(), "own-directories", "me", "0750", made.toString())
+                        .code())
+                .isEqualTo(2);
+    }
+
+    @Test
+    void removesADirectoryAndNothingThatALinkInItLeadsTo() throws Exception {
+        Path kept =
+                Files.createFile(Files.createDirectories(dir.resolve("kept")).resolve("file"));
+        Path gone = Files.createDirectories(dir.resolve("gone/deep")).getParent();
+        Files.createFile(gone.resolve("deep/file"));
+        Files.createSymbolicLink(gone.resolve("link"), kept.getParent());
+
+        Result result = run(kvpool, Map.of(), "remove-directories", gone.toString(), dir + "/never-there");
+
+        assertThat(result).isEqualTo(new Result(0, List.of()));
+        assertThat(gone).doesNotExist();
+        assertThat(kept).exists();
+    }
+
+    @Test
+    void removesNothingWhenOneNameIsTooShort() throws Exception {
+        Path kept = Files.createDirectories(dir.resolve("kept"));
+
+        for (String name : List.of("/", "/absent", "/absent/", "//absent", "relative/path", "/a/../absent", "")) {
+            assertThat(run(kvpool, Map.of(), "remove-directories", kept.toString(), name)
+                            .code())
+                    .as(name)
+                    .isEqualTo(2);
+        }
+        assertThat(kept).exists();
+    }
+
+    @Test
     void aMissingJarIsTold() throws Exception {
         Files.delete(dir.resolve("opt/lib/kvpool.jar"));
 
@@ -137,6 +202,11 @@ class LauncherTest {
 
         assertThat(result.code()).isEqualTo(1);
         assertThat(result.lines()).singleElement().asString().contains("kvpool.jar is missing");
+    }
+
+    private static InputStream program() {
+        String machine = System.getProperty("os.arch").equals("aarch64") ? "linux-aarch64" : "linux-x86-64";
+        return Objects.requireNonNull(LauncherTest.class.getResourceAsStream("/" + machine + "/kvpool"));
     }
 
     private Map<String, String> javaHome(String version) throws IOException {
@@ -155,9 +225,9 @@ class LauncherTest {
         return home;
     }
 
-    private static Result run(Path script, Map<String, String> environment, String... arguments)
+    private static Result run(Path program, Map<String, String> environment, String... arguments)
             throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(script.toString()));
+        List<String> command = new ArrayList<>(List.of(program.toString()));
         command.addAll(List.of(arguments));
         ProcessBuilder builder =
                 new ProcessBuilder(command).directory(new File("/")).redirectErrorStream(true);

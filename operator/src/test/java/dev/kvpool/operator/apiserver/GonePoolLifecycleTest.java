@@ -80,7 +80,7 @@ class GonePoolLifecycleTest {
                         .getSpec()
                         .getContainers()
                         .getFirst()
-                        .getCommand())
+                        .getArgs())
                 .contains("/directories/" + uid + ".a");
 
         complete(job);
@@ -113,7 +113,7 @@ class GonePoolLifecycleTest {
                                     .getSpec()
                                     .getContainers()
                                     .getFirst()
-                                    .getCommand())
+                                    .getArgs())
                             .contains("/directories/" + first + ".a"));
             assertThat(lists("again"))
                     .extracting(list -> DirectoryList.of(list).orElseThrow().poolId())
@@ -180,7 +180,7 @@ class GonePoolLifecycleTest {
                         .getSpec()
                         .getContainers()
                         .getFirst()
-                        .getCommand()
+                        .getArgs()
                         .getLast()
                         .endsWith(end))
                 .findFirst()

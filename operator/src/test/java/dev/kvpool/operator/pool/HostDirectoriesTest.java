@@ -74,8 +74,8 @@ class HostDirectoriesTest {
             var pod = job.getSpec().getTemplate().getSpec();
             assertThat(pod.getNodeName()).isEqualTo("n1");
             assertThat(pod.getVolumes().getFirst().getHostPath().getPath()).isEqualTo("/dev/shm/kvpool");
-            assertThat(pod.getContainers().getFirst().getCommand())
-                    .containsExactly("rm", "-rf", "--", "/directories/" + PoolSketch.UID + ".a");
+            assertThat(pod.getContainers().getFirst().getArgs())
+                    .containsExactly("remove-directories", "/directories/" + PoolSketch.UID + ".a");
         });
         assertThat(plan.cleaning())
                 .singleElement()

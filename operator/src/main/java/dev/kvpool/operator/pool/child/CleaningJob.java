@@ -50,7 +50,7 @@ public final class CleaningJob {
                 .withName("remove")
                 .withImage(terms.image())
                 .withImagePullPolicy(terms.pullPolicy())
-                .withCommand("rm", "-rf", "--", mounted)
+                .withArgs("remove-directories", mounted)
                 .withResources(new ContainerResources()
                         .request("cpu", new Quantity("10m"))
                         .exactly("memory", new Quantity("64Mi"))

@@ -64,14 +64,13 @@ public final class HostDirectory {
 
     /** Gives what is mounted, which the kubelet made as root's, to the user of kvpool's processes. */
     static Container owner(PoolBlueprint pool, String container, String mode, List<VolumeMount> mounts) {
-        String user = Long.toString(PodSecurity.USER);
-        List<String> command = new ArrayList<>(List.of("install", "-d", "-o", user, "-g", user, "-m", mode));
-        mounts.forEach(mount -> command.add(mount.getMountPath()));
+        List<String> arguments = new ArrayList<>(List.of("own-directories", Long.toString(PodSecurity.USER), mode));
+        mounts.forEach(mount -> arguments.add(mount.getMountPath()));
         return new ContainerBuilder()
                 .withName(container)
                 .withImage(pool.storageImage())
                 .withImagePullPolicy(PullPolicy.name(pool.spec().imagePullPolicy()))
-                .withCommand(command)
+                .withArgs(arguments)
                 .withResources(new ContainerResources()
                         .request("cpu", new Quantity("10m"))
                         .exactly("memory", new Quantity("32Mi"))

@@ -37,8 +37,8 @@ class GonePlanTest {
                     .satisfies(owner -> assertThat(owner.getUid()).isEqualTo("uid-of-list"));
             var pod = job.getSpec().getTemplate().getSpec();
             assertThat(pod.getVolumes().getFirst().getHostPath().getPath()).isEqualTo("/dev/shm/kvpool");
-            assertThat(pod.getContainers().getFirst().getCommand())
-                    .containsExactly("rm", "-rf", "--", "/directories/" + POOL_ID + ".a");
+            assertThat(pod.getContainers().getFirst().getArgs())
+                    .containsExactly("remove-directories", "/directories/" + POOL_ID + ".a");
             assertThat(pod.getContainers().getFirst().getImage()).isEqualTo(GonePoolSketch.IMAGE);
             assertThat(pod.getImagePullSecrets()).extracting("name").containsExactly("registry");
         });
@@ -60,7 +60,7 @@ class GonePlanTest {
                         .getSpec()
                         .getContainers()
                         .getFirst()
-                        .getCommand()
+                        .getArgs()
                         .getLast())
                 .containsExactly("/directories/" + POOL_ID + ".a", "/directories/" + POOL_ID + ".a.ssd");
 

@@ -8,16 +8,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** The operator sizes masters' pods, their launcher divides what they got; both must mean the same share. */
+/** The operator sizes masters' pods, their options divide what they got; both must mean the same share. */
 class HeapShareTest {
-    private static final Path LAUNCHER = Path.of("../data-plane/src/main/dist/bin/kvpool");
+    private static final Path OPTIONS = Path.of("../data-plane/src/main/dist/lib/options/master");
 
     @Test
-    void theLauncherGivesTheHeapWhatTheOperatorReckonsWith() throws IOException {
-        assertThat(Files.readAllLines(LAUNCHER))
-                .filteredOn(line -> line.strip().startsWith("master)"))
+    void theirOptionsGiveTheHeapWhatTheOperatorReckonsWith() throws IOException {
+        assertThat(Files.readAllLines(OPTIONS))
+                .filteredOn(line -> line.contains("MaxRAMPercentage"))
                 .singleElement()
                 .asString()
-                .contains("-XX:MaxRAMPercentage=" + MasterMemory.HEAP_PERCENT + "\"");
+                .endsWith("-XX:MaxRAMPercentage=" + MasterMemory.HEAP_PERCENT);
     }
 }
