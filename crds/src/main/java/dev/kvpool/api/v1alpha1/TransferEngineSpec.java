@@ -21,6 +21,12 @@ import java.util.List;
         value = "![self.timeouts.connect, self.retry.deadline].all(t, t.matches('^[1-9][0-9]{0,8}(ms|s|m)$'))"
                 + " || duration(self.timeouts.connect) <= duration(self.retry.deadline)",
         message = "retry.deadline must not be shorter than timeouts.connect: it covers all attempts")
+@ValidationRule(
+        value = "!has(self.rdma) || 'ucx' in self.protocols",
+        message = "rdma is for ucx: add that to protocols, or leave rdma out")
+@ValidationRule(
+        value = "!has(self.rdma) || !has(self.accelerator) || self.rdma.resourceName != self.accelerator.resourceName",
+        message = "rdma and accelerator must name different resources")
 public record TransferEngineSpec(
         @JsonPropertyDescription(
                 "Protocols the storage nodes offer and clients ask for, best first. shm: for clients on the same machine, in"
@@ -69,6 +75,12 @@ public record TransferEngineSpec(
         AcceleratorSpec accelerator,
 
         @JsonPropertyDescription(
+                "RDMA cards for protocol ucx: storage pods and agents request them of a device plugin, and may lock memory, which"
+                        + " registering it with a card does. Only namespaces of pod security level privileged admit such pods."
+                        + " Default: none, and ucx finds what a pod without devices can use.")
+        RdmaSpec rdma,
+
+        @JsonPropertyDescription(
                 "Agents of the pools that name this engine, one on each node: engines there then share the agent's"
                         + " connections through its socket (setup_dummy). {}: with the defaults. Default: none.")
         AgentsSpec agents,
@@ -85,7 +97,7 @@ public record TransferEngineSpec(
 
     /** What a pool without a transfer engine runs with. */
     public static final TransferEngineSpec DEFAULTS =
-            new TransferEngineSpec(null, null, null, null, null, null, null, null, null, null);
+            new TransferEngineSpec(null, null, null, null, null, null, null, null, null, null, null);
 
     public TransferEngineSpec {
         protocols = protocols == null ? List.of(Protocol.SHM, Protocol.TCP) : List.copyOf(protocols);

@@ -11,7 +11,6 @@ import dev.kvpool.operator.status.Reason;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * Whether the pool's namespace admits its pods. Nobody but Kubernetes would say it otherwise, in an event of a StatefulSet or DaemonSet
@@ -41,7 +40,8 @@ final class NamespaceCheck {
         return spec.agents() != null
                 || spec.socketDirectory() != null
                 || spec.hostNetwork()
-                || spec.accelerator() != null;
+                || spec.accelerator() != null
+                || spec.rdma() != null;
     }
 
     /** What the namespace refuses, with the way out; one sentence for all directories of nodes. */
@@ -52,9 +52,10 @@ final class NamespaceCheck {
         }
         NamespaceCheck check = new NamespaceCheck(seen, level);
         List<Finding> problems = new ArrayList<>();
-        Stream.of(check.directories(), check.network(), check.accelerator())
-                .flatMap(Optional::stream)
-                .forEach(problems::add);
+        check.directories().ifPresent(problems::add);
+        check.network().ifPresent(problems::add);
+        check.accelerator().ifPresent(problems::add);
+        check.rdma().ifPresent(problems::add);
         return problems;
     }
 
@@ -77,14 +78,11 @@ final class NamespaceCheck {
     }
 
     private Optional<Finding> sockets() {
-        return engine().filter(spec -> spec.socketDirectory() != null)
-                .map(spec -> new Finding(
+        return seen.socketDirectory()
+                .map(directory -> new Finding(
                         Reason.NAMESPACE_REFUSES_HOST_PATH,
                         "%s no pod with a hostPath volume, and so no storage node with its socket in %s. %s"
-                                .formatted(
-                                        admits(),
-                                        seen.names().socketDirectory(spec.socketDirectory()),
-                                        wayOut("socketDirectory"))));
+                                .formatted(admits(), directory, wayOut("socketDirectory"))));
     }
 
     private Optional<Finding> agents() {
@@ -108,10 +106,20 @@ final class NamespaceCheck {
 
     private Optional<Finding> accelerator() {
         return engine().filter(spec -> spec.accelerator() != null)
-                .map(spec -> new Finding(
-                        Reason.NAMESPACE_REFUSES_ACCELERATOR,
-                        "%s no pod with capability IPC_LOCK, by which storage nodes register memory with an accelerator, and so none of them. %s"
-                                .formatted(admits(), wayOut("accelerator"))));
+                .map(spec -> memoryLock("storage node", "an accelerator", "accelerator"));
+    }
+
+    private Optional<Finding> rdma() {
+        return engine().filter(spec -> spec.rdma() != null)
+                .map(spec -> memoryLock(
+                        spec.agents() == null ? "storage node" : "storage node or agent", "an RDMA card", "rdma"));
+    }
+
+    private Finding memoryLock(String pods, String device, String field) {
+        return new Finding(
+                Reason.NAMESPACE_REFUSES_MEMORY_LOCK,
+                "%s no pod with capability IPC_LOCK, by which memory is registered with %s, and so no %s. %s"
+                        .formatted(admits(), device, pods, wayOut(field)));
     }
 
     private Optional<TransferEngineSpec> engine() {

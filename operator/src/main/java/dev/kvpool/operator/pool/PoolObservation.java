@@ -99,6 +99,11 @@ public record PoolObservation(
         return workload.getMetadata().getLabels().get(PoolLabels.SET);
     }
 
+    /** The directory of nodes in which the sockets of this pool's storage nodes are to be. */
+    public Optional<String> socketDirectory() {
+        return engine.map(found -> found.getSpec().socketDirectory()).map(names()::socketDirectory);
+    }
+
     /** What the leader says, when it leads, serves and answers. */
     public Optional<PoolReport> leaderReport() {
         return leadership

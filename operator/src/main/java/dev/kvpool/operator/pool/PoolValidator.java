@@ -104,7 +104,7 @@ public final class PoolValidator {
 
     /** Where the kernel takes no path that storage nodes could give their sockets, none of them would start. */
     private static Optional<Finding> longSockets(PoolObservation seen) {
-        return socketDirectory(seen)
+        return seen.socketDirectory()
                 .filter(directory -> directory.length() > SOCKET_DIRECTORY_BYTES_MAX)
                 .map(directory -> new Finding(
                         Reason.SOCKET_PATH_TOO_LONG,
@@ -116,12 +116,6 @@ public final class PoolValidator {
                                         directory.length(),
                                         SOCKET_DIRECTORY_BYTES_MAX,
                                         seen.spec().transferEngine())));
-    }
-
-    private static Optional<String> socketDirectory(PoolObservation seen) {
-        return seen.engine()
-                .map(engine -> engine.getSpec().socketDirectory())
-                .map(below -> seen.names().socketDirectory(below));
     }
 
     private static Optional<AgentsSpec> agents(PoolObservation seen) {

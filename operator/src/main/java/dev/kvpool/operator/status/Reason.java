@@ -95,12 +95,12 @@ public enum Reason {
             "NamespaceRefusesHostNetwork",
             "The transfer engine has hostNetwork, and the namespace enforces a pod security level that admits no pod on the network of"
                     + " its node; the message names the label and the way out."),
-    NAMESPACE_REFUSES_ACCELERATOR(
+    NAMESPACE_REFUSES_MEMORY_LOCK(
             SPEC_VALID,
             FALSE,
-            "NamespaceRefusesAccelerator",
-            "The transfer engine has an accelerator, for which storage nodes lock memory, and the namespace enforces a pod security"
-                    + " level that admits no pod with that capability; the message names the label and the way out."),
+            "NamespaceRefusesMemoryLock",
+            "The transfer engine has an accelerator or RDMA cards, for which storage nodes lock memory, and the namespace enforces a pod"
+                    + " security level that admits no pod with that capability; the message names the label and the way out."),
 
     SOCKET_PATH_TOO_LONG(
             SPEC_VALID,

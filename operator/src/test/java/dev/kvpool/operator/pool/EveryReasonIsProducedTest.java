@@ -101,7 +101,7 @@ class EveryReasonIsProducedTest {
                 of(new PoolSketch(TWO_SETS)
                         .engine("{hostNetwork: true, ports: {base: 40000, count: 4}}")
                         .podSecurity("baseline"));
-            case NAMESPACE_REFUSES_ACCELERATOR ->
+            case NAMESPACE_REFUSES_MEMORY_LOCK ->
                 of(new PoolSketch(TWO_SETS)
                         .engine("{accelerator: {resourceName: huawei.com/Ascend910}}")
                         .podSecurity("baseline"));

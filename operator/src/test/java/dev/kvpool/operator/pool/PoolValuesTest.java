@@ -218,17 +218,23 @@ class PoolValuesTest {
     }
 
     @Test
-    void anAcceleratorNeedsANamespaceThatLetsPodsLockMemory() {
-        String engine = "{accelerator: {resourceName: huawei.com/Ascend910}}";
+    void devicesNeedANamespaceThatLetsPodsLockMemory() {
+        String engine =
+                "{protocols: [ucx, tcp], rdma: {resourceName: rdma/hca}, accelerator: {resourceName: huawei.com/Ascend910}}";
 
         assertThat(problems(withEngine(engine).podSecurity("privileged"))).isEmpty();
         assertThat(problems(withEngine(engine).podSecurity("baseline")))
                 .containsExactly(
                         new Finding(
-                                Reason.NAMESPACE_REFUSES_ACCELERATOR,
+                                Reason.NAMESPACE_REFUSES_MEMORY_LOCK,
                                 "Namespace ns has the label pod-security.kubernetes.io/enforce=baseline, which admits no pod with"
-                                        + " capability IPC_LOCK, by which storage nodes register memory with an accelerator, and so none"
-                                        + " of them. Set the label to privileged, or remove accelerator from TransferEngine demo."));
+                                        + " capability IPC_LOCK, by which memory is registered with an accelerator, and so no storage node."
+                                        + " Set the label to privileged, or remove accelerator from TransferEngine demo."),
+                        new Finding(
+                                Reason.NAMESPACE_REFUSES_MEMORY_LOCK,
+                                "Namespace ns has the label pod-security.kubernetes.io/enforce=baseline, which admits no pod with"
+                                        + " capability IPC_LOCK, by which memory is registered with an RDMA card, and so no storage node."
+                                        + " Set the label to privileged, or remove rdma from TransferEngine demo."));
     }
 
     @Test
@@ -240,6 +246,8 @@ class PoolValuesTest {
         assertThat(needsTheNamespace(withSockets("/run/kvpool"))).isTrue();
         assertThat(needsTheNamespace(withEngine("{hostNetwork: true}"))).isTrue();
         assertThat(needsTheNamespace(withEngine("{accelerator: {resourceName: huawei.com/Ascend910}}")))
+                .isTrue();
+        assertThat(needsTheNamespace(withEngine("{protocols: [ucx, tcp], rdma: {resourceName: rdma/hca}}")))
                 .isTrue();
         assertThat(needsTheNamespace(new PoolSketch(
                         "{storage: [{name: a, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /kv}}]}")))

@@ -88,6 +88,15 @@ class RestrictedPodsTest {
     }
 
     @Test
+    void soDoRdmaCards() {
+        assertThat(refusals(withEngine("{protocols: [ucx, tcp], rdma: {resourceName: rdma/hca}}")))
+                .hasSize(2)
+                .allSatisfy(refusal -> assertThat(refusal)
+                        .contains("unrestricted capabilities", "IPC_LOCK")
+                        .doesNotContain("demo-master", "hostPath", "runAsNonRoot", "allowPrivilegeEscalation"));
+    }
+
+    @Test
     void withoutARuntimeThatBringsTheDriverItsFilesComeFromTheHost() {
         assertThat(refusals(withEngine("{accelerator: {resourceName: huawei.com/Ascend910, driverFrom: Host}}")))
                 .hasSize(2)
@@ -120,6 +129,7 @@ class RestrictedPodsTest {
                 "{hostNetwork: true, ports: {base: 40000, count: 8}}",
                 "{accelerator: {resourceName: huawei.com/Ascend910}}",
                 "{accelerator: {resourceName: huawei.com/Ascend910, driverFrom: Host}}",
+                "{protocols: [ucx, tcp], rdma: {resourceName: rdma/hca}}",
             })
     void whatANamespaceRefusesMakesThePoolInvalidAndNothingElseDoes(String engine) {
         for (String level : LEVELS) {

@@ -91,6 +91,12 @@ public final class AgentDaemonSet {
 
     private static Container container(PoolBlueprint pool, AgentsSpec agents) {
         long staging = ByteAmount.bytes(agents.stagingSize());
+        ContainerResources resources = new ContainerResources()
+                .request("cpu", new Quantity("100m"))
+                .request("memory", new Quantity("256Mi"))
+                .limit("memory", ByteAmount.exact(staging + PROCESS_BYTES))
+                .replaceWith(agents.resources());
+        RdmaDevices.addTo(resources, pool.engine());
         var container = new ContainerBuilder()
                 .withName("agent")
                 .withImage(pool.storageImage())
@@ -104,13 +110,8 @@ public final class AgentDaemonSet {
                 .withStartupProbe(Probes.startup(STARTUP_LIMIT_S))
                 .withLivenessProbe(Probes.liveness())
                 .withReadinessProbe(Probes.readiness())
-                .withResources(new ContainerResources()
-                        .request("cpu", new Quantity("100m"))
-                        .request("memory", new Quantity("256Mi"))
-                        .limit("memory", ByteAmount.exact(staging + PROCESS_BYTES))
-                        .replaceWith(agents.resources())
-                        .build())
-                .withSecurityContext(PodSecurity.container())
+                .withResources(resources.build())
+                .withSecurityContext(PodSecurity.container(pool.engine().rdma() != null))
                 .withVolumeMounts(socket(), ScratchVolume.mount());
         NodeSockets.mount(pool).ifPresent(container::addToVolumeMounts);
         return container.build();

@@ -36,6 +36,17 @@ final class PodSecurity {
                 .build();
     }
 
+    /** Of a container that registers memory with a device, which pins it; anything else needs no right to. */
+    static SecurityContext container(boolean locksMemory) {
+        return locksMemory
+                ? new SecurityContextBuilder(container())
+                        .editCapabilities()
+                        .withAdd("IPC_LOCK")
+                        .endCapabilities()
+                        .build()
+                : container();
+    }
+
     static SecurityContext container() {
         return new SecurityContextBuilder()
                 .withAllowPrivilegeEscalation(false)

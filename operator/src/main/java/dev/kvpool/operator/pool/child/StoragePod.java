@@ -83,6 +83,7 @@ final class StoragePod {
         SsdVolume.onDiskOfKubelet(set).ifPresent(bytes -> resources.request("ephemeral-storage", bytes));
         resources.replaceWith(set.resources());
         accelerator.ifPresent(parts -> parts.addTo(resources));
+        RdmaDevices.addTo(resources, pool.engine());
         var container = new ContainerBuilder()
                 .withName("node")
                 .withImage(pool.storageImage())
@@ -103,21 +104,13 @@ final class StoragePod {
                 .withLivenessProbe(Probes.liveness())
                 .withReadinessProbe(Probes.readiness())
                 .withResources(resources.build())
-                .withSecurityContext(PodSecurity.container())
+                .withSecurityContext(PodSecurity.container(
+                        accelerator.isPresent() || pool.engine().rdma() != null))
                 .addToVolumeMounts(segment(), ScratchVolume.mount())
                 .addAllToVolumeMounts(SsdVolume.mounts(set))
                 .addAllToVolumeDevices(SsdVolume.devices(set));
         NodeSockets.mount(pool).ifPresent(container::addToVolumeMounts);
-        accelerator.ifPresent(parts -> {
-            container.addAllToVolumeMounts(parts.mounts());
-            // Registering memory with the device pins it.
-            container
-                    .editSecurityContext()
-                    .editCapabilities()
-                    .addToAdd("IPC_LOCK")
-                    .endCapabilities()
-                    .endSecurityContext();
-        });
+        accelerator.ifPresent(parts -> container.addAllToVolumeMounts(parts.mounts()));
         return container.build();
     }
 
