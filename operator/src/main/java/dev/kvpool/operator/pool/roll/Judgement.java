@@ -95,15 +95,16 @@ final class Judgement {
         return target.of(view.isMaster(instance.pod()));
     }
 
+    private Verdict imageSet(Instance instance) {
+        return new Verdict.Under(List.of(new RollAction.SetImage(instance.pod(), instance.uid(), imageOf(instance))));
+    }
+
     private Verdict restart(RollStepStatus step, Instance instance) {
         boolean samePod = instance.uid().equals(step.uid());
         if (!instance.runs(imageOf(instance))) {
             // A pod that was made anew meanwhile counts its restarts from 0, which must be written down before it is
             // touched.
-            return samePod
-                    ? new Verdict.Under(
-                            List.of(new RollAction.SetImage(instance.pod(), instance.uid(), imageOf(instance))))
-                    : new Verdict.Becomes(again(step, instance));
+            return samePod ? imageSet(instance) : new Verdict.Becomes(again(step, instance));
         }
         boolean another = !samePod || instance.restarts() > step.restarts();
         return another && instance.ready() ? caughtUp(step, instance) : WAIT;
@@ -114,8 +115,7 @@ final class Judgement {
             return new Verdict.Under(List.of(new RollAction.DeletePod(instance.pod(), instance.uid())));
         }
         if (!instance.runs(imageOf(instance))) {
-            return new Verdict.Under(
-                    List.of(new RollAction.SetImage(instance.pod(), instance.uid(), imageOf(instance))));
+            return imageSet(instance);
         }
         return instance.ready() && isBack(step, instance).isPresent() ? new Verdict.Done() : WAIT;
     }
