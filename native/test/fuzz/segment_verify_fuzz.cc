@@ -81,9 +81,9 @@ std::optional<Slot> putAfterwards(kvpool::test::SegmentInMemory& segment) {
 
 /// The first bytes of the file and of its data, which are all that a run changes beside what it puts.
 std::vector<uint8_t> beginningsOf(const kvpool::test::SegmentInMemory& segment) {
-  std::vector<uint8_t> bytes(segment.memory.begin(), segment.memory.begin() + kHeadBytes);
-  const auto data = segment.memory.begin() + static_cast<ptrdiff_t>(segment.geometry.dataOffset);
-  bytes.insert(bytes.end(), data, data + kDataBytes);
+  std::vector<uint8_t> bytes(kHeadBytes + kDataBytes);
+  std::memcpy(bytes.data(), segment.memory.data(), kHeadBytes);
+  std::memcpy(bytes.data() + kHeadBytes, segment.memory.data() + segment.geometry.dataOffset, kDataBytes);
   return bytes;
 }
 
