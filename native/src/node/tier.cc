@@ -51,7 +51,7 @@ void Tier::payloadWritten(uint64_t op, const Status& outcome) {
   const Demotion demotion = found->second;
   writing_.erase(found);
   context_.directory.unpin(demotion.memory.generation);
-  if (!on()) return answer(demotion.master, demotion.requestId, true, KV_UNAVAILABLE);
+  if (!on()) return;  // whoever waits was told when the tier ended
   const int32_t judged = context_.obedience.judge(demotion.authority);
   const bool gone = context_.directory.find(demotion.memory, demotion.objectId) == nullptr ||
                     context_.directory.removed(demotion.memory.slot);
@@ -190,6 +190,7 @@ int32_t Tier::payloadRead(uint64_t op, const Status& outcome) {
   reading_.erase(found);
   context_.table->unpin(reading.extent.generation);
   if (!on()) return KV_NOT_FOUND;
+  writeWatch_.waitedMs = 0;
   if (outcome.ok()) {
     // Removed while it was read: whoever asked before may have it, as with what is being sent from memory.
     ++context_.stats.tierReads;
@@ -211,21 +212,28 @@ int32_t Tier::payloadRead(uint64_t op, const Status& outcome) {
 
 // ---- the end of it ----
 
-bool Tier::Watch::outOfPatience(uint64_t oldest, uint64_t passedMs) {
+bool Tier::Watch::outOfPatience(uint64_t oldest, uint64_t passedMs, uint64_t patienceMs) {
   waitedMs = oldest == op ? waitedMs + passedMs : 0;
   op = oldest;
-  return oldest != 0 && waitedMs >= kPatienceMs;
+  return oldest != 0 && waitedMs >= patienceMs;
 }
 
 void Tier::tick(uint64_t nowMs) {
   // A process that was stopped has not waited for the disk all that time.
   const uint64_t passedMs = std::min(nowMs - lastTickMs_, kTickMsMax);
   lastTickMs_ = nowMs;
-  const bool stores = storeWatch_.outOfPatience(batch_ == nullptr ? 0 : batchOp_, passedMs);
-  const bool reads = readWatch_.outOfPatience(reading_.empty() ? 0 : reading_.begin()->first, passedMs);
-  if (!stores && !reads) return;
-  fail((stores ? "a write of its table" : "a read") + std::string(" takes more than ") +
-       std::to_string(kPatienceMs / 1000) + " s; look at the disk");
+  const auto oldest = [](const auto& byOp) { return byOp.empty() ? 0 : byOp.begin()->first; };
+  if (storeWatch_.outOfPatience(batch_ == nullptr ? 0 : batchOp_, passedMs, kPatienceMs)) {
+    hangs("a write of its table", kPatienceMs);
+  } else if (readWatch_.outOfPatience(oldest(reading_), passedMs, kPatienceMs)) {
+    hangs("a read", kPatienceMs);
+  } else if (writeWatch_.outOfPatience(oldest(writing_), passedMs, kWritePatienceMs)) {
+    hangs("a write of a payload", kWritePatienceMs);
+  }
+}
+
+void Tier::hangs(const std::string& what, uint64_t patienceMs) {
+  fail(what + " takes more than " + std::to_string(patienceMs / 1000) + " s; look at the disk");
 }
 
 /// What is in memory goes on. The segment forgets the tier, so that the next life does not believe it: what is freed
@@ -239,6 +247,9 @@ void Tier::fail(const std::string& why) {
   for (const auto& [slot, demotion] : storing_)
     answer(demotion.master, demotion.requestId, true, KV_IO);
   storing_.clear();
+  // Those stay: the device reads their memory until it answers.
+  for (const auto& [op, demotion] : writing_)
+    answer(demotion.master, demotion.requestId, true, KV_IO);
   // Answered before the records say that they are gone: nobody knows that the device will not show them again.
   for (const auto& [number, pending] : frees_)
     answer(pending.master, pending.requestId, true, KV_IO);

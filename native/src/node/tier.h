@@ -31,6 +31,9 @@ class Tier {
   static constexpr size_t kStoreBlocksMax = 256;
   /// A write of the table, or a read, that takes longer ends the tier: leaders, removals and readers wait for those.
   static constexpr uint64_t kPatienceMs = 10'000;
+  /// The same for a write of a payload, for which nobody waits, but whose memory cannot be freed until it ends. Time in
+  /// which reads end does not count: they go first.
+  static constexpr uint64_t kWritePatienceMs = 30'000;
   /// What one tick adds to that at most.
   static constexpr uint64_t kTickMsMax = 500;
   /// Slots looked at in one turn when much goes at once.
@@ -101,7 +104,7 @@ class Tier {
     uint64_t op = 0;
     uint64_t waitedMs = 0;
     /// `oldest`: 0 when there is none.
-    [[nodiscard]] bool outOfPatience(uint64_t oldest, uint64_t passedMs);
+    [[nodiscard]] bool outOfPatience(uint64_t oldest, uint64_t passedMs, uint64_t patienceMs);
   };
   struct PendingFree {
     ConnectionId master = 0;
@@ -116,6 +119,7 @@ class Tier {
   void settleDemotions();
   void cleared(uint32_t slot);
   void fail(const std::string& why);
+  void hangs(const std::string& what, uint64_t patienceMs);
   void answer(ConnectionId master, uint64_t requestId, bool accepted, int32_t status);
   void purgeSlice();
   void dropSlice();
@@ -131,6 +135,7 @@ class Tier {
   uint64_t batchOp_ = 0;
   Watch storeWatch_;
   Watch readWatch_;
+  Watch writeWatch_;
   uint64_t lastTickMs_ = 0;
   PendingFree collecting_;
   std::vector<uint32_t> collected_;  // slots that collecting_ waits for

@@ -101,6 +101,43 @@ TEST_F(TierTest, ADiskThatHangsEndsTheTierAndHoldsUpNobodyForLonger) {
   EXPECT_EQ(node.core->snapshot().tierObjects, 0U);
 }
 
+TEST_F(TierTest, ADiskThatHangsOnPayloadsEndsTheTierAndKeepsTheMemoryItReads) {
+  const ExtentRef memory = put(1);
+  demote(1, memory);
+  node.free(kMaster, kLeader, {{memory, {3, 1}}});
+  node.inbox(kMaster).clear();
+  for (size_t i = 0; i < kTicksOfWrites; ++i)
+    awhile();
+  EXPECT_EQ(node.core->snapshot().tierProblem, "");
+  EXPECT_TRUE(answers().empty());
+  awhile();
+  EXPECT_EQ(node.core->snapshot().tierProblem, "a write of a payload takes more than 30 s; look at the disk");
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_IO});
+  EXPECT_GT(node.segment.directory->quarantinedBytes(), 0U) << "the disk may still read it";
+
+  work();  // too late
+  EXPECT_TRUE(answers().empty()) << "nobody is told twice";
+  EXPECT_EQ(node.segment.directory->quarantinedBytes(), 0U);
+}
+
+TEST_F(TierTest, PayloadsWaitBehindReadsForAsLongAsThoseGoOn) {
+  const ExtentRef extent = putBoth(1);
+  demote(2, put(2));
+  const node::Action write = node.tierJobs.front();
+  for (uint64_t request = 1; request <= 3; ++request) {
+    node.tierJobs.clear();
+    for (size_t i = 0; i < kTicksOfPatience - 1; ++i)
+      awhile();
+    EXPECT_EQ(read(1, extent), kValue);
+    for (size_t i = 0; i < kTicksOfPatience; ++i)
+      awhile();
+  }
+  EXPECT_EQ(node.core->snapshot().tierProblem, "");
+  node.tierJobs.push_back(write);
+  work();
+  EXPECT_EQ(node.core->snapshot().tierObjects, 2U);
+}
+
 TEST_F(TierTest, WhatIsRemovedOnItsWayDoesNotArrive) {
   const ExtentRef memory = put(1);
   demote(1, memory);

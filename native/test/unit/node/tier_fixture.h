@@ -40,6 +40,7 @@ class TierTest : public ::testing::Test {
     node.tick(4 * Tier::kTickMsMax);
   }
   static constexpr size_t kTicksOfPatience = Tier::kPatienceMs / Tier::kTickMsMax;
+  static constexpr size_t kTicksOfWrites = Tier::kWritePatienceMs / Tier::kTickMsMax;
 
   ExtentRef put(uint64_t counter, const std::string& value = kValue) {
     return node.write(test::kClient, test::kLeader, {3, counter}, key(counter), value).extent;
