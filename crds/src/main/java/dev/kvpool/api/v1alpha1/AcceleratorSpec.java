@@ -18,7 +18,7 @@ public record AcceleratorSpec(
                 + " huawei.com/ascend-1980.")
         @Required
         @ValidationRule(
-                value = "self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')",
+                value = QualifiedNameRule.FORMAT,
                 message = "resourceName must be DOMAIN/NAME, for example huawei.com/Ascend910")
         @Size(max = 253)
         String resourceName,
@@ -53,7 +53,7 @@ public record AcceleratorSpec(
                         + " Volcano. It is passed on as ASCEND_VISIBLE_DEVICES. Default: the device plugin"
                         + " sets that itself.")
         @ValidationRule(
-                value = "self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')",
+                value = QualifiedNameRule.FORMAT,
                 message = "visibleDevicesAnnotation must be DOMAIN/NAME, for example huawei.com/Ascend910")
         @Size(max = 253)
         String visibleDevicesAnnotation,

@@ -17,7 +17,7 @@ public record RdmaSpec(
                 + " nvidia.com/mlnxnics.")
         @Required
         @ValidationRule(
-                value = "self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?/[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$')",
+                value = QualifiedNameRule.FORMAT,
                 message = "resourceName must be DOMAIN/NAME, for example rdma/hca_shared_devices_a")
         @Size(max = 253)
         String resourceName,

@@ -78,18 +78,14 @@ class RestrictedPodsTest {
                         .doesNotContain("demo-master", "runAsNonRoot", "seccompProfile", "allowPrivilegeEscalation"));
     }
 
-    @Test
-    void anAcceleratorAsksToLockMemoryAndNothingElse() {
-        assertThat(refusals(withEngine("{accelerator: {resourceName: huawei.com/Ascend910}}")))
-                .hasSize(2)
-                .allSatisfy(refusal -> assertThat(refusal)
-                        .contains("unrestricted capabilities", "IPC_LOCK")
-                        .doesNotContain("demo-master", "hostPath", "runAsNonRoot", "allowPrivilegeEscalation"));
-    }
-
-    @Test
-    void soDoRdmaCards() {
-        assertThat(refusals(withEngine("{protocols: [ucx, tcp], rdma: {resourceName: rdma/hca}}")))
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{accelerator: {resourceName: huawei.com/Ascend910}}",
+                "{protocols: [ucx, tcp], rdma: {resourceName: rdma/hca}}",
+            })
+    void devicesAskToLockMemoryAndNothingElse(String engine) {
+        assertThat(refusals(withEngine(engine)))
                 .hasSize(2)
                 .allSatisfy(refusal -> assertThat(refusal)
                         .contains("unrestricted capabilities", "IPC_LOCK")
