@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.BindingStatus;
 import dev.kvpool.api.v1alpha1.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.operator.master.PoolReport;
@@ -29,6 +30,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Decides what shall be done for a pool, from one observation. Pure: the same observation gives the same plan.
@@ -74,7 +76,8 @@ public final class PoolPlanner {
                     drains);
         }
         RollPlan roll = Roll.plan(view);
-        DrainPlan drains = Drains.plan(drainView(seen, wish, departures, true, isUnderWay(seen, roll)));
+        DrainPlan drains = Drains.plan(
+                drainView(seen, wish, departures, true, underWay(seen, roll).isPresent()));
         StoragePlan storage = StoragePlan.of(seen, drains.released());
         PoolBlueprint blueprint = blueprint(seen, storage, roll);
         HostDirectories directories = HostDirectories.of(seen, storage, blueprint.poolId());
@@ -92,7 +95,7 @@ public final class PoolPlanner {
                 DeadLeader.of(seen),
                 Set.copyOf(storage.expectedNodes()),
                 Optional.of(blueprint.sizing()),
-                storage.waiting(),
+                waiting(seen, storage, roll),
                 storage.heldBack(),
                 storage.leftOut(),
                 directories.cleanings().stream()
@@ -129,13 +132,29 @@ public final class PoolPlanner {
                 seen.now());
     }
 
+    /** A step of an upgrade and a drain never begin beside each other: whoever waits for one is told of the other. */
+    private static List<String> waiting(PoolObservation seen, StoragePlan storage, RollPlan roll) {
+        List<String> waiting = new ArrayList<>(storage.waiting());
+        if (!waiting.isEmpty()) {
+            underWay(seen, roll)
+                    .map(upgrade ->
+                            "No storage node is begun to be emptied before the step of the upgrade to %s ends that is under way."
+                                    .formatted(upgrade.image()))
+                    .ifPresent(waiting::add);
+        }
+        return waiting;
+    }
+
     private static boolean isUnderWay(PoolObservation seen) {
         return seen.status().roll() != null && !seen.status().roll().steps().isEmpty();
     }
 
-    private static boolean isUnderWay(PoolObservation seen, RollPlan roll) {
-        return isUnderWay(seen)
-                || roll.next().filter(next -> !next.steps().isEmpty()).isPresent();
+    /** The upgrade that has a step under way, or begins one now. */
+    private static Optional<RollStatus> underWay(PoolObservation seen, RollPlan roll) {
+        return Stream.of(Optional.ofNullable(seen.status().roll()), roll.next())
+                .flatMap(Optional::stream)
+                .filter(upgrade -> !upgrade.steps().isEmpty())
+                .findFirst();
     }
 
     private static List<HasMetadata> delete(

@@ -6,6 +6,10 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.kvpool.api.v1alpha1.DrainPhase;
 import dev.kvpool.api.v1alpha1.DrainStatus;
+import dev.kvpool.api.v1alpha1.RollPhase;
+import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.RollStepKind;
+import dev.kvpool.api.v1alpha1.RollStepStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.child.PoolConfigMap;
@@ -308,6 +312,26 @@ class PoolPlannerTest {
         assertThat(names(with.delete(), DaemonSet.class)).isEmpty();
         assertThat(names(without.plan().delete(), HasMetadata.class))
                 .containsExactlyInAnyOrder("demo-agent", "demo-agent");
+    }
+
+    @Test
+    void whoWaitsForADrainIsToldOfTheUpgradeThatComesFirst() {
+        PoolSketch smaller = new PoolSketch(TWO_NODES).set("a", 3).masters(2, 1, THREE_NODES);
+        assertThat(smaller.plan().waiting()).singleElement().asString().doesNotContain("upgrade");
+
+        String since = PoolSketch.NOON.toString();
+        RollStepStatus step = new RollStepStatus(
+                "demo-a-0", "demo-a-0", RollStepKind.RESTART, since, "uid-demo-a-0", 0, null, null, null, null);
+        RollStatus roll = PoolSketch.asking("new:2", PoolSketch.IMAGE)
+                .roll()
+                .in(RollPhase.ROLLING, since, null)
+                .with(List.of(step));
+
+        assertThat(smaller.status(PoolSketch.statusWith(roll)).plan().waiting())
+                .hasSize(2)
+                .last()
+                .isEqualTo("No storage node is begun to be emptied before the step of the upgrade to new:2 ends that is"
+                        + " under way.");
     }
 
     @Test
