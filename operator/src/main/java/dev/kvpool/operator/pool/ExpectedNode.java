@@ -38,6 +38,7 @@ public record ExpectedNode(String id, Optional<String> domain) {
                 seen.nodes().forEach(node -> hosts.put(PoolNames.perNodeId(set.name(), node.name()), node.name()));
             }
         }
+        WrittenDirectories.of(seen).known().forEach(directory -> hosts.put(directory.id(), directory.node()));
         seen.pods(PoolLabels.ROLE_STORAGE).forEach(pod -> hosts.put(pod.nodeId(), pod.node()));
         return hosts;
     }

@@ -13,8 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.SortedSet;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
@@ -23,11 +23,18 @@ import java.util.stream.Collectors;
  * storage node is gone and no set wants one there. Pure.
  *
  * @param known written down before a pod can make one
+ * @param released ids of storage nodes that were let go. That is written down too, since their leader forgets them, and what it said
+ *     of them, before all they have left is removed
  * @param cleanings what is to be removed now
  * @param done Jobs that have done their work, or whose directory is wanted again
  * @param matter false for a pool that has never had any
  */
-record HostDirectories(SortedSet<NodeDirectory> known, List<Cleaning> cleanings, List<Job> done, boolean matter) {
+record HostDirectories(
+        SortedSet<NodeDirectory> known,
+        Set<String> released,
+        List<Cleaning> cleanings,
+        List<Job> done,
+        boolean matter) {
 
     /**
      * One that is removed.
@@ -46,10 +53,10 @@ record HostDirectories(SortedSet<NodeDirectory> known, List<Cleaning> cleanings,
         }
     }
 
-    static HostDirectories of(PoolObservation seen, StoragePlan storage, String poolId) {
-        Map<String, String> written = written(seen, poolId);
-        SortedSet<NodeDirectory> known = new TreeSet<>(NodeDirectory.ORDER);
-        written.forEach((id, paths) -> known.addAll(NodeDirectory.written(id, paths, poolId)));
+    static HostDirectories of(PoolObservation seen, StoragePlan storage) {
+        String poolId = seen.poolId();
+        WrittenDirectories written = WrittenDirectories.of(seen);
+        SortedSet<NodeDirectory> known = new TreeSet<>(written.known());
         Map<String, StorageSetSpec> sets = seen.spec().storage().stream()
                 .filter(set -> set.volume().type() == VolumeType.HOST_PATH)
                 .collect(Collectors.toMap(StorageSetSpec::name, set -> set));
@@ -60,24 +67,38 @@ record HostDirectories(SortedSet<NodeDirectory> known, List<Cleaning> cleanings,
         Set<String> nodes = seen.nodes().stream().map(ObservedNode::name).collect(Collectors.toSet());
         List<Cleaning> cleanings = new ArrayList<>();
         List<Job> done = new ArrayList<>();
+        Set<String> released = new TreeSet<>();
+        Set<String> back = new TreeSet<>();
         for (NodeDirectory directory : List.copyOf(known)) {
             String name = directory.jobName(seen.names());
             Optional<Job> job = Optional.ofNullable(jobs.get(name));
             boolean finished =
                     job.filter(it -> ObservedJob.is(it, ObservedJob.COMPLETE)).isPresent();
-            if (isWanted(seen, sets, directory, poolId) || isInUse(seen, directory)) {
+            boolean wanted = isWanted(seen, sets, directory, poolId);
+            if (wanted && isPlaced(seen, storage, directory)) {
+                back.add(directory.id());
+            }
+            if (isGivenUp(written, storage, directory)) {
+                released.add(directory.id());
+            }
+            if (wanted || isInUse(seen, directory)) {
                 job.ifPresent(done::add);
             } else if (finished || !nodes.contains(directory.node())) {
                 job.ifPresent(done::add);
                 known.remove(directory);
-            } else {
+            } else if (job.isPresent() || !(storage.keeps(directory.id()) || mayReturn(seen, storage, directory))) {
                 boolean failed =
                         job.filter(it -> ObservedJob.is(it, ObservedJob.FAILED)).isPresent();
                 cleanings.add(new Cleaning(directory, name, job.isPresent(), failed));
             }
         }
-        boolean matter = !known.isEmpty() || !written.isEmpty();
-        return new HostDirectories(known, cleanings, done, matter);
+        released.removeAll(back);
+        return new HostDirectories(known, released, cleanings, done, !known.isEmpty() || written.matter());
+    }
+
+    /** As they are written down. */
+    SortedMap<String, String> list() {
+        return NodeDirectory.list(known, released);
     }
 
     /** Whether a pool has written down any; then all nodes matter, also when no set of the spec has directories any more. */
@@ -85,15 +106,6 @@ record HostDirectories(SortedSet<NodeDirectory> known, List<Cleaning> cleanings,
         return children.stream()
                 .flatMap(child -> DirectoryList.of(child).stream())
                 .anyMatch(list -> !list.paths().isEmpty());
-    }
-
-    private static Map<String, String> written(PoolObservation seen, String poolId) {
-        return seen.children().stream()
-                .flatMap(child -> DirectoryList.of(child).stream())
-                .filter(list -> list.poolId().equals(poolId))
-                .map(DirectoryList::paths)
-                .findFirst()
-                .orElse(new TreeMap<>());
     }
 
     /** Also when the node repels pods just now: what it holds is found again afterwards. A set may have come back elsewhere. */
@@ -120,6 +132,29 @@ record HostDirectories(SortedSet<NodeDirectory> known, List<Cleaning> cleanings,
         return seen.podsOfSet(directory.set(), true).stream()
                 .filter(pod -> pod.nodeId().equals(directory.id()))
                 .anyMatch(pod -> pod.leaving() || !elsewhere.contains(pod.settings()));
+    }
+
+    /** A DaemonSet that goes when all of its storage nodes may may still put a pod there. */
+    private static boolean mayReturn(PoolObservation seen, StoragePlan storage, NodeDirectory directory) {
+        return !isPlaced(seen, storage, directory)
+                && seen.storageWorkloads(DaemonSet.class).stream()
+                        .filter(stored -> PoolObservation.setName(stored).equals(directory.set()))
+                        .anyMatch(stored -> StorageDaemonSet.directories(stored)
+                                .filter(paths -> paths.contains(directory.path()))
+                                .isPresent());
+    }
+
+    /** Its set has the name and volumes of one in the spec. */
+    private static boolean isPlaced(PoolObservation seen, StoragePlan storage, NodeDirectory directory) {
+        return seen.spec().storage().stream()
+                .filter(set -> set.name().equals(directory.set()))
+                .anyMatch(set -> storage.placement(set).isPresent());
+    }
+
+    /** For good: what said so may not be there any more when a Job has to be made again. */
+    private static boolean isGivenUp(WrittenDirectories written, StoragePlan storage, NodeDirectory directory) {
+        String id = directory.id();
+        return storage.letsGo(id) || (written.released().contains(id) && !storage.keeps(id));
     }
 
     private static Map<String, Job> jobs(PoolObservation seen) {

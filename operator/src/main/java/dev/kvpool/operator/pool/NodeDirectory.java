@@ -33,6 +33,9 @@ public record NodeDirectory(String set, String node, String path) {
     /** No path has it. */
     private static final String BETWEEN = ",";
 
+    /** Stands behind the paths of a storage node that was let go. It is no path, so that an operator that does not know it leaves it aside. */
+    private static final String RELEASED = "released";
+
     /**
      * What was written down for a storage node, trusted no further than this: a Job removes as root what only this pool can have
      * made.
@@ -60,13 +63,28 @@ public record NodeDirectory(String set, String node, String path) {
                 .toList();
     }
 
+    /** Whether the storage node that they are of was let go. */
+    static boolean areReleased(String paths) {
+        return Arrays.asList(paths.split(BETWEEN, -1)).contains(RELEASED);
+    }
+
     /** As they are written down, by id of the storage node. */
     public static SortedMap<String, String> list(Collection<NodeDirectory> directories) {
+        return list(directories, Set.of());
+    }
+
+    /**
+     * The same.
+     *
+     * @param released ids of storage nodes that were let go
+     */
+    static SortedMap<String, String> list(Collection<NodeDirectory> directories, Set<String> released) {
         SortedMap<String, String> list = new TreeMap<>();
         directories.stream()
                 .sorted(ORDER)
                 .forEach(directory ->
                         list.merge(directory.id(), directory.path(), (before, path) -> before + BETWEEN + path));
+        released.forEach(id -> list.computeIfPresent(id, (known, paths) -> paths + BETWEEN + RELEASED));
         return list;
     }
 

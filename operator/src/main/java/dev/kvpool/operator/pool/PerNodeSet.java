@@ -19,14 +19,14 @@ import java.util.stream.Collectors;
 /**
  * What is done now about a storage set with a storage node on every matching node of the cluster. Pure.
  *
- * <p>The masters expect a storage node on each matching node, and on each other one as long as a storage pod runs there:
- * an id leaves the list when its bytes are gone. Nodes with running pods are named in the DaemonSet, so that a label
- * taken from a node ends no storage node by itself.
+ * <p>The masters expect a storage node on each matching node, and on each other one as long as a storage pod runs there, or what
+ * one has left there in a directory of the node is not given up: an id leaves the list when its bytes are gone. Those nodes are
+ * named in the DaemonSet, so that a label taken from a node ends no storage node by itself, and lets one come back that is away.
  *
  * @param nodeIds ids of the storage nodes the masters shall expect
  * @param placement where the set's pods may be
  * @param renewal what is done about pods with earlier settings
- * @param unwanted its pods on nodes it does not select
+ * @param unwanted its storage nodes on nodes it does not select
  * @param waiting sentences about what is not done before storage nodes are empty
  * @param leftOut sentences about matching nodes that get no storage node
  */
@@ -34,7 +34,7 @@ record PerNodeSet(
         List<String> nodeIds,
         NodePlacement placement,
         Renewal renewal,
-        List<ObservedPod> unwanted,
+        List<Unwanted> unwanted,
         List<String> waiting,
         List<String> leftOut) {
 
@@ -44,10 +44,11 @@ record PerNodeSet(
     /**
      * Decides.
      *
+     * @param written directories of nodes that there may be
      * @param released ids of storage nodes that may go
      */
-    static PerNodeSet of(StorageSetSpec set, PoolObservation seen, Set<String> released) {
-        return new Decision(set, seen, released).decide();
+    static PerNodeSet of(StorageSetSpec set, PoolObservation seen, WrittenDirectories written, Set<String> released) {
+        return new Decision(set, seen, written, released).decide();
     }
 
     /** What its nodes hold is still there when their pods have been replaced. */
@@ -61,6 +62,7 @@ record PerNodeSet(
     private static final class Decision {
         private final StorageSetSpec set;
         private final PoolObservation seen;
+        private final WrittenDirectories written;
         private final Set<String> released;
         private final NodeFit fit;
         private final boolean mayLoseBytes;
@@ -72,9 +74,10 @@ record PerNodeSet(
 
         private final Map<String, ObservedNode> nodes;
 
-        Decision(StorageSetSpec set, PoolObservation seen, Set<String> released) {
+        Decision(StorageSetSpec set, PoolObservation seen, WrittenDirectories written, Set<String> released) {
             this.set = set;
             this.seen = seen;
+            this.written = written;
             this.released = released;
             this.fit = new NodeFit(
                     set,
@@ -102,20 +105,19 @@ record PerNodeSet(
                     .toList();
             tooLong.forEach(matching::remove);
             Set<String> expected = new TreeSet<>(matching);
-            List<ObservedPod> unwanted = unwanted();
-            List<String> going = unwanted.stream()
-                    .filter(pod -> released.contains(pod.nodeId()))
-                    .map(ObservedPod::node)
-                    .toList();
-            List<String> kept = running.keySet().stream()
-                    .filter(node -> !going.contains(node))
-                    .toList();
+            Map<String, Unwanted> unselected = unselected();
+            Map<String, Unwanted> unwanted = new TreeMap<>(unselected);
+            unwanted.values().removeIf(written::isGivenUp);
+            Set<String> kept = new TreeSet<>(running.keySet());
+            kept.removeAll(unselected.keySet());
+            kept.addAll(unwanted.keySet());
+            kept.removeIf(node -> unwanted.containsKey(node) && released.contains(id(node)));
             expected.addAll(kept);
             return new PerNodeSet(
                     expected.stream().map(this::id).toList(),
                     new NodePlacement(mayLoseBytes ? List.of() : present(kept), tooLong),
-                    renewal(unwanted),
-                    unwanted,
+                    renewal(unselected.keySet()),
+                    List.copyOf(unwanted.values()),
                     waiting(unwanted),
                     tooLong.stream().map(this::tooLong).toList());
         }
@@ -124,34 +126,46 @@ record PerNodeSet(
             return fit.selects(node) && (running.containsKey(node.name()) ? fit.keeps(node) : fit.admits(node));
         }
 
-        /** On nodes that are gone nothing is left to be emptied. */
-        private List<ObservedPod> unwanted() {
-            return running.values().stream()
-                    .filter(pod -> nodes.containsKey(pod.node()) && !fit.selects(nodes.get(pod.node())))
-                    .toList();
+        /** By the node of the cluster they are on. On nodes that are gone nothing is left to be emptied. */
+        private Map<String, Unwanted> unselected() {
+            Set<String> may = new TreeSet<>(running.keySet());
+            written.of(set).forEach(directory -> may.add(directory.node()));
+            Map<String, Unwanted> unselected = new TreeMap<>();
+            nodes.values().stream()
+                    .filter(node -> may.contains(node.name()) && !fit.selects(node))
+                    .map(ObservedNode::name)
+                    .forEach(node -> unselected.put(
+                            node,
+                            new Unwanted(
+                                    id(node),
+                                    Optional.ofNullable(running.get(node)),
+                                    set.volume().outlivesPods())));
+            return unselected;
         }
 
-        private List<String> waiting(List<ObservedPod> unwanted) {
-            List<String> staying = unwanted.stream()
-                    .filter(pod -> !released.contains(pod.nodeId()))
-                    .map(ObservedPod::node)
-                    .toList();
+        private List<String> waiting(Map<String, Unwanted> unwanted) {
+            Map<String, Unwanted> staying = new TreeMap<>(unwanted);
+            staying.values().removeIf(node -> released.contains(node.id()));
             return staying.isEmpty()
                     ? List.of()
                     : List.of(
-                            "Storage set %s keeps its storage on %s, which it does not select any more, until that is empty."
-                                    .formatted(set.name(), NameList.of(staying)));
+                            "Storage set %s keeps its storage on %s, which it does not select any more, until that is empty.%s"
+                                    .formatted(
+                                            set.name(),
+                                            NameList.of(List.copyOf(staying.keySet())),
+                                            Unwanted.wayOut(List.copyOf(staying.values()))));
         }
 
         /** On a node that is not selected no pod would come back. */
-        private Renewal renewal(List<ObservedPod> unwanted) {
-            List<ObservedPod> staying =
-                    pods.stream().filter(pod -> !unwanted.contains(pod)).toList();
+        private Renewal renewal(Set<String> unselected) {
+            List<ObservedPod> staying = pods.stream()
+                    .filter(pod -> !pod.started() || !unselected.contains(pod.node()))
+                    .toList();
             boolean outlivesPods = template.filter(PerNodeSet::outlivesPods).isPresent();
             return Renewal.of(Outdated.withTemplate(staying, template), outlivesPods, seen, released);
         }
 
-        private List<String> present(List<String> names) {
+        private List<String> present(Set<String> names) {
             return names.stream().filter(nodes::containsKey).toList();
         }
 

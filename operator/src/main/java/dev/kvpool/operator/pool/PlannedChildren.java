@@ -77,7 +77,7 @@ public record PlannedChildren(
                 blueprint,
                 replicas,
                 placements,
-                directories.matter() ? Optional.of(NodeDirectory.list(directories.known())) : Optional.empty(),
+                directories.matter() ? Optional.of(directories.list()) : Optional.empty(),
                 directories.cleanings().stream()
                         .filter(cleaning -> !cleaning.begun())
                         .toList(),

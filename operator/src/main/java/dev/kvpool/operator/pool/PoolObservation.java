@@ -58,6 +58,21 @@ public record PoolObservation(
                 pool, engine, others, pods, nodes, portClaims, leadership, podSecurity, answers, watchedSince, now);
     }
 
+    /** Its identity. A pool that takes over retained objects keeps theirs; storage nodes refuse another one. */
+    String poolId() {
+        String uid = pool.getMetadata().getUid();
+        return children.stream()
+                .filter(child -> DirectoryList.of(child)
+                        .filter(list -> list.goesWithAnother(uid))
+                        .isEmpty())
+                .map(child -> child.getMetadata().getAnnotations())
+                .filter(Objects::nonNull)
+                .map(annotations -> annotations.get(PoolLabels.POOL_ID))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(uid);
+    }
+
     public KvCachePoolSpec spec() {
         return pool.getSpec();
     }

@@ -26,7 +26,6 @@ import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -80,7 +79,7 @@ public final class PoolPlanner {
                 drainView(seen, wish, departures, true, underWay(seen, roll).isPresent()));
         StoragePlan storage = StoragePlan.of(seen, drains.released());
         PoolBlueprint blueprint = blueprint(seen, storage, roll);
-        HostDirectories directories = HostDirectories.of(seen, storage, blueprint.poolId());
+        HostDirectories directories = HostDirectories.of(seen, storage);
         // A Job cannot change: one that is there is left to end, or goes when it is for another image.
         Optional<PreflightQuestion> preflight =
                 roll.preflight().filter(question -> view.preflight().isEmpty());
@@ -208,7 +207,7 @@ public final class PoolPlanner {
         return new PoolBlueprint(
                 seen.names(),
                 seen.pool().getMetadata().getUid(),
-                poolId(seen),
+                seen.poolId(),
                 seen.spec(),
                 engine,
                 roll.mastersImage(),
@@ -228,21 +227,6 @@ public final class PoolPlanner {
                         : storage.nodeIds(set).size(),
                 seen.leaderReport().map(PoolReport::objects).orElse(0L),
                 Optional.ofNullable(seen.status().sizing()));
-    }
-
-    /** A pool that takes over retained objects keeps their identity; storage nodes refuse another one. */
-    private static String poolId(PoolObservation seen) {
-        String uid = seen.pool().getMetadata().getUid();
-        return seen.children().stream()
-                .filter(child -> DirectoryList.of(child)
-                        .filter(list -> list.goesWithAnother(uid))
-                        .isEmpty())
-                .map(child -> child.getMetadata().getAnnotations())
-                .filter(Objects::nonNull)
-                .map(annotations -> annotations.get(PoolLabels.POOL_ID))
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElse(uid);
     }
 
     private static Optional<String> leaderPod(PoolObservation seen) {

@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,6 +20,8 @@ import java.util.Set;
 /** Which storage nodes there are now: those of the spec's sets, and unwanted ones that are not empty yet. Pure. */
 final class StoragePlan {
     private final PoolObservation seen;
+    private final WrittenDirectories written;
+    private final RemovedPerNode removedPerNode;
     private final Set<String> released;
     private final Map<String, NumberedSet> numbered = new LinkedHashMap<>();
     private final Map<String, PerNodeSet> perNode = new LinkedHashMap<>();
@@ -37,6 +40,8 @@ final class StoragePlan {
 
     private StoragePlan(PoolObservation seen, Set<String> released) {
         this.seen = seen;
+        this.written = WrittenDirectories.of(seen);
+        this.removedPerNode = new RemovedPerNode(seen, written);
         this.released = released;
     }
 
@@ -53,7 +58,7 @@ final class StoragePlan {
             } else if (set.perNode() == null) {
                 plan.add(set, NumberedSet.of(set, seen, released));
             } else {
-                plan.add(set, PerNodeSet.of(set, seen, released));
+                plan.add(set, PerNodeSet.of(set, seen, plan.written, released));
             }
         }
         seen.storageWorkloads(StatefulSet.class).stream()
@@ -62,6 +67,7 @@ final class StoragePlan {
         seen.storageWorkloads(DaemonSet.class).stream()
                 .filter(set -> !plan.perNode.containsKey(PoolObservation.setName(set)))
                 .forEach(set -> plan.removed(set, plan.runningIds(set)));
+        plan.leftBehind();
         Turns.heldBack(plan.inTurn, seen).ifPresent(plan.heldBack::add);
         plan.replace.addAll(Turns.next(plan.inTurn, List.copyOf(plan.replace), plan.expectedNodes, seen));
         return plan;
@@ -104,6 +110,20 @@ final class StoragePlan {
         return List.copyOf(departures);
     }
 
+    /** Whether a storage node that the spec does not want may not go yet. */
+    boolean keeps(String id) {
+        return !released.contains(id) && isUnwanted(id);
+    }
+
+    /** Whether a storage node that the spec does not want may go. */
+    boolean letsGo(String id) {
+        return released.contains(id) && isUnwanted(id);
+    }
+
+    private boolean isUnwanted(String id) {
+        return departures.stream().anyMatch(departure -> departure.node().equals(id) && !departure.wanted());
+    }
+
     /** Sentences about what is not done before storage nodes are empty. */
     List<String> waiting() {
         return List.copyOf(waiting);
@@ -131,7 +151,7 @@ final class StoragePlan {
         perNode.put(set.name(), decided);
         expectedNodes.addAll(decided.nodeIds());
         waiting.addAll(decided.waiting());
-        decided.unwanted().forEach(pod -> depart(Unwanted.of(pod, set.volume().outlivesPods())));
+        decided.unwanted().forEach(this::depart);
         add(decided.renewal());
         leftOut.addAll(decided.leftOut());
     }
@@ -156,7 +176,9 @@ final class StoragePlan {
             delete.add(workload);
             return;
         }
-        expectedNodes.addAll(ids);
+        Set<String> expected = new LinkedHashSet<>(ids);
+        staying.forEach(node -> expected.add(node.id()));
+        expectedNodes.addAll(expected);
         waiting.add("Storage set %s is no longer in the spec%s and stays until %s %s empty.%s"
                 .formatted(
                         PoolObservation.setName(workload),
@@ -166,16 +188,30 @@ final class StoragePlan {
                         Unwanted.wayOut(staying)));
     }
 
+    private void leftBehind() {
+        List<Unwanted> unwanted = removedPerNode.withoutDaemonSet(perNode.keySet());
+        unwanted.forEach(this::depart);
+        List<Unwanted> staying =
+                unwanted.stream().filter(node -> !released.contains(node.id())).toList();
+        staying.forEach(node -> expectedNodes.add(node.id()));
+        if (!staying.isEmpty()) {
+            waiting.add(RemovedPerNode.waiting(staying));
+        }
+    }
+
     private void depart(Unwanted node) {
         departures.add(node.departure(seen));
     }
 
-    /** Of a set that the spec does not want. One that is being deleted already has nothing to wait for. */
+    /** Of a set that the spec does not want. A StatefulSet that is being deleted already has nothing to wait for. */
     private List<Unwanted> unwanted(HasMetadata workload) {
+        String name = PoolObservation.setName(workload);
+        if (workload instanceof DaemonSet set) {
+            return removedPerNode.of(set);
+        }
         if (workload instanceof StatefulSet set
                 && outlivesPods(set)
                 && set.getMetadata().getDeletionTimestamp() == null) {
-            String name = PoolObservation.setName(set);
             return NumberedSet.unwanted(
                     seen.podsOfSet(name, false),
                     0,

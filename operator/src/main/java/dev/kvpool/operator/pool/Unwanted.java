@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
-import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.drain.Departure;
 import java.util.List;
 import java.util.Optional;
@@ -28,14 +27,17 @@ record Unwanted(String id, Optional<ObservedPod> pod, boolean outlivesPods) {
         return pod.filter(it -> it.started() && !it.leaving()).isPresent();
     }
 
-    /** The leader says so, or cannot say: nobody can for a node that no leader has met since it began. */
+    /**
+     * Unless the leader says that it does not. Nobody can say so of a node that no leader has met since it began, or has forgotten. Its
+     * bytes are those in memory, its objects those on an SSD too.
+     */
     private boolean mayHold(PoolObservation seen) {
-        Optional<PoolReport> leader = seen.leaderReport();
-        return leader.isEmpty()
-                || leader.get().nodes().stream()
-                        .filter(node -> node.id().equals(id))
-                        .anyMatch(node ->
-                                node.usedBytes() > 0 || node.incarnation().isEmpty());
+        return seen.leaderReport().stream()
+                .flatMap(leader -> leader.nodes().stream())
+                .filter(node -> node.id().equals(id))
+                .noneMatch(node -> node.usedBytes() == 0
+                        && node.objects() == 0
+                        && !node.incarnation().isEmpty());
     }
 
     /** The end of a sentence about nodes that stay until they are empty: what those wait for that have no pod to be emptied. */

@@ -265,7 +265,20 @@ class DepartedPodsTest {
 
     private static PoolReport.Node node(String id, String state, long bytes, String incarnation) {
         return Reports.node(
-                id, state, "", false, bytes, 5, "0.1.0", List.of(), incarnation, null, null, null, null, List.of());
+                id,
+                state,
+                "",
+                false,
+                bytes,
+                bytes == 0 ? 0 : 5,
+                "0.1.0",
+                List.of(),
+                incarnation,
+                null,
+                null,
+                null,
+                null,
+                List.of());
     }
 
     private static StatefulSet set(String spec) {

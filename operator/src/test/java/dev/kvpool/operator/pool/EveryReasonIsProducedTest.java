@@ -245,7 +245,7 @@ class EveryReasonIsProducedTest {
                 PoolSketch.UID,
                 PoolSketch.UID,
                 DeletionPolicy.DELETE,
-                Map.of("a.n1", "/dev/shm/kvpool/" + PoolSketch.UID + ".a"));
+                Map.of("a.n1", "/dev/shm/kvpool/" + PoolSketch.UID + ".a,released"));
     }
 
     private static ConfigMap ofAnOlderPool() {

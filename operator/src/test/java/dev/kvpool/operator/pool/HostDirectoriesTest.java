@@ -32,6 +32,7 @@ class HostDirectoriesTest {
             new TaintBuilder().withKey("maintenance").withEffect("NoExecute").build();
     private static final String OTHER = "99999999-2222-3333-4444-555555555555";
     private static final String PATH = "/dev/shm/kvpool/" + PoolSketch.UID + ".a";
+    private static final String RELEASED = ",released";
     private static final String SSD = "/mnt/nvme0/" + PoolSketch.UID + ".a.ssd";
 
     @Test
@@ -68,7 +69,7 @@ class HostDirectoriesTest {
     @ParameterizedTest
     @ValueSource(strings = {SPEC, WITHOUT})
     void theDirectoryOfANodeThatIsNotSelectedOrOfASetThatIsGoneIsRemovedByAJob(String spec) {
-        PoolPlan plan = written(new PoolSketch(spec).node("n1", SLOW)).plan();
+        PoolPlan plan = emptied(written(new PoolSketch(spec).node("n1", SLOW))).plan();
 
         assertThat(jobs(plan)).singleElement().satisfies(job -> {
             var pod = job.getSpec().getTemplate().getSpec();
@@ -81,7 +82,7 @@ class HostDirectoriesTest {
                 .singleElement()
                 .asString()
                 .startsWith("Directory " + PATH + " of node n1 is being removed by Job demo-clean-");
-        assertThat(known(plan)).isEqualTo(Map.of("a.n1", PATH));
+        assertThat(known(plan)).isEqualTo(Map.of("a.n1", PATH + RELEASED));
     }
 
     @Test
@@ -109,15 +110,18 @@ class HostDirectoriesTest {
                 .singleElement()
                 .asString()
                 .contains("is still there: Job demo-clean-", "failed and is tried again in ten minutes");
-        assertThat(known(plan)).isEqualTo(Map.of("a.n1", PATH));
+        assertThat(known(plan)).isEqualTo(Map.of("a.n1", PATH + RELEASED));
     }
 
     @Test
     void aNodeThatComesBackKeepsWhatItHas() {
         Job job = jobs(gone().plan()).getFirst();
 
-        PoolPlan plan =
-                written(new PoolSketch(SPEC).node("n1", FAST)).child(job).plan();
+        PoolPlan plan = new PoolSketch(SPEC)
+                .node("n1", FAST)
+                .child(list(known(gone().plan())))
+                .child(job)
+                .plan();
 
         assertThat(plan.delete()).containsExactly(job);
         assertThat(known(plan)).isEqualTo(Map.of("a.n1", PATH));
@@ -151,7 +155,8 @@ class HostDirectoriesTest {
 
     @Test
     void eachGoesByAJobOfItsOwnSoThatABrokenDiskKeepsNoMemory() {
-        PoolSketch gone = new PoolSketch(WITHOUT).node("n1", SLOW).child(list(Map.of("a.n1", PATH + "," + SSD)));
+        PoolSketch gone =
+                emptied(new PoolSketch(WITHOUT).node("n1", SLOW).child(list(Map.of("a.n1", PATH + "," + SSD))));
         List<Job> jobs = jobs(gone.plan());
         assertThat(jobs)
                 .extracting(HostDirectoriesTest::parent)
@@ -161,7 +166,7 @@ class HostDirectoriesTest {
 
         PoolPlan after = gone.plan();
 
-        assertThat(known(after)).isEqualTo(Map.of("a.n1", SSD));
+        assertThat(known(after)).isEqualTo(Map.of("a.n1", SSD + RELEASED));
         assertThat(after.cleaning()).singleElement().asString().startsWith("Directory " + SSD + " of node n1 is still");
     }
 
@@ -170,7 +175,7 @@ class HostDirectoriesTest {
         PoolSketch back = new PoolSketch(SPEC.replace("kvpool", "other")).node("n1", FAST);
         String other = "/dev/shm/other/" + PoolSketch.UID + ".a";
 
-        PoolPlan plan = written(back).plan();
+        PoolPlan plan = back.child(list(Map.of("a.n1", PATH + RELEASED))).plan();
         assertThat(known(plan)).isEqualTo(Map.of("a.n1", PATH + "," + other));
         assertThat(plan.cleaning()).singleElement().asString().contains(PATH);
 
@@ -267,7 +272,12 @@ class HostDirectoriesTest {
     }
 
     private static PoolSketch gone() {
-        return written(new PoolSketch(SPEC).node("n1", SLOW));
+        return emptied(written(new PoolSketch(SPEC).node("n1", SLOW)));
+    }
+
+    /** The leader says that nothing is in them. */
+    private static PoolSketch emptied(PoolSketch sketch) {
+        return sketch.masters(2, 1, PoolSketch.leader(List.of(PoolSketch.node("a.n1", "away", "", 0, 0))));
     }
 
     private static PoolSketch written(PoolSketch sketch) {

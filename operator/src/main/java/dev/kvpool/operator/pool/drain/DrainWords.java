@@ -110,7 +110,16 @@ final class DrainWords {
                     .collect(Collectors.joining("; "));
             return why.isEmpty() ? Optional.empty() : Optional.of(why);
         }
-        return Optional.of("it is " + known.state() + (known.reason().isEmpty() ? "" : ", " + known.reason()));
+        return Optional.of(
+                "it is " + known.state() + held(known) + (known.reason().isEmpty() ? "" : ", " + known.reason()));
+    }
+
+    /** Nobody counts what only it has before it is being emptied. */
+    private static String held(PoolReport.Node away) {
+        return away.objects() == 0
+                ? ""
+                : " with %d objects of about %s, of which others may have copies"
+                        .formatted(rounded(away.objects()), ByteAmount.coarse(away.usedBytes()));
     }
 
     private static List<DrainStatus> in(List<DrainStatus> drains, DrainPhase... phases) {
