@@ -195,7 +195,7 @@ class UpgradeIT {
                 metadata: {name: %s}
                 spec:
                   version: %s
-                  upgrade: {stepTimeout: 30s}
+                  upgrade: {stepTimeout: 30s, finaliseAfter: 15s}
                   storage: [{name: default, replicas: 3, capacity: 128Mi}]
                 """.formatted(POOL, version));
     }

@@ -116,7 +116,7 @@ public record KvCachePoolSpec(
         storage = storage == null ? List.of() : List.copyOf(storage);
         drain = drain == null ? new DrainSpec(null, null, null) : drain;
         cache = cache == null ? new CacheSpec(null, null, null, null, null, null) : cache;
-        upgrade = upgrade == null ? new UpgradeSpec(null, null, null, null, null) : upgrade;
+        upgrade = upgrade == null ? new UpgradeSpec(null, null, null, null, null, null) : upgrade;
         networkPolicy = networkPolicy == null ? new NetworkPolicySpec(null, null) : networkPolicy;
         paused = paused != null && paused;
         deletionPolicy = deletionPolicy == null ? DeletionPolicy.DELETE : deletionPolicy;

@@ -48,11 +48,27 @@ public record UpgradeSpec(
                 "True: an upgrade is not refused because of connected clients that would not understand the new"
                         + " version. They would miss the cache until they are upgraded.")
         @Default("false")
-        Boolean ignoreClients) {
+        Boolean ignoreClients,
+
+        @JsonPropertyDescription(
+                "How long everybody connected must have known a higher wire version or segment layout before the pool goes"
+                        + " over to it, for example 10m. That cannot be taken back: until then spec.version can be set back warm,"
+                        + " and clients that know less can still connect and hold it up.")
+        @Default(FINALISE_AFTER_DEFAULT)
+        @Size(max = 16)
+        @ValidationRule(
+                value = DurationRule.FORMAT,
+                message = "finaliseAfter must be one whole number with a unit ms, s or m, for example 10m")
+        @ValidationRule(
+                value = "!(" + DurationRule.FORMAT + ") || (duration(self) >= duration('1s')"
+                        + " && duration(self) <= duration('10080m'))",
+                message = "finaliseAfter must be between 1s and 10080m")
+        String finaliseAfter) {
 
     public static final int MAX_UNAVAILABLE_DEFAULT = 1;
     public static final int MAX_UNAVAILABLE_MAX = 16;
     public static final String STEP_TIMEOUT_DEFAULT = "10m";
+    public static final String FINALISE_AFTER_DEFAULT = "10m";
 
     public UpgradeSpec {
         maxUnavailable = maxUnavailable == null ? MAX_UNAVAILABLE_DEFAULT : maxUnavailable;
@@ -60,5 +76,6 @@ public record UpgradeSpec(
         paused = paused != null && paused;
         stepTimeout = stepTimeout == null ? STEP_TIMEOUT_DEFAULT : stepTimeout;
         ignoreClients = ignoreClients != null && ignoreClients;
+        finaliseAfter = finaliseAfter == null ? FINALISE_AFTER_DEFAULT : finaliseAfter;
     }
 }

@@ -27,4 +27,9 @@ public record VersionStatus(
         @JsonPropertyDescription(
                 "The layout in which storage nodes write their segments, raised like activeWire. A version that does not"
                         + " read it needs storage nodes to be emptied first.")
-        Integer activeLayout) {}
+        Integer activeLayout,
+
+        @JsonPropertyDescription(
+                "What the pool is about to go over to. Absent when there is nothing higher that everybody connected knows."
+                        + " Until it has, spec.version can be set back without emptying a storage node.")
+        PendingVersions pending) {}

@@ -18,6 +18,10 @@ public enum EventReason {
     UPGRADE_STARTED("UpgradeStarted", false, "The pool goes over to another image."),
     UPGRADE_STEP("UpgradeStep", false, "A step of an upgrade began: which pod, and what is done with it."),
     UPGRADE_FINISHED("UpgradeFinished", false, "All of the pool runs the wanted image."),
+    VERSIONS_RAISED(
+            "VersionsRaised",
+            false,
+            "The pool speaks a higher wire version or writes a higher segment layout from now on; what does not know it is refused."),
     UPGRADE_BLOCKED("UpgradeBlocked", true, "The wanted image does not fit the pool, which stays as it is."),
     UPGRADE_GOES_BACK("UpgradeGoesBack", true, "The pool goes back to the image it ran before."),
     UPGRADE_FAILED("UpgradeFailed", true, "The pool is back at the image it ran before."),

@@ -163,7 +163,8 @@ public final class PoolStatus {
                 active.map(PoolReport.Active::wire)
                         .orElse(old.version() == null ? null : old.version().activeWire()),
                 active.map(PoolReport.Active::layout)
-                        .orElse(old.version() == null ? null : old.version().activeLayout()));
+                        .orElse(old.version() == null ? null : old.version().activeLayout()),
+                plan.roll().pending().orElse(null));
     }
 
     private static Optional<ScaleStatus> scale(PoolObservation seen) {

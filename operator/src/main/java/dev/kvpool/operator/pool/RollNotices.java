@@ -5,11 +5,13 @@ import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.RollStepStatus;
+import dev.kvpool.api.v1alpha1.VersionStatus;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
 import dev.kvpool.operator.pool.roll.RollWords;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Which events an upgrade's way from one status to the next is worth: one for each phase and each step. Pure. */
 final class RollNotices {
@@ -17,6 +19,7 @@ final class RollNotices {
 
     static List<Notice> of(KvCachePoolStatus before, KvCachePoolStatus now) {
         List<Notice> notices = new ArrayList<>();
+        raised(before.version(), now.version()).ifPresent(notices::add);
         RollStatus old = before.roll();
         RollStatus roll = now.roll();
         if (roll == null) {
@@ -35,6 +38,23 @@ final class RollNotices {
             }
         }
         return notices;
+    }
+
+    private static Optional<Notice> raised(VersionStatus before, VersionStatus now) {
+        boolean higher = before != null
+                && now != null
+                && (isHigher(before.activeWire(), now.activeWire())
+                        || isHigher(before.activeLayout(), now.activeLayout()));
+        return higher
+                ? Optional.of(new Notice(
+                        EventReason.VERSIONS_RAISED,
+                        "The pool speaks wire version %d and writes segment layout %d from now on."
+                                .formatted(now.activeWire(), now.activeLayout())))
+                : Optional.empty();
+    }
+
+    private static boolean isHigher(Integer before, Integer now) {
+        return before != null && now != null && now > before;
     }
 
     private static void phase(RollStatus roll, List<Notice> notices) {

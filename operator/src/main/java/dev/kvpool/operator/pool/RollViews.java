@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.VersionStatus;
 import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
@@ -26,6 +27,7 @@ final class RollViews {
         String wanted = PoolImage.reference(seen.spec(), settings, stable);
         return new RollView(
                 Optional.ofNullable(seen.status().roll()),
+                Optional.ofNullable(seen.status().version()).map(VersionStatus::pending),
                 wanted,
                 stable.orElse(wanted),
                 PoolImage.offered(seen.spec(), settings, stable),

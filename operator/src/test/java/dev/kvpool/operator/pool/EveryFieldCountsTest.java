@@ -149,13 +149,21 @@ class EveryFieldCountsTest {
                 .plan();
     }
 
-    /** What the same spec does to an upgrade: at its check, before its first storage node, and in a step of 5 minutes. */
+    /**
+     * What the same spec does to an upgrade: at its check, before its first storage node, in a step of 5 minutes, and when everything
+     * has gone over.
+     */
     private static List<RollPlan> upgrades(String spec) {
         KvCachePoolSpec read = new PoolSketch(spec).observation().spec();
         RollPool before = new RollPool(2, 4).want(RollPool.NEW).options(read.upgrade());
         RollPool masters = before.preflight("rolling-warm").rounds(3).mastersRun(RollPool.NEW);
         RollPool step = masters.rounds(1).later(Duration.ofMinutes(5));
-        return List.of(before.plan(), masters.plan(), step.plan());
+        RollPool over = new RollPool(1, 1)
+                .want(RollPool.NEW)
+                .preflight("rolling-warm")
+                .options(read.upgrade())
+                .rounds(200);
+        return List.of(before.plan(), masters.plan(), step.plan(), over.plan());
     }
 
     /** What becomes of storage nodes that cannot be emptied, one for 5 and one for 20 minutes. */

@@ -16,6 +16,7 @@ import dev.kvpool.api.v1alpha1.RollStepKind;
 import dev.kvpool.api.v1alpha1.RollStepStatus;
 import dev.kvpool.api.v1alpha1.TransferEngineStatus;
 import dev.kvpool.api.v1alpha1.UpgradeSpec;
+import dev.kvpool.api.v1alpha1.VersionStatus;
 import dev.kvpool.operator.engine.EngineSketch;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
@@ -118,7 +119,7 @@ class EveryReasonIsProducedTest {
             case NODE_REFUSED -> of(whole(withProduct("0.9.0", "refused")));
             case VERSION_DIFFERS -> of(whole(ALL_READY, "{version: 0.2.0, image: '%s', ".formatted(PoolSketch.IMAGE)));
             case UPGRADING -> of(upgrading(RollPool.DEFAULTS));
-            case UPGRADE_PAUSED -> of(upgrading(new UpgradeSpec(1, 0, true, null, false)));
+            case UPGRADE_PAUSED -> of(upgrading(new UpgradeSpec(1, 0, true, null, false, null)));
             case VERSION_REFUSED ->
                 of(new RollPool(2, 2).want(RollPool.NEW).preflight("refused").rounds(20));
             case GOING_BACK -> of(whole(ALL_READY).status(PoolSketch.statusWith(roll(RollPhase.GOING_BACK))));
@@ -166,6 +167,8 @@ class EveryReasonIsProducedTest {
                         NOTHING_DONE);
             case UPGRADE_FINISHED ->
                 PoolNotices.of(PoolSketch.statusWith(roll(RollPhase.FINALISING)), none, NOTHING_DONE);
+            case VERSIONS_RAISED ->
+                PoolNotices.of(PoolSketch.statusWith(speaking(1)), PoolSketch.statusWith(speaking(2)), NOTHING_DONE);
             case UPGRADE_BLOCKED -> rolls(RollPhase.PREFLIGHT, RollPhase.BLOCKED);
             case UPGRADE_GOES_BACK -> rolls(RollPhase.ROLLING, RollPhase.GOING_BACK);
             case UPGRADE_FAILED -> rolls(RollPhase.GOING_BACK, RollPhase.FAILED);
@@ -272,6 +275,10 @@ class EveryReasonIsProducedTest {
     private static RollStatus roll(RollPhase phase) {
         return new RollStatus(
                 "kvpool:9", PoolSketch.IMAGE, phase, RollMode.WARM, PoolSketch.NOON.toString(), "why", List.of(), null);
+    }
+
+    private static VersionStatus speaking(int wire) {
+        return new VersionStatus(null, null, null, wire, 1, null);
     }
 
     private static RollStepStatus step() {

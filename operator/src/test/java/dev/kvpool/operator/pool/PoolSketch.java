@@ -8,6 +8,7 @@ import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.api.v1alpha1.VersionStatus;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
@@ -62,6 +63,13 @@ final class PoolSketch {
     static KvCachePoolStatus statusWith(RollStatus roll) {
         return new KvCachePoolStatus(
                 null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, roll, null,
+                null, null, null, null);
+    }
+
+    /** A status that says nothing but versions. */
+    static KvCachePoolStatus statusWith(VersionStatus version) {
+        return new KvCachePoolStatus(
+                null, null, null, null, null, null, null, null, null, null, null, null, null, null, version, null, null,
                 null, null, null, null);
     }
 

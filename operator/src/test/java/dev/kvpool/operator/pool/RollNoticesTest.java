@@ -9,6 +9,7 @@ import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.RollStepKind;
 import dev.kvpool.api.v1alpha1.RollStepStatus;
+import dev.kvpool.api.v1alpha1.VersionStatus;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
 import java.util.List;
@@ -49,6 +50,21 @@ class RollNoticesTest {
         assertThat(RollNotices.of(status(RollPhase.FINALISING), KvCachePoolStatus.EMPTY))
                 .containsExactly(new Notice(EventReason.UPGRADE_FINISHED, "All of the pool runs kvpool:2."));
         assertThat(RollNotices.of(status(RollPhase.BLOCKED), KvCachePoolStatus.EMPTY))
+                .isEmpty();
+    }
+
+    @Test
+    void higherVersionsAreToldOnce() {
+        KvCachePoolStatus before = PoolSketch.statusWith(new VersionStatus("0.2.0", "0.2.0", "kvpool:2", 1, 2, null));
+        KvCachePoolStatus now = PoolSketch.statusWith(new VersionStatus("0.2.0", "0.2.0", "kvpool:2", 2, 2, null));
+
+        assertThat(RollNotices.of(before, now))
+                .containsExactly(new Notice(
+                        EventReason.VERSIONS_RAISED,
+                        "The pool speaks wire version 2 and writes segment layout 2 from now on."));
+        assertThat(RollNotices.of(now, now)).isEmpty();
+        assertThat(RollNotices.of(KvCachePoolStatus.EMPTY, now))
+                .as("nobody knows what was before")
                 .isEmpty();
     }
 

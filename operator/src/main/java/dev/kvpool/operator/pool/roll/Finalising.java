@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
+import dev.kvpool.api.v1alpha1.PendingVersions;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.PoolReport.Active;
 import dev.kvpool.operator.master.PoolReport.ClientVersion;
 import dev.kvpool.operator.master.PoolReport.Node;
 import dev.kvpool.operator.master.PoolReport.Range;
 import dev.kvpool.operator.master.PoolReport.Version;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -16,7 +18,8 @@ import java.util.stream.Stream;
 
 /**
  * The last step of an upgrade: when the whole pool runs one image and is well, it goes over to the highest versions that
- * everybody knows. That cannot be taken back, so it is never done beside anything else, and not while upgrades are paused.
+ * everybody knows. That cannot be taken back, so it is never done beside anything else, not while upgrades are paused, and only
+ * when everybody connected has known them for {@code spec.upgrade.finaliseAfter}: an engine that starts anew is away for a while.
  */
 final class Finalising {
     private final RollView view;
@@ -25,11 +28,58 @@ final class Finalising {
         this.view = view;
     }
 
-    /** What the leader is told, until it shows that all of it is done; nothing when there is nothing to be raised now. */
+    /** What the leader is told now, until it shows that all of it is done. */
     Optional<RollAction> action() {
         return goal(everybody())
+                .filter(goal -> !view.options().paused())
+                .filter(goal -> isBegun(goal) || isDue(goal))
                 .map(goal -> new RollAction.Finalise(
                         goal.wire(), goal.layout(), view.options().ignoreClients()));
+    }
+
+    /** What the pool is about to go over to, and since when. What cannot be judged now is left as it is. */
+    Optional<PendingVersions> pending() {
+        if (!isWell()) {
+            return view.pending();
+        }
+        return goal(everybody())
+                .filter(goal -> !isBegun(goal))
+                .map(goal -> view.pending()
+                        .filter(known -> isAbout(known, goal))
+                        .orElseGet(() -> new PendingVersions(
+                                goal.wire(), goal.layout(), view.now().toString())));
+    }
+
+    /** When the pool goes over, and to what, as a sentence; empty when nothing is pending. */
+    Optional<String> announced() {
+        return pending()
+                .map(next ->
+                        " It goes over to wire version %d and segment layout %d %s, if everybody still knows them; until then spec.version can be set back warm."
+                                .formatted(next.wire(), next.layout(), moment(next)));
+    }
+
+    private String moment(PendingVersions next) {
+        String time = view.goesOverAt(next).truncatedTo(ChronoUnit.SECONDS).toString();
+        return view.options().paused()
+                ? "when spec.upgrade.paused is false, not before " + time
+                : "at %s (spec.upgrade.finaliseAfter: %s)"
+                        .formatted(time, view.options().finaliseAfter());
+    }
+
+    /** The leader speaks and writes them, so nodes that do not yet follow. */
+    private boolean isBegun(Active goal) {
+        return isAt(view.leader().orElseThrow().active(), goal);
+    }
+
+    private boolean isDue(Active goal) {
+        return view.pending()
+                .filter(known -> isAbout(known, goal))
+                .filter(known -> !view.now().isBefore(view.goesOverAt(known)))
+                .isPresent();
+    }
+
+    private static boolean isAbout(PendingVersions known, Active goal) {
+        return known.wire() == goal.wire() && known.layout() == goal.layout();
     }
 
     /** Who keeps the pool from going over, as a sentence; empty when nobody does. */
@@ -50,7 +100,7 @@ final class Finalising {
     }
 
     private Optional<Active> goal(List<Version> builds) {
-        if (view.options().paused() || !isWell()) {
+        if (!isWell()) {
             return Optional.empty();
         }
         Active now = view.leader().orElseThrow().active();

@@ -37,7 +37,7 @@ public final class Roll {
     public static RollPlan rest(RollView view) {
         Roll roll = new Roll(view);
         Finding finding = view.status().map(roll.words::atRest).orElseGet(roll.words::none);
-        return roll.still(view.status(), view.stable(), finding);
+        return roll.still(view.status(), view.stable(), finding).with(view.pending());
     }
 
     private RollPlan idle() {
@@ -311,8 +311,8 @@ public final class Roll {
     }
 
     /**
-     * Pods that are made anew get the new image from now on. When the sets say so, the pool goes over to what its new builds
-     * speak and write, and then the upgrade is history. A pool that cannot do that now does it later, as soon as it can.
+     * Pods that are made anew get the new image from now on. When the sets say so the upgrade is history. The pool goes over to what
+     * its new builds speak and write later, when everybody has known that for long enough.
      */
     private RollPlan finalising(RollStatus roll) {
         boolean kept = view.stable().equals(roll.image());
@@ -323,8 +323,9 @@ public final class Roll {
     }
 
     private RollPlan finalised(Optional<RollStatus> next, String image, Finding finding) {
-        List<RollAction> actions = new Finalising(view).action().stream().toList();
-        return new RollPlan(next, actions, image, image, Optional.empty(), finding);
+        Finalising finalising = new Finalising(view);
+        List<RollAction> actions = finalising.action().stream().toList();
+        return new RollPlan(next, actions, image, image, Optional.empty(), finalising.pending(), finding);
     }
 
     private RollPlan blocked(RollStatus roll) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
+import dev.kvpool.api.v1alpha1.PendingVersions;
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.RollStepKind;
 import dev.kvpool.api.v1alpha1.RollStepStatus;
@@ -19,6 +20,7 @@ import java.util.stream.Stream;
  * All that an upgrade is decided from.
  *
  * @param status what the status says of the upgrade; empty when there is none
+ * @param pending what the status says that the pool is about to go over to
  * @param wanted the image the spec asks for
  * @param stable the image that all of the pool ran last
  * @param offered the operator's own image, where the spec names none and the pool keeps another one
@@ -39,6 +41,7 @@ import java.util.stream.Stream;
  */
 public record RollView(
         Optional<RollStatus> status,
+        Optional<PendingVersions> pending,
         String wanted,
         String stable,
         Optional<String> offered,
@@ -89,9 +92,18 @@ public record RollView(
     }
 
     private boolean isOver(String since, Duration time) {
+        return Duration.between(counted(since), now).compareTo(time) > 0;
+    }
+
+    /** A time that was written down, or when this operator came where that was later. */
+    private Instant counted(String since) {
         Instant begun = Instant.parse(since);
-        Instant counted = begun.isBefore(watchedSince) ? watchedSince : begun;
-        return Duration.between(counted, now).compareTo(time) > 0;
+        return begun.isBefore(watchedSince) ? watchedSince : begun;
+    }
+
+    /** When the pool goes over to what is pending. Who came and went while no operator looked is not known, so that time does not count. */
+    Instant goesOverAt(PendingVersions next) {
+        return counted(next.since()).plus(ApiDuration.of(options.finaliseAfter()));
     }
 
     Stream<Instance> all() {

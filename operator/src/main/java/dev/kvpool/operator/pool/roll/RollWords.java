@@ -25,8 +25,9 @@ public final class RollWords {
                 .map(image -> " The operator would now make new pools with %s; set spec.version to go over to it."
                         .formatted(image))
                 .orElse("");
-        String heldBack = new Finalising(view).heldBack().orElse("");
-        return new Finding(Reason.NO_UPGRADE, "The pool runs %s.%s%s".formatted(view.stable(), heldBack, offer));
+        Finalising finalising = new Finalising(view);
+        String later = finalising.heldBack().or(finalising::announced).orElse("");
+        return new Finding(Reason.NO_UPGRADE, "The pool runs %s.%s%s".formatted(view.stable(), later, offer));
     }
 
     /** Of an upgrade of which nothing is done now. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
+import dev.kvpool.api.v1alpha1.PendingVersions;
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.UpgradeSpec;
 import dev.kvpool.operator.master.PoolReport;
@@ -19,7 +20,7 @@ public final class RollPool {
     public static final String OLD = "kvpool:1";
     public static final String NEW = "kvpool:2";
     static final Duration DRAIN_TIMEOUT = Duration.ofMinutes(30);
-    public static final UpgradeSpec DEFAULTS = new UpgradeSpec(null, null, null, null, null);
+    public static final UpgradeSpec DEFAULTS = new UpgradeSpec(null, null, null, null, null, null);
 
     /** Everything the operator had done, in words. */
     public final List<String> done = new ArrayList<>();
@@ -29,6 +30,7 @@ public final class RollPool {
     private final Set<String> badImages = new HashSet<>();
     private final Set<String> badForMasters = new HashSet<>();
     private Optional<RollStatus> status = Optional.empty();
+    private Optional<PendingVersions> pending = Optional.empty();
     private UpgradeSpec options = DEFAULTS;
     private String wanted = OLD;
     private String stable = OLD;
@@ -150,6 +152,11 @@ public final class RollPool {
         return this;
     }
 
+    RollPool at(Instant time) {
+        now = time;
+        return this;
+    }
+
     /** Another operator takes over now. */
     public RollPool newOperator() {
         operatorSince = now;
@@ -169,6 +176,10 @@ public final class RollPool {
 
     Optional<RollStatus> status() {
         return status;
+    }
+
+    Optional<PendingVersions> pending() {
+        return pending;
     }
 
     String wanted() {
@@ -221,6 +232,7 @@ public final class RollPool {
     private RollView view(Optional<RollStatus> known) {
         return new RollView(
                 known,
+                pending,
                 wanted,
                 stable,
                 Optional.empty(),
@@ -301,6 +313,7 @@ public final class RollPool {
 
     private void write(RollPlan plan) {
         status = plan.next();
+        pending = plan.pending();
     }
 
     private void act(RollPlan plan) {

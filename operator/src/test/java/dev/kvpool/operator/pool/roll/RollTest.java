@@ -42,8 +42,7 @@ class RollTest {
                         "m-0 " + NEW,
                         "s-2 " + NEW,
                         "s-1 " + NEW,
-                        "s-0 " + NEW,
-                        "finalise 2 2");
+                        "s-0 " + NEW);
         assertThat(pool.images()).containsExactly(NEW);
         assertThat(pool.stable()).isEqualTo(NEW);
         assertThat(pool.leader()).isNotEqualTo("m-0");
@@ -55,13 +54,13 @@ class RollTest {
 
         play(pool, 1);
 
-        assertThat(pool.done).containsExactly("m-0 " + NEW, "s-0 " + NEW, "finalise 2 2");
+        assertThat(pool.done).containsExactly("m-0 " + NEW, "s-0 " + NEW);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3})
     void neverMoreStorageNodesAreAwayThanTheBudgetAllows(int budget) {
-        RollPool pool = upgrading(2, 5).options(new UpgradeSpec(budget, 0, false, null, false));
+        RollPool pool = upgrading(2, 5).options(new UpgradeSpec(budget, 0, false, null, false, null));
 
         assertThat(play(pool, budget)).as("%s", pool.done).isEqualTo(budget);
         assertThat(pool.images()).containsExactly(NEW);
@@ -228,7 +227,7 @@ class RollTest {
             pool.round();
         }
 
-        pool.options(new UpgradeSpec(1, 0, true, null, false)).rounds(50);
+        pool.options(new UpgradeSpec(1, 0, true, null, false, null)).rounds(50);
 
         assertThat(pool.done).endsWith("s-2 " + NEW);
         assertThat(pool.storageAway()).isZero();
@@ -240,7 +239,7 @@ class RollTest {
 
     @Test
     void aPartitionKeepsTheFirstStorageNodesUntilItIsLifted() {
-        RollPool pool = upgrading(2, 3).options(new UpgradeSpec(1, 2, false, null, false));
+        RollPool pool = upgrading(2, 3).options(new UpgradeSpec(1, 2, false, null, false, null));
 
         pool.rounds(100);
 

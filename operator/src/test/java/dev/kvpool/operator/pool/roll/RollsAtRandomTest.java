@@ -40,7 +40,7 @@ class RollsAtRandomTest {
         Random random = new Random(seed);
         int nodes = 1 + random.nextInt(4);
         RollPool pool = new RollPool(1 + random.nextInt(3), nodes)
-                .options(new UpgradeSpec(1 + random.nextInt(3), 0, false, null, false))
+                .options(new UpgradeSpec(1 + random.nextInt(3), 0, false, null, false, null))
                 .preflight("rolling-drained")
                 .want(NEW);
         for (int i = 0; i < EVENTS; i++) {
