@@ -61,28 +61,28 @@ final class PoolSketch {
 
     /** A status that says nothing but how far an upgrade is. */
     static KvCachePoolStatus statusWith(RollStatus roll) {
-        return new KvCachePoolStatus(
-                null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, roll, null,
-                null, null, null, null);
+        return statusWith(null, roll, null);
     }
 
     /** A status that says nothing but versions. */
     static KvCachePoolStatus statusWith(VersionStatus version) {
+        return statusWith(version, null, null);
+    }
+
+    /** A status that says nothing but which storage nodes are to go. */
+    static KvCachePoolStatus statusWith(List<DrainStatus> drains) {
+        return statusWith(null, null, drains);
+    }
+
+    private static KvCachePoolStatus statusWith(VersionStatus version, RollStatus roll, List<DrainStatus> drains) {
         return new KvCachePoolStatus(
-                null, null, null, null, null, null, null, null, null, null, null, null, null, null, version, null, null,
-                null, null, null, null);
+                null, null, null, null, null, null, null, null, null, null, null, null, null, null, version, roll,
+                drains, null, null, null, null);
     }
 
     /** A status that says nothing but that an upgrade is being checked. */
     static KvCachePoolStatus asking(String image, String from) {
         return statusWith(new RollStatus(image, from, RollPhase.PREFLIGHT, null, NOON.toString(), null, null, null));
-    }
-
-    /** A status that says nothing but which storage nodes are to go. */
-    static KvCachePoolStatus statusWith(List<DrainStatus> drains) {
-        return new KvCachePoolStatus(
-                null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, drains,
-                null, null, null, null);
     }
 
     PoolSketch engine(String spec) {
