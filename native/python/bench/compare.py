@@ -39,6 +39,7 @@ LOWER_IS_BETTER = ("us", "CPU s/GB")
 
 def measure_machine(machine):
     machine["stream"].append(raw.stream())
+    machine["stream to memory"].append(raw.stream_to_memory())
     machine["memcpy"].append(raw.memory_copy())
     p50, p99 = raw.round_trips()
     machine["round trip p50"].append(p50)
@@ -118,7 +119,7 @@ def main():
     parser.add_argument("--starts", type=int, default=3)
     options = parser.parse_args()
     sides = []
-    machine = {name: [] for name in ("stream", "memcpy", "round trip p50", "round trip p99")}
+    machine = {name: [] for name in ("stream", "stream to memory", "memcpy", "round trip p50", "round trip p99")}
     results = {name: [] for name in ways(options)}
     try:
         start_all(options, sides, results)

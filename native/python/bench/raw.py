@@ -63,6 +63,22 @@ def stream(total_bytes=1 << 30):
     return total_bytes / (time.perf_counter() - start) / 1e9
 
 
+def stream_to_memory(pieces=32, repeats=16):
+    """GB/s of one loopback connection that moves the same 32 pieces of 1 MiB again and again into memory that is written once:
+    what a put of that many values does at least. The stream above reads and writes two pieces that stay in the processor's cache.
+    """
+    source, target = mmap.mmap(-1, pieces * PIECE), mmap.mmap(-1, pieces * repeats * PIECE)
+    for region in (source, target):
+        ctypes.memset(ctypes.addressof(ctypes.c_char.from_buffer(region)), 7, len(region))
+    data, room = memoryview(source), memoryview(target)
+    client, end = _connected(lambda connection: _receive(connection, room, len(room)))
+    start = time.perf_counter()
+    for piece in range(pieces * repeats):
+        client.sendall(data[piece % pieces * PIECE :][:PIECE])
+    end()
+    return len(target) / (time.perf_counter() - start) / 1e9
+
+
 def round_trips():
     """Microseconds, p50 and p99, of a small question and a 4 KiB answer on one loopback connection."""
 
