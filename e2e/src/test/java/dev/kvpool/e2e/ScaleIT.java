@@ -14,7 +14,6 @@ import dev.kvpool.e2e.pool.Clients;
 import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Scene;
-import io.fabric8.kubernetes.api.model.Pod;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -73,7 +72,8 @@ class ScaleIT {
     @Test
     @Order(1)
     @DisplayName(
-            "kubectl scale to fewer nodes that is taken back under load: the node stays, with its pod, and takes part again")
+            "kubectl scale to fewer nodes that is taken back under load, while the operator is killed: the node stays, with its pod,"
+                    + " and takes part again")
     void cancelledUnderLoad() {
         Set<String> pods = scene.podUids();
         Clients.Load load = scene.clients().startLoad("cancelled", LOAD);
@@ -81,6 +81,7 @@ class ScaleIT {
         scale(2);
         awaitEmptying();
         scale(3);
+        scene.killOperator(operator);
 
         Wait.until(
                 "no node is to go any more",
@@ -102,9 +103,7 @@ class ScaleIT {
 
         scale(2);
         awaitEmptying();
-        Pod victim = operator.pods().getFirst();
-        scene.killer().kill(victim);
-        scene.restarts().awaitRestartOf(victim);
+        scene.killOperator(operator);
 
         Wait.until(
                 "the third storage node is gone",

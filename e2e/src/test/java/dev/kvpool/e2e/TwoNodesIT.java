@@ -4,6 +4,7 @@ package dev.kvpool.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.Condition;
+import dev.kvpool.api.v1alpha1.DrainPhase;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Command;
@@ -19,6 +20,7 @@ import io.fabric8.kubernetes.api.model.events.v1.Event;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -55,15 +57,21 @@ class TwoNodesIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(15);
 
+    /** Fewer objects than one node of the cluster has room for two copies of. */
+    private static final Duration LOAD_OF_THE_LOST = Duration.ofSeconds(30);
+
     private Cluster cluster;
+    private Operator operator;
     private K3sNode second;
     private String namespace;
+    private String cache;
     private Scene scene;
 
     /** Nothing but the pools' own pods comes to the second node: kubectl drain leaves alone what has no controller. */
     @BeforeAll
     void addNode(Cluster cluster, Operator operator) {
         this.cluster = cluster;
+        this.operator = operator;
         second = cluster.addNode();
         cluster.kubectl().run("taint", "node", second.name(), TAINT + "=only-pools:NoSchedule");
     }
@@ -85,15 +93,23 @@ class TwoNodesIT {
     @Test
     @Order(1)
     @DisplayName(
-            "kubectl drain under load waits until the node's storage is handed over, takes the leader along, and ends;"
-                    + " uncordoned, the node takes part again")
+            "kubectl drain under load waits until the node's storage is handed over, takes the leader along, and ends, though the"
+                    + " operator is killed; uncordoned, the node takes part again")
     void aNodeIsDrainedUnderLoad() {
         open("kvpool-e2e-node-drain", "cache: {replicas: 1}");
         leadFromSecond();
         scene.assertPut("before");
         Clients.Load load = scene.clients().startLoad("load", LOAD);
 
-        Command.Result drain = drain();
+        CompletableFuture<Command.Result> draining = CompletableFuture.supplyAsync(this::drain);
+        Wait.until(
+                "the storage nodes there are being emptied",
+                Limits.STATUS,
+                () -> assertThat(scene.pool().resource().getStatus().drains())
+                        .extracting(DrainStatus::phase)
+                        .contains(DrainPhase.EMPTYING));
+        scene.killOperator(operator);
+        Command.Result drain = draining.join();
 
         assertThat(drain.status()).as(drain.errors()).isZero();
         assertThat(drain.errors()).as("evictions tried too early").contains("disruption budget");
@@ -141,13 +157,16 @@ class TwoNodesIT {
     @Test
     @Order(3)
     @DisplayName(
-            "a node of the cluster is lost: every object is still there, copies are made anew, and the status says what is away")
+            "a node of the cluster is lost under load: every object is still there, copies are made anew, the status says what is"
+                    + " away, and what may run elsewhere does when somebody says that the machine is gone")
     void aNodeLosesItsPower() {
         closeScene();
         open(
                 "kvpool-e2e-node-loss",
                 "cache: {replicas: %d, repair: {delay: %ds}}".formatted(COPIES, UNREPAIRED.toSeconds()));
+        addThatMayRunElsewhere();
         scene.assertPut("before");
+        Clients.Load load = scene.clients().startLoad("while-lost", LOAD_OF_THE_LOST);
 
         second.kill();
 
@@ -167,6 +186,7 @@ class TwoNodesIT {
                                 POOL)
                         .orThrow())
                 .containsPattern("Objects: 0 cannot be read .*, [1-9][0-9]* have too few copies");
+        load.awaitNothingLost().forEach(line -> LOG.info("load while a node is lost: {}", line));
         Wait.until(
                 "every object has two copies on the other node",
                 Limits.POOL_READY,
@@ -177,13 +197,37 @@ class TwoNodesIT {
                 "the status says who is away",
                 Limits.STATUS,
                 () -> assertThat(scene.pool().resource().getStatus().message())
-                        .contains("of 4 storage nodes are ready"));
+                        .contains("of 5 storage nodes are ready"));
         Wait.until(
                 "the status says that all have their copies again",
                 Limits.STATUS,
                 () -> assertThat(scene.pool().resource().getStatus().underReplicatedObjects())
                         .isNull());
         scene.assertPut("after");
+
+        // What condition StorageReady asks a person for.
+        cluster.kubectl()
+                .run("taint", "node", second.name(), "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute");
+        Wait.until("the storage node that may run elsewhere does", Limits.POOL_READY, () -> {
+            assertThat(names(pods(first()))).contains(POOL + "-roaming-0");
+            assertThat(scene.pool().resource().getStatus().storage().summary()).isEqualTo("3/5");
+        });
+        scene.assertReadBack("before");
+    }
+
+    /** A storage node that runs on the second node of the cluster, where there happened to be room. */
+    private void addThatMayRunElsewhere() {
+        String full = TAINT + "-full";
+        cluster.kubectl().run("taint", "node", first(), full + "=yes:NoSchedule");
+        apply("""
+                  - name: roaming
+                    replicas: 1
+                    capacity: 64Mi
+                    scheduling:
+                      tolerations: [{key: %s, operator: Exists}]
+                """.formatted(TAINT));
+        awaitWhole(4);
+        cluster.kubectl().run("taint", "node", first(), full + "-");
     }
 
     private String storageReady() {
@@ -195,9 +239,18 @@ class TwoNodesIT {
     }
 
     /** A pool with half of its storage, and one of two masters, on each of the nodes, whatever becomes of the other one. */
-    private void open(String namespace, String cache) {
+    private void open(String namespace, String rules) {
         this.namespace = namespace;
+        cache = rules;
         scene = new Scene(cluster, namespace, POOL, OBJECTS);
+        apply("");
+        awaitWhole();
+    }
+
+    /**
+     * @param more further storage sets
+     */
+    private void apply(String more) {
         cluster.kubectl().apply(namespace, """
                 apiVersion: kvpool.dev/v1alpha1
                 kind: KvCachePool
@@ -223,8 +276,8 @@ class TwoNodesIT {
                     scheduling:
                       nodeSelector: {kubernetes.io/hostname: "%4$s"}
                       tolerations: [{key: %5$s, operator: Exists}]
-                """.formatted(POOL, cache, first(), second.name(), TAINT));
-        awaitWhole();
+                %6$s
+                """.formatted(POOL, cache, first(), second.name(), TAINT, more));
     }
 
     private void closeScene() {
@@ -271,10 +324,18 @@ class TwoNodesIT {
     }
 
     private void awaitWhole() {
+        awaitWhole(3);
+    }
+
+    /**
+     * @param onSecond how many pods are on the second node; there are three on the first one
+     */
+    private void awaitWhole(int onSecond) {
         Wait.until("storage and masters are on both nodes", Limits.POOL_READY, () -> {
             assertThat(pods(first())).hasSize(3);
-            assertThat(pods(second.name())).hasSize(3);
-            assertThat(scene.pool().resource().getStatus().storage().summary()).isEqualTo("4/4");
+            assertThat(pods(second.name())).hasSize(onSecond);
+            assertThat(scene.pool().resource().getStatus().storage().summary())
+                    .isEqualTo("%1$d/%1$d".formatted(1 + onSecond));
             assertThat(scene.pool().resource().getStatus().drains())
                     .extracting(DrainStatus::node)
                     .isEmpty();

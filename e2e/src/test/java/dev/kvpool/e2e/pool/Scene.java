@@ -4,6 +4,8 @@ package dev.kvpool.e2e.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.e2e.cluster.Cluster;
+import dev.kvpool.e2e.install.Operator;
+import io.fabric8.kubernetes.api.model.Pod;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -45,6 +47,13 @@ public final class Scene implements AutoCloseable {
 
     public Restarts restarts() {
         return restarts;
+    }
+
+    /** Kills the operator's container, and returns when it has started again. */
+    public void killOperator(Operator operator) {
+        Pod victim = operator.pods().getFirst();
+        killer.kill(victim);
+        restarts.awaitRestartOf(victim);
     }
 
     /** UIDs of the pool's masters and storage nodes: equal sets mean that none was replaced, none came and none went. */

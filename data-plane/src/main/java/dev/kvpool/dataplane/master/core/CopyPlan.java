@@ -233,8 +233,13 @@ final class CopyPlan {
     }
 
     private static boolean isBetter(Site site, Site than, Set<String> zones) {
-        boolean elsewhere = !zones.contains(site.zone);
-        boolean otherElsewhere = !zones.contains(than.zone);
+        boolean elsewhere = isElsewhere(site, zones);
+        boolean otherElsewhere = isElsewhere(than, zones);
         return elsewhere == otherElsewhere ? site.roomBytes > than.roomBytes : elsewhere;
+    }
+
+    /** A zone that nobody knows may be any. */
+    private static boolean isElsewhere(Site site, Set<String> zones) {
+        return !site.zone.isEmpty() && !zones.contains(site.zone);
     }
 }

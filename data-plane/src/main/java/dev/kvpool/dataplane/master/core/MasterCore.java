@@ -208,7 +208,9 @@ public final class MasterCore {
     /** The nodes that should be there from now on, and the zone each is said to be in, empty where none is. */
     public void expectNodes(Map<String, String> zones, long now) {
         nowMs = now;
-        view.membership().expect(zones);
+        if (view.membership().expect(zones)) {
+            upkeep.zonesChanged();
+        }
         takeover.serveWhenReady(nowMs);
     }
 

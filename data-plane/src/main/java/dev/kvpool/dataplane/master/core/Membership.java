@@ -23,12 +23,28 @@ final class Membership {
         this.expected = Set.copyOf(expected);
     }
 
-    /** Zones by id of the nodes that should be there, empty where none is said. */
-    void expect(Map<String, String> newZones) {
+    /**
+     * Zones by id of the nodes that should be there, empty where none is said.
+     *
+     * @return whether a node that is known is in another zone than before
+     */
+    boolean expect(Map<String, String> newZones) {
         zones = Map.copyOf(newZones);
         expected = zones.keySet();
-        nodes.values().forEach(node -> node.zoneSaid = zones.getOrDefault(node.id, ""));
+        boolean moved = false;
+        for (NodeView node : nodes.values()) {
+            String before = node.zone();
+            tellZone(node);
+            moved |= !before.equals(node.zone());
+        }
         refusals.keySet().retainAll(expected);
+        return moved;
+    }
+
+    /** Where zones are said at all, that of a node which lacks one is said a little later, as soon as it is known where it runs. */
+    private void tellZone(NodeView node) {
+        node.zoneSaid = zones.getOrDefault(node.id, "");
+        node.zonesAreSaid = zones.values().stream().anyMatch(zone -> !zone.isEmpty());
     }
 
     Set<String> expected() {
@@ -137,7 +153,7 @@ final class Membership {
 
     NodeView connect(long session, NodePeer peer, long nowMs) {
         NodeView node = nodes.computeIfAbsent(peer.id(), NodeView::new);
-        node.zoneSaid = zones.getOrDefault(node.id, "");
+        tellZone(node);
         bySession.remove(node.session);
         bySession.put(session, node);
         node.connected(session, peer, nowMs);

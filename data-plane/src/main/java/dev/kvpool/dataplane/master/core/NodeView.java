@@ -47,6 +47,9 @@ final class NodeView implements Placement.Candidate {
     /** Where the configuration says that it is; empty when it does not. */
     String zoneSaid = "";
 
+    /** Whether the configuration says zones at all. */
+    boolean zonesAreSaid;
+
     /** The versions it keeps as its pool's, as it told last; known also while it is away. */
     ActiveVersions active = ActiveVersions.UNKNOWN;
 
@@ -309,6 +312,12 @@ final class NodeView implements Placement.Candidate {
     @Override
     public String zone() {
         return !zoneSaid.isEmpty() || info == null ? zoneSaid : info.zone();
+    }
+
+    /** A transient node is expected by nobody, who could say it. */
+    @Override
+    public boolean awaitsZone() {
+        return zonesAreSaid && !isTransient && zone().isEmpty();
     }
 
     @Override

@@ -11,8 +11,9 @@ import java.util.random.RandomGenerator;
  * Where the new objects of one request go. The node the writer prefers is taken when it has room; for every other copy two
  * nodes are drawn and the one with more free bytes is taken: nearly as even as always taking the emptiest, without sending
  * every writer of the same moment there. Copies lie on different nodes, and in different zones as long as there are any; nodes
- * that are not to be chosen at present are taken when no others are left. Where there are many nodes, only a few that are drawn
- * are looked at, and all of them when those do not do.
+ * that are not to be chosen at present are taken when no others are left, and last of all, where there is more than one copy, nodes
+ * whose zone will only be known later: it may be that of the other copy. Where there are many nodes, only a few that are drawn are
+ * looked at, and all of them when those do not do.
  */
 final class Placement<C extends Placement.Candidate> {
     /** Of many nodes so many are looked at for each copy. */
@@ -24,6 +25,9 @@ final class Placement<C extends Placement.Candidate> {
 
         /** Failure domain, empty when unknown. */
         String zone();
+
+        /** Whether nobody has said yet in which zone it is, but will. */
+        boolean awaitsZone();
 
         /** Whether a new object of this size has a place, and a directory slot. */
         boolean hasRoom(long extentBytes);
@@ -72,15 +76,16 @@ final class Placement<C extends Placement.Candidate> {
     List<C> choose(long extentBytes, int replicas) {
         int few = SAMPLE_A_COPY * replicas;
         if (candidates.size() > 2 * few) {
-            Choice<C> choice = new Choice<>(sample(few), extentBytes, preferred, random);
+            Choice<C> choice = new Choice<>(sample(few), extentBytes, replicas, preferred, random);
             choice.fill(choice.willing, replicas);
             if (choice.chosen.size() == replicas && areInAsManyZonesAsCanBe(choice.chosen)) {
                 return choice.chosen;
             }
         }
-        Choice<C> choice = new Choice<>(candidates, extentBytes, preferred, random);
+        Choice<C> choice = new Choice<>(candidates, extentBytes, replicas, preferred, random);
         choice.fill(choice.willing, replicas);
         choice.fill(choice.others, replicas);
+        choice.fill(choice.anywhere, replicas);
         return choice.chosen;
     }
 
@@ -121,13 +126,19 @@ final class Placement<C extends Placement.Candidate> {
     private static final class Choice<C extends Candidate> {
         private final List<C> willing = new ArrayList<>();
         private final List<C> others = new ArrayList<>();
+        private final List<C> anywhere = new ArrayList<>();
         private final List<C> chosen = new ArrayList<>();
         private final RandomGenerator random;
 
-        Choice(List<C> among, long extentBytes, C preferred, RandomGenerator random) {
+        Choice(List<C> among, long extentBytes, int replicas, C preferred, RandomGenerator random) {
             this.random = random;
             for (C candidate : among) {
-                if (candidate.hasRoom(extentBytes)) {
+                if (!candidate.hasRoom(extentBytes)) {
+                    continue;
+                }
+                if (replicas > 1 && candidate.awaitsZone()) {
+                    anywhere.add(candidate);
+                } else {
                     consider(candidate, candidate.equals(preferred));
                 }
             }

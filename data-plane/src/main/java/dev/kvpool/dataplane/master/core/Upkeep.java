@@ -114,6 +114,11 @@ final class Upkeep {
         ssdEvictor.beginAnew();
     }
 
+    /** Nodes are not where they seemed to be: copies may lie together. */
+    void zonesChanged() {
+        repairs.lookAgain();
+    }
+
     /** A node takes part beside others. */
     void joined(NodeView node, long nowMs) {
         standings.joined(node, membership.usable(), nowMs);

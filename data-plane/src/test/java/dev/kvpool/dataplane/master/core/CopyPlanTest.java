@@ -112,6 +112,20 @@ class CopyPlanTest {
     }
 
     @Test
+    void aZoneThatNobodyKnowsMayBeThatOfTheOtherCopy() {
+        Site holder = in("east", "a", 500);
+        Site unknown = in("", "b", 900);
+
+        assertThat(CopyPlan.next(List.of(holder), List.of(holder, unknown, in("west", "c", 500)), Set.of(), 100)
+                        .target())
+                .isEqualTo("c");
+        assertThat(CopyPlan.next(List.of(holder), List.of(holder, unknown, in("east", "c", 500)), Set.of(), 100)
+                        .target())
+                .as("the emptier one")
+                .isEqualTo("b");
+    }
+
+    @Test
     void anotherSourceIsTakenWhenOneCannotBeRead() {
         List<Site> holders = List.of(serving("a"), serving("b"), away("c", true));
         List<Site> sites = List.of(holders.get(0), holders.get(1), holders.get(2), serving("d"));

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class PlacementTest {
     private static final int MANY = 1000;
+    private static final String LATER = "later";
 
     private record Room(String id, String zone, long freeBytes, long freeSlots, double willingness)
             implements Placement.Candidate {
@@ -27,6 +28,11 @@ class PlacementTest {
 
         static Room willing(double willingness, String id) {
             return new Room(id, "", 1000, 9, willingness);
+        }
+
+        @Override
+        public boolean awaitsZone() {
+            return zone.equals(LATER);
         }
 
         @Override
@@ -67,6 +73,28 @@ class PlacementTest {
         for (int i = 0; i < 100; i++) {
             assertThat(choose(rooms, 1, 3, "c")).hasSize(3).doesNotHaveDuplicates();
         }
+    }
+
+    @Test
+    void aNodeWhoseZoneIsNotKnownYetTakesNoneOfSeveralCopiesWhileOthersCan() {
+        List<Room> rooms = List.of(
+                Room.in("east", "a"),
+                new Room("b", "west", 1000, 9, 0.1),
+                new Room("full", "north", 0, 9, 1),
+                Room.in(LATER, "new"));
+
+        for (int i = 0; i < 100; i++) {
+            assertThat(choose(rooms, 1, 2, "new")).extracting(Room::id).containsExactlyInAnyOrder("a", "b");
+            assertThat(choose(rooms, 1, 3, ""))
+                    .hasSize(3)
+                    .last()
+                    .extracting(Room::id)
+                    .isEqualTo("new");
+        }
+        assertThat(choose(rooms, 1, 1, "new"))
+                .as("one copy shares no zone")
+                .extracting(Room::id)
+                .containsExactly("new");
     }
 
     @Test
@@ -191,6 +219,11 @@ class PlacementTest {
         @Override
         public String zone() {
             return room.zone;
+        }
+
+        @Override
+        public boolean awaitsZone() {
+            return false;
         }
 
         @Override

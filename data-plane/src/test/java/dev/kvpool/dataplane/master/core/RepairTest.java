@@ -12,6 +12,7 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -253,6 +254,40 @@ class RepairTest {
             assertThat(pool.grant("k" + i, 100).nodes())
                     .anyMatch(node -> node.nodeId().equals("c"));
         }
+    }
+
+    /** Where a new node runs is said a minute later than that it is expected, at the earliest. */
+    @Test
+    void aNodeWhoseZoneIsSaidLaterTakesCopiesWhenItIs() {
+        Scenario pool = new Scenario().withNodes(4 * MIB, "a", "b", "c").withReplicas(2);
+        pool.leading(7);
+        pool.expect(Map.of("a", "east", "b", "west", "c", ""));
+
+        for (int i = 0; i < 20; i++) {
+            assertThat(pool.grant("early" + i, 100).nodes())
+                    .extracting(node -> node.nodeId())
+                    .containsExactlyInAnyOrder("a", "b");
+        }
+        pool.expect(Map.of("a", "east", "b", "west", "c", "west"));
+        assertThat(IntStream.range(0, 20))
+                .anyMatch(i -> pool.grant("late" + i, 100).nodes().stream()
+                        .anyMatch(node -> node.nodeId().equals("c")));
+    }
+
+    @Test
+    void copiesThatTurnOutToLieInOneZoneAreSpread() {
+        Scenario pool = new Scenario().withNodes(4 * MIB, "a", "b", "c").withReplicas(2);
+        pool.leading(7);
+        pool.expect(Map.of("a", "one", "b", "two", "c", "three"));
+        for (int i = 0; i < 20; i++) {
+            pool.put("k" + i, 100);
+        }
+        pool.world.run(60_000);
+
+        pool.expect(Map.of("a", "east", "b", "east", "c", "west"));
+        pool.world.run(60_000);
+
+        assertThat(pool.node("c").directory()).hasSize(20);
     }
 
     @Test
