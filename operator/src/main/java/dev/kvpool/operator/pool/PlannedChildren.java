@@ -17,10 +17,13 @@ import dev.kvpool.operator.pool.child.PoolDisruptionBudget;
 import dev.kvpool.operator.pool.child.PoolNetworkPolicy;
 import dev.kvpool.operator.pool.child.PoolService;
 import dev.kvpool.operator.pool.child.PreflightJob;
+import dev.kvpool.operator.pool.child.PullJob;
 import dev.kvpool.operator.pool.child.StorageDaemonSet;
 import dev.kvpool.operator.pool.child.StorageStatefulSet;
 import dev.kvpool.operator.pool.roll.PreflightQuestion;
+import dev.kvpool.operator.pool.roll.RollPlan;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -40,6 +43,7 @@ import java.util.stream.Stream;
  * @param directories directories of nodes by storage node; empty for a pool that has never had any
  * @param cleanings Jobs to begin that remove such a directory
  * @param preflight what shall be asked to know whether the pool can go over to another image
+ * @param pulls Jobs to begin that bring an image to a node of the cluster
  */
 public record PlannedChildren(
         List<String> specs,
@@ -48,13 +52,18 @@ public record PlannedChildren(
         Map<String, NodePlacement> placements,
         Optional<SortedMap<String, String>> directories,
         List<HostDirectories.Cleaning> cleanings,
-        Optional<PreflightQuestion> preflight) {
+        Optional<PreflightQuestion> preflight,
+        List<PullTerms> pulls) {
+
+    /** Which image a Job brings to which node of the cluster. */
+    record PullTerms(String image, String node) {}
 
     public PlannedChildren {
         specs = List.copyOf(specs);
         replicas = Map.copyOf(replicas);
         placements = Map.copyOf(placements);
         cleanings = List.copyOf(cleanings);
+        pulls = List.copyOf(pulls);
     }
 
     static PlannedChildren of(
@@ -62,7 +71,7 @@ public record PlannedChildren(
             PoolBlueprint blueprint,
             StoragePlan storage,
             HostDirectories directories,
-            Optional<PreflightQuestion> preflight) {
+            RollPlan roll) {
         Map<String, Integer> replicas = new HashMap<>();
         Map<String, NodePlacement> placements = new HashMap<>();
         for (StorageSetSpec set : blueprint.spec().storage()) {
@@ -81,7 +90,19 @@ public record PlannedChildren(
                 directories.cleanings().stream()
                         .filter(cleaning -> !cleaning.begun())
                         .toList(),
-                preflight);
+                // A Job cannot change: one that is there is left to end, or goes when it is for another image.
+                roll.preflight().filter(question -> !hasJob(seen, seen.names().preflight())),
+                roll.preflight().stream()
+                        .flatMap(question -> question.pulls().stream()
+                                .filter(node -> !hasJob(seen, seen.names().pull(node)))
+                                .map(node -> new PullTerms(question.image(), node)))
+                        .toList());
+    }
+
+    private static boolean hasJob(PoolObservation seen, String name) {
+        return seen.children().stream()
+                .anyMatch(child ->
+                        child instanceof Job && child.getMetadata().getName().equals(name));
     }
 
     private static List<String> specs(PoolObservation seen) {
@@ -115,6 +136,9 @@ public record PlannedChildren(
                 .map(this::workload)
                 .forEach(children::add);
         preflight.map(question -> PreflightJob.of(blueprint, question)).ifPresent(children::add);
+        pulls.stream()
+                .map(pull -> PullJob.of(blueprint, pull.image(), pull.node()))
+                .forEach(children::add);
         return children;
     }
 

@@ -17,6 +17,7 @@ public final class PoolLabels {
     public static final String ROLE_AGENT = "agent";
     public static final String ROLE_PREFLIGHT = "preflight";
     public static final String ROLE_CLEANING = "cleaning";
+    public static final String ROLE_PULL = "pull";
 
     /** Of the ConfigMap in which directories of nodes are written down. */
     public static final String ROLE_DIRECTORIES = "directories";

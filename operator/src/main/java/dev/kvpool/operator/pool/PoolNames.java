@@ -2,7 +2,9 @@
 package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.UUID;
 import java.util.stream.IntStream;
 
 /**
@@ -77,6 +79,13 @@ public record PoolNames(String pool, String namespace) {
     /** A Secret by which the pool can be bound, told apart from others by what is in it. */
     public String binding(String which) {
         return pool + "-binding-" + which;
+    }
+
+    /** A Job that brings an image to a node of the cluster, whose name may be too long to be in that of a Job. */
+    public String pull(String node) {
+        String which =
+                UUID.nameUUIDFromBytes(node.getBytes(StandardCharsets.UTF_8)).toString();
+        return pool + "-pull-" + which.substring(0, 8);
     }
 
     public String preflight() {

@@ -13,7 +13,6 @@ import dev.kvpool.operator.pool.drain.Departure;
 import dev.kvpool.operator.pool.drain.DrainPlan;
 import dev.kvpool.operator.pool.drain.DrainView;
 import dev.kvpool.operator.pool.drain.Drains;
-import dev.kvpool.operator.pool.roll.PreflightQuestion;
 import dev.kvpool.operator.pool.roll.Roll;
 import dev.kvpool.operator.pool.roll.RollPlan;
 import dev.kvpool.operator.pool.roll.RollView;
@@ -80,10 +79,7 @@ public final class PoolPlanner {
         StoragePlan storage = StoragePlan.of(seen, drains.released());
         PoolBlueprint blueprint = blueprint(seen, storage, roll);
         HostDirectories directories = HostDirectories.of(seen, storage);
-        // A Job cannot change: one that is there is left to end, or goes when it is for another image.
-        Optional<PreflightQuestion> preflight =
-                roll.preflight().filter(question -> view.preflight().isEmpty());
-        PlannedChildren children = PlannedChildren.of(seen, blueprint, storage, directories, preflight);
+        PlannedChildren children = PlannedChildren.of(seen, blueprint, storage, directories, roll);
         return new PoolPlan(
                 Optional.of(children),
                 binding(seen, blueprint),
@@ -182,6 +178,7 @@ public final class PoolPlanner {
                         && !PreflightAnswer.image(job)
                                 .equals(roll.preflightImage().orElse(null)))
                 .forEach(delete::add);
+        delete.addAll(ObservedPull.notNeeded(seen, roll.preflight()));
         return delete;
     }
 

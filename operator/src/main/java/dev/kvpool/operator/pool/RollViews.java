@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What of an observation concerns an upgrade. Pure. */
 final class RollViews {
@@ -42,6 +43,10 @@ final class RollViews {
                 seen.leaderReport(),
                 emptiedFirst,
                 preflight(seen),
+                machines(seen),
+                ObservedPull.jobs(seen).stream()
+                        .map(job -> ObservedPull.of(job, seen))
+                        .toList(),
                 seen.watchedSince(),
                 seen.now());
     }
@@ -92,6 +97,18 @@ final class RollViews {
                 .filter(answer -> answer.getValue() instanceof MasterAnswer.Report)
                 .map(Map.Entry::getKey)
                 .collect(Collectors.toSet());
+    }
+
+    private static List<String> machines(PoolObservation seen) {
+        Set<String> withPods = Stream.of(PoolLabels.ROLE_MASTER, PoolLabels.ROLE_STORAGE)
+                .flatMap(role -> seen.pods(role).stream())
+                .map(ObservedPod::node)
+                .collect(Collectors.toSet());
+        return seen.nodes().stream()
+                .filter(node -> node.ready() && withPods.contains(node.name()))
+                .map(ObservedNode::name)
+                .sorted()
+                .toList();
     }
 
     private static Optional<PreflightSeen> preflight(PoolObservation seen) {

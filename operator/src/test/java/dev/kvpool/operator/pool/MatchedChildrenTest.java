@@ -140,6 +140,7 @@ class MatchedChildrenTest {
                 planned.placements(),
                 planned.directories(),
                 planned.cleanings(),
-                planned.preflight());
+                planned.preflight(),
+                planned.pulls());
     }
 }

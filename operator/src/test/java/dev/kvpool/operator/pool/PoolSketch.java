@@ -59,17 +59,15 @@ final class PoolSketch {
         return this;
     }
 
-    /** A status that says nothing but how far an upgrade is. */
+    // Statuses that say nothing but how far an upgrade is, versions, or which storage nodes are to go.
     static KvCachePoolStatus statusWith(RollStatus roll) {
         return statusWith(null, roll, null);
     }
 
-    /** A status that says nothing but versions. */
     static KvCachePoolStatus statusWith(VersionStatus version) {
         return statusWith(version, null, null);
     }
 
-    /** A status that says nothing but which storage nodes are to go. */
     static KvCachePoolStatus statusWith(List<DrainStatus> drains) {
         return statusWith(null, null, drains);
     }

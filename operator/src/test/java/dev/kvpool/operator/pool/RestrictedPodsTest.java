@@ -20,6 +20,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -53,12 +54,13 @@ class RestrictedPodsTest {
     }
 
     @Test
-    void mastersStorageNodesAndPreflightAreAdmitted() {
+    void mastersStorageNodesPreflightAndPullsAreAdmitted() {
         List<Pod> pods = pods(new PoolSketch("{" + SETS + "}"), RESTRICTED);
 
         assertThat(pods)
                 .extracting(pod -> pod.getMetadata().getName())
-                .containsExactly("demo-master", "demo-a", "demo-b", "demo-preflight");
+                .startsWith("demo-master", "demo-a", "demo-b", "demo-preflight")
+                .hasSize(6);
         assertThat(pods)
                 .allSatisfy(pod -> assertThatNoException()
                         .isThrownBy(() -> client.resource(pod).dryRun().create()));
@@ -156,14 +158,17 @@ class RestrictedPodsTest {
                 .toList();
     }
 
-    /** One pod of each template the operator makes for the pool, its preflight included. */
+    /** One pod of each template the operator makes for the pool, its preflight included, and of what brings images to nodes. */
     private static List<Pod> pods(PoolSketch sketch, String level) {
-        return sketch
+        Stream<HasMetadata> children = sketch
                 .status(PoolSketch.asking(PoolSketch.IMAGE, "kvpool:before"))
                 .masters(2, 1, PoolSketch.leader(List.of()))
                 .plan()
                 .apply()
-                .stream()
+                .stream();
+        Stream<HasMetadata> pulls =
+                PullJobTest.answered("kvpool:next").plan().apply().stream().filter(Job.class::isInstance);
+        return Stream.concat(children, pulls)
                 .flatMap(child -> template(child).map(template -> pod(child, template, level)).stream())
                 .toList();
     }

@@ -8,9 +8,11 @@ import java.util.List;
  *
  * @param image the image that the pool may go over to
  * @param masters pods of the masters it asks, all of which must answer
+ * @param pulls nodes of the cluster to which Jobs of their own bring the image, once it has answered that the pool can go over
  */
-public record PreflightQuestion(String image, List<String> masters) {
+public record PreflightQuestion(String image, List<String> masters, List<String> pulls) {
     public PreflightQuestion {
         masters = List.copyOf(masters);
+        pulls = List.copyOf(pulls);
     }
 }

@@ -220,11 +220,23 @@ public final class Roll {
                         .orElseGet(() -> begun(roll, RollMode.DRAINED));
             default -> roll.in(RollPhase.BLOCKED, now, job.reason());
         };
-        return asking(
-                next,
-                next.phase() == RollPhase.BLOCKED
-                        ? words.blocked(next)
-                        : RollWords.upgrading(next, "begins: " + job.reason() + notAsked()));
+        return next.phase() == RollPhase.BLOCKED ? asking(next, words.blocked(next)) : withImages(roll, next, job);
+    }
+
+    /** The first step waits until the image is where it is needed. */
+    private RollPlan withImages(RollStatus roll, RollStatus next, PreflightSeen job) {
+        ImagePulls pulls = new ImagePulls(view, roll.image());
+        if (pulls.refusal().isPresent()) {
+            RollStatus blocked = roll.in(RollPhase.BLOCKED, now, pulls.refusal().get());
+            return asking(blocked, words.blocked(blocked));
+        }
+        if (!pulls.areOver()) {
+            return asking(
+                    new PreflightQuestion(roll.image(), asked(), pulls.nodes()),
+                    roll,
+                    RollWords.upgrading(roll, "begins when " + pulls.sentence()));
+        }
+        return asking(next, RollWords.upgrading(next, "begins: " + job.reason() + notAsked()));
     }
 
     private RollStatus begun(RollStatus roll, RollMode mode) {
@@ -340,15 +352,13 @@ public final class Roll {
     }
 
     private RollPlan asking(RollStatus next, Finding finding) {
-        return new RollPlan(
-                Optional.of(next),
-                List.of(),
-                next.from(),
-                next.from(),
-                next.phase() == RollPhase.PREFLIGHT
-                        ? Optional.of(new PreflightQuestion(next.image(), asked()))
-                        : Optional.empty(),
-                finding);
+        return next.phase() == RollPhase.PREFLIGHT
+                ? asking(new PreflightQuestion(next.image(), asked(), List.of()), next, finding)
+                : still(Optional.of(next), next.from(), finding);
+    }
+
+    private RollPlan asking(PreflightQuestion question, RollStatus next, Finding finding) {
+        return new RollPlan(Optional.of(next), List.of(), next.from(), next.from(), Optional.of(question), finding);
     }
 
     private RollPlan still(Optional<RollStatus> next, String image, Finding finding) {

@@ -36,6 +36,8 @@ import java.util.stream.Stream;
  * @param emptiedFirst ids of storage nodes whose nodes of the cluster are cordoned, and for whose pods somebody waits: no
  *     further step is begun before they are empty
  * @param preflight the preflight Job; empty when there is none
+ * @param machines nodes of the cluster on which the pool has pods, those left out that nobody hears of, by name
+ * @param pulls Jobs that bring images to them
  * @param watchedSince since when the operator that decides looks at the pool
  * @param now the time
  */
@@ -56,6 +58,8 @@ public record RollView(
         Optional<PoolReport> leader,
         List<String> emptiedFirst,
         Optional<PreflightSeen> preflight,
+        List<String> machines,
+        List<ImagePull> pulls,
         Instant watchedSince,
         Instant now) {
 
@@ -65,6 +69,8 @@ public record RollView(
         answering = Set.copyOf(answering);
         reports = List.copyOf(reports);
         emptiedFirst = List.copyOf(emptiedFirst);
+        machines = List.copyOf(machines);
+        pulls = List.copyOf(pulls);
     }
 
     /**

@@ -22,7 +22,7 @@ class RescueTest {
         pool.master("m-1").runNow("broken");
         pool.preflight("").rounds(3);
 
-        assertThat(pool.plan().preflight()).contains(new PreflightQuestion(NEW, List.of("m-0")));
+        assertThat(pool.plan().preflight()).contains(new PreflightQuestion(NEW, List.of("m-0"), List.of()));
         assertThat(pool.plan().finding().message()).contains("without asking m-1, which does not run");
 
         pool.preflight("rolling-warm");

@@ -10,8 +10,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -46,6 +48,8 @@ public final class RollPool {
     private List<PoolReport.ClientVersion> clients = List.of();
     private List<RollMember> toRaise = storage;
     private List<String> emptiedFirst = List.of();
+    private List<String> machines = List.of();
+    private final Map<String, ImagePull> pulls = new TreeMap<>();
 
     public RollPool(int masterCount, int nodeCount) {
         for (int i = 0; i < masterCount; i++) {
@@ -89,6 +93,24 @@ public final class RollPool {
     RollPool emptiedFirst(String... ids) {
         emptiedFirst = List.of(ids);
         return this;
+    }
+
+    /** Nodes of the cluster to which the image has to be brought before anything begins. */
+    RollPool machines(String... nodes) {
+        machines = List.of(nodes);
+        return this;
+    }
+
+    /** What has become of the Job that brings the image to a node. */
+    RollPool pulled(String node, ImagePull.State state, String trouble) {
+        ImagePull pull = pulls.get(node);
+        pulls.put(node, new ImagePull(node, pull.image(), state, pull.since(), trouble));
+        return this;
+    }
+
+    /** Nodes that have such a Job. */
+    Set<String> pulling() {
+        return pulls.keySet();
     }
 
     RollPool good(String image) {
@@ -253,6 +275,8 @@ public final class RollPool {
                 leader.ready ? Optional.of(report(leader)) : Optional.empty(),
                 emptiedFirst,
                 preflight,
+                machines,
+                List.copyOf(pulls.values()),
                 operatorSince,
                 now);
     }
@@ -322,6 +346,10 @@ public final class RollPool {
                 .map(image -> verdict.isEmpty()
                         ? new PreflightSeen(image, PreflightSeen.State.RUNNING, "", "")
                         : new PreflightSeen(image, PreflightSeen.State.ANSWERED, verdict, "because"));
+        List<String> pulling = plan.preflight().map(PreflightQuestion::pulls).orElse(List.of());
+        pulls.keySet().retainAll(pulling);
+        pulling.forEach(node -> pulls.putIfAbsent(
+                node, new ImagePull(node, plan.preflightImage().orElseThrow(), ImagePull.State.RUNNING, now, "")));
         for (RollAction action : plan.actions()) {
             switch (action) {
                 case RollAction.SetImage(String pod, String uid, String image) -> {
