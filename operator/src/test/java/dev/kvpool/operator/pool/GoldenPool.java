@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool;
+
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.operator.status.Finding;
+import io.fabric8.kubernetes.api.model.NodeList;
+import io.fabric8.kubernetes.api.model.PodList;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** A pool and what is around it, as it stands in the in-*.yaml files of a directory in golden/. */
+record GoldenPool(Path directory) {
+    static final Path ALL = Path.of("src/test/resources/golden");
+    private static final OperatorSettings SETTINGS =
+            new OperatorSettings("registry.example/kvpool:0.1.0", "0.1.0", "kvpool-system");
+    private static final KubernetesSerialization YAML = new KubernetesSerialization();
+
+    static List<String> names() throws IOException {
+        try (var entries = Files.list(ALL)) {
+            return entries.filter(Files::isDirectory)
+                    .map(path -> path.getFileName().toString())
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    static GoldenPool of(String name) {
+        return new GoldenPool(ALL.resolve(name));
+    }
+
+    List<Finding> problems() throws IOException {
+        return PoolValidator.validate(observation());
+    }
+
+    PoolPlan plan() throws IOException {
+        return new PoolPlanner(SETTINGS).plan(observation(), problems());
+    }
+
+    private PoolObservation observation() throws IOException {
+        KvCachePool pool = YAML.unmarshal(Files.readString(directory.resolve("in-pool.yaml")), KvCachePool.class);
+        Path engineFile = directory.resolve("in-engine.yaml");
+        Optional<TransferEngine> engine = Files.exists(engineFile)
+                ? Optional.of(YAML.unmarshal(Files.readString(engineFile), TransferEngine.class))
+                : Optional.empty();
+        return new PoolObservation(
+                pool,
+                engine,
+                List.of(),
+                pods(directory.resolve("in-pods.yaml")),
+                nodes(directory.resolve("in-nodes.yaml")),
+                List.of(),
+                Optional.empty(),
+                Optional.empty(),
+                Map.of(),
+                Instant.EPOCH,
+                Instant.EPOCH);
+    }
+
+    private static List<ObservedNode> nodes(Path file) throws IOException {
+        return Files.exists(file)
+                ? YAML.unmarshal(Files.readString(file), NodeList.class).getItems().stream()
+                        .map(ObservedNode::of)
+                        .toList()
+                : List.of();
+    }
+
+    private static List<ObservedPod> pods(Path file) throws IOException {
+        return Files.exists(file)
+                ? YAML.unmarshal(Files.readString(file), PodList.class).getItems().stream()
+                        .map(ObservedPod::of)
+                        .toList()
+                : List.of();
+    }
+}
