@@ -37,6 +37,7 @@ class ArchitectureTest {
             "PoolReader",
             "PoolExecutor",
             "ExactDeletion",
+            "ApiContact",
             "ChildApplier",
             "RequestsAtOnce",
             "PoolEventSources",

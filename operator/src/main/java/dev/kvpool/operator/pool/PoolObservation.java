@@ -28,7 +28,7 @@ import java.util.Optional;
  * @param podSecurity which pod security level its namespace enforces; empty when none is said, and when nothing of the pool
  *     depends on it
  * @param answers what each master that has an address said, by pod name
- * @param watchedSince since when this operator looks at pools; before, maybe nobody did
+ * @param watchedSince since when this operator sees what happens, without a break; before, maybe nobody did
  * @param now when it was seen
  */
 public record PoolObservation(

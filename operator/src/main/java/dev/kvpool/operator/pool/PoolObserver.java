@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -32,16 +31,17 @@ import java.util.stream.Stream;
 final class PoolObserver {
     private final MasterClient masters;
     private final InstantSource clock;
-    private final AtomicReference<Instant> firstLook = new AtomicReference<>();
+    private final ApiContact contact;
 
     PoolObserver(MasterClient masters, InstantSource clock) {
         this.masters = masters;
         this.clock = clock;
+        this.contact = new ApiContact(clock);
     }
 
     PoolObservation observe(KvCachePool pool, Context<KvCachePool> context) {
         Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
-        firstLook.compareAndSet(null, now);
+        Instant watchedSince = contact.since(pool, context.getClient(), now);
         List<HasMetadata> children = new ArrayList<>();
         for (Class<? extends HasMetadata> kind : PoolEventSources.CHILD_KINDS) {
             PoolEventSources.ofPool(kind, pool, context).stream()
@@ -63,7 +63,7 @@ final class PoolObserver {
                 Leadership.among(children, pool),
                 podSecurity(pool, engine, context.getClient()),
                 ask(pods),
-                firstLook.get(),
+                watchedSince,
                 now);
     }
 

@@ -75,6 +75,17 @@ public final class ApiServer {
         return new KubernetesClientBuilder().withConfig(config).build();
     }
 
+    /** The same of another server at the same etcd. */
+    KubernetesClient client(String url) {
+        return new KubernetesClientBuilder()
+                .withConfig(new ConfigBuilder(config).withMasterUrl(url).build())
+                .build();
+    }
+
+    String url() {
+        return config.getMasterUrl();
+    }
+
     /** The same; the interceptor sees its requests, and none is tried again. */
     public KubernetesClient client(Interceptor interceptor) {
         return new KubernetesClientBuilder()
@@ -92,7 +103,13 @@ public final class ApiServer {
 
     /** The same; the interceptor sees its requests. */
     KubernetesClient operatorClient(Interceptor notes) {
+        return operatorClient(url(), notes);
+    }
+
+    /** The same at another server with the same etcd. */
+    KubernetesClient operatorClient(String url, Interceptor notes) {
         return operatorClient(
+                url,
                 new KubernetesSerialization(
                         new ObjectMapper().registerModules(SharedFields.module(), ShortPods.module()), true),
                 notes);
@@ -100,12 +117,14 @@ public final class ApiServer {
 
     /** The same, that reads in its own way. */
     KubernetesClient operatorClient(KubernetesSerialization serialization) {
-        return operatorClient(serialization, new RequestedRights());
+        return operatorClient(url(), serialization, new RequestedRights());
     }
 
-    private KubernetesClient operatorClient(KubernetesSerialization serialization, Interceptor notes) {
-        Config restricted =
-                new ConfigBuilder(config).withImpersonateUsername(OPERATOR_USER).build();
+    private KubernetesClient operatorClient(String url, KubernetesSerialization serialization, Interceptor notes) {
+        Config restricted = new ConfigBuilder(config)
+                .withMasterUrl(url)
+                .withImpersonateUsername(OPERATOR_USER)
+                .build();
         return new KubernetesClientBuilder()
                 .withConfig(restricted)
                 .withKubernetesSerialization(serialization)

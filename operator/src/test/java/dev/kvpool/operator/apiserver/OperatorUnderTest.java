@@ -5,6 +5,9 @@ import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.operator.engine.TransferEngineReconciler;
 import dev.kvpool.operator.event.EventRecorder;
+import dev.kvpool.operator.health.LostWatchCheck;
+import dev.kvpool.operator.health.ReconciliationWatch;
+import dev.kvpool.operator.health.StuckReconcilerCheck;
 import dev.kvpool.operator.pool.KvCachePoolReconciler;
 import dev.kvpool.operator.pool.OperatorSettings;
 import dev.kvpool.operator.pool.PollInterval;
@@ -13,6 +16,9 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.eclipse.microprofile.health.HealthCheckResponse;
 
 /** The operator without Quarkus, with the rights of the chart, and with masters that say what a test wants. */
 public final class OperatorUnderTest implements AutoCloseable {
@@ -24,6 +30,8 @@ public final class OperatorUnderTest implements AutoCloseable {
     private final ScriptedMasters masters = new ScriptedMasters();
     private final PollInterval interval;
     private final RequestedRights requested;
+    private final LostWatchCheck watches = new LostWatchCheck();
+    private final ReconciliationWatch moves = new ReconciliationWatch(System::nanoTime);
     private OperatorSettings settings = SETTINGS;
     private Operator operator;
 
@@ -41,12 +49,17 @@ public final class OperatorUnderTest implements AutoCloseable {
     }
 
     private OperatorUnderTest(String namespace, PollInterval interval, RequestedRights requested) {
+        this(namespace, interval, requested, ApiServer.shared().operatorClient(requested));
+    }
+
+    /** An operator with another way to the API server, which notes its requests. */
+    OperatorUnderTest(String namespace, PollInterval interval, RequestedRights requested, KubernetesClient restricted) {
         this.namespace = namespace;
         this.interval = interval;
         this.requested = requested;
         ApiServer.shared().createNamespace(namespace);
         client = ApiServer.shared().client();
-        restricted = ApiServer.shared().operatorClient(requested);
+        this.restricted = restricted;
         operator = start();
     }
 
@@ -68,8 +81,11 @@ public final class OperatorUnderTest implements AutoCloseable {
     }
 
     private Operator start() {
-        Operator operator = new Operator(
-                configuration -> configuration.withKubernetesClient(restricted).withCloseClientOnStop(false));
+        Operator operator = new Operator(configuration -> configuration
+                .withKubernetesClient(restricted)
+                .withCloseClientOnStop(false)
+                .withInformerStoppedHandler(watches)
+                .withMetrics(moves));
         InstantSource clock = InstantSource.system();
         operator.register(
                 new KvCachePoolReconciler(
@@ -92,6 +108,14 @@ public final class OperatorUnderTest implements AutoCloseable {
     /** The requests of the operator that could have changed something, in their order. */
     public List<String> writes() {
         return requested.writes();
+    }
+
+    /** Why Kubernetes would start it anew; empty when it is alive. */
+    Optional<String> dead() {
+        return Stream.of(watches.call(), new StuckReconcilerCheck(moves).call())
+                .filter(check -> check.getStatus() == HealthCheckResponse.Status.DOWN)
+                .map(check -> check.getData().orElseThrow().toString())
+                .findFirst();
     }
 
     public ScriptedMasters masters() {
