@@ -141,8 +141,9 @@ def check_uninstall_keeps_pools(it):
 
 def check_a_second_install_takes_over(it):
     """What an uninstall has kept belongs to the next release of the same name."""
-    it.install(it.chart)
+    it.install(it.chart, "--set", "networkPolicy.enabled=true", "--set", "networkPolicy.egress.enabled=true")
     it.get("deployment", "kvpool", "--namespace", NAMESPACE)
+    it.get("networkpolicy", "kvpool", "--namespace", NAMESPACE)
     it.get("kvp", "before")
     it.uninstall()
 
