@@ -108,22 +108,29 @@ public final class ApiServer {
 
     /** The same at another server with the same etcd. */
     KubernetesClient operatorClient(String url, Interceptor notes) {
-        return operatorClient(
-                url,
-                new KubernetesSerialization(
-                        new ObjectMapper().registerModules(SharedFields.module(), ShortPods.module()), true),
-                notes);
+        return clientOf(OPERATOR_USER, url, asTheOperatorReads(), notes);
+    }
+
+    /** A client of an operator that was installed otherwise; the interceptor sees its requests. */
+    KubernetesClient clientOf(String user, Interceptor notes) {
+        return clientOf(user, url(), asTheOperatorReads(), notes);
+    }
+
+    private static KubernetesSerialization asTheOperatorReads() {
+        return new KubernetesSerialization(
+                new ObjectMapper().registerModules(SharedFields.module(), ShortPods.module()), true);
     }
 
     /** The same, that reads in its own way. */
     KubernetesClient operatorClient(KubernetesSerialization serialization) {
-        return operatorClient(url(), serialization, new RequestedRights());
+        return clientOf(OPERATOR_USER, url(), serialization, new RequestedRights());
     }
 
-    private KubernetesClient operatorClient(String url, KubernetesSerialization serialization, Interceptor notes) {
+    private KubernetesClient clientOf(
+            String user, String url, KubernetesSerialization serialization, Interceptor notes) {
         Config restricted = new ConfigBuilder(config)
                 .withMasterUrl(url)
-                .withImpersonateUsername(OPERATOR_USER)
+                .withImpersonateUsername(user)
                 .build();
         return new KubernetesClientBuilder()
                 .withConfig(restricted)
