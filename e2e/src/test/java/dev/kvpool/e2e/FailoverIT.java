@@ -16,7 +16,6 @@ import dev.kvpool.e2e.pool.Pool.Leader;
 import dev.kvpool.e2e.pool.Scene;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -43,6 +42,9 @@ class FailoverIT {
 
     /** {@code -Dkvpool.failovers=10} for a measurement. */
     private static final int ROUNDS = Integer.getInteger("kvpool.failovers", 2);
+
+    private static final int ROUNDS_WANTED = 10;
+    private static final double MEDIAN_WANTED_S = 1;
 
     /** Longer than killing takes on a slow machine, so that puts are tried before, during and after. */
     private static final Duration LOAD = Duration.ofSeconds(20);
@@ -76,12 +78,23 @@ class FailoverIT {
             gaps.add(killLeader(round));
         }
 
-        Collections.sort(gaps);
-        LOG.info(
-                "longest time without a put, a leader killed in each of {} rounds: median {} s, all {}",
-                ROUNDS,
-                gaps.get(ROUNDS / 2),
-                gaps);
+        LOG.info(summary(gaps));
+    }
+
+    /** One line, printed and never asserted: how long it takes is the machine's as much as ours. */
+    private static String summary(List<Double> gaps) {
+        List<Double> sorted = gaps.stream().sorted().toList();
+        int rounds = sorted.size();
+        double median = (sorted.get((rounds - 1) / 2) + sorted.get(rounds / 2)) / 2;
+        return "leader killed, longest time without a put that succeeded: %d rounds, median %.2f s, max %.2f s; wanted: median of %d at most %.0f s: %s%s"
+                .formatted(
+                        rounds,
+                        median,
+                        sorted.getLast(),
+                        ROUNDS_WANTED,
+                        MEDIAN_WANTED_S,
+                        median <= MEDIAN_WANTED_S ? "met" : "missed",
+                        rounds < ROUNDS_WANTED ? ", by fewer rounds than that (-Dkvpool.failovers)" : "");
     }
 
     private double killLeader(int round) {
