@@ -55,22 +55,35 @@ final class Turns {
     /** That what was made anew has lost something, so that no other one is. */
     static Optional<String> heldBack(List<ObservedPod> candidates, PoolObservation seen) {
         return lossy(candidates, seen)
-                .map(node -> "%s came back without %d of its objects, so %s %s earlier settings."
-                        .formatted(
-                                node.id(),
-                                node.lostAtReturn(),
-                                BytesAtStake.names(candidates),
-                                candidates.size() == 1 ? "keeps" : "keep"));
+                .map(node ->
+                        ("%s came back without %d of its objects, so %s %s earlier settings. Its log says why. When that is put right,"
+                                        + " another leader goes on from what is there: kubectl kvpool failover %s -n %s. spec.onDataLoss Replace goes"
+                                        + " on whatever is lost.")
+                                .formatted(
+                                        node.id(),
+                                        node.lostAtReturn(),
+                                        BytesAtStake.names(candidates),
+                                        candidates.size() == 1 ? "keeps" : "keep",
+                                        seen.pool().getMetadata().getName(),
+                                        seen.pool().getMetadata().getNamespace()));
     }
 
+    /**
+     * One of the same sets that is back with less than it had. The leader says so until the node's next start, of any node and whatever
+     * that was started for: a loss in a set that is left alone says nothing about the settings of others.
+     */
     private static Optional<PoolReport.Node> lossy(List<ObservedPod> candidates, PoolObservation seen) {
         if (candidates.isEmpty() || seen.spec().onDataLoss() == DataLossPolicy.REPLACE) {
             return Optional.empty();
         }
         Set<String> ids = candidates.stream().map(ObservedPod::nodeId).collect(Collectors.toSet());
+        Set<String> besides = candidates.stream()
+                .flatMap(pod -> seen.podsOfSet(pod.set(), pod.perNode()).stream())
+                .map(ObservedPod::nodeId)
+                .collect(Collectors.toSet());
         return seen.leaderReport().stream()
                 .flatMap(report -> report.nodes().stream())
-                .filter(node -> !node.isTransient() && !ids.contains(node.id()))
+                .filter(node -> !ids.contains(node.id()) && besides.contains(node.id()))
                 .filter(node -> node.lostAtReturn() != null && node.lostAtReturn() > 0)
                 .findFirst();
     }

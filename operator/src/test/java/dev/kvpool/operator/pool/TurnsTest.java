@@ -102,7 +102,21 @@ class TurnsTest {
         assertThat(plan.replacePods()).isEmpty();
         assertThat(plan.heldBack())
                 .containsExactly("demo-b-1 came back without 7 of its objects, so demo-a-0, demo-a-1, demo-b-0 keep"
-                        + " earlier settings.");
+                        + " earlier settings. Its log says why. When that is put right, another leader goes on from what is there: kubectl"
+                        + " kvpool failover demo -n ns. spec.onDataLoss Replace goes on whatever is lost.");
+    }
+
+    @Test
+    void aLossInASetOfWhichNoPodIsMadeAnewHoldsNobody() {
+        for (String id : List.of("demo-b-0", "demo-b-1")) {
+            renewed(id);
+            nodes.add(node(id, "ready", 7L));
+        }
+
+        PoolPlan plan = plan();
+
+        assertThat(plan.heldBack()).isEmpty();
+        assertThat(plan.replacePods()).extracting(ObservedPod::name).containsExactly("demo-a-0");
     }
 
     @Test
