@@ -178,6 +178,12 @@ public final class ClusterActor {
                         .build())
                 .create();
         client.nodes().withName(name).patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\":{\"taints\":null}}");
+        client.nodes()
+                .withName(name)
+                .subresource("status")
+                .patch(
+                        PatchContext.of(PatchType.JSON_MERGE),
+                        "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}");
     }
 
     public void label(String node, String label, String value) {

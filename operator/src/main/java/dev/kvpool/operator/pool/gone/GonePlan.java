@@ -27,7 +27,7 @@ import java.util.Optional;
  * @param notices what is worth an event
  */
 record GonePlan(List<NodeDirectory> remaining, List<Job> jobs, List<Notice> notices) {
-    /** Jobs that may be under way at once for one pool: each is a pod, and a pool may have been on every node. */
+    /** Jobs that may be under way at once for one pool, on nodes that are ready: each is a pod, and a pool may have been on every node. */
     private static final int JOBS_MAX = 32;
 
     /**
@@ -54,8 +54,9 @@ record GonePlan(List<NodeDirectory> remaining, List<Job> jobs, List<Notice> noti
             if (job.filter(it -> ObservedJob.is(it, ObservedJob.FAILED)).isPresent()) {
                 notices.add(failed(directory, name));
             } else if (job.isPresent()) {
-                underWay++;
-            } else if (underWay < JOBS_MAX && !seen.uses(directory)) {
+                // On a machine that is dead nobody ends it: it keeps no other node waiting.
+                underWay += seen.isReady(directory) ? 1 : 0;
+            } else if (underWay < JOBS_MAX && seen.isReady(directory) && !seen.uses(directory)) {
                 underWay++;
                 jobs.add(CleaningJob.of(terms(seen, name, image), directory.node(), directory.path()));
                 notices.add(begun(directory, name));

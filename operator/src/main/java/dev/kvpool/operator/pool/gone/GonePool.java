@@ -20,6 +20,7 @@ import java.util.Set;
  * @param pods the same
  * @param jobs the same
  * @param nodes names of all nodes of the cluster
+ * @param ready names of those whose kubelet starts pods
  */
 record GonePool(
         ConfigMap written,
@@ -27,8 +28,14 @@ record GonePool(
         List<DaemonSet> daemonSets,
         List<Pod> pods,
         List<Job> jobs,
-        Set<String> nodes) {
+        Set<String> nodes,
+        Set<String> ready) {
     private static final Set<String> ENDED = Set.of("Succeeded", "Failed");
+
+    /** Whether a Job on the directory's node would be started. */
+    boolean isReady(NodeDirectory directory) {
+        return ready.contains(directory.node());
+    }
 
     /** Whether something still writes to the directory, or may soon: a DaemonSet makes pods until it is gone itself. */
     boolean uses(NodeDirectory directory) {

@@ -8,6 +8,7 @@ import dev.kvpool.operator.event.EventRecorder;
 import dev.kvpool.operator.event.ToldOnce;
 import dev.kvpool.operator.pool.DirectoryList;
 import dev.kvpool.operator.pool.NodeDirectory;
+import dev.kvpool.operator.pool.ObservedNode;
 import dev.kvpool.operator.pool.OperatorSettings;
 import dev.kvpool.operator.pool.PoolLabels;
 import io.fabric8.kubernetes.api.model.ConfigMap;
@@ -128,14 +129,18 @@ public class GonePoolReconciler implements Reconciler<ConfigMap> {
     }
 
     private static GonePool look(ConfigMap written, DirectoryList list, KubernetesClient client) {
+        List<ObservedNode> nodes =
+                client.nodes().list().getItems().stream().map(ObservedNode::of).toList();
         return new GonePool(
                 written,
                 list,
                 ofPool(DaemonSet.class, written, list, client),
                 ofPool(Pod.class, written, list, client),
                 ofPool(Job.class, written, list, client),
-                client.nodes().list().getItems().stream()
-                        .map(node -> node.getMetadata().getName())
+                nodes.stream().map(ObservedNode::name).collect(Collectors.toSet()),
+                nodes.stream()
+                        .filter(ObservedNode::ready)
+                        .map(ObservedNode::name)
                         .collect(Collectors.toSet()));
     }
 

@@ -165,6 +165,35 @@ class GonePlanTest {
         assertThat(later.plan().remaining()).hasSize(8);
     }
 
+    @Test
+    void machinesThatAreDeadKeepNoOtherWaiting() {
+        String[] ids =
+                IntStream.range(0, 40).mapToObj(i -> "a.n%02d".formatted(i)).toArray(String[]::new);
+        String[] nodes =
+                IntStream.range(0, 40).mapToObj(i -> "n%02d".formatted(i)).toArray(String[]::new);
+        List<Job> first =
+                new GonePoolSketch(list(POOL_ID, ids)).nodes(nodes).plan().jobs();
+        GonePoolSketch later = new GonePoolSketch(list(POOL_ID, ids)).nodes(nodes);
+        first.forEach(job -> {
+            later.job(job);
+            later.dead(job.getSpec().getTemplate().getSpec().getNodeName());
+        });
+
+        GonePlan plan = later.plan();
+
+        assertThat(plan.jobs()).hasSize(8);
+        assertThat(plan.remaining()).hasSize(40);
+    }
+
+    @Test
+    void aDeadMachineHasItsJobWhenItIsBack() {
+        GonePlan plan = new GonePoolSketch(list(POOL_ID, "a.n1")).dead("n1").plan();
+        assertThat(plan.jobs()).as("nobody would start it").isEmpty();
+        assertThat(plan.isFinished()).isFalse();
+
+        assertThat(only("a.n1").plan().jobs()).hasSize(1);
+    }
+
     private static GonePoolSketch only(String id) {
         return new GonePoolSketch(list(POOL_ID, id)).nodes("n1", "n2");
     }

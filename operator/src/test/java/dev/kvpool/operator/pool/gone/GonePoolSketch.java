@@ -24,6 +24,7 @@ public final class GonePoolSketch {
 
     private final ConfigMap written;
     private final Set<String> nodes = new TreeSet<>();
+    private final Set<String> notReady = new TreeSet<>();
     private final List<DaemonSet> daemonSets = new ArrayList<>();
     private final List<Pod> pods = new ArrayList<>();
     private final List<Job> jobs = new ArrayList<>();
@@ -44,6 +45,12 @@ public final class GonePoolSketch {
     GonePoolSketch nodes(String... names) {
         nodes.addAll(Arrays.asList(names));
         return this;
+    }
+
+    /** Nodes whose kubelets nobody hears of. */
+    GonePoolSketch dead(String... names) {
+        notReady.addAll(Arrays.asList(names));
+        return nodes(names);
     }
 
     GonePoolSketch daemonSet(String path) {
@@ -87,7 +94,9 @@ public final class GonePoolSketch {
 
     GonePlan plan() {
         DirectoryList list = DirectoryList.of(written).orElseThrow();
-        return GonePlan.of(new GonePool(written, list, daemonSets, pods, jobs, nodes), IMAGE);
+        Set<String> ready = new TreeSet<>(nodes);
+        ready.removeAll(notReady);
+        return GonePlan.of(new GonePool(written, list, daemonSets, pods, jobs, nodes, ready), IMAGE);
     }
 
     private static PodSpec mounting(String path) {
