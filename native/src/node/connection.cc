@@ -230,7 +230,7 @@ uint32_t Connection::interest() const {
 uint64_t Connection::stalledSinceMs() const {
   const bool midInput = !closing_ && !pausedForOutput_ && (input_ != Input::Frame || decoder_.pending());
   const uint64_t inputSince = midInput ? inputProgressMs_ : 0;
-  const uint64_t outputSince = output_.empty() ? 0 : outputProgressMs_;
+  const uint64_t outputSince = output_.empty() || outputFresh_ ? 0 : outputProgressMs_;
   if (inputSince == 0 || outputSince == 0) return std::max(inputSince, outputSince);
   return std::min(inputSince, outputSince);
 }

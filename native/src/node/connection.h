@@ -62,10 +62,8 @@ class Connection {
   [[nodiscard]] const std::string& peer() const { return peer_; }
 
   // Orders of the shell.
-  void queueFrames(Frames frames) { output_.push_back({std::move(frames), {}, 0, -1, false, {}}); }
-  void queueSegments(Frames frames, int descriptor) {
-    output_.push_back({std::move(frames), {}, 0, descriptor, false, {}});
-  }
+  void queueFrames(Frames frames) { queue({std::move(frames), {}, 0, -1, false, {}}); }
+  void queueSegments(Frames frames, int descriptor) { queue({std::move(frames), {}, 0, descriptor, false, {}}); }
   void queuePayload(uint64_t offset, uint64_t length, uint32_t crc);
   /// The first `length` bytes of a buffer, which is freed when they are sent.
   void queueBuffer(ssd::BlockBuffer buffer, uint64_t length, uint32_t crc);
@@ -89,7 +87,7 @@ class Connection {
   [[nodiscard]] uint32_t interest() const;
   /// The socket is finished: closed, broken, or its lingering is over.
   [[nodiscard]] bool gone() const { return gone_; }
-  /// Since when nothing moves although something should; 0 when idle.
+  /// Since when nothing moves although something should; 0 when idle, and while output waits for the next flush().
   [[nodiscard]] uint64_t stalledSinceMs() const;
   /// To be called now and then: ends lingering.
   void expire(uint64_t nowMs);
@@ -108,6 +106,7 @@ class Connection {
     ssd::BlockBuffer buffer;  // holds the payload when the segment does not
   };
 
+  /// The only way into the output: notes when it begins to wait.
   void queue(Output output);
   bool takeFrames(ConnectionEvents& events);
   bool takePayload(ConnectionEvents& events);
@@ -145,7 +144,7 @@ class Connection {
 
   size_t turnBytes_ = 0;
   bool outputBlocked_ = false;
-  bool outputFresh_ = false;  // began to wait since the last flush
+  bool outputFresh_ = false;  // began to wait since the last flush, so the peer could not have taken any of it
   bool pausedForOutput_ = false;
   bool closing_ = false;
   bool lingering_ = false;

@@ -35,9 +35,9 @@ void Connection::queueBuffer(ssd::BlockBuffer buffer, uint64_t length, uint32_t 
 void Connection::flush(ConnectionEvents& events, uint64_t nowMs) {
   nowMs_ = nowMs;
   outputBlocked_ = false;
-  if (std::exchange(outputFresh_, false)) outputProgressMs_ = nowMs;
   size_t sentThisTurn = 0;
   while (!output_.empty() && !gone_) {
+    if (std::exchange(outputFresh_, false)) outputProgressMs_ = nowMs;
     if (sentThisTurn >= kTurnBytes) {
       outputBlocked_ = true;  // it is writable, so the loop comes back at once, after the others
       return;

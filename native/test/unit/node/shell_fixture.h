@@ -14,8 +14,6 @@ namespace kvpool::node {
 using test::kPool;
 using test::Peer;
 
-inline constexpr Authority kLeader{3, 33};
-
 /// Listens as a master would and keeps the connection of the node that dialled.
 class FakeMaster {
  public:
@@ -70,6 +68,8 @@ class FakeMaster {
 
 class ShellTest : public ::testing::Test {
  protected:
+  static constexpr Authority kLeader{3, 33};
+
   NodeSettings settings(bool transient = false) {
     NodeSettings settings;
     if (!transient) settings.poolId = kPool;
