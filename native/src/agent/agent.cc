@@ -47,7 +47,7 @@ client::BatchOptions optionsOf(const Request& request, const std::vector<uint64_
 
 Result<std::unique_ptr<Agent>> Agent::start(AgentSettings settings) {
   std::unique_ptr<Agent> agent(new Agent(std::move(settings)));
-  Result<Fd> listener = net::listenUnix(agent->settings_.socketPath);
+  Result<Fd> listener = net::listenUnix(agent->settings_.socketPath, &agent->socketFile_);
   if (!listener.ok()) return listener.status();
   agent->listener_ = std::move(listener.value());
   agent->loop_.add(agent->listener_.get(), EPOLLIN, [raw = agent.get()](uint32_t) { raw->acceptAll(); });
@@ -71,8 +71,8 @@ Agent::~Agent() {
   stop_.store(true, std::memory_order_relaxed);
   loop_.wake();
   if (thread_.joinable()) thread_.join();
-  client_.reset();  // lets go of the guests' memory
-  if (listener_.valid()) ::unlink(settings_.socketPath.c_str());
+  client_.reset();       // lets go of the guests' memory
+  socketFile_.remove();  // while the socket is open, so that no other file can have got its number
 }
 
 AgentStats Agent::stats() const {

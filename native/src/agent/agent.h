@@ -17,6 +17,7 @@
 #include "base/fd.h"
 #include "client/client.h"
 #include "net/event_loop.h"
+#include "net/socket_file.h"
 #include "node/connection.h"
 #include "store/mapping.h"
 
@@ -85,6 +86,7 @@ class Agent final : private node::ConnectionEvents {
 
   const AgentSettings settings_;
   Fd listener_;
+  net::SocketFile socketFile_;
   net::EventLoop loop_;
   Guests guests_;
   uint64_t nowMs_;

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace kvpool::net {
 namespace {
@@ -78,6 +79,21 @@ Result<sockaddr_un> unixAddress(const std::string& path) {
   return address;
 }
 
+/// Removes the socket that a process which is gone has left at the path.
+Status clearTheWay(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0) return {};
+  if (!S_ISSOCK(info.st_mode)) return {KV_IO, path + " exists and is not a socket; move it away"};
+  int why = 0;
+  if (connectUnix(path, &why).ok()) return {KV_IO, "another process listens on " + path};
+  if (why == ECONNREFUSED) ::unlink(path.c_str());
+  if (why == ECONNREFUSED || why == ENOENT) return {};
+  if (why == EAGAIN) {
+    return {KV_IO, "another process listens on " + path + ", and has more connections waiting there than it takes now"};
+  }
+  return systemError("remove " + path + " if no process listens on it, which cannot be told", why);
+}
+
 }  // namespace
 
 Result<Fd> listenTcp(const std::string& host, uint16_t port) {
@@ -92,21 +108,22 @@ Result<Fd> listenTcp(const std::string& host, uint16_t port) {
   return listenAt(addresses.value().front(), shown);
 }
 
-Result<Fd> listenUnix(const std::string& path) {
+Result<Fd> listenUnix(const std::string& path, SocketFile* file) {
   const Result<sockaddr_un> address = unixAddress(path);
   if (!address.ok()) return address.status();
-  struct stat info {};
-  if (::lstat(path.c_str(), &info) == 0) {
-    if (!S_ISSOCK(info.st_mode)) return Status(KV_IO, path + " exists and is not a socket; move it away");
-    if (connectUnix(path).ok()) return Status(KV_IO, "another process listens on " + path);
-    ::unlink(path.c_str());
-  }
+  if (Status cleared = clearTheWay(path); !cleared.ok()) return cleared;
   Fd fd(::socket(AF_UNIX, kStreamFlags, 0));
   if (!fd.valid()) return systemError("socket for " + path, errno);
   const auto* generic = reinterpret_cast<const sockaddr*>(&address.value());
   if (::bind(fd.get(), generic, sizeof(sockaddr_un)) != 0) return systemError("cannot listen on " + path, errno);
   (void)::chmod(path.c_str(), 0660);
+  SocketFile bound(path);  // removed again when nobody will listen
   if (::listen(fd.get(), kBacklog) != 0) return systemError("cannot listen on " + path, errno);
+  if (file != nullptr) {
+    *file = std::move(bound);
+  } else {
+    bound.keep();
+  }
   return fd;
 }
 

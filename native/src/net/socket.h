@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/status.h"
 #include "net/address.h"
+#include "net/socket_file.h"
 
 namespace kvpool::net {
 
@@ -19,8 +20,9 @@ inline constexpr size_t kSocketPathBytesMax = 107;
 
 /// A listening TCP socket. Host "::" serves IPv4 and IPv6, and falls back to 0.0.0.0 where IPv6 is off. Port 0: any.
 Result<Fd> listenTcp(const std::string& host, uint16_t port);
-/// A listening unix socket. A socket file nobody listens on any more is replaced; mode 0660.
-Result<Fd> listenUnix(const std::string& path);
+/// A listening unix socket; mode 0660. A socket file is replaced when its process is gone for certain: one that only
+/// has no room for another connection is alive. `file`, if wanted, gets the file, to be removed behind the last use.
+Result<Fd> listenUnix(const std::string& path, SocketFile* file = nullptr);
 uint16_t boundPort(int fd);
 
 /// The next waiting connection; an invalid Fd when none waits or it was reset meanwhile. KV_IO names exhausted limits.

@@ -71,8 +71,8 @@ Node::~Node() {
   loop_.wake();
   if (thread_.joinable()) thread_.join();
   if (prefault_) prefault_->stop();  // a start that failed had no thread yet
+  socketFile_.remove();              // while the socket is open, so that no other file can have got its number
   shell_.reset();
-  if (!socketPath_.empty()) ::unlink(socketPath_.c_str());
 }
 
 Status Node::open(const NodeSettings& settings) {
@@ -151,10 +151,9 @@ Status Node::listen(const NodeSettings& settings, Shell::Listeners* listeners) {
   Result<std::string> path = socketPath(settings);
   if (!path.ok()) return path.status();
   if (!settings.socketDir.empty()) removeDeadSockets(settings.socketDir);
-  Result<Fd> local = net::listenUnix(path.value());
+  Result<Fd> local = net::listenUnix(path.value(), &socketFile_);
   if (!local.ok()) return local.status();
   listeners->local = std::move(local.value());
-  socketPath_ = std::move(path.value());
   return {};
 }
 
@@ -182,7 +181,7 @@ CoreConfig Node::coreConfig(const NodeSettings& settings) const {
   for (const net::HostPort& master : settings.masters)
     config.masterAddresses.push_back(net::toString(master));
   config.tcp = net::toString(net::HostPort{settings.advertiseHost, port_});
-  config.shm = socketPath_.empty() ? "" : bootId() + ":" + socketPath_;
+  config.shm = socketFile_.path().empty() ? "" : bootId() + ":" + socketFile_.path();
   config.ucx = (protocols_ & KV_PROTOCOL_UCX) != 0;
   config.ucxProblem = settings.ucx ? ucxProblem_ : "it was not asked to";
   config.zone = settings.zone;

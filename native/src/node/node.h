@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "kvpool/kvpool.h"
 #include "net/event_loop.h"
+#include "net/socket_file.h"
 #include "node/node_core.h"
 #include "node/settings.h"
 #include "node/shell.h"
@@ -55,7 +56,7 @@ class Node {
   uint64_t incarnation_ = 0;
   uint32_t mastersTotal_ = 0;
   uint16_t port_ = 0;
-  std::string socketPath_;
+  net::SocketFile socketFile_;
   uint32_t protocols_ = KV_PROTOCOL_TCP;
   std::string ucxProblem_;
   store::Recovery recovery_;

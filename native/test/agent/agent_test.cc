@@ -189,5 +189,17 @@ TEST_F(AgentTest, ASocketIsTakenOverOnlyFromTheDead) {
   EXPECT_TRUE(attach(left));
 }
 
+TEST_F(AgentTest, AnAgentThatEndsLeavesTheSocketOfItsSuccessor) {
+  const std::string path = directory_.path() + "/shared.sock";
+  AgentHandle first = startAgent(master_.address(), path);
+  ASSERT_TRUE(first);
+  // As when a container is gone for those who see the directory, and its process is not.
+  ASSERT_EQ(::unlink(path.c_str()), 0);
+  const AgentHandle second = startAgent(master_.address(), path);
+  ASSERT_TRUE(second);
+  first.reset();
+  EXPECT_TRUE(attach(path));
+}
+
 }  // namespace
 }  // namespace kvpool::test

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which socket files are taken over and removed.
+#include "net/socket.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <vector>
+
+#include "temporary_directory.h"
+
+namespace kvpool::net {
+namespace {
+
+namespace fs = std::filesystem;
+
+class UnixListener : public ::testing::Test {
+ protected:
+  /// A socket of the given type at the path, bound and no more.
+  [[nodiscard]] Fd bound(int type) const {
+    Fd fd(::socket(AF_UNIX, type | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::copy(path_.begin(), path_.end(), address.sun_path);
+    EXPECT_EQ(::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    return fd;
+  }
+  [[nodiscard]] std::string refusal() const {
+    const Result<Fd> refused = listenUnix(path_);
+    EXPECT_EQ(refused.status().code(), KV_IO);
+    return refused.status().text();
+  }
+
+  test::TemporaryDirectory directory_;
+  std::string path_ = directory_.path() + "/a.sock";
+};
+
+TEST_F(UnixListener, TakesTheFileOfAProcessThatIsGone) {
+  (void)bound(SOCK_STREAM);
+  const Result<Fd> listener = listenUnix(path_);
+  ASSERT_TRUE(listener.ok()) << listener.status().text();
+  EXPECT_TRUE(connectUnix(path_).ok());
+}
+
+TEST_F(UnixListener, LeavesTheFileOfAProcessThatHasNoRoomForAnotherConnection) {
+  const Fd busy = bound(SOCK_STREAM);
+  ASSERT_EQ(::listen(busy.get(), 0), 0);
+  std::vector<Fd> waiting;
+  int why = 0;
+  for (Result<Fd> one = connectUnix(path_, &why); one.ok(); one = connectUnix(path_, &why))
+    waiting.push_back(std::move(one.value()));
+  ASSERT_EQ(why, EAGAIN);
+  EXPECT_NE(refusal().find("more connections waiting"), std::string::npos) << refusal();
+  waiting.clear();
+  SocketAddress peer;
+  EXPECT_TRUE(acceptOne(busy.get(), &peer).ok());
+  EXPECT_TRUE(connectUnix(path_).ok()) << "its file is still there";
+}
+
+TEST_F(UnixListener, LeavesWhatItCannotTell) {
+  const Fd other = bound(SOCK_DGRAM);
+  EXPECT_NE(refusal().find("if no process listens on it"), std::string::npos) << refusal();
+  EXPECT_TRUE(fs::exists(path_));
+}
+
+TEST_F(UnixListener, RemovesItsOwnFileAndNoOtherOne) {
+  SocketFile file;
+  Result<Fd> first = listenUnix(path_, &file);
+  ASSERT_TRUE(first.ok());
+  {
+    SocketFile moved = std::move(file);
+    EXPECT_TRUE(fs::exists(path_));
+  }
+  EXPECT_FALSE(fs::exists(path_));
+
+  first = listenUnix(path_, &file);
+  ASSERT_TRUE(first.ok());
+  ASSERT_EQ(::unlink(path_.c_str()), 0);
+  const Result<Fd> second = listenUnix(path_);
+  ASSERT_TRUE(second.ok());
+  file.remove();
+  EXPECT_TRUE(connectUnix(path_).ok());
+  file.remove();  // and nothing more
+}
+
+}  // namespace
+}  // namespace kvpool::net
