@@ -147,6 +147,10 @@ typedef struct kv_node_params {
   const char *socket_dir; /* existing directory, from '/', for the socket of shm, so that containers which mount it at the same
                            * path can share memory without seeing the segment; many nodes may have the same. NULL or "":
                            * data_dir */
+  uint32_t idle_timeout_ms; /* a client's connection with nothing under way for twice as long ends: clients close theirs at the
+                             * time itself. Default 300000. At the bound of 4096 connections one that has been idle for 15 s
+                             * makes way for a new one */
+  uint32_t reserved;
 } kv_node_params;
 
 /* Opens or creates the segment, verifies its records, listens and dials the masters (and goes on dialling for ever).
@@ -229,7 +233,8 @@ typedef struct kv_client_params {
   const char *product;
   uint32_t busy_wait_us; /* a thread that waits for its batch looks for answers for at most this long before it sleeps,
                           * and only where they come sooner on average; default 100, KV_BUSY_WAIT_NEVER to sleep at once */
-  uint32_t reserved;
+  uint32_t idle_timeout_ms; /* a connection to a storage node that nobody used for this long ends, and the memory shared there
+                             * is given back; the next use opens it again; default 300000 */
 } kv_client_params;
 
 #define KV_BUSY_WAIT_NEVER 0xFFFFFFFFU /* kv_client_params.busy_wait_us */

@@ -77,6 +77,7 @@ Result<client::ClientSettings> clientSettings(const PoolParameters& given) {
   settings.config.seed = randomNumber();
   settings.config.connectTimeoutMs = orDefault(given.connectTimeoutMs, client::kConnectTimeoutMs);
   settings.config.transferTimeoutMs = orDefault(given.transferTimeoutMs, client::kTransferTimeoutMs);
+  settings.config.idleTimeoutMs = orDefault(given.idleTimeoutMs, client::kIdleTimeoutMs);
   return settings;
 }
 

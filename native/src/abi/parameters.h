@@ -37,6 +37,7 @@ struct PoolParameters {
   uint32_t protocols;
   uint32_t connectTimeoutMs;
   uint32_t transferTimeoutMs;
+  uint32_t idleTimeoutMs;
 };
 
 /// Of a client of its own, with bounds at their defaults.

@@ -25,7 +25,8 @@ struct Config {
   std::string bootId;  ///< of this machine; a node with the same one can share memory with us
   int64_t connectTimeoutMs = kConnectTimeoutMs;
   int64_t transferTimeoutMs = kTransferTimeoutMs;
-  uint64_t seed = 1;  ///< of the jitter in retries and of the order of replicas
+  int64_t idleTimeoutMs = kIdleTimeoutMs;  ///< of connections to storage nodes; the one to the master has heartbeats
+  uint64_t seed = 1;                       ///< of the jitter in retries and of the order of replicas
 };
 
 struct Statistics {

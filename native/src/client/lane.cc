@@ -19,11 +19,6 @@ Status Lane::whyNot() const {
   return {};
 }
 
-bool Lane::stalled() const {
-  if (stage_ == Stage::Down || idle()) return false;
-  return context_.now - (stage_ == Stage::Ready ? lastProgress_ : since_) >= kFallOverMs;
-}
-
 Lane::Moving* Lane::find(TransferId id) {
   const auto found = moving_.find(id);
   return found == moving_.end() ? nullptr : &found->second;
@@ -31,6 +26,7 @@ Lane::Moving* Lane::find(TransferId id) {
 
 void Lane::enqueue(Transfer transfer, const PoolId& pool) {
   waiting_.push_back(transfer);
+  lastUse_ = context_.now;
   if (stage_ == Stage::Down) dial(pool);
   if (stage_ == Stage::Ready) begin();
 }
@@ -256,44 +252,6 @@ void Lane::end(const Status& why) {
 
 void Lane::report(const Transfer& transfer, int32_t status) {
   results_.push_back({transfer.id, transfer.batch, transfer.line, incarnation_, status, false});
-}
-
-/// A stalled lane keeps what can only be done here; what can be tried at another node is given back.
-void Lane::letGo() {
-  const int64_t stillMs = context_.now - (stage_ == Stage::Ready ? lastProgress_ : since_);
-  const auto lostPatience = [stillMs](const Transfer& transfer) {
-    return transfer.patienceMs > 0 && stillMs >= transfer.patienceMs;
-  };
-  const size_t before = results_.size();
-  for (const Transfer& transfer : waiting_) {
-    if (lostPatience(transfer)) report(transfer, KV_TRANSFER_FAILED);
-  }
-  std::erase_if(waiting_, lostPatience);
-  bool onTheWay = false;
-  for (auto& [id, moving] : moving_) {
-    if (moving.orphan || !lostPatience(moving.transfer)) continue;
-    if (moving.step == Step::ReceivingPayload || moving.step == Step::SendingPayload) onTheWay = true;
-    if (moving.step != Step::AwaitingReply) continue;
-    moving.orphan = true;  // a late answer is read and dropped
-    report(moving.transfer, KV_TRANSFER_FAILED);
-  }
-  if (results_.size() > before) {
-    context_.explain("node " + node_ + " at " + address_ + ": no progress within " + std::to_string(kFallOverMs) +
-                     " ms; trying elsewhere");
-  }
-  if (onTheWay) fail(Status(KV_TRANSFER_FAILED, "no progress in the middle of a payload; trying elsewhere"));
-}
-
-void Lane::tick() {
-  if (stage_ == Stage::Down) return;
-  if (stalled()) letGo();
-  if (stage_ != Stage::Ready && context_.now - since_ >= context_.config.connectTimeoutMs) {
-    return fail(
-        Status(KV_CONNECT_FAILED, "not connected within " + std::to_string(context_.config.connectTimeoutMs) + " ms"));
-  }
-  if (stage_ == Stage::Ready && !moving_.empty() && context_.now - lastProgress_ >= context_.config.transferTimeoutMs) {
-    fail(Status(KV_TRANSFER_FAILED, "no progress within " + std::to_string(context_.config.transferTimeoutMs) + " ms"));
-  }
 }
 
 }  // namespace kvpool::client

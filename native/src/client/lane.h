@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One connection to one life of a storage node, and the transfers on it: dials when there is work, greets, attaches the
 // shared memory when it is a unix socket, or memory for UCX to use when that is wanted, then keeps up to
-// kTransfersInFlight transfers on the way.
+// kTransfersInFlight transfers on the way. Closes when nobody has used it for a while; the next use dials again.
 #pragma once
 
 #include <deque>
@@ -83,6 +83,7 @@ class Lane {
   void report(const Transfer& transfer, int32_t status);
   void letGo();
   void end(const Status& why);
+  void watchUse();
 
   Context& context_;
   std::vector<TransferResult>& results_;
@@ -96,6 +97,8 @@ class Lane {
   wire::Hello hello_;
   Time since_ = 0;
   Time lastProgress_ = 0;
+  Time lastUse_ = 0;   // when it last had something to do
+  Time lastSaid_ = 0;  // the last heartbeat
   Time restUntil_ = 0;
   bool failedForGood_ = false;
   bool ucx_ = false;         // attached on this connection

@@ -111,10 +111,11 @@ void Lane::segmentsMapped(const Status& status) {
 }
 
 /// What ends a connection can be UCX: it answers a probe and then fails with large pieces, or stops the node's answer.
+/// One that ends with nothing under way says nothing about that.
 void Lane::loseUcx(bool attaching, const Status& why) {
   const bool wasUsed = std::exchange(ucx_, false);
   if (transport_ != Transport::Tcp || why.code() == KV_CLOSED || ucxGivenUp_) return;
-  if (attaching || (wasUsed && ++ucxLosses_ >= kUcxLossesMax)) goWithoutUcx(why.text());
+  if (attaching || (wasUsed && !moving_.empty() && ++ucxLosses_ >= kUcxLossesMax)) goWithoutUcx(why.text());
 }
 
 }  // namespace kvpool::client

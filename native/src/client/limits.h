@@ -44,6 +44,8 @@ inline constexpr int64_t kLaneRestMs = 500;
 inline constexpr int64_t kShmRestMs = 30000;
 // A node that makes no progress for this long loses its reads to other nodes with a copy.
 inline constexpr int64_t kFallOverMs = 1000;
+// Reads of shared memory say nothing to the node: a lane in use does, this often, or it would count as idle there.
+inline constexpr int64_t kLaneHeartbeatMs = 5000;
 inline constexpr uint64_t kStagingBytes = 64ull << 20;
 // With UCX, values up to this length travel with their request: the node would need a round trip of its own for them.
 inline constexpr uint64_t kUcxInlineBytes = 4096;
@@ -55,6 +57,8 @@ inline constexpr uint64_t kStagingAlignment = 64;
 inline constexpr uint32_t kBatchTimeoutMs = 30000;
 inline constexpr uint32_t kConnectTimeoutMs = 3000;
 inline constexpr uint32_t kTransferTimeoutMs = 30000;
+// A connection to a storage node that nobody used for this long is closed; the node does it at twice the time.
+inline constexpr uint32_t kIdleTimeoutMs = 300000;
 inline constexpr uint32_t kReadyTimeoutMs = 10000;
 
 }  // namespace kvpool::client

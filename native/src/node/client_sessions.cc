@@ -24,7 +24,8 @@ void ClientSessions::accepted(uint64_t nowMs, ConnectionId id, bool local, const
   session.local = local;
   session.peer = peer;
   session.helloUntilMs = nowMs + wire::kHelloTimeoutMs;
-  if (sessions_.size() <= context_.config.clientConnectionsMax) return;
+  session.usedMs = nowMs;
+  if (sessions_.size() - closing_ <= context_.config.clientConnectionsMax || makeRoom(nowMs)) return;
   const std::string bound = std::to_string(context_.config.clientConnectionsMax) +
                             " connections of clients are open, the most this node takes; close some";
   wire::Bytes out;
@@ -33,9 +34,24 @@ void ClientSessions::accepted(uint64_t nowMs, ConnectionId id, bool local, const
   close(id, session, bound);
 }
 
-void ClientSessions::frame(ConnectionId id, wire::Body body) {
+/// Closes the connection that has been idle longest. A client that has more to ask opens it again.
+bool ClientSessions::makeRoom(uint64_t nowMs) {
+  auto longest = sessions_.end();
+  for (auto it = sessions_.begin(); it != sessions_.end(); ++it) {
+    const Session& session = it->second;
+    if (session.closing || session.busy() || nowMs - session.usedMs < kMakesWayMs) continue;
+    if (longest == sessions_.end() || session.usedMs < longest->second.usedMs) longest = it;
+  }
+  if (longest == sessions_.end()) return false;
+  close(longest->first, longest->second,
+        "idle, and others want one of the " + std::to_string(context_.config.clientConnectionsMax) + " connections");
+  return true;
+}
+
+void ClientSessions::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
   Session& session = sessions_.at(id);
   if (session.closing) return;
+  session.usedMs = nowMs;
   if (session.write || session.attach) throw std::logic_error("frame handed in during a payload");
   const uint16_t type = wire::templateOf(body);
   if (!session.welcomed) {
@@ -201,6 +217,7 @@ void ClientSessions::closed(ConnectionId id) {
     ++context_.stats.writeFailures;
     context_.directory.abort(session.write->slot);
   }
+  if (session.closing) --closing_;
   if (session.ucx) --context_.stats.ucxClients;
   for (const Sending& sending : session.sending) {
     if (!sending.isTier) context_.directory.unpin(sending.generation);
@@ -219,6 +236,11 @@ void ClientSessions::tick(uint64_t nowMs) {
     if (session.welcomed && !session.closing && !knowsActive(session)) {
       close(id, session, "it does not know the versions that the pool went over to");
     }
+    if (session.busy()) session.usedMs = nowMs;
+    // The client closes first: what this side closes may have a request on its way.
+    if (session.welcomed && !session.closing && nowMs - session.usedMs > 2 * context_.config.clientIdleMs) {
+      close(id, session, "was idle");
+    }
     if (session.welcomed || session.closing || nowMs < session.helloUntilMs) continue;
     ++context_.stats.protocolErrors;
     close(id, session, "no Hello within " + std::to_string(wire::kHelloTimeoutMs) + " ms");
@@ -232,7 +254,7 @@ void ClientSessions::replyWrite(ConnectionId id, uint64_t requestId, int32_t sta
 }
 
 void ClientSessions::close(ConnectionId id, Session& session, const std::string& reason) {
-  session.closing = true;
+  if (!std::exchange(session.closing, true)) ++closing_;
   context_.outbox.add(Close{id, session.peer + ": " + reason});
 }
 

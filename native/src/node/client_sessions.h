@@ -23,6 +23,10 @@ class ClientSessions {
   /// Reads a client may have waiting for the wire; the shell stops listening to it long before.
   static constexpr size_t kReadsQueuedMax = 1024;
 
+  /// At the bound of connections one that has been idle for this long makes way for a new one. Less would let clients
+  /// that are many and busy push each other out between two requests.
+  static constexpr uint64_t kMakesWayMs = 15'000;
+
   /// Of those, what the SSD reads at a time: it is faster when it is asked for several.
   static constexpr size_t kTierReadsMax = 8;
 
@@ -34,7 +38,7 @@ class ClientSessions {
   [[nodiscard]] size_t count() const { return sessions_.size(); }
 
   /// Throws std::runtime_error for what is not the protocol.
-  void frame(ConnectionId id, wire::Body body);
+  void frame(uint64_t nowMs, ConnectionId id, wire::Body body);
   /// Bytes of the peer were not the protocol.
   void malformed(ConnectionId id, const std::string& what);
   void payloadReceived(ConnectionId id, uint32_t computed, uint32_t sent);
@@ -93,6 +97,7 @@ class ClientSessions {
     bool welcomed = false;
     bool closing = false;
     uint64_t helloUntilMs = 0;
+    uint64_t usedMs = 0;  // when something was last asked or under way
     std::string peer;
     wire::VersionRange wire;    // what it understands
     wire::VersionRange layout;  // likewise; matters when local
@@ -110,8 +115,14 @@ class ClientSessions {
     std::vector<uint64_t> tierOps;      // begun
     uint64_t tierBytes = 0;             // of payloads from the tier: being read, being sent
     bool starved = false;               // the next one waits for room
+
+    [[nodiscard]] bool busy() const {
+      return write || attach || ucxAttach || ucxTransfers > 0 || !sending.empty() || !reads.empty() ||
+             !tierReads.empty() || !tierOps.empty();
+    }
   };
 
+  bool makeRoom(uint64_t nowMs);
   [[nodiscard]] bool knowsActive(const Session& session) const;
   void hello(ConnectionId id, Session& session, wire::Body body);
   void write(ConnectionId id, Session& session, const WriteRequest& request);
@@ -140,6 +151,7 @@ class ClientSessions {
   CoreContext& context_;
   Tier& tier_;
   std::unordered_map<ConnectionId, Session> sessions_;
+  size_t closing_ = 0;  // of them
   std::unordered_map<uint64_t, UcxTransfer> ucxTransfers_;
   uint64_t lastUcxTransfer_ = 0;
   std::unordered_map<uint64_t, TierRead> tierReads_;  // by op

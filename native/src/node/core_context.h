@@ -27,7 +27,8 @@ struct CoreConfig {
   std::string ucxProblem;                    // why they may not
   std::string zone;                          // failure domain; empty: unknown
   size_t clientConnectionsMax = 4096;
-  uint64_t randomSeed = 0;  // for the jitter of redials
+  uint64_t clientIdleMs = 300000;  // after which clients close what they do not use; this side does at twice the time
+  uint64_t randomSeed = 0;         // for the jitter of redials
   uint64_t scrubBytesPerSecond = uint64_t{64} << 20;
   std::string tierProblem;  // why the SSD tier that was asked for is off from the start
 };

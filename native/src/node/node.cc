@@ -185,6 +185,7 @@ CoreConfig Node::coreConfig(const NodeSettings& settings) const {
   config.ucx = (protocols_ & KV_PROTOCOL_UCX) != 0;
   config.ucxProblem = settings.ucx ? ucxProblem_ : "it was not asked to";
   config.zone = settings.zone;
+  config.clientIdleMs = settings.idleTimeoutMs;
   config.randomSeed = incarnation_;
   config.scrubBytesPerSecond = settings.scrubBytesPerSecond;
   config.tierProblem = tierProblem_;

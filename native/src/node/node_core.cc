@@ -68,7 +68,7 @@ void NodeCore::sourceDialFailed(uint64_t source, const std::string& why) {
 void NodeCore::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
   try {
     if (clients_.owns(id)) {
-      clients_.frame(id, body);
+      clients_.frame(nowMs, id, body);
     } else if (masters_.owns(id)) {
       masters_.frame(nowMs, id, body);
     } else if (copies_.owns(id)) {

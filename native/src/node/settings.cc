@@ -114,6 +114,7 @@ Result<NodeSettings> checkSettings(const kv_node_params& params, uint64_t random
   checkStorage(params, settings, problems);
   if (params.connect_timeout_ms != 0) settings.connectTimeoutMs = params.connect_timeout_ms;
   if (params.transfer_timeout_ms != 0) settings.transferTimeoutMs = params.transfer_timeout_ms;
+  if (params.idle_timeout_ms != 0) settings.idleTimeoutMs = params.idle_timeout_ms;
   if (params.product != nullptr) settings.product = params.product;
   problems.unless(isName(settings.product), "product must have 1 to 253 bytes");
   settings.zone = textOf(params.zone);

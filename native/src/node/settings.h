@@ -31,6 +31,7 @@ struct NodeSettings {
   bool ucx = false;
   uint64_t connectTimeoutMs = 3000;
   uint64_t transferTimeoutMs = 30000;
+  uint64_t idleTimeoutMs = 300000;
   std::string product = KVPOOL_PRODUCT_VERSION;
   std::string zone;
   uint64_t scrubBytesPerSecond = uint64_t{64} << 20;

@@ -108,6 +108,8 @@ static void dump_node_params(void) {
   FIELD(kv_node_params, ssd_path);
   FIELD(kv_node_params, ssd_bytes);
   FIELD(kv_node_params, socket_dir);
+  FIELD(kv_node_params, idle_timeout_ms);
+  FIELD(kv_node_params, reserved);
 }
 
 static void dump_node_stats(void) {
@@ -175,7 +177,7 @@ static void dump_client_params(void) {
   FIELD(kv_client_params, queue_ops_max);
   FIELD(kv_client_params, product);
   FIELD(kv_client_params, busy_wait_us);
-  FIELD(kv_client_params, reserved);
+  FIELD(kv_client_params, idle_timeout_ms);
 }
 
 static void dump_batches(void) {

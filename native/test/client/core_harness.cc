@@ -114,6 +114,29 @@ void CoreHarness::pass(int64_t ms) {
   }
 }
 
+void CoreHarness::passWith(ConnectionId leader, int64_t ms) {
+  for (; ms > 0; ms -= client::kHeartbeatMs) {
+    pass(std::min(ms, client::kHeartbeatMs));
+    wire::Bytes heartbeat;
+    wire::appendHeartbeat(heartbeat);
+    deliver(leader, heartbeat);
+  }
+}
+
+ConnectionId CoreHarness::attachShm(uint64_t number) {
+  const ConnectionId lane = expectDial("/node-" + std::to_string(number));
+  open(lane);
+  welcome(lane, wire::Role::Node, number);
+  const auto staging = next<client::SendStaging>();
+  EXPECT_TRUE(staging && staging->bytes == client::kStagingBytes);
+  wire::Bytes frame;
+  node::appendShmAttached(frame, 1, KV_OK, 1 << 24);
+  deliver(lane, frame);
+  EXPECT_TRUE(next<client::MapSegments>());
+  core.segmentsMapped(now, lane, Status());
+  return lane;
+}
+
 void CoreHarness::deliver(ConnectionId connection, const wire::Bytes& frame) {
   core.frame(now, connection, bodyOf(frame));
 }

@@ -60,6 +60,10 @@ class CoreHarness {
 
   // What happens to it.
   void pass(int64_t ms);
+  /// The time passes, and the leader stays.
+  void passWith(ConnectionId leader, int64_t ms);
+  /// The node has mapped what the client shares through its unix socket, and the client what the node does.
+  ConnectionId attachShm(uint64_t number);
   void deliver(ConnectionId connection, const wire::Bytes& frame);
   void open(ConnectionId connection) { core.opened(now, connection); }
   void cut(ConnectionId connection) { core.closed(now, connection, "cut by the test"); }

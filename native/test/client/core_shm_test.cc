@@ -8,27 +8,12 @@
 namespace kvpool::test {
 namespace {
 
-/// Brings the lane to where transfers begin.
-ConnectionId attach(CoreHarness& h) {
-  const ConnectionId lane = h.expectDial("/node-1");
-  h.open(lane);
-  h.welcome(lane, wire::Role::Node, 1);
-  const auto staging = h.next<client::SendStaging>();
-  EXPECT_TRUE(staging && staging->bytes == client::kStagingBytes);
-  wire::Bytes frame;
-  node::appendShmAttached(frame, 1, KV_OK, 1 << 24);
-  h.deliver(lane, frame);
-  EXPECT_TRUE(h.next<client::MapSegments>());
-  h.core.segmentsMapped(h.now, lane, Status());
-  return lane;
-}
-
 TEST(CoreShm, APutIsStagedAndTheNodeToldWhereAndWhatChecksum) {
   CoreHarness h({"master-0:1"}, true);
   const auto leader = h.lead();
   const uint64_t batch = h.put("k", "value");
   h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1, true)});
-  const auto lane = attach(h);
+  const auto lane = h.attachShm(1);
   EXPECT_FALSE(h.dials("node-1:1"));
   const auto copy = h.next<client::CopyToStaging>();
   ASSERT_TRUE(copy);
@@ -50,7 +35,7 @@ TEST(CoreShm, AGetCopiesFromTheMappedSegment) {
   const auto leader = h.lead();
   const uint64_t batch = h.get("k", 100);
   h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(2), nodeAddress(1, true)});
-  const auto lane = attach(h);  // preferred before the other node
+  const auto lane = h.attachShm(1);  // preferred before the other node
   const auto copy = h.next<client::CopyFromSegment>();
   ASSERT_TRUE(copy);
   EXPECT_EQ(copy->offset, 4096u);
@@ -63,7 +48,7 @@ TEST(CoreShm, ACopyOfOtherBytesIsNotReturned) {
   const auto leader = h.lead();
   const uint64_t batch = h.get("k", 100);
   h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1, true)});
-  const auto lane = attach(h);
+  const auto lane = h.attachShm(1);
   const auto copy = h.next<client::CopyFromSegment>();
   h.core.copiedFromSegment(h.now, lane, copy->transfer, KV_OK, 1);
   EXPECT_FALSE(h.result(batch));
@@ -86,15 +71,7 @@ class ShmRefusal : public testing::Test {
     h.replyPublish(leader, h.expectPublish(leader), KV_OK);
     EXPECT_EQ(h.expectStatus(batch_), KV_OK);
   }
-  /// The time passes, and the leader stays.
-  void rest(int64_t ms) {
-    for (; ms > 0; ms -= client::kHeartbeatMs) {
-      h.pass(std::min(ms, client::kHeartbeatMs));
-      wire::Bytes heartbeat;
-      wire::appendHeartbeat(heartbeat);
-      h.deliver(leader, heartbeat);
-    }
-  }
+  void rest(int64_t ms) { h.passWith(leader, ms); }
   /// How many sentences people were told since they were last asked for.
   size_t notes() {
     size_t count = 0;
@@ -134,7 +111,7 @@ TEST_F(ShmRefusal, ItIsTriedAgainAfterARestAndUsedThen) {
   finishPut(tcp);
   rest(5);
   beginPut();
-  attach(h);
+  h.attachShm(1);
   EXPECT_TRUE(h.next<client::CopyToStaging>());
   EXPECT_EQ(h.core.statistics().shmRefusals, 1u);
 }
@@ -170,7 +147,7 @@ TEST_F(ShmRefusal, EveryTryIsCountedAndEachLifeOfANodeToldOnce) {
 
 TEST_F(ShmRefusal, AnotherLifeAtThePathOfALaneThatWorkedIsNone) {
   beginPut();
-  const auto lane = attach(h);
+  const auto lane = h.attachShm(1);
   const auto copy = h.next<client::CopyToStaging>();
   ASSERT_TRUE(copy);
   h.core.copiedToStaging(h.now, lane, copy->transfer, 0);
@@ -198,7 +175,7 @@ TEST(CoreShm, AClientWithoutTcpTriesAgainSoonAndFailsWithTheReason) {
   EXPECT_EQ(h.next<client::Note>()->text, "node node-1 at /node-1: cut by the test; shared memory is not used");
   h.pass(client::kLaneRestMs);
   h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1, true)});
-  attach(h);
+  h.attachShm(1);
   const auto copy = h.next<client::CopyFromSegment>();
   ASSERT_TRUE(copy);
   h.core.copiedFromSegment(h.now, copy->connection, copy->transfer, KV_OK, crc32c("value", 5));
@@ -235,7 +212,7 @@ TEST(CoreShm, AFullStagingMemoryMakesWritesWait) {
     lines.push_back(operation(key, &byte, client::kStagingBytes / 4));
   h.submit(OpCode::Put, lines);
   h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1, true)});
-  const auto lane = attach(h);
+  const auto lane = h.attachShm(1);
   std::vector<TransferId> copies;
   while (const auto copy = h.next<client::CopyToStaging>())
     copies.push_back(copy->transfer);
@@ -251,7 +228,7 @@ TEST(CoreShm, TheDeadlineCancelsCopies) {
   const auto leader = h.lead();
   const uint64_t batch = h.get("k", 100, 500);
   h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1, true)});
-  const auto lane = attach(h);
+  const auto lane = h.attachShm(1);
   const auto copy = h.next<client::CopyFromSegment>();
   h.pass(500);
   const auto cancel = h.next<client::CancelCopy>();

@@ -39,9 +39,9 @@ PyObject* clientNew(PyTypeObject* type, PyObject* arguments, PyObject*) {
   kv_client_params params{};
   params.struct_size = sizeof(params);
   int busyWait = 1;
-  if (PyArg_ParseTuple(arguments, "szIIIIp:Client", &params.masters, &params.name, &params.protocols,
-                       &params.connect_timeout_ms, &params.transfer_timeout_ms, &params.ready_timeout_ms,
-                       &busyWait) == 0) {
+  if (PyArg_ParseTuple(arguments, "szIIIIpI:Client", &params.masters, &params.name, &params.protocols,
+                       &params.connect_timeout_ms, &params.transfer_timeout_ms, &params.ready_timeout_ms, &busyWait,
+                       &params.idle_timeout_ms) == 0) {
     return nullptr;
   }
   if (busyWait == 0) params.busy_wait_us = KV_BUSY_WAIT_NEVER;
@@ -185,9 +185,9 @@ PyType_Slot clientSlots[] = {
     {Py_tp_new, reinterpret_cast<void*>(clientNew)},
     {Py_tp_dealloc, reinterpret_cast<void*>(freeHandle<ClientKind>)},
     {Py_tp_methods, clientMethods},
-    {Py_tp_doc,
-     const_cast<char*>("Client(masters, name, protocols, connect_ms, transfer_ms, ready_ms), or through an agent: "
-                       "Client(socket_path, name, staging_bytes, ready_ms)")},
+    {Py_tp_doc, const_cast<char*>("Client(masters, name, protocols, connect_ms, transfer_ms, ready_ms, busy_wait, "
+                                  "idle_ms), or through an agent: "
+                                  "Client(socket_path, name, staging_bytes, ready_ms)")},
     {0, nullptr},
 };
 

@@ -15,9 +15,9 @@ struct NodeKind {
 
 bool readParams(PyObject* arguments, kv_node_params& params) {
   unsigned long long segmentBytes = 0;
-  if (PyArg_ParseTuple(arguments, "sszzzKIIII:Node", &params.masters, &params.advertise_host, &params.listen_host,
+  if (PyArg_ParseTuple(arguments, "sszzzKIIIII:Node", &params.masters, &params.advertise_host, &params.listen_host,
                        &params.node_id, &params.pool_id, &segmentBytes, &params.listen_port, &params.protocols,
-                       &params.connect_timeout_ms, &params.transfer_timeout_ms) == 0) {
+                       &params.connect_timeout_ms, &params.transfer_timeout_ms, &params.idle_timeout_ms) == 0) {
     return false;
   }
   params.segment_bytes = segmentBytes;

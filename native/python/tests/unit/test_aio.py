@@ -103,9 +103,15 @@ async def test_memory_by_address(fake: Fake) -> None:
 @in_loop
 async def test_arguments_get_there(fake: Fake) -> None:
     client = await kvpool.aio.Client.connect(
-        ["h:1", "g:2"], name="me", protocols=["tcp"], connect_timeout=1, transfer_timeout=2, ready_timeout=4
+        ["h:1", "g:2"],
+        name="me",
+        protocols=["tcp"],
+        connect_timeout=1,
+        transfer_timeout=2,
+        ready_timeout=4,
+        idle_timeout=5,
     )
-    assert fake.last_call == ["h:1,g:2", "me", "1", "1000", "2000", "4000", "0"]
+    assert fake.last_call == ["h:1,g:2", "me", "1", "1000", "2000", "4000", "0", "5000"]
     await client.put("key", b"v", replicas=2, preferred_node="n", timeout=7)
     assert fake.last_call[2:5] == ["0", "2", "n"]
     assert 0 < int(fake.last_call[5]) <= 7000, "what is left of the time"

@@ -100,11 +100,12 @@ def test_the_environment_says_what_setup_cannot(
     monkeypatch.setenv("KVPOOL_PROTOCOLS", "tcp")
     monkeypatch.setenv("KVPOOL_CONNECT_TIMEOUT", "500ms")
     monkeypatch.setenv("KVPOOL_TRANSFER_TIMEOUT", "2m")
+    monkeypatch.setenv("KVPOOL_IDLE_TIMEOUT", "3m")
     monkeypatch.setenv("KVPOOL_RETRY_DEADLINE", "7s")
     monkeypatch.setenv("KVPOOL_BUSY_WAIT", "off")
     assert store.setup(*SEVEN) == 0
     assert fake.last_call[2:5] == ["1", "500", "120000"]
-    assert fake.last_call[6] == str(0xFFFFFFFF)
+    assert fake.last_call[6:8] == [str(0xFFFFFFFF), "180000"]
     store.put("key", b"")
     assert 6000 < int(fake.last_call[5]) <= 7000
 

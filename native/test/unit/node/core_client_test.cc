@@ -175,7 +175,7 @@ TEST_F(ClientTest, HelloComesFirstAndInTime) {
   EXPECT_FALSE(node.closeReasons.contains(21));
   node.tick(1);
   EXPECT_NE(node.closeReasons[21].find("no Hello"), std::string::npos);
-  EXPECT_FALSE(node.closeReasons.contains(kClient)) << "a welcomed client may be idle";
+  EXPECT_FALSE(node.closeReasons.contains(kClient)) << "a welcomed client may be idle for longer";
 }
 
 TEST_F(ClientTest, ConnectionsAreBounded) {

@@ -15,7 +15,7 @@ using test::kClient;
 using test::kLeader;
 using test::kMaster;
 
-constexpr uint64_t kStaging = 1 << 20;
+constexpr uint64_t kOffered = 1 << 20;
 
 class UcxCoreTest : public testing::Test {
  protected:
@@ -31,7 +31,7 @@ class UcxCoreTest : public testing::Test {
     node.others.clear();
     node.frame(client, [&](wire::Bytes& out) { out = frame; });
   }
-  void offer(uint64_t bytes = kStaging, uint64_t address = 4096) {
+  void offer(uint64_t bytes = kOffered, uint64_t address = 4096) {
     send(client::ucxAttach(7, {bytes, address, "worker", "key"}));
   }
   void attach() {
@@ -166,10 +166,10 @@ TEST_F(UcxCoreTest, APushThatFailsOrOutlivesItsClientLetsTheExtentGo) {
 
 TEST_F(UcxCoreTest, NothingOutsideTheOfferedMemoryIsTouched) {
   ASSERT_NO_FATAL_FAILURE(attach());
-  for (const auto& [offset, length] : {std::pair{kStaging, uint64_t{1}},
-                                       {kStaging - 1, uint64_t{2}},
+  for (const auto& [offset, length] : {std::pair{kOffered, uint64_t{1}},
+                                       {kOffered - 1, uint64_t{2}},
                                        {UINT64_MAX, uint64_t{2}},
-                                       {uint64_t{0}, kStaging + 1}}) {
+                                       {uint64_t{0}, kOffered + 1}}) {
     EXPECT_FALSE(beginPull(offset % 97 + 1, offset, length, 0)) << offset << "+" << length;
     EXPECT_EQ(written().status, KV_INVALID_ARGUMENT);
     send(client::stagedRead(9, {0, 1, 1}, {5, 1}, length, offset));

@@ -30,7 +30,16 @@ class Failure(Exception):
 
 class Client:
     def __new__(
-        cls, masters: str, name: str | None, protocols: int, connect_ms: int, transfer_ms: int, ready_ms: int, /
+        cls,
+        masters: str,
+        name: str | None,
+        protocols: int,
+        connect_ms: int,
+        transfer_ms: int,
+        ready_ms: int,
+        busy_wait: bool,
+        idle_ms: int,
+        /,
     ) -> Client: ...
     def close(self) -> None: ...
     def get(self, keys: Sequence[str | bytes], timeout_ms: int, /) -> list[bytes | int]: ...
@@ -93,6 +102,7 @@ class Node:
         protocols: int,
         connect_ms: int,
         transfer_ms: int,
+        idle_ms: int,
         /,
     ) -> Node: ...
     def close(self) -> None: ...

@@ -87,6 +87,7 @@ class Client:
         connect_timeout: float = 3.0,
         transfer_timeout: float = 30.0,
         ready_timeout: float = 10.0,
+        idle_timeout: float = 300.0,
         busy_wait: bool = True,
     ) -> Client:
         """Connects to the pool, with the arguments and exceptions of kvpool.Client. Cancelled, it closes what it opens."""
@@ -99,6 +100,7 @@ class Client:
                 connect_timeout=connect_timeout,
                 transfer_timeout=transfer_timeout,
                 ready_timeout=ready_timeout,
+                idle_timeout=idle_timeout,
                 busy_wait=busy_wait,
             ),
             max_calls,

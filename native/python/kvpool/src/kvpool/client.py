@@ -40,6 +40,7 @@ class Client:
         connect_timeout: seconds to connect to one peer.
         transfer_timeout: seconds after which a transfer that makes no progress fails.
         ready_timeout: seconds to wait, here, for a serving leader.
+        idle_timeout: seconds after which a connection to a storage node that nobody used is closed; the next use opens it.
         busy_wait: a waiting thread looks for its answer for up to 0.1 ms before it sleeps, where answers come sooner
             on average; False lets it sleep at once, which takes longer and may save processor time.
 
@@ -59,6 +60,7 @@ class Client:
         connect_timeout: float = 3.0,
         transfer_timeout: float = 30.0,
         ready_timeout: float = 10.0,
+        idle_timeout: float = 300.0,
         busy_wait: bool = True,
     ) -> None:
         self._timeout_ms = milliseconds(timeout, "timeout")
@@ -70,6 +72,7 @@ class Client:
             milliseconds(transfer_timeout, "transfer_timeout"),
             milliseconds(ready_timeout, "ready_timeout"),
             busy_wait,
+            milliseconds(idle_timeout, "idle_timeout"),
         )
         close_at_exit(self)
 

@@ -31,6 +31,7 @@ class StorageNode:
         node_id: default random.
         pool_id: UUID of the only pool to join. Default: whichever the masters serve.
         protocols: of "tcp" and "shm".
+        idle_timeout: seconds after which clients close what they do not use; at twice the time this side does.
 
     Raises:
         KvpoolError: the memory or the port could not be had.
@@ -51,6 +52,7 @@ class StorageNode:
         protocols: Iterable[str] = ("tcp",),
         connect_timeout: float = 3.0,
         transfer_timeout: float = 30.0,
+        idle_timeout: float = 300.0,
     ) -> None:
         if not MIN_SEGMENT_BYTES <= segment_size < 2**63:
             raise ValueError(f"segment_size is {segment_size}, but must be {MIN_SEGMENT_BYTES} bytes at least")
@@ -67,6 +69,7 @@ class StorageNode:
             protocol_bits(protocols),
             milliseconds(connect_timeout, "connect_timeout"),
             milliseconds(transfer_timeout, "transfer_timeout"),
+            milliseconds(idle_timeout, "idle_timeout"),
         )
         close_at_exit(self)
 

@@ -23,6 +23,7 @@ class ClientOptions:
     timeout: float = 30.0  # seconds, retries included
     connect_timeout: float = 3.0
     transfer_timeout: float = 30.0
+    idle_timeout: float = 300.0
     reuse: bool = False  # see kvpool.Client.get_into_memory
     busy_wait: bool = True
 
@@ -53,6 +54,7 @@ _VARIABLES = {
     "KVPOOL_RETRY_DEADLINE": ("timeout", parse_time),
     "KVPOOL_CONNECT_TIMEOUT": ("connect_timeout", parse_time),
     "KVPOOL_TRANSFER_TIMEOUT": ("transfer_timeout", parse_time),
+    "KVPOOL_IDLE_TIMEOUT": ("idle_timeout", parse_time),
     "KVPOOL_REUSE": ("reuse", parse_switch),
     "KVPOOL_BUSY_WAIT": ("busy_wait", parse_switch),
 }

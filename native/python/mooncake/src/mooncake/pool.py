@@ -54,6 +54,7 @@ class Pool:
                 timeout=settings.client.timeout,
                 connect_timeout=settings.client.connect_timeout,
                 transfer_timeout=settings.client.transfer_timeout,
+                idle_timeout=settings.client.idle_timeout,
                 busy_wait=settings.client.busy_wait,
             )
             self._await_admission()

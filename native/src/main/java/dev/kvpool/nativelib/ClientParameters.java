@@ -14,6 +14,8 @@ import java.util.Set;
  * @param connectTimeout bound of a connection attempt; null for 3 s
  * @param transferTimeout a transfer without progress for this long fails; null for 30 s
  * @param readyTimeout how long connecting waits for a serving leader; null for 10 s
+ * @param idleTimeout a connection to a storage node that nobody used for this long ends, until the next use; null for
+ *     5 min
  * @param product product version told to peers; null for that of the library
  */
 public record ClientParameters(
@@ -23,6 +25,7 @@ public record ClientParameters(
         Duration connectTimeout,
         Duration transferTimeout,
         Duration readyTimeout,
+        Duration idleTimeout,
         String product) {
 
     public ClientParameters {
@@ -32,7 +35,7 @@ public record ClientParameters(
 
     /** All transports and every default. */
     public static ClientParameters of(String masters) {
-        return new ClientParameters(masters, null, Set.of(), null, null, null, null);
+        return new ClientParameters(masters, null, Set.of(), null, null, null, null, null);
     }
 
     void writeTo(Struct struct) {
@@ -42,6 +45,7 @@ public record ClientParameters(
                 .u32("connect_timeout_ms", Arguments.milliseconds("connect timeout", connectTimeout))
                 .u32("transfer_timeout_ms", Arguments.milliseconds("transfer timeout", transferTimeout))
                 .u32("ready_timeout_ms", Arguments.milliseconds("ready timeout", readyTimeout))
+                .u32("idle_timeout_ms", Arguments.milliseconds("idle timeout", idleTimeout))
                 .text("product", Arguments.text("product version", product));
     }
 }

@@ -45,7 +45,9 @@ final class Layouts {
             pointer("numa"),
             pointer("ssd_path"),
             u64("ssd_bytes"),
-            pointer("socket_dir"));
+            pointer("socket_dir"),
+            u32("idle_timeout_ms"),
+            u32("reserved"));
 
     static final StructLayout NODE_STATS = struct(
             "kv_node_stats",
@@ -111,7 +113,7 @@ final class Layouts {
             u32("queue_ops_max"),
             pointer("product"),
             u32("busy_wait_us"),
-            u32("reserved"));
+            u32("idle_timeout_ms"));
 
     static final StructLayout PIECE = struct("kv_piece", pointer("data"), u64("length"));
 

@@ -23,6 +23,8 @@ import java.util.UUID;
  * @param protocols transports to serve; empty for all
  * @param connectTimeout bound of a connection attempt to a master
  * @param transferTimeout a connection that makes no progress for this long ends
+ * @param idleTimeout clients close a connection that they do not use for this long, the node does at twice the time; null
+ *     for 5 min
  * @param product product version told to peers
  * @param zone failure domain of this node, which replicas of an object prefer to differ in; empty when unknown
  * @param scrubBytesPerSecond how fast stored payloads are compared with their checksums; 0 for the library's default
@@ -46,6 +48,7 @@ public record NodeParameters(
         Set<Protocol> protocols,
         Duration connectTimeout,
         Duration transferTimeout,
+        Duration idleTimeout,
         String product,
         String zone,
         long scrubBytesPerSecond,
@@ -88,6 +91,7 @@ public record NodeParameters(
                 .u32("protocols", Protocol.bits(protocols))
                 .u32("connect_timeout_ms", Arguments.milliseconds("connect timeout", connectTimeout))
                 .u32("transfer_timeout_ms", Arguments.milliseconds("transfer timeout", transferTimeout))
+                .u32("idle_timeout_ms", Arguments.milliseconds("idle timeout", idleTimeout))
                 .text("product", Arguments.text("product version", product))
                 .text("zone", Arguments.text("zone", zone.isEmpty() ? null : zone))
                 .u64("scrub_bytes_per_second", Arguments.bytes("scrub rate", scrubBytesPerSecond))

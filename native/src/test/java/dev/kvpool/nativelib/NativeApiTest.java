@@ -150,6 +150,7 @@ class NativeApiTest {
         assertInvalid(new NodeChange().segmentBytes(-1), "segment size is negative");
         assertInvalid(new NodeChange().transferTimeout(Duration.ZERO), "transfer timeout");
         assertInvalid(new NodeChange().transferTimeout(Duration.ofDays(365)), "transfer timeout", "ms");
+        assertInvalid(new NodeChange().idleTimeout(Duration.ZERO), "idle timeout");
     }
 
     private void assertInvalid(NodeChange change, String... parts) {
@@ -176,6 +177,7 @@ class NativeApiTest {
         private int listenPort;
         private long segmentBytes = 64L << 20;
         private Duration transferTimeout = SECOND;
+        private Duration idleTimeout = SECOND;
 
         NodeChange nodeId(String value) {
             nodeId = value;
@@ -197,6 +199,11 @@ class NativeApiTest {
             return this;
         }
 
+        NodeChange idleTimeout(Duration value) {
+            idleTimeout = value;
+            return this;
+        }
+
         NodeParameters parameters() {
             return new NodeParameters(
                     new UUID(1, 2),
@@ -210,6 +217,7 @@ class NativeApiTest {
                     Set.of(),
                     SECOND,
                     transferTimeout,
+                    idleTimeout,
                     "0.1.0",
                     "zone-a",
                     1 << 20,

@@ -148,6 +148,7 @@ class NativeNodeTest {
                 protocols,
                 timeout,
                 timeout,
+                null,
                 "0.1.0",
                 "",
                 0,

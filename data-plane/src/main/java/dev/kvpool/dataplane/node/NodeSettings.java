@@ -71,6 +71,12 @@ public final class NodeSettings {
     public static final Setting<Duration> TRANSFER_TIMEOUT = Setting.withDefault(
             "transfer-timeout", TIMEOUTS, "30s", "A connection that makes no progress for this long ends.");
 
+    public static final Setting<Duration> IDLE_TIMEOUT = Setting.withDefault(
+            "idle-timeout",
+            TIMEOUTS,
+            "5m",
+            "A client's connection that was not used for twice as long ends; clients close theirs at the time itself.");
+
     public static final Setting<String> ZONE = Setting.withDefault(
             "zone",
             ZONES,
@@ -137,6 +143,7 @@ public final class NodeSettings {
             PROTOCOLS,
             CONNECT_TIMEOUT,
             TRANSFER_TIMEOUT,
+            IDLE_TIMEOUT,
             ZONE,
             SCRUB_RATE,
             NUMA,
@@ -168,6 +175,7 @@ public final class NodeSettings {
                 settings.get(PROTOCOLS),
                 settings.get(CONNECT_TIMEOUT),
                 settings.get(TRANSFER_TIMEOUT),
+                settings.get(IDLE_TIMEOUT),
                 ProductVersion.text(),
                 settings.get(ZONE),
                 settings.get(SCRUB_RATE),
