@@ -338,6 +338,20 @@ typedef struct kv_client_stats {
   uint64_t ucx_refusals;   /* nodes to which it was wanted and tcp is used; kv_client_explain and the log say why */
   uint64_t shm_refusals;   /* tries to attach a node on this machine that failed, with tcp used for the next 30 s where it
                             * may be; why is said in the log, once for each life of a node */
+  uint64_t put_batch_us;   /* sum of the durations of batches of puts, of any outcome, from submit until the last line is done */
+  uint64_t put_batches_in_100us; /* that took at most this long; each is counted once, in the first that fits */
+  uint64_t put_batches_in_1ms;
+  uint64_t put_batches_in_10ms;
+  uint64_t put_batches_in_100ms;
+  uint64_t put_batches_in_1s;
+  uint64_t put_batches_longer;
+  uint64_t get_batch_us;   /* the same of gets */
+  uint64_t get_batches_in_100us;
+  uint64_t get_batches_in_1ms;
+  uint64_t get_batches_in_10ms;
+  uint64_t get_batches_in_100ms;
+  uint64_t get_batches_in_1s;
+  uint64_t get_batches_longer;
 } kv_client_stats;
 KV_API int32_t kv_client_get_stats(kv_client *client, kv_client_stats *out);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The client's functions of kvpool.h: arguments checked, structs read, no exception out.
 
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -99,6 +100,28 @@ Result<BatchOptions> optionsFrom(const kv_batch_options* given) {
 int32_t judgeSubmit(const kv_op* table, uint32_t count, const uint64_t* batchOut) {
   if (batchOut == nullptr || (table == nullptr && count > 0) || count > KV_BATCH_MAX) return KV_INVALID_ARGUMENT;
   return KV_OK;
+}
+
+/// Step by step as the header names them.
+static_assert(kvpool::client::Durations::kStepsUs == std::array<uint64_t, 5>{100, 1000, 10'000, 100'000, 1'000'000});
+
+void tellDurations(const kvpool::client::Statistics& seen, kv_client_stats& stats) {
+  const auto& put = seen.putBatches;
+  stats.put_batch_us = put.us;
+  stats.put_batches_in_100us = put.batches[0];
+  stats.put_batches_in_1ms = put.batches[1];
+  stats.put_batches_in_10ms = put.batches[2];
+  stats.put_batches_in_100ms = put.batches[3];
+  stats.put_batches_in_1s = put.batches[4];
+  stats.put_batches_longer = put.batches[5];
+  const auto& get = seen.getBatches;
+  stats.get_batch_us = get.us;
+  stats.get_batches_in_100us = get.batches[0];
+  stats.get_batches_in_1ms = get.batches[1];
+  stats.get_batches_in_10ms = get.batches[2];
+  stats.get_batches_in_100ms = get.batches[3];
+  stats.get_batches_in_1s = get.batches[4];
+  stats.get_batches_longer = get.batches[5];
 }
 
 int32_t failed(kv_client* client, const Status& status) {
@@ -209,6 +232,7 @@ int32_t kv_client_get_stats(kv_client* client, kv_client_stats* out) {
     stats.ucx_lanes = seen.ucxLanes;
     stats.ucx_refusals = seen.ucxRefusals;
     stats.shm_refusals = seen.shmRefusals;
+    tellDurations(seen, stats);
     return kvpool::abi::writeOut(out, stats);
   });
 }

@@ -125,7 +125,7 @@ void Guest::act() {
 Result<uint64_t> Guest::submit(client::OpCode op, kv_op* table, uint32_t count, const client::BatchOptions& options) {
   client::Submission submission = client::submissionOf(op, table, count, options, memory_, now());
   const std::lock_guard lock(mutex_);
-  Result<client::BatchId> taken = pending_.add(table, count);
+  Result<client::BatchId> taken = pending_.add(submission, table, count);
   if (!taken.ok()) return taken;
   submission.id = taken.value();
   const bool wasIdle = core_.idle();
@@ -155,7 +155,7 @@ void Guest::explain(std::string sentence) {
 
 client::Statistics Guest::statistics() const {
   const std::lock_guard lock(mutex_);
-  return core_.statistics();
+  return pending_.measured(core_.statistics());
 }
 
 }  // namespace kvpool::agent

@@ -54,7 +54,7 @@ Result<uint64_t> Client::submit(OpCode op, kv_op* table, uint32_t count, const B
   Submission submission = submissionOf(op, table, count, options, memory_, ClientShell::now());
   std::unique_lock lock(driver_.mutex());
   if (!driver_.running()) return kDefunct;
-  Result<BatchId> taken = pending_.add(table, count);
+  Result<BatchId> taken = pending_.add(submission, table, count);
   if (!taken.ok()) return taken;
   submission.id = taken.value();
   driver_.submit(lock, std::move(submission), options.waits);
@@ -90,6 +90,12 @@ int32_t Client::wait(uint64_t batch, uint32_t timeoutMs) {
   if (!pending_.has(batch)) return KV_INVALID_ARGUMENT;
   if (!driver_.await(lock, deadline, [&] { return pending_.isOver(batch); })) return KV_TIMEOUT;
   return pending_.forget(batch);
+}
+
+Statistics Client::statistics() const {
+  Statistics seen = shell_.snapshot().statistics;
+  const std::lock_guard lock(driver_.mutex());
+  return pending_.measured(seen);
 }
 
 std::string Client::explanation() const {

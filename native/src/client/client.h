@@ -42,7 +42,7 @@ class Client final : public Frontend, private ClientShell::Listener {
 
   [[nodiscard]] std::string explanation() const override;
   void explain(std::string sentence) override;
-  [[nodiscard]] Statistics statistics() const override { return shell_.snapshot().statistics; }
+  [[nodiscard]] Statistics statistics() const override;
   /// KV_OK while a leader serves us; otherwise why none does.
   [[nodiscard]] Status readiness() const { return shell_.snapshot().readiness; }
   /// False after a defect ended the client.

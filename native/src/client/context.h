@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "client/actions.h"
+#include "client/durations.h"
 #include "client/limits.h"
 #include "wire/handshake.h"
 
@@ -46,6 +47,9 @@ struct Statistics {
   uint64_t retries = 0;
   uint64_t checksumFailures = 0;
   uint64_t leaderChanges = 0;
+  // Of batches as their callers see them; whoever keeps those fills these in.
+  Durations putBatches;
+  Durations getBatches;
 };
 
 class Context {

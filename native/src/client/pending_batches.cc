@@ -3,16 +3,42 @@
 
 #include <string>
 
-namespace kvpool::client {
+#include "base/log.h"
 
-Result<BatchId> PendingBatches::add(kv_op* table, uint32_t count) {
+namespace kvpool::client {
+namespace {
+
+const char* nameOf(OpCode op) {
+  switch (op) {
+    case OpCode::Put:
+      return "put";
+    case OpCode::Get:
+      return "get";
+    case OpCode::Exists:
+      return "exists";
+    case OpCode::Remove:
+      return "remove";
+    case OpCode::RemoveAll:
+      return "remove_all";
+  }
+  return "?";
+}
+
+}  // namespace
+
+Result<BatchId> PendingBatches::add(const Submission& submission, kv_op* table, uint32_t count) {
   if (count > operationsMax_ - operations_) {
     return {KV_QUEUE_FULL, std::to_string(operations_) + " operations are in flight or not waited for, and " +
                                std::to_string(count) +
                                " more exceed queue_ops_max = " + std::to_string(operationsMax_)};
   }
   operations_ += count;
-  batches_[++last_] = Pending{table, count, false};
+  uint64_t bytes = 0;
+  if (submission.op == OpCode::Put) {
+    for (const Operation& line : submission.lines)
+      bytes += line.length;
+  }
+  batches_[++last_] = Pending{table, count, submission.op, bytes, Clock::now(), false};
   return last_;
 }
 
@@ -25,7 +51,32 @@ bool PendingBatches::finish(const FinishBatch& finished) {
     pending.table[i].result_length = finished.lines[i].length;
   }
   pending.done = true;
+  measure(finished, pending);
   return true;
+}
+
+void PendingBatches::measure(const FinishBatch& finished, const Pending& pending) {
+  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - pending.since);
+  const auto us = static_cast<uint64_t>(took.count());
+  if (pending.op == OpCode::Put) puts_.add(us);
+  if (pending.op == OpCode::Get) gets_.add(us);
+  if (!logs(LogLevel::Debug)) return;
+  uint64_t bytes = pending.bytes;
+  uint32_t good = 0;
+  for (const LineResult& line : finished.lines) {
+    if (line.status != KV_OK) continue;
+    ++good;
+    if (pending.op == OpCode::Get) bytes += line.length;
+  }
+  log(LogLevel::Debug, "batch " + std::to_string(finished.batch) + ": " + nameOf(pending.op) + " of " +
+                           std::to_string(pending.count) + " lines with " + std::to_string(bytes) + " bytes, " +
+                           std::to_string(good) + " lines KV_OK, " + std::to_string(us) + " us");
+}
+
+Statistics PendingBatches::measured(Statistics statistics) const {
+  statistics.putBatches = puts_;
+  statistics.getBatches = gets_;
+  return statistics;
 }
 
 bool PendingBatches::isOver(BatchId batch) const {

@@ -221,6 +221,20 @@ static void dump_client_stats(void) {
   FIELD(kv_client_stats, ucx_lanes);
   FIELD(kv_client_stats, ucx_refusals);
   FIELD(kv_client_stats, shm_refusals);
+  FIELD(kv_client_stats, put_batch_us);
+  FIELD(kv_client_stats, put_batches_in_100us);
+  FIELD(kv_client_stats, put_batches_in_1ms);
+  FIELD(kv_client_stats, put_batches_in_10ms);
+  FIELD(kv_client_stats, put_batches_in_100ms);
+  FIELD(kv_client_stats, put_batches_in_1s);
+  FIELD(kv_client_stats, put_batches_longer);
+  FIELD(kv_client_stats, get_batch_us);
+  FIELD(kv_client_stats, get_batches_in_100us);
+  FIELD(kv_client_stats, get_batches_in_1ms);
+  FIELD(kv_client_stats, get_batches_in_10ms);
+  FIELD(kv_client_stats, get_batches_in_100ms);
+  FIELD(kv_client_stats, get_batches_in_1s);
+  FIELD(kv_client_stats, get_batches_longer);
 }
 
 static void dump_engine(void) {

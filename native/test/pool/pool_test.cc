@@ -51,6 +51,14 @@ TEST_P(Pool, AValueComesBackAsItWasPut) {
   EXPECT_EQ(stats.hits, 8u);
   EXPECT_EQ(stats.shm_bytes, isShm() ? stats.put_bytes + stats.get_bytes : 0u);
   EXPECT_EQ(stats.checksum_failures, 0u);
+  EXPECT_EQ(stats.put_batches_in_100us + stats.put_batches_in_1ms + stats.put_batches_in_10ms +
+                stats.put_batches_in_100ms + stats.put_batches_in_1s + stats.put_batches_longer,
+            8u);
+  EXPECT_EQ(stats.get_batches_in_100us + stats.get_batches_in_1ms + stats.get_batches_in_10ms +
+                stats.get_batches_in_100ms + stats.get_batches_in_1s + stats.get_batches_longer,
+            8u);
+  EXPECT_GT(stats.put_batch_us, 0u);
+  EXPECT_GT(stats.get_batch_us, 0u);
 }
 
 TEST_P(Pool, BatchesKeepTheirLinesApart) {

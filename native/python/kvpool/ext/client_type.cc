@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include "batch.h"
 #include "failure.h"
 #include "fetch.h"
@@ -145,15 +147,45 @@ PyObject* clientStats(PyObject* self, PyObject*) {
     raiseFailure(status, nullptr);
     return nullptr;
   }
-  const auto number = [](uint64_t value) { return static_cast<unsigned long long>(value); };
-  return Py_BuildValue("{s:O,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K,s:K}", "leader_known",
-                       stats.leader_known != 0 ? Py_True : Py_False, "epoch", number(stats.epoch), "puts",
-                       number(stats.puts), "gets", number(stats.gets), "hits", number(stats.hits), "misses",
-                       number(stats.misses), "put_bytes", number(stats.put_bytes), "get_bytes", number(stats.get_bytes),
-                       "shm_bytes", number(stats.shm_bytes), "retries", number(stats.retries), "checksum_failures",
-                       number(stats.checksum_failures), "leader_changes", number(stats.leader_changes), "ucx_bytes",
-                       number(stats.ucx_bytes), "ucx_lanes", number(stats.ucx_lanes), "ucx_refusals",
-                       number(stats.ucx_refusals), "shm_refusals", number(stats.shm_refusals));
+  Ref dict(PyDict_New());
+  if (!dict) return nullptr;
+  if (PyDict_SetItemString(dict.get(), "leader_known", stats.leader_known != 0 ? Py_True : Py_False) != 0)
+    return nullptr;
+  const std::pair<const char*, uint64_t> values[] = {
+      {"epoch", stats.epoch},
+      {"puts", stats.puts},
+      {"gets", stats.gets},
+      {"hits", stats.hits},
+      {"misses", stats.misses},
+      {"put_bytes", stats.put_bytes},
+      {"get_bytes", stats.get_bytes},
+      {"shm_bytes", stats.shm_bytes},
+      {"retries", stats.retries},
+      {"checksum_failures", stats.checksum_failures},
+      {"leader_changes", stats.leader_changes},
+      {"ucx_bytes", stats.ucx_bytes},
+      {"ucx_lanes", stats.ucx_lanes},
+      {"ucx_refusals", stats.ucx_refusals},
+      {"shm_refusals", stats.shm_refusals},
+      {"put_batch_us", stats.put_batch_us},
+      {"put_batches_in_100us", stats.put_batches_in_100us},
+      {"put_batches_in_1ms", stats.put_batches_in_1ms},
+      {"put_batches_in_10ms", stats.put_batches_in_10ms},
+      {"put_batches_in_100ms", stats.put_batches_in_100ms},
+      {"put_batches_in_1s", stats.put_batches_in_1s},
+      {"put_batches_longer", stats.put_batches_longer},
+      {"get_batch_us", stats.get_batch_us},
+      {"get_batches_in_100us", stats.get_batches_in_100us},
+      {"get_batches_in_1ms", stats.get_batches_in_1ms},
+      {"get_batches_in_10ms", stats.get_batches_in_10ms},
+      {"get_batches_in_100ms", stats.get_batches_in_100ms},
+      {"get_batches_in_1s", stats.get_batches_in_1s},
+      {"get_batches_longer", stats.get_batches_longer},
+  };
+  for (const auto& [name, value] : values) {
+    if (!put(dict.get(), name, value)) return nullptr;
+  }
+  return dict.release();
 }
 
 PyMethodDef clientMethods[] = {

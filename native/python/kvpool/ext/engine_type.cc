@@ -185,11 +185,6 @@ PyObject* engineText(PyObject* self, PyObject*) {
   return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(__builtin_strlen(text.data())), "replace");
 }
 
-bool put(PyObject* dict, const char* name, uint64_t value) {
-  Ref number(PyLong_FromUnsignedLongLong(value));
-  return number && PyDict_SetItemString(dict, name, number.get()) == 0;
-}
-
 PyObject* engineStats(PyObject* self, PyObject*) {
   const EngineEntry entry(self);
   if (!entry) return nullptr;

@@ -7,6 +7,7 @@
 #include <cxxabi.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <exception>
 #include <new>
 #include <utility>
@@ -45,6 +46,12 @@ class Ref {
  private:
   PyObject* object_ = nullptr;
 };
+
+/// dict[name] = value. False with an error set.
+inline bool put(PyObject* dict, const char* name, uint64_t value) {
+  const Ref number(PyLong_FromUnsignedLongLong(value));
+  return number && PyDict_SetItemString(dict, name, number.get()) == 0;
+}
 
 /// Lets other Python threads run while this one is in libkvpool.
 class WithoutGil {

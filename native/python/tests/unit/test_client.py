@@ -253,6 +253,9 @@ def test_closed(fake: Fake) -> None:
 def test_stats_and_explain(client: Client, fake: Fake) -> None:
     assert client.stats()["leader_known"] is True
     assert {"puts", "hits", "shm_bytes", "epoch", "retries"} <= set(client.stats())
+    steps = {"in_100us", "in_1ms", "in_10ms", "in_100ms", "in_1s", "longer"}
+    for kind in ("put", "get"):
+        assert {f"{kind}_batch_us"} | {f"{kind}_batches_{step}" for step in steps} <= set(client.stats())
     fake.state.sentence = b"why"
     assert client.explain() == "why"
     assert kvpool.versions() == {"wire": (1, 2), "layout": (3, 4), "abi": (5, 6)}

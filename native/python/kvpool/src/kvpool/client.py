@@ -340,7 +340,9 @@ class Client:
     def stats(self) -> dict[str, int]:
         """Counters since the client was made: puts, gets, hits, misses, put_bytes, get_bytes, shm_bytes, retries,
         checksum_failures, leader_changes, ucx_bytes, ucx_lanes, ucx_refusals, shm_refusals (tries to share memory with a
-        storage node on this machine that failed: the log says why); and leader_known and epoch of this moment."""
+        storage node on this machine that failed: the log says why); put_batch_us and get_batch_us, how long batches took
+        together, and put_batches_in_100us, _in_1ms, _in_10ms, _in_100ms, _in_1s and _longer, and the same of get, how
+        many took how long; and leader_known and epoch of this moment."""
         return self._raw.stats()
 
     def _ms(self, timeout: float | None) -> int:

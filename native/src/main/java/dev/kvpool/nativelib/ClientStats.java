@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.nativelib;
 
+import java.time.Duration;
+
 /**
  * Counters of a client since it connected.
  *
@@ -20,6 +22,8 @@ package dev.kvpool.nativelib;
  * @param ucxLanes connections to nodes on which UCX was put to use
  * @param ucxRefusals nodes to which UCX was wanted and tcp is used
  * @param shmRefusals tries to share memory with a node on this machine that failed; the log says why
+ * @param putTime sum of the durations of batches of puts
+ * @param getTime sum of the durations of batches of gets
  */
 public record ClientStats(
         boolean leaderKnown,
@@ -37,7 +41,9 @@ public record ClientStats(
         long ucxBytes,
         long ucxLanes,
         long ucxRefusals,
-        long shmRefusals) {
+        long shmRefusals,
+        Duration putTime,
+        Duration getTime) {
 
     static ClientStats of(Struct stats) {
         return new ClientStats(
@@ -56,6 +62,8 @@ public record ClientStats(
                 stats.u64("ucx_bytes"),
                 stats.u64("ucx_lanes"),
                 stats.u64("ucx_refusals"),
-                stats.u64("shm_refusals"));
+                stats.u64("shm_refusals"),
+                Duration.ofNanos(stats.u64("put_batch_us") * 1000),
+                Duration.ofNanos(stats.u64("get_batch_us") * 1000));
     }
 }

@@ -155,7 +155,21 @@ final class Layouts {
             u64("ucx_bytes"),
             u64("ucx_lanes"),
             u64("ucx_refusals"),
-            u64("shm_refusals"));
+            u64("shm_refusals"),
+            u64("put_batch_us"),
+            u64("put_batches_in_100us"),
+            u64("put_batches_in_1ms"),
+            u64("put_batches_in_10ms"),
+            u64("put_batches_in_100ms"),
+            u64("put_batches_in_1s"),
+            u64("put_batches_longer"),
+            u64("get_batch_us"),
+            u64("get_batches_in_100us"),
+            u64("get_batches_in_1ms"),
+            u64("get_batches_in_10ms"),
+            u64("get_batches_in_100ms"),
+            u64("get_batches_in_1s"),
+            u64("get_batches_longer"));
 
     static final StructLayout ENGINE_PARAMS = struct(
             "kv_engine_params",
