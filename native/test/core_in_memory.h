@@ -113,6 +113,8 @@ class CoreInMemory {
         } else if (std::holds_alternative<node::TierWrite>(action) || std::holds_alternative<node::TierStore>(action) ||
                    std::holds_alternative<node::TierRead>(action)) {
           tierJobs.push_back(std::move(action));
+        } else if (const auto* cancel = std::get_if<node::CancelTierRead>(&action)) {
+          tierCancels.push_back(cancel->op);
         } else if (const auto* drop = std::get_if<node::DropTierPayload>(&action)) {
           tierPayloads.erase(drop->op);
         } else if (!std::holds_alternative<node::Note>(action)) {
@@ -219,6 +221,7 @@ class CoreInMemory {
   std::optional<ssd::Table> table;
   ssd::TierRecovery tierFound;
   std::vector<node::Action> tierJobs;  // not done yet
+  std::vector<uint64_t> tierCancels;   // reads that nobody wants any more; done all the same
   std::map<uint64_t, ssd::BlockBuffer> tierPayloads;
 
  private:

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <span>
 
@@ -19,6 +20,7 @@ class DeviceInMemory final : public ssd::Device {
   explicit DeviceInMemory(uint64_t length) : bytes(length) {}
 
   Status read(std::span<const ssd::Piece> pieces) override {
+    if (noMemory) throw std::bad_alloc();
     if (!failing.ok()) return failing;
     for (const ssd::Piece& piece : pieces) {
       if (piece.offset + piece.bytes.size() > bytes.size()) return {KV_IO, "beyond the end"};
@@ -27,6 +29,7 @@ class DeviceInMemory final : public ssd::Device {
     return {};
   }
   Status write(std::span<const ssd::Piece> pieces) override {
+    if (noMemory) throw std::bad_alloc();
     if (!failing.ok()) return failing;
     for (const ssd::Piece& piece : pieces) {
       if (piece.offset + piece.bytes.size() > bytes.size()) return {KV_IO, "beyond the end"};
@@ -44,6 +47,7 @@ class DeviceInMemory final : public ssd::Device {
   ZeroedBytes bytes;
   std::optional<uint64_t> sectorsLeft;  // that are written before the power is out
   Status failing;
+  bool noMemory = false;  // for buffers: jobs end as when those cannot be had
 };
 
 }  // namespace kvpool::test

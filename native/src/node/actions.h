@@ -62,6 +62,12 @@ struct TierRead {
   uint32_t crc;
 };
 
+/// Nobody wants what is read under the number any more: what has not begun need not. Answered by tierRead() all the
+/// same.
+struct CancelTierRead {
+  uint64_t op;
+};
+
 /// Send the payload that was read under the number, then `crc`. Answered by payloadSent(connection).
 struct SendTierPayload {
   ConnectionId connection;
@@ -159,6 +165,6 @@ struct Note {
 
 using Action = std::variant<SendFrames, SendSegments, SendPayload, ReceivePayload, DiscardPayload, CopyStaging,
                             MapStaging, ConnectUcx, PullPayload, PushPayload, Close, Dial, DialSource, Note, TierWrite,
-                            TierStore, TierRead, SendTierPayload, DropTierPayload>;
+                            TierStore, TierRead, CancelTierRead, SendTierPayload, DropTierPayload>;
 
 }  // namespace kvpool::node

@@ -222,9 +222,7 @@ void ClientSessions::closed(ConnectionId id) {
   for (const Sending& sending : session.sending) {
     if (!sending.isTier) context_.directory.unpin(sending.generation);
   }
-  for (const uint64_t op : session.tierOps)
-    tierReads_.erase(op);  // dropped when it arrives
-  tier_.releaseRead(session.tierBytes);
+  leaveTier(session);
   std::erase(checking_, id);
   std::erase(starved_, id);
   sessions_.erase(id);

@@ -86,10 +86,12 @@ class ClientSessions {
     ConnectionId connection = 0;
     ReadRequest request;
     uint32_t crc = 0;
+    uint64_t heldBytes = 0;
+    bool left = false;  // the connection is gone; what it holds is counted until the read has ended
   };
   struct Sending {
     uint64_t generation = 0;  // pinned
-    uint64_t tierBytes = 0;   // read from the tier; then nothing is pinned
+    uint64_t tierBytes = 0;   // held by what was read from the tier; then nothing is pinned
     bool isTier = false;
   };
   struct Session {
@@ -113,7 +115,7 @@ class ClientSessions {
     std::optional<PayloadCheck> check;  // of the first one
     std::deque<ReadRequest> tierReads;  // of the tier, not begun
     std::vector<uint64_t> tierOps;      // begun
-    uint64_t tierBytes = 0;             // of payloads from the tier: being read, being sent
+    uint64_t tierBytes = 0;             // held by payloads from the tier: being read, being sent
     bool starved = false;               // the next one waits for room
 
     [[nodiscard]] bool busy() const {
@@ -135,6 +137,7 @@ class ClientSessions {
   bool serve(ConnectionId id, Session& session, const Read& read);
   void beginTierReads(ConnectionId id, Session& session);
   void sendTier(Session& session, uint64_t op, const TierRead& read);
+  void leaveTier(const Session& session);
   void releaseTier(Session& session, uint64_t bytes);
   void feedStarved();
   void refuseRead(ConnectionId id, uint64_t requestId, int32_t status);

@@ -24,19 +24,23 @@ void ClientSessions::beginTierReads(ConnectionId id, Session& session) {
       refuseRead(id, request.requestId, begun.status().code());
       continue;
     }
-    session.tierBytes += request.payloadLength;
+    session.tierBytes += begun.value().heldBytes;
     session.tierOps.push_back(begun.value().op);
-    tierReads_.emplace(begun.value().op, TierRead{id, request, begun.value().crc});
+    tierReads_.emplace(begun.value().op, TierRead{id, request, begun.value().crc, begun.value().heldBytes});
   }
 }
 
 void ClientSessions::tierRead(uint64_t op, int32_t status) {
   const auto found = tierReads_.find(op);
-  const bool wanted = found != tierReads_.end();
+  const bool wanted = found != tierReads_.end() && !found->second.left;
   if (!wanted || status != KV_OK) context_.outbox.add(DropTierPayload{op});
-  if (!wanted) return;
+  if (found == tierReads_.end()) return;
   const TierRead read = found->second;
   tierReads_.erase(found);
+  if (read.left) {
+    tier_.releaseRead(read.heldBytes);
+    return feedStarved();
+  }
   Session& session = sessions_.at(read.connection);
   std::erase(session.tierOps, op);
   if (status == KV_OK) {
@@ -44,7 +48,7 @@ void ClientSessions::tierRead(uint64_t op, int32_t status) {
   } else {
     ++context_.stats.readMisses;
     refuseRead(read.connection, read.request.requestId, status);
-    releaseTier(session, read.request.payloadLength);
+    releaseTier(session, read.heldBytes);
   }
   beginTierReads(read.connection, session);
   feedStarved();
@@ -58,7 +62,20 @@ void ClientSessions::sendTier(Session& session, uint64_t op, const TierRead& rea
   appendReadReply(out, read.request.requestId, KV_OK, length);
   context_.outbox.frames(read.connection, std::move(out));
   context_.outbox.add(SendTierPayload{read.connection, op, length, read.crc});
-  session.sending.push_back({0, length, true});
+  session.sending.push_back({0, read.heldBytes, true});
+}
+
+/// The disk still reads what was begun: whoever asks and leaves, again and again, shares the memory with everybody
+/// else.
+void ClientSessions::leaveTier(const Session& session) {
+  uint64_t unsent = session.tierBytes;
+  for (const uint64_t op : session.tierOps) {
+    TierRead& read = tierReads_.at(op);
+    read.left = true;
+    unsent -= read.heldBytes;
+    context_.outbox.add(CancelTierRead{op});
+  }
+  tier_.releaseRead(unsent);
 }
 
 void ClientSessions::tierEnded(const std::vector<uint64_t>& begun) {

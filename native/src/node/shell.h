@@ -88,6 +88,7 @@ class Shell final : private ConnectionEvents, private UcxEvents {
   void perform(const TierWrite& action);
   void perform(const TierStore& action);
   void perform(const TierRead& action);
+  void perform(const CancelTierRead& action);
   void perform(const SendTierPayload& action);
   void perform(const DropTierPayload& action);
 

@@ -34,6 +34,10 @@ void Shell::perform(const TierRead& action) {
   workers_->submit(ssd::ReadPayload{action.op, action.from, action.length, action.crc});
 }
 
+void Shell::perform(const CancelTierRead& action) {
+  workers_->cancelRead(action.op);
+}
+
 void Shell::perform(const SendTierPayload& action) {
   const auto payload = tierPayloads_.find(action.op);
   if (Connection* connection = find(action.connection)) {

@@ -6,6 +6,15 @@
 
 namespace kvpool::node {
 
+namespace {
+
+/// What says nothing about the device: this one job was not done, the next one may be.
+bool sparesTier(const Status& outcome) {
+  return outcome.code() == KV_OUT_OF_MEMORY || outcome.code() == KV_CLOSED;
+}
+
+}  // namespace
+
 Tier::Tier(CoreContext& context) : context_(context) {
   if (on()) flush();
 }
@@ -62,7 +71,7 @@ void Tier::payloadWritten(uint64_t op, const Status& outcome) {
   }
   context_.table->abandon(demotion.slot);
   if (!outcome.ok()) {
-    if (outcome.code() != KV_CHECKSUM) fail(outcome.text());
+    if (outcome.code() != KV_CHECKSUM && !sparesTier(outcome)) fail(outcome.text());
     return answer(demotion.master, demotion.requestId, true, outcome.code());
   }
   answer(demotion.master, demotion.requestId, judged == KV_OK, judged == KV_OK ? KV_STALE_EPOCH : judged);
@@ -78,6 +87,11 @@ void Tier::flush() {
 void Tier::stored(const Status& outcome) {
   const std::shared_ptr<const ssd::Table::Batch> batch = std::exchange(batch_, nullptr);
   if (!on() || batch == nullptr) return;
+  if (sparesTier(outcome)) {
+    batch_ = batch;  // tick() has it done again
+    storeAgain_ = true;
+    return;
+  }
   if (!outcome.ok()) return fail(outcome.text());
   settle(context_.table->stored(*batch));
   flush();
@@ -177,10 +191,11 @@ Result<Tier::Begun> Tier::beginRead(const ExtentRef& extent, const ObjectId& id,
   }
   if (!roomForReads(heldBytes)) return Status(KV_QUEUE_FULL, "as much as may be is read from the SSD already");
   context_.table->pin(extent.generation);
-  readBytes_ += payloadLength;
+  const uint64_t held = ssd::tierExtentBytes(payloadLength);  // so that many small ones are bounded too
+  readBytes_ += held;
   reading_[++lastOp_] = {extent, id};
   context_.outbox.add(TierRead{lastOp_, slot->object.extent.offset, payloadLength, slot->object.payloadCrc});
-  return Begun{lastOp_, slot->object.payloadCrc};
+  return Begun{lastOp_, slot->object.payloadCrc, held};
 }
 
 int32_t Tier::payloadRead(uint64_t op, const Status& outcome) {
@@ -196,6 +211,7 @@ int32_t Tier::payloadRead(uint64_t op, const Status& outcome) {
     ++context_.stats.tierReads;
     return KV_OK;
   }
+  if (sparesTier(outcome)) return outcome.code();
   if (outcome.code() != KV_CHECKSUM) {
     fail(outcome.text());
     return KV_NOT_FOUND;
@@ -222,6 +238,7 @@ void Tier::tick(uint64_t nowMs) {
   // A process that was stopped has not waited for the disk all that time.
   const uint64_t passedMs = std::min(nowMs - lastTickMs_, kTickMsMax);
   lastTickMs_ = nowMs;
+  if (std::exchange(storeAgain_, false) && on()) context_.outbox.add(TierStore{batch_});
   const auto oldest = [](const auto& byOp) { return byOp.empty() ? 0 : byOp.begin()->first; };
   if (storeWatch_.outOfPatience(batch_ == nullptr ? 0 : batchOp_, passedMs, kPatienceMs)) {
     hangs("a write of its table", kPatienceMs);

@@ -22,7 +22,8 @@ class Tier {
  public:
   /// Objects on their way to the device; beyond, KV_QUEUE_FULL.
   static constexpr size_t kDemotionsMax = 256;
-  /// Payloads read ahead of what clients have taken; one of any size may be.
+  /// Payloads read ahead of what clients have taken, those of clients that have left included. Below it one more may
+  /// begin, which has at most ssd::kTierPayloadBytesMax.
   static constexpr uint64_t kReadBytesMax = uint64_t{256} << 20;
   /// One connection may hold this part of what is left of that: a quarter of all when it is the only one, and never
   /// the last of it, however many have stopped taking theirs.
@@ -60,14 +61,16 @@ class Tier {
   struct Begun {
     uint64_t op = 0;
     uint32_t crc = 0;
+    uint64_t heldBytes = 0;  // of memory, from now until releaseRead()
   };
-  /// Begins to read an object for a connection that holds so many bytes; payloadRead() comes with its number.
+  /// Begins to read an object for a connection that holds so many bytes; payloadRead() comes with its number, and only
+  /// then may they be released.
   /// KV_NOT_FOUND; KV_QUEUE_FULL when roomForReads() says so.
   Result<Begun> beginRead(const ExtentRef& extent, const ObjectId& id, uint64_t payloadLength, uint64_t heldBytes);
   /// Whether a connection that holds payloads of so many bytes may have one more.
   [[nodiscard]] bool roomForReads(uint64_t heldBytes) const;
   /// A payload that was read is sent, or of no use to anybody.
-  void releaseRead(uint64_t payloadLength) { readBytes_ -= payloadLength; }
+  void releaseRead(uint64_t heldBytes) { readBytes_ -= heldBytes; }
 
   void payloadWritten(uint64_t op, const Status& outcome);
   void stored(const Status& outcome);
@@ -133,6 +136,7 @@ class Tier {
   std::optional<std::vector<uint64_t>> ended_;
   std::shared_ptr<const ssd::Table::Batch> batch_;  // being stored
   uint64_t batchOp_ = 0;
+  bool storeAgain_ = false;  // there was no memory to do it
   Watch storeWatch_;
   Watch readWatch_;
   Watch writeWatch_;

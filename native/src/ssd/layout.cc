@@ -26,8 +26,8 @@ uint32_t crcOf(const TierHeader& header) {
 bool isPossible(const TierRecord& record, const TierGeometry& geometry) {
   const uint64_t dataEnd = geometry.dataOffset + geometry.dataBytes;
   return record.keyLength > 0 && record.keyLength <= kTierKeyBytesMax && record.pins <= kPinsKnown &&
-         record.payloadLength <= geometry.dataBytes && record.extentBytes == tierExtentBytes(record.payloadLength) &&
-         record.offset % kBlockBytes == 0 &&
+         record.payloadLength <= std::min(geometry.dataBytes, kTierPayloadBytesMax) &&
+         record.extentBytes == tierExtentBytes(record.payloadLength) && record.offset % kBlockBytes == 0 &&
          rangeInside(record.offset, record.extentBytes, geometry.dataOffset, dataEnd) &&
          isUtf8({record.key.data(), record.keyLength});
 }

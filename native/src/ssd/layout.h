@@ -39,6 +39,8 @@ inline constexpr uint32_t kTierSlotsMin = 256;
 inline constexpr uint64_t kGenerationMax = UINT64_MAX / 2;
 inline constexpr uint64_t kTableOffset = kBlockBytes;
 inline constexpr size_t kTierKeyBytesMax = 424;
+/// A payload is read whole into memory beside the segment, and only then sent. Masters know this number.
+inline constexpr uint64_t kTierPayloadBytesMax = uint64_t{128} << 20;
 
 /// Written when the tier is made and never again. crc covers all bytes before it.
 struct TierHeader {

@@ -95,6 +95,9 @@ Result<uint32_t> Table::begin(const ObjectId& id, std::string_view key, uint64_t
   if (key.empty() || key.size() > kTierKeyBytesMax) {
     return Status(KV_INVALID_KEY, "keys on the SSD have at most " + std::to_string(kTierKeyBytesMax) + " bytes");
   }
+  if (payloadLength > kTierPayloadBytesMax) {
+    return Status(KV_TOO_LARGE, "objects on the SSD have at most " + std::to_string(kTierPayloadBytesMax) + " bytes");
+  }
   if (freeSlots_.empty() && slots_.size() >= geometry_.slots) {
     return Status(KV_NO_SPACE, "all " + std::to_string(geometry_.slots) + " slots of the SSD tier are used");
   }

@@ -59,7 +59,7 @@ Done perform(Device& device, const Job& job) {
     if (const auto* store = std::get_if<StoreBlocks>(&job)) done.status = storeBlocks(device, *store);
     if (const auto* read = std::get_if<ReadPayload>(&job)) done.status = readPayload(device, *read, done.payload);
   } catch (const std::bad_alloc&) {
-    done.status = Status(KV_IO, "no memory for a buffer of the SSD tier");
+    done.status = Status(KV_OUT_OF_MEMORY, "no memory for a buffer of the SSD tier");
   }
   return done;
 }
@@ -89,6 +89,18 @@ void Workers::submit(Job job) {
     queue.push_back(std::move(job));
   }
   changed_.notify_one();
+}
+
+void Workers::cancelRead(uint64_t op) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto waiting =
+        std::ranges::find_if(reads_, [&](const Job& job) { return std::get<ReadPayload>(job).op == op; });
+    if (waiting == reads_.end()) return;
+    done_.push_back({*waiting, Status(KV_CLOSED, "nobody wants it any more"), {}});
+    reads_.erase(waiting);
+  }
+  notify_();
 }
 
 std::vector<Done> Workers::takeDone() {

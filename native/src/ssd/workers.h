@@ -43,7 +43,7 @@ struct Done {
   BlockBuffer payload;  // of a ReadPayload that is KV_OK
 };
 
-/// Does one job, in the caller's thread.
+/// Does one job, in the caller's thread. KV_OUT_OF_MEMORY when there is none for its buffer: nothing was done then.
 Done perform(Device& device, const Job& job);
 
 /// Threads that do jobs. Blocks of the table go first and readers before writers, of whom one thread is always kept
@@ -60,6 +60,8 @@ class Workers {
   Workers& operator=(const Workers&) = delete;
 
   void submit(Job job);
+  /// A read that has not begun is done at once, with KV_CLOSED; another one goes on.
+  void cancelRead(uint64_t op);
   std::vector<Done> takeDone();
 
  private:

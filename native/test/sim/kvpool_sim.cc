@@ -168,7 +168,8 @@ struct Flatten {
     range(KV_SIM_SEND_TIER_PAYLOAD, a.connection, address, a.length);
     out->crc = a.crc;
   }
-  /// Nothing for the caller to do.
+  /// Nothing for the caller to do: as if every read had begun.
+  void operator()(const node::CancelTierRead& /*a*/) const {}
   void operator()(const node::DropTierPayload& a) const { node->tier->drop(a); }
 };
 

@@ -247,6 +247,60 @@ TEST_F(TierTest, AFreeThatTheDiskCannotTakeIsAnsweredBeforeItsRecordGoes) {
   EXPECT_LT(ack, record) << "a master takes what it still knows then for not freed";
 }
 
+TEST_F(TierTest, WithoutMemoryForItsBufferAReadIsRefusedAndTheTierStays) {
+  const ExtentRef extent = putBoth(1);
+  node.disk->noMemory = true;
+  EXPECT_EQ(read(1, extent), "KV_OUT_OF_MEMORY");
+  EXPECT_EQ(node.core->snapshot().tierProblem, "");
+  node.disk->noMemory = false;
+  EXPECT_EQ(read(1, extent), kValue);
+}
+
+TEST_F(TierTest, WithoutMemoryForItsBufferAnObjectStaysWhereItIs) {
+  const ExtentRef memory = put(1);
+  node.disk->noMemory = true;
+  demote(1, memory);
+  work();
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_OUT_OF_MEMORY});
+  EXPECT_EQ(node.core->snapshot().tierProblem, "");
+  EXPECT_EQ(node.table->objects(), 0U);
+  node.disk->noMemory = false;
+  demote(1, memory);
+  work();
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_OK});
+}
+
+TEST_F(TierTest, WithoutMemoryForItsBufferTheTableIsWrittenAtTheNextTick) {
+  const ExtentRef extent = putBoth(1);
+  const auto askToFree = [&] {
+    node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {3, 1}}}); });
+  };
+  node.disk->noMemory = true;
+  askToFree();
+  work();
+  EXPECT_TRUE(answers().empty());
+  awhile();
+  work();
+  EXPECT_TRUE(answers().empty());
+  node.disk->noMemory = false;
+  awhile();
+  work();
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_OK});
+  EXPECT_EQ(node.core->snapshot().tierProblem, "");
+}
+
+TEST_F(TierTest, ATableThatFindsNoMemoryForLongEndsTheTier) {
+  const ExtentRef extent = putBoth(1);
+  node.disk->noMemory = true;
+  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {3, 1}}}); });
+  for (size_t i = 0; i <= kTicksOfPatience + 1; ++i) {
+    work();
+    awhile();
+  }
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_IO});
+  EXPECT_EQ(node.core->snapshot().tierProblem, "a write of its table takes more than 10 s; look at the disk");
+}
+
 TEST_F(TierTest, RefusalsNameWhatIsWrong) {
   const ExtentRef memory = put(1);
   node.inbox(kMaster).clear();

@@ -177,5 +177,74 @@ TEST_F(TierReadsTest, AReaderThatLeavesTakesNothingWithIt) {
   EXPECT_EQ(readReadReply(node.last(kClient + 1, test::sbe::ReadReply::SBE_TEMPLATE_ID)).status, KV_OK);
 }
 
+/// Whoever connects, asks and leaves, again and again, does not have the disk read without end.
+TEST_F(TierReadsTest, WhatIsReadForReadersThatLeftCounts) {
+  const std::string value(size_t{4} << 20, 'w');
+  demote(1, put(1, value), kLeader, value);
+  work();
+  const ExtentRef extent = tierExtent(1);
+  constexpr uint64_t kClients = 2 * Tier::kReadBytesMax / (size_t{4} << 20);
+  for (ConnectionId client = 100; client < 100 + kClients; ++client) {
+    node.connectClient(client);
+    for (uint64_t request = 1; request <= ClientSessions::kTierReadsMax; ++request)
+      askOf(client, request, 1, extent, value.size());
+    node.core->closed(node.nowMs, client);
+    node.act();
+  }
+  EXPECT_LE(node.tierJobs.size(), Tier::kReadBytesMax / value.size());
+  EXPECT_GT(node.tierJobs.size(), ClientSessions::kTierReadsMax);
+  EXPECT_EQ(node.tierCancels.size(), node.tierJobs.size());
+
+  // Who waits for them is served when they have ended.
+  node.inbox(kClient).clear();
+  askOf(kClient, 1, 1, extent, value.size());
+  EXPECT_TRUE(replies(kClient).empty());
+  work();
+  ASSERT_EQ(replies(kClient).size(), 1U);
+  EXPECT_EQ(replies(kClient)[0].status, KV_OK);
+  EXPECT_EQ(node.tierPayloads.size(), 1U) << "of readers that left nothing is kept";
+}
+
+TEST_F(TierReadsTest, SmallReadsOfReadersThatLeftCountAsBlocks) {
+  const ExtentRef extent = putBoth(1);
+  constexpr uint64_t kHeld = ssd::tierExtentBytes(10'000);
+  constexpr uint64_t kClients = Tier::kReadBytesMax / kHeld / ClientSessions::kTierReadsMax + 100;
+  for (ConnectionId client = 100; client < 100 + kClients; ++client) {
+    node.connectClient(client);
+    for (uint64_t request = 1; request <= ClientSessions::kTierReadsMax; ++request)
+      askOf(client, request, 1, extent, kValue.size());
+    node.core->closed(node.nowMs, client);
+    node.act();
+  }
+  EXPECT_LE(node.tierJobs.size(), Tier::kReadBytesMax / kHeld + 1);
+}
+
+TEST_F(TierReadsTest, ATierThatEndsForgetsReadersThatLeft) {
+  const ExtentRef extent = putBoth(1);
+  ask(1, extent);
+  node.core->closed(node.nowMs, kClient);
+  node.act();
+  for (size_t i = 0; i <= kTicksOfPatience; ++i)
+    awhile();
+  EXPECT_NE(node.core->snapshot().tierProblem, "");
+  work();
+  EXPECT_TRUE(node.tierPayloads.empty());
+}
+
+TEST_F(TierReadsTest, AReadThatDidNotBeginIsNoFailureOfTheDisk) {
+  const ExtentRef extent = putBoth(1);
+  ask(1, extent);
+  const uint64_t op = std::get<TierRead>(node.tierJobs.at(0)).op;
+  node.core->closed(node.nowMs, kClient);
+  node.act();
+  EXPECT_EQ(node.tierCancels, std::vector<uint64_t>{op});
+  node.tierJobs.clear();
+  node.core->tierRead(op, {KV_CLOSED, "nobody wants it any more"});
+  node.act();
+  EXPECT_EQ(node.core->snapshot().tierProblem, "");
+  node.connectClient(kClient);
+  EXPECT_EQ(read(1, extent), kValue);
+}
+
 }  // namespace
 }  // namespace kvpool::node

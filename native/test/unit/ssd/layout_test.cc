@@ -101,6 +101,20 @@ TEST(TierLayout, WholeRecordsThatCannotBeAreInvalid) {
   EXPECT_EQ(found([](Described& o) { o.retention.pins = 0x80; }), Finding::Invalid);
 }
 
+TEST(TierLayout, ARecordOfMoreThanMayBeReadIsInvalid) {
+  const TierGeometry large = *planTier(uint64_t{1} << 30);
+  Described object = someObject();
+  object.extent.offset = large.dataOffset;
+  for (const uint64_t over : {uint64_t{0}, uint64_t{1}}) {
+    object.payloadLength = kTierPayloadBytesMax + over;
+    object.extent.length = tierExtentBytes(object.payloadLength);
+    std::vector<uint8_t> bytes(sizeof(TierRecord));
+    encodeRecord(bytes, 3, 99, object);
+    Described back;
+    EXPECT_EQ(decodeRecord(bytes, 3, 99, large, &back), over == 0 ? Finding::Whole : Finding::Invalid);
+  }
+}
+
 TEST(TierLayout, HeadersOfOthersAreTold) {
   std::vector<uint8_t> block(kBlockBytes);
   EXPECT_EQ(checkTier(block, kTierBytesMin, kIdentity).verdict, TierVerdict::Empty);

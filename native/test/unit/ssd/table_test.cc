@@ -128,12 +128,20 @@ TEST(TierTable, BoundsAreToldByName) {
   const std::string longKey(kTierKeyBytesMax + 1, 'k');
   EXPECT_EQ(tier.table.begin({1, 1}, longKey, 1, 0, {}).status().code(), KV_INVALID_KEY);
   EXPECT_EQ(tier.table.begin({1, 1}, "a", kGeometry.dataBytes + 1, 0, {}).status().code(), KV_NO_SPACE);
-  EXPECT_EQ(tier.table.begin({1, 1}, "a", UINT64_MAX, 0, {}).status().code(), KV_NO_SPACE);
+  EXPECT_EQ(tier.table.begin({1, 1}, "a", UINT64_MAX, 0, {}).status().code(), KV_TOO_LARGE);
   for (uint32_t i = 0; i < kGeometry.slots; ++i)
     ASSERT_TRUE(tier.table.begin({2, i}, "k" + std::to_string(i), 1, 0, {}).ok());
   const Status full = tier.table.begin({1, 1}, "a", 1, 0, {}).status();
   EXPECT_EQ(full.code(), KV_NO_SPACE);
   EXPECT_NE(full.text().find(std::to_string(kGeometry.slots)), std::string::npos) << full.text();
+}
+
+TEST(TierTable, APayloadThatIsTooMuchToReadIsRefusedWithTheBound) {
+  Table table(*planTier(uint64_t{1} << 30), 99);
+  EXPECT_TRUE(table.begin({1, 1}, "a", kTierPayloadBytesMax, 0, {}).ok());
+  const Status refused = table.begin({1, 2}, "b", kTierPayloadBytesMax + 1, 0, {}).status();
+  EXPECT_EQ(refused.code(), KV_TOO_LARGE);
+  EXPECT_NE(refused.text().find(std::to_string(kTierPayloadBytesMax)), std::string::npos) << refused.text();
 }
 
 TEST(TierTable, DamageIsDroppedAndCountedAndTheRestStays) {

@@ -179,6 +179,9 @@ final class Bounds {
     /** The longest key that an SSD keeps. */
     static final int SSD_KEY_BYTES_MAX = 424;
 
+    /** The largest value that an SSD keeps: nodes read one whole into memory beside the segment. */
+    static final long SSD_VALUE_BYTES_MAX = 128L << 20;
+
     /** How full an SSD may be, and how full it is when enough was evicted from it. */
     static final double SSD_HIGH = 0.95;
 

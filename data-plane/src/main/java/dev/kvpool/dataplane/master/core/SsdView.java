@@ -72,11 +72,12 @@ final class SsdView {
         return capacityBytes > 0 && problem.isEmpty();
     }
 
-    /** Whether an object may go there now, as far as room is concerned. */
+    /** Whether an object may go there now, as far as room and bounds are concerned. */
     boolean takes(int keyLength, long payloadLength, long nowMs) {
         return works()
                 && nowMs >= refusedUntilMs
                 && keyLength <= Bounds.SSD_KEY_BYTES_MAX
+                && payloadLength <= Bounds.SSD_VALUE_BYTES_MAX
                 && usedBytes() + comingBytes + ExtentSize.onSsd(payloadLength) <= capacityBytes
                 && objects() + demotions < capacitySlots;
     }

@@ -142,6 +142,24 @@ class SsdTierTest {
         assertThat(pool.node("a").ssd()).isEmpty();
     }
 
+    @Test
+    void whatIsTooLargeForAnSsdIsEvictedAndNobodyAsksForMore() {
+        for (long over : new long[] {0, 1}) {
+            long value = Bounds.SSD_VALUE_BYTES_MAX + over;
+            Scenario pool = new Scenario()
+                    .withNodes(10 * (value + 128), "a")
+                    .withSsd(100 * value)
+                    .leading(7);
+            for (int i = 0; i < 12; i++) {
+                assertThat(pool.put("k" + i, value)).isEqualTo(Status.OK);
+                pool.world.run(100);
+            }
+            assertThat(pool.node("a").ssd().isEmpty()).isEqualTo(over > 0);
+            assertThat(count(pool, Count.EVICTED) > 0).isEqualTo(over > 0);
+            assertThat(count(pool, Count.DEMOTIONS_FAILED)).isZero();
+        }
+    }
+
     private static long count(Scenario pool, Count what) {
         return pool.talkedTo().status().counters().get(what);
     }
