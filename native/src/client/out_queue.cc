@@ -23,6 +23,7 @@ void OutQueue::addFrame(wire::Bytes frame) {
   Item& item = items_.emplace_back();
   item.length = frame.size();
   item.frame = std::move(frame);
+  frameBytes_ += frameCost(item.length);
 }
 
 void OutQueue::addPayload(TransferId transfer, const Memory& memory, uint64_t length) {
@@ -105,6 +106,7 @@ void OutQueue::consume(uint64_t count, const std::function<void(TransferId)>& se
     if (item.sent < item.total()) return;
     const bool wasPayload = item.isPayload();
     const TransferId transfer = item.transfer;
+    if (!wasPayload) frameBytes_ -= frameCost(item.length);
     items_.pop_front();
     if (wasPayload) sent(transfer);
   }

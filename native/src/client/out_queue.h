@@ -28,6 +28,11 @@ class OutQueue {
   /// Bytes handed to the kernel so far; a change is progress.
   [[nodiscard]] uint64_t sentBytes() const { return sentBytes_; }
 
+  /// What a frame of so many bytes takes while it waits; payloads wait in the caller's memory.
+  static constexpr uint64_t frameCost(uint64_t bytes) { return bytes + sizeof(Item); }
+  /// What the frames that wait take together.
+  [[nodiscard]] uint64_t frameBytes() const { return frameBytes_; }
+
  private:
   struct Item {
     wire::Bytes frame;  // a frame, or
@@ -51,6 +56,7 @@ class OutQueue {
   void consume(uint64_t count, const std::function<void(TransferId)>& sent);
 
   std::deque<Item> items_;
+  uint64_t frameBytes_ = 0;
   uint64_t sentBytes_ = 0;
 };
 

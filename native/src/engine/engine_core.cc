@@ -84,7 +84,7 @@ void EngineCore::malformed(Time now, ConnectionId id, const std::string& what) {
 
 void EngineCore::payloadReceived(Time now, ConnectionId id, uint32_t computedCrc, uint32_t sentCrc) {
   if (PeerLink* link = linkOf(id)) return link->payloadReceived(now, computedCrc, sentCrc);
-  sessions_.payloadReceived(id, computedCrc, sentCrc);
+  sessions_.payloadReceived(now, id, computedCrc, sentCrc);
 }
 
 void EngineCore::payloadSent(Time now, ConnectionId id, PayloadId payload) {
@@ -92,9 +92,14 @@ void EngineCore::payloadSent(Time now, ConnectionId id, PayloadId payload) {
   sessions_.payloadSent(id, payload);
 }
 
-void EngineCore::progressed(Time now, ConnectionId id) {
+void EngineCore::received(Time now, ConnectionId id) {
   if (PeerLink* link = linkOf(id)) return link->progressed(now);
-  sessions_.progressed(now, id);
+  sessions_.received(now, id);
+}
+
+void EngineCore::sent(Time now, ConnectionId id, uint64_t unsentFrames) {
+  if (PeerLink* link = linkOf(id)) return link->progressed(now);
+  sessions_.sent(now, id, unsentFrames);
 }
 
 void EngineCore::closed(Time now, ConnectionId id, const std::string& reason) {

@@ -35,7 +35,10 @@ class EngineCore {
   void malformed(Time now, ConnectionId id, const std::string& what);
   void payloadReceived(Time now, ConnectionId id, uint32_t computedCrc, uint32_t sentCrc);
   void payloadSent(Time now, ConnectionId id, PayloadId payload);
-  void progressed(Time now, ConnectionId id);
+  /// Bytes came; the frames and payloads that they end are told apart.
+  void received(Time now, ConnectionId id);
+  /// Bytes went out; frames that take so much memory still wait.
+  void sent(Time now, ConnectionId id, uint64_t unsentFrames);
   void closed(Time now, ConnectionId id, const std::string& reason);
   void tick(Time now);
 

@@ -173,8 +173,12 @@ void EngineShell::frameArrived(ConnectionId id, wire::Body body) {
   performAll();  // at once: the payload that follows needs its destination
 }
 
-void EngineShell::bytesMoved(ConnectionId id) {
-  core_.progressed(now(), id);
+void EngineShell::bytesReceived(ConnectionId id) {
+  core_.received(now(), id);
+}
+
+void EngineShell::bytesSent(ConnectionId id, uint64_t unsentFrames) {
+  core_.sent(now(), id, unsentFrames);
 }
 
 void EngineShell::payloadSent(ConnectionId id, PayloadId payload) {

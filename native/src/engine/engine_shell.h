@@ -59,7 +59,8 @@ class EngineShell : private Stream::Listener {
   void streamEnded(ConnectionId id, const std::string& reason) override;
   void streamMalformed(ConnectionId id, const std::string& what) override;
   void frameArrived(ConnectionId id, wire::Body body) override;
-  void bytesMoved(ConnectionId id) override;
+  void bytesReceived(ConnectionId id) override;
+  void bytesSent(ConnectionId id, uint64_t unsentFrames) override;
   void payloadSent(ConnectionId id, PayloadId payload) override;
   void payloadReceived(ConnectionId id, uint32_t computedCrc, uint32_t sentCrc) override;
 

@@ -24,6 +24,10 @@ inline constexpr size_t kRepliesUnsent = 64;
 // What is read from a peer waits while this much output for it does.
 inline constexpr uint64_t kUnsentBytesMax = uint64_t{16} << 20;
 
+// Memory of frames that wait for all the peers that dialled us. Beyond, the one for which the most waits loses its
+// connection.
+inline constexpr uint64_t kUnsentFramesMax = uint64_t{256} << 20;
+
 // Defaults of kv_engine_params and kv_transfer_options.
 inline constexpr uint32_t kConnectTimeoutMs = 3000;
 inline constexpr uint32_t kTransferTimeoutMs = 30000;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/ids.h"
+#include "client/out_queue.h"
 #include "dev_kvpool_wire/EngineDescribe.h"
 #include "dev_kvpool_wire/EngineNotify.h"
 #include "dev_kvpool_wire/EngineRead.h"
@@ -34,17 +35,22 @@ void Sessions::accepted(Time now, ConnectionId id, const std::string& peer) {
 void Sessions::frame(Time now, ConnectionId id, wire::Body body) {
   Session& session = sessions_.at(id);
   session.since = now;
+  if (!session.mustTake()) session.tookAt = now;
   if (!session.welcomed) return greet(id, session, body);
+  serve(id, session, body);
+  keepToUnsentMax();
+}
+
+void Sessions::serve(ConnectionId id, Session& session, wire::Body body) {
   switch (wire::templateOf(body)) {
     case sbe::EngineDescribe::sbeTemplateId():
-      context_.act(SendFrame{id, regionsFrame(readDescribe(body), context_.regions.all())});
-      return;
+      return send(id, session, regionsFrame(readDescribe(body), context_.regions.all()));
     case sbe::EngineWrite::sbeTemplateId():
       return write(id, session, readWrite(body));
     case sbe::EngineRead::sbeTemplateId():
       return read(id, session, readRead(body));
     case sbe::EngineNotify::sbeTemplateId():
-      return notify(id, readNotify(body));
+      return notify(id, session, readNotify(body));
     default:
       throw wire::Malformed("a message that no transfer engine sends");
   }
@@ -58,7 +64,29 @@ void Sessions::greet(ConnectionId id, Session& session, wire::Body body) {
   context_.act(Welcomed{id});
   wire::Bytes out;
   wire::appendWelcome(out, std::get<wire::Welcome>(answer));
-  context_.act(SendFrame{id, std::move(out)});
+  send(id, session, std::move(out));
+}
+
+void Sessions::send(ConnectionId id, Session& session, wire::Bytes frame) {
+  setUnsent(session, session.unsent + client::OutQueue::frameCost(frame.size()));
+  context_.act(SendFrame{id, std::move(frame)});
+}
+
+void Sessions::setUnsent(Session& session, uint64_t bytes) {
+  unsent_ = unsent_ - session.unsent + bytes;
+  session.unsent = bytes;
+}
+
+/// The bound of one connection alone would be 64 GiB for all that there may be.
+void Sessions::keepToUnsentMax() {
+  while (unsent_ > kUnsentFramesMax) {
+    const auto most = std::ranges::max_element(
+        sessions_, [](const auto& one, const auto& other) { return one.second.unsent < other.second.unsent; });
+    end(most->first,
+        most->second.peer + " lets more answers wait than any other, and all of them together fill the " +
+            std::to_string(kUnsentFramesMax) + " bytes that there are for them",
+        false);
+  }
 }
 
 /// The memory of the pieces, if each lies in the region it names.
@@ -88,11 +116,13 @@ void Sessions::write(ConnectionId id, Session& session, const PiecesRequest& req
   context_.act(ReceivePayload{id, destination, request.bytes});
 }
 
-void Sessions::payloadReceived(ConnectionId id, uint32_t computedCrc, uint32_t sentCrc) {
+void Sessions::payloadReceived(Time now, ConnectionId id, uint32_t computedCrc, uint32_t sentCrc) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end() || !found->second.write) return;
-  const Write write = std::move(*found->second.write);
-  found->second.write.reset();
+  Session& session = found->second;
+  const Write write = std::move(*session.write);
+  session.write.reset();
+  if (!session.mustTake()) session.tookAt = now;
   Status status = write.refusal;
   if (status.ok() && computedCrc != sentCrc) {
     ++context_.counters.checksumFailures;
@@ -102,43 +132,58 @@ void Sessions::payloadReceived(ConnectionId id, uint32_t computedCrc, uint32_t s
     ++context_.counters.servedWrites;
     context_.counters.servedWriteBytes += write.bytes;
   }
-  reply(id, write.request, status, 0);
+  reply(id, session, write.request, status, 0);
+  keepToUnsentMax();
 }
 
 void Sessions::read(ConnectionId id, Session& session, const PiecesRequest& request) {
   Use use;
   const Status status = resolve(session, request, use);
-  if (!status.ok()) return reply(id, request.id, status, 0);
+  if (!status.ok()) return reply(id, session, request.id, status, 0);
   const PayloadId payload = context_.newRequest();
   const Use& kept = session.reads.emplace(payload, std::move(use)).first->second;
   ++context_.counters.servedReads;
   context_.counters.servedReadBytes += request.bytes;
-  reply(id, request.id, status, request.bytes);
+  reply(id, session, request.id, status, request.bytes);
   context_.act(SendPayload{id, payload, kept.memory, request.bytes});
 }
 
-void Sessions::notify(ConnectionId id, NotifyRequest request) {
+void Sessions::notify(ConnectionId id, Session& session, NotifyRequest request) {
   if (context_.notifications.size() >= KV_ENGINE_NOTIFIES_MAX) {
-    return reply(id, request.id,
+    return reply(id, session, request.id,
                  {KV_QUEUE_FULL, std::to_string(KV_ENGINE_NOTIFIES_MAX) + " notifications wait for the application"},
                  0);
   }
   ++context_.counters.notifiesReceived;
   context_.notifications.push_back(std::move(request.notification));
-  reply(id, request.id, {}, 0);
+  reply(id, session, request.id, {}, 0);
 }
 
-void Sessions::reply(ConnectionId id, uint64_t request, const Status& status, uint64_t payloadLength) {
-  context_.act(
-      SendFrame{id, replyFrame({request, status.code(), static_cast<uint32_t>(payloadLength), status.text()})});
+void Sessions::reply(ConnectionId id, Session& session, uint64_t request, const Status& status,
+                     uint64_t payloadLength) {
+  send(id, session, replyFrame({request, status.code(), static_cast<uint32_t>(payloadLength), status.text()}));
 }
 
 void Sessions::payloadSent(ConnectionId id, PayloadId payload) {
   if (const auto found = sessions_.find(id); found != sessions_.end()) found->second.reads.erase(payload);
 }
 
-void Sessions::progressed(Time now, ConnectionId id) {
+void Sessions::received(Time now, ConnectionId id) {
   if (const auto found = sessions_.find(id); found != sessions_.end()) found->second.since = now;
+}
+
+void Sessions::sent(Time now, ConnectionId id, uint64_t unsentFrames) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return;
+  found->second.since = found->second.tookAt = now;
+  setUnsent(found->second, unsentFrames);
+}
+
+void Sessions::closed(ConnectionId id) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return;
+  setUnsent(found->second, 0);
+  sessions_.erase(found);
 }
 
 void Sessions::malformed(ConnectionId id, const std::string& what) {
@@ -158,7 +203,7 @@ void Sessions::refuse(ConnectionId id, const wire::Refused& refused) {
 
 void Sessions::end(ConnectionId id, const std::string& reason, bool afterOutput) {
   context_.act(Close{id, reason, afterOutput});
-  sessions_.erase(id);
+  closed(id);
 }
 
 void Sessions::regionsGone(const std::vector<uint64_t>& regions) {
@@ -180,11 +225,13 @@ void Sessions::tick(Time now) {
   std::vector<std::pair<ConnectionId, std::string>> late;
   for (const auto& [id, session] : sessions_) {
     const int64_t quiet = now - session.since;
-    const bool moving = session.write || !session.reads.empty();
     if (!session.welcomed && quiet > static_cast<int64_t>(wire::kHelloTimeoutMs)) {
       late.emplace_back(id, " sent no Hello");
-    } else if (moving && quiet > context_.config.transferTimeoutMs) {
+    } else if (session.write && quiet > context_.config.transferTimeoutMs) {
       late.emplace_back(id, " made no progress for " + std::to_string(context_.config.transferTimeoutMs) + " ms");
+    } else if (session.mustTake() && now - session.tookAt > context_.config.transferTimeoutMs) {
+      late.emplace_back(
+          id, " took nothing of what it asked for in " + std::to_string(context_.config.transferTimeoutMs) + " ms");
     } else if (quiet > 2 * context_.config.idleTimeoutMs) {  // the side that dialled ends idle connections first
       late.emplace_back(id, " was idle");
     }

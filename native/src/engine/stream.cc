@@ -63,7 +63,8 @@ void Stream::addPayload(PayloadId payload, Pieces pieces, uint64_t length) {
 }
 
 bool Stream::outputFull() const {
-  return payloadsUnsent_ >= kRepliesUnsent || queuedBytes_ - out_.sentBytes() >= kUnsentBytesMax;
+  return payloadsUnsent_ >= kRepliesUnsent || queuedBytes_ - out_.sentBytes() >= kUnsentBytesMax ||
+         out_.frameBytes() >= kUnsentBytesMax;  // small frames take more than their bytes
 }
 
 void Stream::flush() {
@@ -79,7 +80,7 @@ void Stream::flush() {
   if (outcome == client::OutQueue::Outcome::Failed) return end("sending failed: " + errorText(errorNumber));
   blocked_ = outcome == client::OutQueue::Outcome::Blocked;
   if (lingering_ && !blocked_) ::shutdown(socket_.get(), SHUT_WR);
-  if (out_.sentBytes() != before) listener_.bytesMoved(id_);
+  if (out_.sentBytes() != before) listener_.bytesSent(id_, out_.frameBytes());
   if (wasFull && !outputFull()) parse();  // what waited in the decoder
   if (!closed_) watch();
 }
@@ -139,7 +140,7 @@ bool Stream::receiveSome() {
   if (lost(received)) return false;
   const auto count = static_cast<size_t>(received);
   if (lingering_) return true;
-  listener_.bytesMoved(id_);
+  listener_.bytesReceived(id_);
   decoder_.received(count);
   parse();
   return count == room.size();
@@ -149,7 +150,7 @@ bool Stream::receiveSome() {
 bool Stream::receivePayload() {
   const ssize_t received = incoming_->receive(socket_.get());
   if (lost(received)) return false;
-  listener_.bytesMoved(id_);
+  listener_.bytesReceived(id_);
   return true;
 }
 

@@ -30,7 +30,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
     virtual void streamEnded(ConnectionId id, const std::string& reason) = 0;
     virtual void streamMalformed(ConnectionId id, const std::string& what) = 0;
     virtual void frameArrived(ConnectionId id, wire::Body body) = 0;
-    virtual void bytesMoved(ConnectionId id) = 0;
+    virtual void bytesReceived(ConnectionId id) = 0;
+    /// `unsentFrames`: memory of the frames that still wait.
+    virtual void bytesSent(ConnectionId id, uint64_t unsentFrames) = 0;
     virtual void payloadSent(ConnectionId id, PayloadId payload) = 0;
     virtual void payloadReceived(ConnectionId id, uint32_t computedCrc, uint32_t sentCrc) = 0;
   };

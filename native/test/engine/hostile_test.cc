@@ -5,40 +5,13 @@
 
 #include "engine/limits.h"
 #include "engine/messages.h"
-#include "engine_fixture.h"
-#include "peer.h"
+#include "hostile_dialer.h"
 
 namespace kvpool::test {
 namespace {
 
 using namespace engine;
 namespace sbe = wire::sbe;
-
-wire::Identity stranger(wire::Role role = wire::Role::Engine) {
-  wire::Identity identity;
-  identity.role = role;
-  identity.incarnation = 99;
-  identity.name = "stranger";
-  identity.product = "0.1.0";
-  return identity;
-}
-
-Peer dial(const TestEngine& engine) {
-  return Peer::tcp(static_cast<uint16_t>(engine.port()));
-}
-
-void sayHello(Peer& peer) {
-  peer.sendFrames([](wire::Bytes& out) { wire::appendHello(out, {stranger(), 0, wire::kMagic}); });
-  const auto welcome = peer.receive();
-  ASSERT_TRUE(welcome.has_value());
-  EXPECT_EQ(wire::readWelcome(*welcome).self.role, wire::Role::Engine);
-}
-
-/// The region of the engine under attack, as it describes it.
-Region onlyRegion(Peer& peer) {
-  peer.send(describeFrame(1));
-  return readRegions(*peer.receive()).regions.at(0);
-}
 
 /// A victim with one page of registered memory in the middle of three.
 struct Victim {
@@ -192,23 +165,6 @@ TEST(HostileDialer, LeavesInTheMiddleOfAPayload) {
     peer.send(wire::Bytes(100, 0));
   }
   victim.expectUnharmed();
-}
-
-TEST(HostileDialer, AsksForeverAndReadsNothing) {
-  Buffer memory(4 << 20);
-  TestEngine engine;
-  ASSERT_EQ(engine.add(memory), KV_OK);
-  Peer peer = dial(engine);
-  sayHello(peer);
-  const Region region = onlyRegion(peer);
-  const auto all = static_cast<uint32_t>(memory.size());
-  // More answers than any socket buffers: the engine stops reading from this peer instead of queueing them.
-  for (uint64_t i = 0; i < 1000; ++i)
-    peer.send(readFrame(i, std::vector<RemotePiece>{{region.id, region.base, all}}));
-  Buffer local = pattern(4096, 1);
-  TestEngine friendly;
-  EXPECT_EQ(friendly.write(engine.address(), local, region.base), KV_OK) << friendly.explain();
-  EXPECT_LE(engine.stats().served_reads, 2 * kRepliesUnsent);
 }
 
 /// Listens as an engine would and answers wrongly.
