@@ -31,10 +31,12 @@ std::string environment(const char* name) {
 }
 
 // UCX, where it is used, would catch the signals that Java lives by, and rewrite functions of libc in order to follow
-// memory that comes and goes; a node's is registered once.
+// memory that comes and goes; a node's is registered once. Its shared memory is of no use here, as it cannot tell that
+// a peer died, and lets a key that a peer sends name memory of this machine.
 void tellUcx() {
   ::setenv("UCX_ERROR_SIGNALS", "", 0);
   ::setenv("UCX_MEM_EVENTS", "n", 0);
+  ::setenv("UCX_TLS", "^sm", 0);
 }
 
 void becomeJava(const std::vector<std::string>& arguments) {

@@ -5,18 +5,45 @@
 
 namespace kvpool::ucx {
 
+namespace {
+
+/// UCX is not told how long an address or a key is, and reads on where it is cut off: these zeros, then, and not what
+/// lies behind it. More than the largest of its fields, one for each of its 64 memory domains.
+constexpr size_t kZerosBehind = 64 * 256;
+
+std::string withZeros(const std::string& bytes) {
+  std::string padded = bytes;
+  padded.resize(bytes.size() + kZerosBehind);
+  return padded;
+}
+
+/// An address begins with the version of its form, and UCX ends the process where it does not know it: it must be the
+/// first, which all know, or ours.
+Status judge(const std::string& ours, const StagingOffer& offer) {
+  constexpr uint8_t kVersionBits = 0x0f;
+  if (offer.worker.empty() || offer.key.empty()) return {KV_IO, "the peer offers memory without an address or a key"};
+  const int version = offer.worker.front() & kVersionBits;
+  if (version == 0 || version == (ours[0] & kVersionBits)) return {};
+  return {KV_IO, "the peer's UCX address has form " + std::to_string(version) + ", which UCX here does not know"};
+}
+
+}  // namespace
+
 Result<std::unique_ptr<RemoteMemory>> RemoteMemory::open(Worker& worker, const StagingOffer& offer) {
+  if (Status judged = judge(worker.address(), offer); !judged.ok()) return judged;
+  const std::string address = withZeros(offer.worker);
+  const std::string key = withZeros(offer.key);
   std::unique_ptr<RemoteMemory> remote(new RemoteMemory(worker, offer));
   EndpointParams params;
   params.fieldMask = kEndpointAddress | kEndpointErrorMode | kEndpointErrorHandler;
-  params.address = reinterpret_cast<const AddressBytes*>(offer.worker.data());
+  params.address = reinterpret_cast<const AddressBytes*>(address.data());
   // Transports that cannot tell that a peer died are left out: what was begun with it would never end.
   params.errorMode = kErrorsOfPeer;
   params.errorHandler = &onError;
   params.errorArgument = remote.get();
   StatusCode code = worker.api().ep_create(worker.handle(), &params, &remote->endpoint_);
   if (code != kOk) return worker.problem("UCX has no transport to the peer that notices its end", code);
-  code = worker.api().ep_rkey_unpack(remote->endpoint_, offer.key.data(), &remote->key_);
+  code = worker.api().ep_rkey_unpack(remote->endpoint_, key.data(), &remote->key_);
   if (code == kOk) return remote;
   remote->close();
   return worker.problem("UCX cannot use the key of the peer's memory", code);

@@ -23,7 +23,8 @@ class RemoteMemory {
     bool good = false;
   };
 
-  /// KV_IO when UCX has no way to such a peer. Whether the peer answers shows with the first read.
+  /// KV_IO when UCX has no way to such a peer, or when the offer cannot be one of UCX's. Whether the peer answers shows
+  /// with the first read. UCX takes what is in the offer on trust: a forged one can still end the process.
   static Result<std::unique_ptr<RemoteMemory>> open(Worker& worker, const StagingOffer& offer);
   /// Only once closed() is true, or the worker is gone.
   ~RemoteMemory();
