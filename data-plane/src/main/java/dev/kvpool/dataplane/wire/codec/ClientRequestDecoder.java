@@ -18,6 +18,8 @@ import dev.kvpool.wire.GrantRequestDecoder;
 import dev.kvpool.wire.LookupRequestDecoder;
 import dev.kvpool.wire.MessageHeaderDecoder;
 import dev.kvpool.wire.PublishRequestDecoder;
+import dev.kvpool.wire.PublishRequestDecoder.ObjectsDecoder;
+import dev.kvpool.wire.PublishRequestDecoder.ObjectsDecoder.ReplicasDecoder;
 import dev.kvpool.wire.PutOutcome;
 import dev.kvpool.wire.RemoveAllRequestDecoder;
 import dev.kvpool.wire.RemoveRequestDecoder;
@@ -42,7 +44,9 @@ final class ClientRequestDecoder {
         long deadlineMs = grant.deadlineMs();
         boolean replace = grant.replace() == Flag.YES;
         List<GrantKey> keys = new ArrayList<>();
-        for (GrantRequestDecoder.KeysDecoder key : grant.keys()) {
+        GrantRequestDecoder.KeysDecoder lines = grant.keys();
+        GroupLines.check(lines.actingBlockLength(), GrantRequestDecoder.KeysDecoder.sbeBlockLength());
+        for (GrantRequestDecoder.KeysDecoder key : lines) {
             long payloadLength = key.payloadLength();
             keys.add(new GrantKey(data.key(key::wrapKey), payloadLength));
         }
@@ -53,7 +57,9 @@ final class ClientRequestDecoder {
         publish.wrapAndApplyHeader(body, 0, header);
         long requestId = publish.requestId();
         List<Put> puts = new ArrayList<>();
-        for (PublishRequestDecoder.ObjectsDecoder object : publish.objects()) {
+        ObjectsDecoder lines = publish.objects();
+        GroupLines.check(lines.actingBlockLength(), ObjectsDecoder.sbeBlockLength());
+        for (ObjectsDecoder object : lines) {
             ObjectId id =
                     new ObjectId(object.objectId().epoch(), object.objectId().counter());
             PutOutcome outcome = object.outcome();
@@ -61,7 +67,9 @@ final class ClientRequestDecoder {
                 throw new IllegalArgumentException("put without an outcome");
             }
             List<Long> incarnations = new ArrayList<>();
-            for (PublishRequestDecoder.ObjectsDecoder.ReplicasDecoder replica : object.replicas()) {
+            ReplicasDecoder replicas = object.replicas();
+            GroupLines.check(replicas.actingBlockLength(), ReplicasDecoder.sbeBlockLength());
+            for (ReplicasDecoder replica : replicas) {
                 incarnations.add(replica.incarnation());
             }
             puts.add(new Put(id, outcome, incarnations, data.key(object::wrapKey)));

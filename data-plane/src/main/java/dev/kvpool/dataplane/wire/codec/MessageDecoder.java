@@ -25,10 +25,19 @@ import org.agrona.concurrent.UnsafeBuffer;
 /** Reads what nodes and clients send to a master. Not thread safe: one per event loop. */
 public final class MessageDecoder {
     private final MessageHeaderDecoder header = new MessageHeaderDecoder();
-    private final UnsafeBuffer body = new UnsafeBuffer(0, 0);
+    private final UnsafeBuffer body;
     private final HandshakeDecoder handshakes = new HandshakeDecoder();
     private final NodeMessageDecoder nodes = new NodeMessageDecoder();
     private final ClientRequestDecoder clients = new ClientRequestDecoder();
+
+    public MessageDecoder() {
+        this(new UnsafeBuffer(0, 0));
+    }
+
+    /** @param view through which every field is read; a test's own may count */
+    MessageDecoder(UnsafeBuffer view) {
+        body = view;
+    }
 
     /**
      * Reads one message.

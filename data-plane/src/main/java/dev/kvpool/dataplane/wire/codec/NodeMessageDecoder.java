@@ -61,7 +61,9 @@ final class NodeMessageDecoder {
         Restored restored = new Restored(info.restored(), info.restoredHash(), info.dropped());
         ActiveVersions active = new ActiveVersions(info.activeWire(), info.activeLayout());
         List<Segment> segments = new ArrayList<>();
-        for (NodeInfoDecoder.SegmentsDecoder segment : info.segments()) {
+        NodeInfoDecoder.SegmentsDecoder lines = info.segments();
+        GroupLines.check(lines.actingBlockLength(), NodeInfoDecoder.SegmentsDecoder.sbeBlockLength());
+        for (NodeInfoDecoder.SegmentsDecoder segment : lines) {
             segments.add(new Segment(segment.segment(), segment.medium(), segment.capacityBytes(), segment.slots()));
         }
         String tcp = data.text(info::wrapTcp);
@@ -90,7 +92,9 @@ final class NodeMessageDecoder {
         records.wrapAndApplyHeader(body, 0, header);
         long sequence = records.sequence();
         List<DirectoryRecord> lines = new ArrayList<>();
-        for (DirectoryRecordsDecoder.RecordsDecoder line : records.records()) {
+        DirectoryRecordsDecoder.RecordsDecoder group = records.records();
+        GroupLines.check(group.actingBlockLength(), DirectoryRecordsDecoder.RecordsDecoder.sbeBlockLength());
+        for (DirectoryRecordsDecoder.RecordsDecoder line : group) {
             if (line.state() == RecordState.NULL_VAL) {
                 throw new IllegalArgumentException("record without a state");
             }
