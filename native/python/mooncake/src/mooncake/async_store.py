@@ -100,6 +100,8 @@ class MooncakeDistributedStoreAsync(MooncakeDistributedStore):
 
     async_get = _in_thread(MooncakeDistributedStore.get)
     async_get_batch = _in_thread(MooncakeDistributedStore.get_batch)
+    async_get_buffer = _in_thread(MooncakeDistributedStore.get_buffer)
+    async_batch_get_buffer = _in_thread(MooncakeDistributedStore.batch_get_buffer)
     async_get_into = _in_thread(MooncakeDistributedStore.get_into)
     async_batch_get_into = _in_thread(MooncakeDistributedStore.batch_get_into)
     async_batch_get_into_multi_buffers = _in_thread(MooncakeDistributedStore.batch_get_into_multi_buffers)

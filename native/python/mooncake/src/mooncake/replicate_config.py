@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How to store an object: ReplicateConfig and its enums."""
 
+import logging
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
@@ -103,3 +104,17 @@ class ReplicateConfig:
             "preferred_nof_segments": self.preferred_nof_segments,
         }
         return [name for name, value in promises.items() if value]
+
+
+class WithoutEffect:
+    """Says once of each field that is set but not acted on."""
+
+    def __init__(self, logger: logging.Logger) -> None:
+        self._logger = logger
+        self._mentioned: set[str] = set()
+
+    def mention(self, config: ReplicateConfig) -> None:
+        for name in config.without_effect():
+            if name not in self._mentioned:
+                self._mentioned.add(name)
+                self._logger.warning("put: ReplicateConfig.%s is accepted but has no effect in this version", name)

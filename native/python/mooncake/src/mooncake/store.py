@@ -15,17 +15,25 @@ from typing import TYPE_CHECKING, Any
 
 from kvpool import KvpoolError
 from mooncake.agent_settings import read_agent_settings
+from mooncake.buffer_handle import BufferHandle
 from mooncake.calls import Calls, first_failure
 from mooncake.error_code import ErrorCode, code_of
 from mooncake.parts import joined
 from mooncake.pool import Pool
-from mooncake.replicate_config import ObjectDataType, ReplicateConfig, SoftPinAction
+from mooncake.replicate_config import ObjectDataType, ReplicateConfig, SoftPinAction, WithoutEffect
 from mooncake.settings import AgentSettings, BadSettings, Settings, read_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["ErrorCode", "MooncakeDistributedStore", "ObjectDataType", "ReplicateConfig", "SoftPinAction"]
+__all__ = [
+    "BufferHandle",
+    "ErrorCode",
+    "MooncakeDistributedStore",
+    "ObjectDataType",
+    "ReplicateConfig",
+    "SoftPinAction",
+]
 
 _logger = logging.getLogger("mooncake.store")
 
@@ -50,7 +58,7 @@ class MooncakeDistributedStore:
         self._calls = Calls(_logger)
         self._setup_lock = threading.Lock()
         self._pool: Pool | None = None
-        self._mentioned: set[str] = set()
+        self._without_effect = WithoutEffect(_logger)
 
     # ---- life
 
@@ -268,18 +276,15 @@ class MooncakeDistributedStore:
 
     def get_batch(self, keys: Sequence[str]) -> list[bytes]:
         """get() for many keys, in order. [] before setup()."""
-        if self._pool is None:
-            self._calls.once(None, "get", lambda pool: None)
-            return []
-        found: list[bytes] = []
+        return [value or b"" for value in self._values("get", keys)]
 
-        def read(pool: Pool) -> Sequence[int]:
-            answers = pool.client.get_batch(keys)
-            found.extend(answer if isinstance(answer, bytes) else b"" for answer in answers)
-            return [0 if isinstance(answer, bytes) else answer for answer in answers]
+    def get_buffer(self, key: str) -> BufferHandle | None:
+        """The value in memory of its own; None when there is none or it cannot be read (the log tells the two apart)."""
+        return next(iter(self.batch_get_buffer([key])), None)
 
-        self._for_each("get", keys, read)
-        return found or [b""] * len(keys)
+    def batch_get_buffer(self, keys: Sequence[str]) -> list[BufferHandle | None]:
+        """get_buffer() for many keys, in order. [] before setup()."""
+        return [None if value is None else BufferHandle(value) for value in self._values("get_buffer", keys)]
 
     def get_into(self, key: str, buffer_ptr: int, size: int) -> int:
         """Reads into registered memory. Bytes read, or negative; -600 also when `size` is too small."""
@@ -337,6 +342,20 @@ class MooncakeDistributedStore:
 
     # ---- inside
 
+    def _values(self, method: str, keys: Sequence[str]) -> list[bytes | None]:
+        if self._pool is None:
+            self._calls.once(None, method, lambda pool: None)
+            return []
+        found: list[bytes | None] = []
+
+        def read(pool: Pool) -> Sequence[int]:
+            answers = pool.client.get_batch(keys)
+            found.extend(answer if isinstance(answer, bytes) else None for answer in answers)
+            return [0 if isinstance(answer, bytes) else answer for answer in answers]
+
+        self._for_each(method, keys, read)
+        return found or [None] * len(keys)
+
     def _put_values(
         self, method: str, keys: Sequence[str], values: Sequence[Buffer], config: ReplicateConfig | None, upsert: bool
     ) -> list[int]:
@@ -370,18 +389,11 @@ class MooncakeDistributedStore:
         except ValueError as problem:
             _logger.error("%s: %s", method, problem)
             return [_INVALID_PARAMS] * len(keys)
-        self._mention_without_effect(config)
+        if config is not _DEFAULT_CONFIG:
+            self._without_effect.mention(config)
         return self._for_each(
             method, keys, lambda pool: send(pool, {**how, "preferred_node": pool.node_for(config.preferred())})
         )
 
     def _for_each(self, method: str, keys: Sequence[str], call: Callable[[Pool], Sequence[int]]) -> list[int]:
         return self._calls.for_each(self._pool, method, keys, call)
-
-    def _mention_without_effect(self, config: ReplicateConfig) -> None:
-        if config is _DEFAULT_CONFIG:
-            return
-        for name in config.without_effect():
-            if name not in self._mentioned:
-                self._mentioned.add(name)
-                _logger.warning("put: ReplicateConfig.%s is accepted but has no effect in this version", name)
