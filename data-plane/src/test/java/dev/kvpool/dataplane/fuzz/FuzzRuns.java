@@ -14,7 +14,7 @@ import java.util.SplittableRandom;
  * {@code -Dkvpool.fuzz.runs=N} runs more of them.
  */
 public final class FuzzRuns {
-    private static final int RUNS = Integer.getInteger("kvpool.fuzz.runs", 50_000);
+    private static final int RUNS = Integer.getInteger("kvpool.fuzz.runs", 20_000);
     private static final Long ONE_SEED = Long.getLong("kvpool.fuzz.seed");
 
     /** An exception with its stack, and what a reader needs whatever it reads. */
