@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
@@ -26,9 +27,9 @@ final class ApiContact {
         this.clock = clock;
     }
 
-    /** Since when the pool was seen; asks the API server where it matters, which is while the pool is upgraded. */
+    /** Since when the pool was seen; asks the API server where it matters, which is while something of the pool waits for time to pass. */
     Instant since(KvCachePool pool, KubernetesClient client, Instant now) {
-        boolean matters = pool.getStatus() != null && pool.getStatus().roll() != null;
+        boolean matters = pool.getStatus() != null && isTimed(pool.getStatus());
         if (matters && !answersPromptly(pool, client)) {
             since.set(null);
         } else if (matters) {
@@ -36,6 +37,12 @@ final class ApiContact {
         }
         Instant known = since.get();
         return known == null ? now : known;
+    }
+
+    /** Steps of an upgrade have their time, and so have versions that the pool is about to go over to. */
+    private static boolean isTimed(KvCachePoolStatus status) {
+        return status.roll() != null
+                || (status.version() != null && status.version().pending() != null);
     }
 
     /** Any object that the operator may read would do; this one each pool has. */
