@@ -7,6 +7,7 @@ import dev.kvpool.e2e.cluster.Cluster;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The operator, installed by Helm into the cluster of the run. */
 public final class Operator {
@@ -31,12 +32,16 @@ public final class Operator {
     }
 
     /**
-     * Installs it, or brings it to these values of the chart and else to the chart's own.
+     * Installs it, or brings it to these values of the chart and else to the chart's own. There is one of it unless they say so: scenarios
+     * kill it to see what nobody does meanwhile.
      *
-     * @param values {@code name=value}
+     * @param values {@code name=value}; the last one of a name counts
      */
     public void install(String... values) {
-        helm.install(RELEASE, NAMESPACE, values);
+        helm.install(
+                RELEASE,
+                NAMESPACE,
+                Stream.concat(Stream.of("replicas=1"), Stream.of(values)).toArray(String[]::new));
     }
 
     public void uninstall() {
