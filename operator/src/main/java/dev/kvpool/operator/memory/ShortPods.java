@@ -10,6 +10,9 @@ import com.fasterxml.jackson.databind.deser.BeanDeserializerModifier;
 import com.fasterxml.jackson.databind.deser.std.DelegatingDeserializer;
 import com.fasterxml.jackson.databind.module.SimpleModule;
 import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerState;
+import io.fabric8.kubernetes.api.model.ContainerStateBuilder;
+import io.fabric8.kubernetes.api.model.ContainerStateTerminated;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodSpec;
@@ -40,6 +43,11 @@ public final class ShortPods extends BeanDeserializerModifier {
 
     private static final class Shortening extends DelegatingDeserializer {
         private static final long serialVersionUID = 1L;
+
+        /** Of a container that has ended before, one for all. */
+        private static final ContainerState ENDED = new ContainerStateBuilder()
+                .withTerminated(new ContainerStateTerminated())
+                .build();
 
         Shortening(JsonDeserializer<?> whole) {
             super(whole);
@@ -86,7 +94,13 @@ public final class ShortPods extends BeanDeserializerModifier {
             status.setName(whole.getName());
             status.setRestartCount(whole.getRestartCount());
             status.setState(whole.getState());
+            status.setLastState(hasEnded(whole.getLastState()) ? ENDED : null);
             return status;
+        }
+
+        /** How it ended nobody asks. */
+        private static boolean hasEnded(ContainerState last) {
+            return last != null && last.getTerminated() != null;
         }
 
         /** Of the pod in a bookmark of a watch, which says no more than its version, the API server sends null for lists. */

@@ -144,12 +144,18 @@ public record ObservedPod(
         return status.getContainerStatuses().stream().anyMatch(ObservedPod::hasRun);
     }
 
+    /**
+     * A container that is to be started anew with another image counts no restart before it is: while that image cannot be pulled it
+     * waits like one that never ran, and only its last state says that it did.
+     */
     private static boolean hasRun(ContainerStatus container) {
         if (container.getRestartCount() != null && container.getRestartCount() > 0) {
             return true;
         }
         var state = container.getState();
-        return state != null && (state.getRunning() != null || state.getTerminated() != null);
+        var last = container.getLastState();
+        return (state != null && (state.getRunning() != null || state.getTerminated() != null))
+                || (last != null && last.getTerminated() != null);
     }
 
     private static boolean conditionIs(PodStatus status, String type, String value) {

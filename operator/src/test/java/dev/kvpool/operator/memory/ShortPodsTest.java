@@ -33,7 +33,10 @@ class ShortPodsTest {
             {"containerStatuses": [{"name": "master", "restartCount": 0,
               "state": {"waiting": {"reason": "ImagePullBackOff", "message": "not found"}}}]}""", """
             {"containerStatuses": [{"name": "master", "restartCount": 1,
-              "state": {"terminated": {"exitCode": 137, "message": "killed"}}}]}""");
+              "state": {"terminated": {"exitCode": 137, "message": "killed"}}}]}""", """
+            {"containerStatuses": [{"name": "master", "restartCount": 0,
+              "state": {"waiting": {"reason": "ErrImagePull", "message": "not found"}},
+              "lastState": {"terminated": {"exitCode": 0, "reason": "Completed", "message": "told to end"}}}]}""");
 
     private final KubernetesSerialization whole = new KubernetesSerialization();
     private final KubernetesSerialization brief = new KubernetesSerialization(
