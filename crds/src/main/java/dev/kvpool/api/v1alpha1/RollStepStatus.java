@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Required;
@@ -37,5 +38,64 @@ public record RollStepStatus(
         @JsonPropertyDescription("Order-free hash of the ids of those objects.") @Size(max = 16)
         String idsHash,
 
-        @JsonPropertyDescription("Epoch of the leadership that is handed over.")
-        Long epoch) {}
+        @JsonPropertyDescription(
+                "Epoch of the leadership that is handed over, or of the leader that is told that the storage node takes part again.")
+        Long epoch,
+
+        @JsonPropertyDescription(
+                "What its container ran then, as the kubelet names it. Empty when nothing had run there.")
+        @Size(max = 512)
+        String image,
+
+        @JsonPropertyDescription(
+                "True when the node of the cluster was lost meanwhile, so that the storage node takes part again, and goes over when it"
+                        + " is back.")
+        Boolean leftOut) {
+
+    private static final int IMAGE_LENGTH_MAX = 512;
+
+    public RollStepStatus {
+        image = image != null && image.length() > IMAGE_LENGTH_MAX ? image.substring(0, IMAGE_LENGTH_MAX) : image;
+    }
+
+    /** The same step, begun anew at another time. */
+    public RollStepStatus from(String now) {
+        return new RollStepStatus(
+                pod, node, kind, now, uid, restarts, incarnation, objects, idsHash, epoch, image, leftOut);
+    }
+
+    /** The same step, from now on about what the leader of that epoch is told; of none for null. */
+    public RollStepStatus told(Long byEpoch, String now) {
+        return new RollStepStatus(
+                pod, node, kind, now, uid, restarts, incarnation, objects, idsHash, byEpoch, image, leftOut);
+    }
+
+    /** The same step, about another pod in the place of the one it began with. */
+    public RollStepStatus about(String otherPod, String otherUid, int itsRestarts, String itsImage) {
+        return new RollStepStatus(
+                otherPod,
+                node,
+                kind,
+                since,
+                otherUid,
+                itsRestarts,
+                incarnation,
+                objects,
+                idsHash,
+                epoch,
+                itsImage,
+                leftOut);
+    }
+
+    /** The same step, given up from now on. */
+    public RollStepStatus givenUp(String now) {
+        return new RollStepStatus(
+                pod, node, kind, now, uid, restarts, incarnation, objects, idsHash, epoch, image, true);
+    }
+
+    /** Whether it was given up, as its node of the cluster was lost. */
+    @JsonIgnore
+    public boolean isGivenUp() {
+        return Boolean.TRUE.equals(leftOut);
+    }
+}

@@ -70,6 +70,7 @@ public final class ShortPods extends BeanDeserializerModifier {
         private static PodSpec shortened(PodSpec whole) {
             PodSpec spec = new PodSpec();
             spec.setNodeName(whole.getNodeName());
+            spec.setImagePullSecrets(each(whole.getImagePullSecrets(), secret -> secret));
             spec.setContainers(each(whole.getContainers(), Shortening::shortened));
             return spec;
         }
@@ -92,6 +93,7 @@ public final class ShortPods extends BeanDeserializerModifier {
         private static ContainerStatus shortened(ContainerStatus whole) {
             ContainerStatus status = new ContainerStatus();
             status.setName(whole.getName());
+            status.setImageID(whole.getImageID());
             status.setRestartCount(whole.getRestartCount());
             status.setState(whole.getState());
             status.setLastState(hasEnded(whole.getLastState()) ? ENDED : null);

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool;
 
 import io.fabric8.kubernetes.api.model.ContainerStatus;
+import io.fabric8.kubernetes.api.model.LocalObjectReference;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodCondition;
 import io.fabric8.kubernetes.api.model.PodStatus;
@@ -32,6 +33,8 @@ import java.util.Optional;
  * @param restarts how often its container was started anew
  * @param ended how its container ended; empty while it runs or waits
  * @param runningSince since when its container runs, to the second; empty while it does not
+ * @param running the image its container runs or ran last, as the kubelet names it; empty while none has run
+ * @param pullSecrets Secrets with which its images are pulled
  */
 public record ObservedPod(
         String name,
@@ -51,7 +54,16 @@ public record ObservedPod(
         String image,
         int restarts,
         Optional<Ended> ended,
-        Optional<Instant> runningSince) {
+        Optional<Instant> runningSince,
+        String running,
+        List<String> pullSecrets) {
+
+    /** How the trouble of a pod begins for which there is no node. */
+    private static final String NO_NODE = "cannot be scheduled: ";
+
+    public ObservedPod {
+        pullSecrets = List.copyOf(pullSecrets);
+    }
 
     /**
      * How its container ended.
@@ -86,12 +98,19 @@ public record ObservedPod(
                         .mapToInt(container -> Objects.requireNonNullElse(container.getRestartCount(), 0))
                         .sum(),
                 ended(status),
-                runningSince(status));
+                runningSince(status),
+                running(status),
+                pullSecrets(pod));
     }
 
     /** True when it is being deleted. */
     public boolean leaving() {
         return goneBy.isPresent();
+    }
+
+    /** True when Kubernetes has found no node for it. */
+    boolean isWithoutNode() {
+        return node.isEmpty() && trouble.startsWith(NO_NODE);
     }
 
     /** Id of the storage node in it. */
@@ -114,6 +133,23 @@ public record ObservedPod(
         return pod.getSpec() == null || pod.getSpec().getContainers().isEmpty()
                 ? ""
                 : pod.getSpec().getContainers().getFirst().getImage();
+    }
+
+    private static List<String> pullSecrets(Pod pod) {
+        return pod.getSpec() == null
+                ? List.of()
+                : pod.getSpec().getImagePullSecrets().stream()
+                        .map(LocalObjectReference::getName)
+                        .toList();
+    }
+
+    /** An id, since a name may have been given to another image meanwhile, or be written in another way than in the spec. */
+    private static String running(PodStatus status) {
+        return status.getContainerStatuses().stream()
+                .map(ContainerStatus::getImageID)
+                .filter(image -> image != null && !image.isEmpty())
+                .findFirst()
+                .orElse("");
     }
 
     private static Optional<Ended> ended(PodStatus status) {
@@ -174,7 +210,7 @@ public record ObservedPod(
         }
         Optional<PodCondition> scheduled = condition(status, "PodScheduled").filter(c -> "False".equals(c.getStatus()));
         if (scheduled.isPresent()) {
-            return "cannot be scheduled: " + scheduled.get().getMessage();
+            return NO_NODE + scheduled.get().getMessage();
         }
         List<ContainerStatus> containers = status.getContainerStatuses();
         for (ContainerStatus container : containers) {

@@ -9,6 +9,8 @@ import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.roll.Instance;
 import dev.kvpool.operator.pool.roll.PreflightSeen;
 import dev.kvpool.operator.pool.roll.RollView;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.util.Comparator;
@@ -42,6 +44,7 @@ final class RollViews {
                 seen.reports(),
                 seen.leaderReport(),
                 emptiedFirst,
+                PullSecrets.lacking(seen, wanted),
                 preflight(seen),
                 machines(seen),
                 ObservedPull.jobs(seen).stream()
@@ -76,20 +79,42 @@ final class RollViews {
     }
 
     private static List<Instance> instances(PoolObservation seen, String role) {
+        Set<String> lost = seen.nodes().stream()
+                .filter(node -> !node.ready())
+                .map(ObservedNode::name)
+                .collect(Collectors.toSet());
         return seen.pods(role).stream()
                 .map(pod -> new Instance(
                         pod.name(),
                         pod.uid(),
                         role.equals(PoolLabels.ROLE_STORAGE) ? pod.nodeId() : pod.name(),
                         pod.image(),
+                        pod.running(),
                         pod.restarts(),
                         pod.started(),
                         pod.ready() || pod.runningSince().isPresent(),
                         pod.ready(),
                         pod.leaving(),
+                        where(pod, lost),
+                        outlivesPods(pod, seen),
                         pod.trouble()))
                 .sorted(Comparator.comparing(Instance::id))
                 .toList();
+    }
+
+    private static Instance.Where where(ObservedPod pod, Set<String> lost) {
+        if (lost.contains(pod.node())) {
+            return Instance.Where.ON_LOST_NODE;
+        }
+        return pod.isWithoutNode() ? Instance.Where.WITHOUT_NODE : Instance.Where.PLACED;
+    }
+
+    private static boolean outlivesPods(ObservedPod pod, PoolObservation seen) {
+        Class<? extends HasMetadata> kind = pod.perNode() ? DaemonSet.class : StatefulSet.class;
+        return pod.role().equals(PoolLabels.ROLE_STORAGE)
+                && seen.storageWorkloads(kind).stream()
+                        .filter(workload -> PoolObservation.setName(workload).equals(pod.set()))
+                        .anyMatch(StoragePlan::outlivesPods);
     }
 
     private static Set<String> answering(PoolObservation seen) {

@@ -135,9 +135,9 @@ final class UpgradedPool {
     private void status(String pod, boolean ready, int restarts) {
         patchStatus(pod, """
                 {"status": {"conditions": [{"type": "Ready", "status": "%s"}],
-                  "containerStatuses": [{"name": "c", "ready": %s, "restartCount": %d, "image": "i", "imageID": "i",
+                  "containerStatuses": [{"name": "c", "ready": %s, "restartCount": %d, "image": "i", "imageID": "%s",
                     "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}]}}
-                """.formatted(ready ? "True" : "False", ready, restarts));
+                """.formatted(ready ? "True" : "False", ready, restarts, running.get(pod)));
     }
 
     private void patchStatus(String pod, String patch) {

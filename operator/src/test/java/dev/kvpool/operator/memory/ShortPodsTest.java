@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** A pod says the same to the operator however it was read, and is much smaller. */
 class ShortPodsTest {
     private static final String TEMPLATE = """
-            {"nodeName": "node-1", "serviceAccountName": "demo-master", "terminationGracePeriodSeconds": 60,
+            {"nodeName": "node-1", "imagePullSecrets": [{"name": "pull"}], "serviceAccountName": "demo-master", "terminationGracePeriodSeconds": 60,
               "containers": [{"name": "master", "image": "kvpool:1", "args": ["master", "--port=50051", "--admin-port=9003"],
                 "env": [{"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}],
                 "livenessProbe": {"httpGet": {"path": "/live", "port": 9003}}}, {"name": "side", "image": "side:1"}],
@@ -56,6 +56,8 @@ class ShortPodsTest {
         assertThat(ObservedPod.of(brief.unmarshal(pod(STATUSES.get(1)), Pod.class)))
                 .matches(seen -> seen.ready() && seen.started() && seen.leaderLabel() && seen.perNode())
                 .matches(seen -> seen.restarts() == 3 && seen.image().equals("kvpool:1"))
+                .matches(seen ->
+                        seen.running().equals("sha256:0") && seen.pullSecrets().equals(List.of("pull")))
                 .matches(seen -> seen.ip().equals("10.0.0.7") && seen.node().equals("node-1"));
     }
 

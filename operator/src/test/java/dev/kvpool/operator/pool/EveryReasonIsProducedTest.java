@@ -283,7 +283,18 @@ class EveryReasonIsProducedTest {
 
     private static RollStepStatus step() {
         return new RollStepStatus(
-                "demo-a-0", null, RollStepKind.RESTART, PoolSketch.NOON.toString(), "uid", 0, null, null, null, null);
+                "demo-a-0",
+                null,
+                RollStepKind.RESTART,
+                PoolSketch.NOON.toString(),
+                "uid",
+                0,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null);
     }
 
     private static DrainStatus drain(DrainPhase phase, int minutesAgo) {

@@ -321,7 +321,18 @@ class PoolPlannerTest {
 
         String since = PoolSketch.NOON.toString();
         RollStepStatus step = new RollStepStatus(
-                "demo-a-0", "demo-a-0", RollStepKind.RESTART, since, "uid-demo-a-0", 0, null, null, null, null);
+                "demo-a-0",
+                "demo-a-0",
+                RollStepKind.RESTART,
+                since,
+                "uid-demo-a-0",
+                0,
+                null,
+                null,
+                null,
+                null,
+                null,
+                null);
         RollStatus roll = PoolSketch.asking("new:2", PoolSketch.IMAGE)
                 .roll()
                 .in(RollPhase.ROLLING, since, null)

@@ -193,26 +193,7 @@ final class PoolSketch {
     }
 
     static ObservedPod perNodePod(String set, String node, boolean started, String settings) {
-        String name = "demo-" + set + "-" + node;
-        return new ObservedPod(
-                name,
-                "uid-" + name,
-                PoolLabels.ROLE_STORAGE,
-                set,
-                "10.0.0.1",
-                started,
-                started,
-                false,
-                false,
-                Optional.empty(),
-                node,
-                true,
-                settings,
-                "",
-                IMAGE,
-                0,
-                Optional.empty(),
-                started ? Optional.of(NOON.minusSeconds(60)) : Optional.empty());
+        return pod("demo-" + set + "-" + node, PoolLabels.ROLE_STORAGE, set, started, node, true, settings);
     }
 
     /** What the pool's namespace enforces. */
@@ -238,16 +219,16 @@ final class PoolSketch {
     }
 
     static ObservedPod pod(String name, String role, String set, boolean started, String settings) {
-        return pod(name, role, set, started, "worker", settings);
+        return pod(name, role, set, started, "worker", false, settings);
     }
 
     /** A running storage pod of a set with replicas, on a node of the cluster. */
     static ObservedPod podOn(String node, String name, String set) {
-        return pod(name, PoolLabels.ROLE_STORAGE, set, true, node, "new");
+        return pod(name, PoolLabels.ROLE_STORAGE, set, true, node, false, "new");
     }
 
     private static ObservedPod pod(
-            String name, String role, String set, boolean started, String node, String settings) {
+            String name, String role, String set, boolean started, String node, boolean perNode, String settings) {
         return new ObservedPod(
                 name,
                 "uid-" + name,
@@ -260,13 +241,15 @@ final class PoolSketch {
                 false,
                 Optional.empty(),
                 node,
-                false,
+                perNode,
                 settings,
                 "",
                 IMAGE,
                 0,
                 Optional.empty(),
-                started ? Optional.of(NOON.minusSeconds(60)) : Optional.empty());
+                started ? Optional.of(NOON.minusSeconds(60)) : Optional.empty(),
+                started ? IMAGE : "",
+                List.of());
     }
 
     /** The same pod, on its way up or broken. */
@@ -314,7 +297,9 @@ final class PoolSketch {
                 image,
                 restarts,
                 ended,
-                runningSince);
+                runningSince,
+                pod.running(),
+                pod.pullSecrets());
     }
 
     static PoolReport leader(List<PoolReport.Node> nodes) {

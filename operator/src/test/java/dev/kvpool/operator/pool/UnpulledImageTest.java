@@ -16,7 +16,8 @@ import org.junit.jupiter.api.Test;
 /** A storage pod whose container waits for an image that cannot be pulled, in the place of one that has ended: its memory is full. */
 class UnpulledImageTest {
     private static final String TWO_NODES = "{storage: [{name: a, capacity: 1Gi, replicas: 2}]}";
-    private static final String ENDED = ", \"lastState\": {\"terminated\": {\"exitCode\": 0, \"reason\": \"Completed\"}}";
+    private static final String ENDED =
+            ", \"lastState\": {\"terminated\": {\"exitCode\": 0, \"reason\": \"Completed\"}}";
     private static final PoolReport LAST_ONE_AWAY = PoolSketch.leader(List.of(
             PoolSketch.node("demo-a-0", "ready", "", 1L << 30, 7),
             PoolSketch.node("demo-a-1", "away", "", 1L << 30, 7)));
@@ -58,8 +59,9 @@ class UnpulledImageTest {
 
     @Test
     void itIsNoPodThatMayBeEvictedAtOnce() {
-        PoolSketch sketch =
-                onTwo(pod("demo-a-1", "new", ENDED)).masters(2, 1, LAST_ONE_AWAY).cordoned("n1");
+        PoolSketch sketch = onTwo(pod("demo-a-1", "new", ENDED))
+                .masters(2, 1, LAST_ONE_AWAY)
+                .cordoned("n1");
 
         assertThat(Cordons.join(List.of(), sketch.observation()))
                 .extracting(Departure::node, Departure::holdsBytes)
@@ -68,21 +70,20 @@ class UnpulledImageTest {
     }
 
     private static PoolSketch onTwo(ObservedPod second) {
-        return new PoolSketch(TWO_NODES)
-                .set("a", 2)
-                .node("worker", Map.of())
-                .pod(second);
+        return new PoolSketch(TWO_NODES).set("a", 2).node("worker", Map.of()).pod(second);
     }
 
     /** As its kubelet reports it. */
     private static ObservedPod pod(String name, String settings, String rest) {
-        return ObservedPod.of(
-                new KubernetesSerialization().unmarshal("""
+        return ObservedPod.of(new KubernetesSerialization()
+                .unmarshal(
+                        """
                 {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "%s", "uid": "uid-%s",
                   "labels": {"%s": "storage", "%s": "a"}, "annotations": {"%s": "%s"}},
                   "spec": {"nodeName": "n1", "containers": [{"name": "node", "image": "registry.example/none:1"}]},
                   "status": {"podIP": "10.0.0.7", "containerStatuses": [{"name": "node", "restartCount": 0,
                     "state": {"waiting": {"reason": "ErrImagePull", "message": "not found"}}%s}]}}
-                """.formatted(name, name, PoolLabels.ROLE, PoolLabels.SET, PoolLabels.SETTINGS, settings, rest), Pod.class));
+                """.formatted(name, name, PoolLabels.ROLE, PoolLabels.SET, PoolLabels.SETTINGS, settings, rest),
+                        Pod.class));
     }
 }

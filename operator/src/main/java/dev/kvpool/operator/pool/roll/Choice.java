@@ -7,25 +7,26 @@ import dev.kvpool.operator.master.PoolReport;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /** Which steps are begun next, if any. */
 final class Choice {
     private final RollView view;
-    private final Target target;
+    private final Behind behind;
     private final boolean drained;
+    private final List<RollStepStatus> underWay;
+    private final Health health;
 
-    /** Storage nodes that are to run the target, the first by name left out when the spec wants some kept. */
-    private final List<Instance> storage;
-
-    private final int kept;
-
-    Choice(RollView view, Target target, int keep, boolean drained) {
+    /**
+     * @param drained whether a storage node is emptied before
+     * @param back whether the pool goes back
+     * @param underWay steps that go on
+     */
+    Choice(RollView view, Behind behind, boolean drained, boolean back, List<RollStepStatus> underWay) {
         this.view = view;
-        this.target = target;
+        this.behind = behind;
         this.drained = drained;
-        this.kept = Math.min(keep, view.storage().size());
-        this.storage = view.storage().subList(kept, view.storage().size());
+        this.underWay = List.copyOf(underWay);
+        this.health = new Health(view, underWay, back);
     }
 
     /**
@@ -39,45 +40,29 @@ final class Choice {
         }
     }
 
-    /** Everything that is still to be brought to the target. */
-    List<Instance> pending() {
-        return Stream.concat(
-                        view.masters().stream().filter(master -> !master.runs(target.masters())),
-                        storage.stream().filter(node -> !node.runs(target.storage())))
-                .toList();
-    }
-
-    /** Whether the upgrade cannot be finished, because the spec wants some storage nodes kept. */
-    boolean keepsSome() {
-        return view.storage().subList(0, kept).stream().anyMatch(node -> !node.runs(target.storage()));
-    }
-
-    String kept() {
-        return "The first %d storage nodes keep the version they run: spec.upgrade.partition is %d."
-                .formatted(kept, kept);
-    }
-
-    Next next(List<RollStepStatus> underWay) {
-        Optional<Instance> broken = pending().stream()
-                .filter(instance -> !instance.ready() && !isUnderWay(instance, underWay))
+    Next next() {
+        Optional<Instance> broken = behind.steppable().stream()
+                .filter(instance -> !instance.ready() && !health.isUnderWay(instance))
                 .findFirst();
         if (broken.isPresent() && underWay.size() < view.options().maxUnavailable()) {
-            return begin(broken.get(), RollStepKind.RESTART);
+            return begin(
+                    broken.get(),
+                    drained && behind.isMadeAnew(broken.get()) ? RollStepKind.REPLACE : RollStepKind.RESTART);
         }
-        Optional<String> trouble = trouble(underWay);
+        Optional<String> trouble = trouble();
         if (trouble.isPresent()) {
             return Next.waitFor(trouble.get());
         }
         if (underWay.stream().anyMatch(step -> view.isMaster(step.pod()))) {
             return Next.waitFor("one master at a time, and none beside a storage node");
         }
-        List<Instance> masters = view.masters().stream()
-                .filter(master -> !master.runs(target.masters()))
+        List<Instance> masters = behind.steppable().stream()
+                .filter(instance -> view.isMaster(instance.pod()))
                 .toList();
         if (!masters.isEmpty()) {
             return underWay.isEmpty() ? master(masters) : Next.waitFor("storage nodes that are under way come first");
         }
-        return storage(underWay);
+        return storage();
     }
 
     private Next master(List<Instance> pending) {
@@ -94,24 +79,26 @@ final class Choice {
         return begin(pending.getFirst(), alone ? RollStepKind.RESTART : RollStepKind.HAND_OVER);
     }
 
-    private Next storage(List<RollStepStatus> underWay) {
-        int room = view.options().maxUnavailable() - underWay.size();
+    private Next storage() {
+        List<Instance> away = health.storage();
+        int room = view.options().maxUnavailable() - underWay.size() - away.size();
         if (drained) {
-            room = Math.min(room, roomToEmpty(underWay));
+            room = Math.min(room, roomToEmpty());
         }
-        List<RollStepStatus> steps = storage.reversed().stream()
-                .filter(node -> !node.runs(target.storage()) && !isUnderWay(node, underWay))
+        List<RollStepStatus> steps = behind.steppable().reversed().stream()
+                .filter(node -> health.serves(node) && !health.isUnderWay(node))
                 .limit(Math.max(0, room))
                 .map(node -> Steps.begin(view, node, drained ? RollStepKind.DRAIN : RollStepKind.RESTART))
                 .toList();
-        return new Next(steps, "the budget of spec.upgrade.maxUnavailable");
+        return new Next(
+                steps, away.isEmpty() ? "the budget of spec.upgrade.maxUnavailable" : isNotReady(away.getFirst()));
     }
 
     /**
      * How many more storage nodes can be emptied: at least as many others stay ready to take what they hold, else nothing could be
      * moved, and nothing new be put anywhere. The only one there is can be tried alone.
      */
-    private int roomToEmpty(List<RollStepStatus> underWay) {
+    private int roomToEmpty() {
         if (underWay.isEmpty() && view.storage().size() == 1) {
             return 1;
         }
@@ -119,7 +106,7 @@ final class Choice {
                 .filter(step -> step.kind() == RollStepKind.DRAIN)
                 .count();
         int takers = (int) view.storage().stream()
-                .filter(node -> !isUnderWay(node, underWay))
+                .filter(node -> !health.isUnderWay(node))
                 .filter(node -> view.node(node).filter(PoolReport.Node::ready).isPresent())
                 .count();
         return (takers - emptied) / 2;
@@ -129,8 +116,8 @@ final class Choice {
         return new Next(List.of(Steps.begin(view, instance, kind)), "");
     }
 
-    /** What is not well, other than what steps are about: then nothing more is taken away. */
-    private Optional<String> trouble(List<RollStepStatus> underWay) {
+    /** Why nothing more is taken away. */
+    private Optional<String> trouble() {
         if (view.leader().isEmpty()) {
             return Optional.of("no master leads and serves");
         }
@@ -138,34 +125,22 @@ final class Choice {
             return Optional.of("storage node %s is emptied first, as its node of the cluster is cordoned"
                     .formatted(view.emptiedFirst().getFirst()));
         }
-        for (Instance master : view.masters()) {
-            boolean well =
-                    master.ready() && !master.leaving() && view.answering().contains(master.pod());
-            if (!well && !isUnderWay(master, underWay)) {
-                return Optional.of("master " + master.pod() + " is not ready" + because(master.trouble()));
-            }
+        Optional<String> master = health.master();
+        if (master.isPresent()) {
+            return master;
         }
-        for (Instance node : view.storage()) {
-            Optional<PoolReport.Node> seen = view.node(node);
-            boolean well = node.ready()
-                    && !node.leaving()
-                    && seen.filter(PoolReport.Node::ready).isPresent();
-            if (!well && !isUnderWay(node, underWay)) {
-                String why = node.trouble().isEmpty()
-                        ? seen.map(it -> it.state() + (it.reason().isEmpty() ? "" : ", " + it.reason()))
-                                .orElse("unknown to the leader")
-                        : node.trouble();
-                return Optional.of("storage node " + node.id() + " is not ready" + because(why));
-            }
-        }
-        return Optional.empty();
+        List<Instance> away = health.storage();
+        int most = view.options().maxUnavailable();
+        return away.size() < most
+                ? Optional.empty()
+                : Optional.of(isNotReady(away.getFirst())
+                        + (away.getFirst().isGone()
+                                ? "; with spec.upgrade.maxUnavailable above %d others go over meanwhile"
+                                        .formatted(away.size())
+                                : ""));
     }
 
-    private static String because(String why) {
-        return why.isEmpty() ? "" : " (" + why + ")";
-    }
-
-    private static boolean isUnderWay(Instance instance, List<RollStepStatus> underWay) {
-        return underWay.stream().anyMatch(instance::isSubjectOf);
+    private String isNotReady(Instance node) {
+        return health.isNotReady(node) + behind.wayOut(node);
     }
 }

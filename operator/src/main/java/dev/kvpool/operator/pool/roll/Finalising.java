@@ -8,6 +8,7 @@ import dev.kvpool.operator.master.PoolReport.ClientVersion;
 import dev.kvpool.operator.master.PoolReport.Node;
 import dev.kvpool.operator.master.PoolReport.Range;
 import dev.kvpool.operator.master.PoolReport.Version;
+import dev.kvpool.operator.pool.NameList;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
@@ -84,6 +85,9 @@ final class Finalising {
 
     /** Who keeps the pool from going over, as a sentence; empty when nobody does. */
     Optional<String> heldBack() {
+        if (!isWell()) {
+            return missed();
+        }
         Optional<Active> possible = goal(members());
         if (possible.isEmpty() || view.options().ignoreClients()) {
             return Optional.empty();
@@ -99,10 +103,23 @@ final class Finalising {
                                         client.wire().max()));
     }
 
-    private Optional<Active> goal(List<Version> builds) {
-        if (!isWell()) {
+    /** Whose machine is dead, or for whom there is none, will be there again: what everybody else knows is not enough. */
+    private Optional<String> missed() {
+        List<String> gone =
+                view.all().filter(Instance::isGone).map(Instance::pod).toList();
+        if (view.leader().isEmpty() || gone.isEmpty()) {
             return Optional.empty();
         }
+        return possible(members())
+                .map(goal -> " It would go over to wire version %d and segment layout %d, but waits for %s."
+                        .formatted(goal.wire(), goal.layout(), NameList.of(gone)));
+    }
+
+    private Optional<Active> goal(List<Version> builds) {
+        return isWell() ? possible(builds) : Optional.empty();
+    }
+
+    private Optional<Active> possible(List<Version> builds) {
         Active now = view.leader().orElseThrow().active();
         OptionalInt wire = highestCommon(builds, Version::wire);
         OptionalInt layout = highestCommon(builds, Version::layout);

@@ -42,7 +42,7 @@ final class Judgement {
     private static final Verdict WAIT = new Verdict.Under(List.of());
 
     Verdict of(RollStepStatus step) {
-        if (back && takeBack.concerns(step, target.storage())) {
+        if (step.isGivenUp() || (back && takeBack.concerns(step, target.storage()))) {
             return takeBack.judge(step);
         }
         Optional<Instance> instance = view.instance(step);
@@ -50,7 +50,18 @@ final class Judgement {
         if (verdict instanceof Verdict.Under && view.isOverdue(step)) {
             verdict = new Verdict.Failed(overdue(step, instance));
         }
+        if (verdict instanceof Verdict.Failed
+                && instance.filter(Instance::isGone).isPresent()) {
+            return leftOut(step);
+        }
         return back ? forgiving(step, verdict) : verdict;
+    }
+
+    /** A dead machine says nothing of the image. What is to be emptied there takes part again when it is back, until its turn comes. */
+    private Verdict leftOut(RollStepStatus step) {
+        return step.kind() == RollStepKind.DRAIN
+                ? new Verdict.Becomes(step.givenUp(view.now().toString()))
+                : new Verdict.Done();
     }
 
     private String overdue(RollStepStatus step, Optional<Instance> instance) {
@@ -104,10 +115,27 @@ final class Judgement {
         if (!instance.runs(imageOf(instance))) {
             // A pod that was made anew meanwhile counts its restarts from 0, which must be written down before it is
             // touched.
-            return samePod ? imageSet(instance) : new Verdict.Becomes(again(step, instance));
+            return samePod
+                    ? imageSet(instance)
+                    : new Verdict.Becomes(
+                            step.about(instance.pod(), instance.uid(), instance.restarts(), instance.ran()));
         }
-        boolean another = !samePod || instance.restarts() > step.restarts();
+        boolean another = !samePod || runsAnother(step, instance);
         return another && instance.ready() ? caughtUp(step, instance) : WAIT;
+    }
+
+    /**
+     * Whether the image has been started in the pod as it is. The old one may crash, and be started anew, before the kubelet knows of
+     * the other; what runs tells them apart. Where that has the same id, or the kubelet names none, the other has been noticed by now.
+     */
+    private boolean runsAnother(RollStepStatus step, Instance instance) {
+        boolean nothingRan = "".equals(step.image()) && step.restarts() == 0;
+        boolean restarted = instance.restarts() > step.restarts() || nothingRan;
+        boolean known = step.image() != null && !step.image().isEmpty();
+        if (known && !instance.running().isEmpty() && !instance.running().equals(step.image())) {
+            return true;
+        }
+        return restarted && view.isNoticed(step);
     }
 
     private Verdict replace(RollStepStatus step, Instance instance) {
@@ -199,19 +227,5 @@ final class Judgement {
                 : new Verdict.Failed(
                         "%s could not be emptied, %d of its objects have no other place: add a storage node, or set spec.onDataLoss to Replace"
                                 .formatted(step.pod(), left));
-    }
-
-    private static RollStepStatus again(RollStepStatus step, Instance instance) {
-        return new RollStepStatus(
-                instance.pod(),
-                step.node(),
-                step.kind(),
-                step.since(),
-                instance.uid(),
-                instance.restarts(),
-                step.incarnation(),
-                step.objects(),
-                step.idsHash(),
-                step.epoch());
     }
 }

@@ -5,13 +5,13 @@ import dev.kvpool.api.v1alpha1.RollMode;
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.RollStepStatus;
-import dev.kvpool.operator.pool.NameList;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** The phases of an upgrade, and what leads from one to the next. */
 public final class Roll {
@@ -48,6 +48,10 @@ public final class Roll {
         if (same && view.all().allMatch(instance -> instance.runs(view.wanted()))) {
             return finalised(Optional.empty(), view.stable(), words.none());
         }
+        Behind behind = Behind.finished(view);
+        if (same && behind.steppable().isEmpty()) {
+            return finishedBut(behind);
+        }
         if (view.options().paused()) {
             return still(
                     Optional.empty(),
@@ -57,10 +61,28 @@ public final class Roll {
                             "The upgrade from %s to %s is paused before it began: spec.upgrade.paused is true."
                                     .formatted(view.stable(), view.wanted())));
         }
-        RollPhase first = same ? RollPhase.ROLLING : RollPhase.PREFLIGHT;
-        RollMode mode = same ? RollMode.WARM : null;
+        if (!same && view.unpullable().isPresent()) {
+            return still(Optional.empty(), view.stable(), words.unpullable());
+        }
+        // Masters hold nothing. A storage node that was left out may have written what the image cannot read.
+        boolean mastersOnly = same && behind.steppable().stream().allMatch(instance -> view.isMaster(instance.pod()));
+        RollPhase first = mastersOnly ? RollPhase.ROLLING : RollPhase.PREFLIGHT;
+        RollMode mode = mastersOnly ? RollMode.WARM : null;
         RollStatus begun = new RollStatus(view.wanted(), view.stable(), first, mode, now, null, List.of(), null);
         return still(Optional.of(begun), view.stable(), RollWords.upgrading(begun, "is about to begin"));
+    }
+
+    /** Whoever is left out, or is on its way, goes over later. */
+    private RollPlan finishedBut(Behind behind) {
+        Finding finding = words.none();
+        RollPlan plan = finalised(
+                Optional.empty(),
+                view.stable(),
+                new Finding(finding.reason(), finding.message() + behind.leftOutSentence()));
+        return view.options().paused()
+                ? plan
+                : plan.with(Stream.concat(plan.actions().stream(), behind.unasked(Target.of(view.wanted())).stream())
+                        .toList());
     }
 
     /** Without anything to lose and anybody to ask: also the way out for a pool whose first image does not work. */
@@ -172,7 +194,8 @@ public final class Roll {
                         roll,
                         RollWords.upgrading(
                                 roll,
-                                "is being checked by a Job with the new image%s. %s".formatted(notAsked(), reason)));
+                                "is being checked by a Job with the new image%s. %s"
+                                        .formatted(new Asked(view).without(), reason)));
             case FAILED -> {
                 RollStatus next = roll.in(RollPhase.BLOCKED, now, "the preflight failed: " + reason);
                 yield asking(next, words.blocked(next));
@@ -211,6 +234,11 @@ public final class Roll {
     }
 
     private RollPlan answered(RollStatus roll, PreflightSeen job) {
+        if (view.unpullable().isPresent()) {
+            RollStatus blocked =
+                    roll.in(RollPhase.BLOCKED, now, view.unpullable().get());
+            return asking(blocked, words.blocked(blocked));
+        }
         RollStatus next = switch (job.verdict()) {
             // What an unfinished upgrade has emptied already may be written as the image to go back to cannot read it.
             case "rolling-warm" -> begun(roll, roll.mode() == RollMode.DRAINED ? RollMode.DRAINED : RollMode.WARM);
@@ -232,33 +260,15 @@ public final class Roll {
         }
         if (!pulls.areOver()) {
             return asking(
-                    new PreflightQuestion(roll.image(), asked(), pulls.nodes()),
+                    new PreflightQuestion(roll.image(), new Asked(view).pods(), pulls.nodes()),
                     roll,
                     RollWords.upgrading(roll, "begins when " + pulls.sentence()));
         }
-        return asking(next, RollWords.upgrading(next, "begins: " + job.reason() + notAsked()));
+        return asking(next, RollWords.upgrading(next, "begins: " + job.reason() + new Asked(view).without()));
     }
 
     private RollStatus begun(RollStatus roll, RollMode mode) {
         return new Rescue(view).proven(roll).begun(mode, now);
-    }
-
-    /** Masters that do not run know no node and no client that others could not know, and would never answer. */
-    private List<String> asked() {
-        List<String> alive = view.masters().stream()
-                .filter(Instance::alive)
-                .map(Instance::pod)
-                .toList();
-        return alive.isEmpty() ? view.masters().stream().map(Instance::pod).toList() : alive;
-    }
-
-    /** Who is left out, as the end of a sentence. */
-    private String notAsked() {
-        List<String> out = view.masters().stream()
-                .map(Instance::pod)
-                .filter(pod -> !asked().contains(pod))
-                .toList();
-        return out.isEmpty() ? "" : ", without asking %s, which does not run".formatted(NameList.of(out));
     }
 
     /** Why nobody can empty the storage nodes, as the end of a sentence. */
@@ -308,7 +318,7 @@ public final class Roll {
         Steps.Outcome outcome = new Steps(view).advance(roll, target, 0);
         Optional<RollStatus> next = !outcome.finished()
                 ? Optional.of(roll.with(outcome.steps()))
-                : view.wanted().equals(roll.image())
+                : view.wanted().equals(roll.image()) && !Steps.isAboutStragglers(roll)
                         ? Optional.of(roll.in(RollPhase.FAILED, now, roll.reason()))
                         : Optional.empty();
         Finding finding =
@@ -348,12 +358,27 @@ public final class Roll {
     }
 
     private RollPlan failed(RollStatus roll) {
-        return still(Optional.of(roll), roll.from(), RollWords.failed(roll));
+        Behind behind =
+                new Behind(view, new Target(roll.wayBackOfMasters(), roll.from()), 0, roll.mode() == RollMode.DRAINED);
+        boolean isBack = behind.steppable().stream()
+                .anyMatch(instance -> roll.mastersFrom() == null || !view.isMaster(instance.pod()));
+        if (isBack) {
+            RollStatus next = roll.in(RollPhase.GOING_BACK, now, roll.reason());
+            return still(Optional.of(next), roll.from(), RollWords.goingBack(next));
+        }
+        if (view.options().paused() && roll.mastersFrom() == null) {
+            return still(Optional.empty(), roll.from(), RollWords.triedAgain(roll));
+        }
+        Finding finding = RollWords.failed(roll);
+        return still(
+                Optional.of(roll),
+                roll.from(),
+                new Finding(finding.reason(), finding.message() + behind.leftOutSentence()));
     }
 
     private RollPlan asking(RollStatus next, Finding finding) {
         return next.phase() == RollPhase.PREFLIGHT
-                ? asking(new PreflightQuestion(next.image(), asked(), List.of()), next, finding)
+                ? asking(new PreflightQuestion(next.image(), new Asked(view).pods(), List.of()), next, finding)
                 : still(Optional.of(next), next.from(), finding);
     }
 

@@ -35,6 +35,7 @@ import java.util.stream.Stream;
  * @param leader what the leader says, when it leads, serves and answers
  * @param emptiedFirst ids of storage nodes whose nodes of the cluster are cordoned, and for whose pods somebody waits: no
  *     further step is begun before they are empty
+ * @param unpullable pods that could not pull another image as the spec says, as a part of a sentence; empty when there are none
  * @param preflight the preflight Job; empty when there is none
  * @param machines nodes of the cluster on which the pool has pods, those left out that nobody hears of, by name
  * @param pulls Jobs that bring images to them
@@ -57,11 +58,15 @@ public record RollView(
         List<PoolReport> reports,
         Optional<PoolReport> leader,
         List<String> emptiedFirst,
+        Optional<String> unpullable,
         Optional<PreflightSeen> preflight,
         List<String> machines,
         List<ImagePull> pulls,
         Instant watchedSince,
         Instant now) {
+
+    /** Kubelets watch their pods, so that it takes a second; more where the API server is busy. */
+    private static final Duration NOTICED = Duration.ofSeconds(30);
 
     public RollView {
         masters = List.copyOf(masters);
@@ -87,6 +92,12 @@ public record RollView(
      */
     boolean isOverdue(RollStepStatus step) {
         return isOver(step.since(), timeOf(step));
+    }
+
+    /** Whether a kubelet knows by now what a pod was told when the step began. */
+    boolean isNoticed(RollStepStatus step) {
+        Duration half = stepTimeout().dividedBy(2);
+        return isOver(step.since(), half.compareTo(NOTICED) < 0 ? half : NOTICED);
     }
 
     Duration timeOf(RollStepStatus step) {

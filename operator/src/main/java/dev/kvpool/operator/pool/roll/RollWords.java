@@ -50,11 +50,14 @@ public final class RollWords {
 
     /** What the pool goes over to, as a sentence. */
     static String rolls(RollStatus roll) {
-        return "The pool goes over from %s to %s, %s."
-                .formatted(
-                        roll.from(),
-                        roll.image(),
-                        roll.mode() == RollMode.DRAINED ? "each storage node emptied before" : "warm");
+        if (Steps.isAboutStragglers(roll)) {
+            return "Those that were left out go over to %s, %s.".formatted(roll.image(), manner(roll));
+        }
+        return "The pool goes over from %s to %s, %s.".formatted(roll.from(), roll.image(), manner(roll));
+    }
+
+    private static String manner(RollStatus roll) {
+        return roll.mode() == RollMode.DRAINED ? "each storage node emptied before" : "warm";
     }
 
     Finding blocked(RollStatus roll) {
@@ -89,9 +92,26 @@ public final class RollWords {
         return new Finding(Reason.GOING_BACK, "%s: %s.".formatted(way, roll.reason()));
     }
 
+    /** Of an upgrade that is not begun, since running pods could not pull the image. */
+    Finding unpullable() {
+        return new Finding(
+                Reason.VERSION_REFUSED,
+                "The pool stays at %s and nothing was restarted: %s is not begun: %s."
+                        .formatted(
+                                view.stable(), view.wanted(), view.unpullable().orElseThrow()));
+    }
+
+    /** Of an upgrade that failed, while the spec asks for another try. */
+    static Finding triedAgain(RollStatus roll) {
+        return new Finding(
+                Reason.UPGRADE_PAUSED,
+                "The upgrade from %s to %s failed and begins anew when spec.upgrade.paused is false. It had failed because: %s."
+                        .formatted(roll.from(), roll.image(), roll.reason()));
+    }
+
     static Finding failed(RollStatus roll) {
         String wayOut = roll.mastersFrom() == null
-                ? "another one, or to %s and then to this one again".formatted(roll.from())
+                ? "another one. To try this one again set spec.upgrade.paused to true and, when condition UpgradeBlocked says UpgradePaused, to false"
                 : "another one";
         return new Finding(
                 Reason.UPGRADE_FAILED,

@@ -67,19 +67,43 @@ final class Steps {
         if (!goOn.equals(roll.steps())) {
             return new Outcome(goOn, actions, false, Optional.empty(), "A step is done.");
         }
-        Choice choice = new Choice(view, target, back ? 0 : keep, roll.mode() == RollMode.DRAINED);
-        List<Instance> pending = choice.pending();
-        if (pending.isEmpty() && goOn.isEmpty()) {
-            return choice.keepsSome()
-                    ? new Outcome(List.of(), actions, false, Optional.empty(), choice.kept())
-                    : new Outcome(List.of(), actions, true, Optional.empty(), "");
+        int kept = back ? 0 : Math.min(keep, view.storage().size());
+        boolean drained = roll.mode() == RollMode.DRAINED;
+        Behind behind = new Behind(view, target, kept, drained || isAboutStragglers(roll));
+        boolean paused = view.options().paused() && !back;
+        if (!paused) {
+            actions.addAll(behind.unasked(target));
         }
-        if (view.options().paused() && !back) {
+        if (behind.isNobody() && goOn.isEmpty()) {
+            boolean keepsSome = view.storage().stream().limit(kept).anyMatch(node -> !node.runs(target.storage()));
+            return new Outcome(
+                    List.of(),
+                    actions,
+                    !keepsSome,
+                    Optional.empty(),
+                    ((keepsSome ? kept(kept) : "") + behind.leftOutSentence()).strip());
+        }
+        if (paused) {
             return new Outcome(goOn, actions, false, Optional.empty(), "It is paused: spec.upgrade.paused is true.");
         }
-        Choice.Next next = choice.next(goOn);
+        Choice.Next next = new Choice(view, behind, drained, back, goOn).next();
         goOn.addAll(next.steps());
-        return new Outcome(goOn, actions, false, Optional.empty(), describe(roll, goOn, next.waitsFor()));
+        return new Outcome(
+                goOn,
+                actions,
+                false,
+                Optional.empty(),
+                describe(roll, goOn, next.waitsFor()) + behind.leftOutSentence());
+    }
+
+    /** Of an upgrade that brings over who was left out of an earlier one. */
+    static boolean isAboutStragglers(RollStatus roll) {
+        return roll.from().equals(roll.image());
+    }
+
+    private static String kept(int count) {
+        return "The first %d storage nodes keep the version they run: spec.upgrade.partition is %d."
+                .formatted(count, count);
     }
 
     /** One look at what is left of an earlier upgrade before the next one is begun. */
@@ -88,9 +112,14 @@ final class Steps {
         List<RollStepStatus> goOn = new ArrayList<>();
         List<RollAction> actions = new ArrayList<>();
         for (RollStepStatus step : roll.steps()) {
-            if (takeBack.judge(step) instanceof Verdict.Under(List<RollAction> needed)) {
-                goOn.add(step);
-                actions.addAll(needed);
+            switch (takeBack.judge(step)) {
+                case Verdict.Under(List<RollAction> needed) -> {
+                    goOn.add(step);
+                    actions.addAll(needed);
+                }
+                case Verdict.Becomes(RollStepStatus other) -> goOn.add(other);
+                case Verdict.Done done -> {}
+                case Verdict.Failed failed -> {}
             }
         }
         String sentence = String.join(", ", goOn.stream().map(Steps::takenBack).toList());
@@ -118,7 +147,7 @@ final class Steps {
     }
 
     private String describe(RollStatus roll, RollStepStatus step) {
-        if (isBack(roll) && new TakeBack(view).concerns(step, roll.from())) {
+        if (step.isGivenUp() || (isBack(roll) && new TakeBack(view).concerns(step, roll.from()))) {
             return takenBack(step);
         }
         return switch (step.kind()) {
@@ -150,6 +179,11 @@ final class Steps {
                 node.flatMap(seen -> Optional.ofNullable(seen.committed()))
                         .map(committed -> committed.idsHash())
                         .orElse(null),
-                view.leader().map(report -> report.epoch()).orElse(null));
+                view.leader()
+                        .filter(leader -> kind == RollStepKind.HAND_OVER)
+                        .map(report -> report.epoch())
+                        .orElse(null),
+                instance.ran(),
+                null);
     }
 }

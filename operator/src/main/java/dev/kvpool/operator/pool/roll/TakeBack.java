@@ -27,7 +27,7 @@ final class TakeBack {
     List<RollStepStatus> remainsOf(List<RollStepStatus> steps) {
         return steps.stream()
                 .filter(step -> step.kind() == RollStepKind.DRAIN || isStillThere(step))
-                .map(this::fromNow)
+                .map(step -> step.from(view.now().toString()))
                 .toList();
     }
 
@@ -44,8 +44,15 @@ final class TakeBack {
     }
 
     Verdict judge(RollStepStatus step) {
+        // The time counts while there is a leader to be told: of a node that is away nobody says whether it takes part.
         if (view.leader().isEmpty()) {
-            return new Verdict.Under(List.of());
+            return step.epoch() == null
+                    ? new Verdict.Under(List.of())
+                    : new Verdict.Becomes(step.told(null, view.now().toString()));
+        }
+        if (step.epoch() == null) {
+            return new Verdict.Becomes(
+                    step.told(view.leader().get().epoch(), view.now().toString()));
         }
         String node = step.node() == null ? step.pod() : step.node();
         boolean leaves = view.node(node)
@@ -60,19 +67,5 @@ final class TakeBack {
     private boolean isStillThere(RollStepStatus step) {
         return step.kind() == RollStepKind.REPLACE
                 && view.instance(step).filter(it -> it.uid().equals(step.uid())).isPresent();
-    }
-
-    private RollStepStatus fromNow(RollStepStatus step) {
-        return new RollStepStatus(
-                step.pod(),
-                step.node(),
-                step.kind(),
-                view.now().toString(),
-                step.uid(),
-                step.restarts(),
-                step.incarnation(),
-                step.objects(),
-                step.idsHash(),
-                step.epoch());
     }
 }

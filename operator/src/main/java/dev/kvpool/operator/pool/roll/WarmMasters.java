@@ -35,9 +35,10 @@ final class WarmMasters {
                         .findFirst();
     }
 
-    /** The first master that lacks something, and what, as a part of a sentence. */
+    /** The first master that lacks something, and what, as a part of a sentence. Whose machine is dead takes no leadership. */
     Optional<String> lack() {
         return view.masters().stream()
+                .filter(master -> !master.isGone())
                 .map(Instance::pod)
                 .flatMap(pod -> lack(pod).map(what -> "master " + pod + " " + what).stream())
                 .findFirst();

@@ -19,11 +19,14 @@ class ImagePullsTest {
     private static final Duration OVERDUE = Duration.ofMinutes(11);
 
     private static RollPool upgrading(String... machines) {
-        return new RollPool(2, 2)
-                .machines(machines)
-                .want(NEW)
-                .preflight("rolling-warm")
-                .rounds(10);
+        RollPool pool = new RollPool(2, 2).want(NEW).preflight("rolling-warm");
+        pool.machines.are(machines);
+        return pool.rounds(10);
+    }
+
+    private static RollPool pulled(RollPool pool, String node, State state, String trouble) {
+        pool.machines.pulled(node, state, trouble);
+        return pool;
     }
 
     private static Optional<RollPhase> phase(RollPool pool) {
@@ -33,8 +36,8 @@ class ImagePullsTest {
     @Test
     void nothingBeginsBeforeEachNodeHasIt() {
         RollPool pool = upgrading("n-1", "n-2");
-        assertThat(pool.pulling()).containsExactly("n-1", "n-2");
-        pool.pulled("n-1", State.DONE, "").rounds(10);
+        assertThat(pool.machines.pulling()).containsExactly("n-1", "n-2");
+        pulled(pool, "n-1", State.DONE, "").rounds(10);
 
         assertThat(phase(pool)).hasValue(RollPhase.PREFLIGHT);
         assertThat(pool.done).isEmpty();
@@ -42,16 +45,16 @@ class ImagePullsTest {
                 .contains("begins when its image is on each node")
                 .contains("n-2");
 
-        pool.pulled("n-2", State.DONE, "").rounds(100);
+        pulled(pool, "n-2", State.DONE, "").rounds(100);
 
         assertThat(pool.images()).containsExactly(NEW);
-        assertThat(pool.pulling()).as("Jobs that are left").isEmpty();
+        assertThat(pool.machines.pulling()).as("Jobs that are left").isEmpty();
     }
 
     @Test
     void anImageThatANodeCannotGetBlocksTheUpgradeAndNothingWasStopped() {
-        RollPool pool = upgrading("n-1", "n-2").pulled("n-1", State.DONE, "");
-        pool.pulled("n-2", State.REFUSED, "waits: ErrImagePull: denied").rounds(5);
+        RollPool pool = pulled(upgrading("n-1", "n-2"), "n-1", State.DONE, "");
+        pulled(pool, "n-2", State.REFUSED, "waits: ErrImagePull: denied").rounds(5);
         assertThat(phase(pool)).as("it may come yet").hasValue(RollPhase.PREFLIGHT);
         assertThat(pool.plan().finding().message()).contains("on n-2 it waits: ErrImagePull: denied");
 
@@ -64,24 +67,24 @@ class ImagePullsTest {
                 .contains("node n-2 cannot get its image: waits: ErrImagePull: denied");
         assertThat(pool.done).isEmpty();
         assertThat(pool.images()).containsExactly(OLD);
-        assertThat(pool.pulling()).isEmpty();
+        assertThat(pool.machines.pulling()).isEmpty();
     }
 
     @Test
     void itIsAskedAgainAndGoesOnWhenTheImageIsThere() {
-        RollPool pool = upgrading("n-1").pulled("n-1", State.REFUSED, "waits: ImagePullBackOff");
+        RollPool pool = pulled(upgrading("n-1"), "n-1", State.REFUSED, "waits: ImagePullBackOff");
         pool.later(OVERDUE).rounds(2);
         assertThat(phase(pool)).hasValue(RollPhase.BLOCKED);
 
         pool.later(OVERDUE).rounds(5);
-        pool.pulled("n-1", State.DONE, "").rounds(100);
+        pulled(pool, "n-1", State.DONE, "").rounds(100);
 
         assertThat(pool.images()).containsExactly(NEW);
     }
 
     @Test
     void aPodThatCannotRunForAnotherReasonKeepsNothingWaiting() {
-        RollPool failed = upgrading("n-1").pulled("n-1", State.FAILED, "").rounds(100);
+        RollPool failed = pulled(upgrading("n-1"), "n-1", State.FAILED, "").rounds(100);
         assertThat(failed.images()).containsExactly(NEW);
 
         RollPool never = upgrading("n-1").later(OVERDUE).rounds(100);
@@ -90,24 +93,22 @@ class ImagePullsTest {
 
     @Test
     void aNodeThatNobodyHearsOfAnyMoreIsNotWaitedFor() {
-        RollPool pool = upgrading("n-1", "n-2")
-                .pulled("n-1", State.DONE, "")
-                .machines("n-1")
-                .rounds(100);
+        RollPool pool = pulled(upgrading("n-1", "n-2"), "n-1", State.DONE, "");
+
+        pool.machines.are("n-1");
+        pool.rounds(100);
 
         assertThat(pool.images()).containsExactly(NEW);
     }
 
     @Test
     void nothingIsPulledForAVersionThatIsRefused() {
-        RollPool pool = new RollPool(2, 2)
-                .machines("n-1")
-                .want(NEW)
-                .preflight("refused")
-                .rounds(10);
+        RollPool pool = new RollPool(2, 2).want(NEW).preflight("refused");
+        pool.machines.are("n-1");
+        pool.rounds(10);
 
         assertThat(phase(pool)).hasValue(RollPhase.BLOCKED);
-        assertThat(pool.pulling()).isEmpty();
+        assertThat(pool.machines.pulling()).isEmpty();
     }
 
     @Test
@@ -115,11 +116,11 @@ class ImagePullsTest {
         String[] machines =
                 IntStream.range(100, 180).mapToObj("n-%d"::formatted).toArray(String[]::new);
         RollPool pool = upgrading(machines);
-        assertThat(pool.pulling()).hasSize(ImagePulls.AT_ONCE);
+        assertThat(pool.machines.pulling()).hasSize(ImagePulls.AT_ONCE);
 
         int rounds = 0;
         while (phase(pool).equals(Optional.of(RollPhase.PREFLIGHT))) {
-            pool.pulling().stream().toList().forEach(node -> pool.pulled(node, State.DONE, ""));
+            pool.machines.pulling().stream().toList().forEach(node -> pulled(pool, node, State.DONE, ""));
             pool.round();
             rounds++;
         }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
+import dev.kvpool.api.v1alpha1.RollMode;
+import dev.kvpool.api.v1alpha1.RollPhase;
+import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.operator.master.PoolReport;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /** A pod of a {@link RollPool}: its kubelet needs a round to notice another image, and one to start it. */
@@ -48,11 +52,21 @@ final class RollMember {
     private int uid = 1;
     private int restarts;
     private int incarnation = 1;
-    private int roundsToNotice = 1;
+    int roundsToNotice = 1;
     private boolean stopping;
+    private boolean leaving;
+    private String template;
 
     /** How many leaders forget that nothing is to be left, as another one goes on with it. */
     int leadersChange;
+
+    /** The id that its kubelet names whatever the image is; null for one of their own. */
+    String everyImageHas;
+
+    Instance.Where where = Instance.Where.PLACED;
+
+    /** Whether what it holds is there again when its pod is made anew. */
+    boolean outlives;
 
     /** Its pod gets another name each time it is made anew. */
     boolean ofDaemonSet;
@@ -83,12 +97,12 @@ final class RollMember {
     }
 
     private void empty(Instant now) {
-        boolean empty = !now.isBefore(emptyAt) && stays == 0;
+        boolean empty = !isGone() && !now.isBefore(emptyAt) && stays == 0;
         if (!state.equals(DRAINING) || (!empty && now.isBefore(emptiedUntil) && !takes.isZero())) {
             return;
         }
         state = DRAINED;
-        objectsLeft = now.isBefore(emptyAt) ? objects : stays;
+        objectsLeft = isGone() || now.isBefore(emptyAt) ? objects : stays;
         objects = leadersChange > 0 ? objects : objectsLeft;
         leadersChange--;
     }
@@ -112,6 +126,13 @@ final class RollMember {
         if (!known.equals(uidText())) {
             return;
         }
+        if (isGone()) {
+            // Kubernetes waits for the word of its kubelet.
+            leaving = true;
+            template = other;
+            return;
+        }
+        leaving = false;
         uid++;
         restarts = 0;
         objects = 0;
@@ -120,8 +141,62 @@ final class RollMember {
         comeBack();
     }
 
+    /** The machine that it is on. */
+    void dies() {
+        where = Instance.Where.ON_LOST_NODE;
+        ready = false;
+    }
+
+    /** The network to its machine is there again, and nothing else had happened. */
+    void isReachedAgain() {
+        where = Instance.Where.PLACED;
+        if (leaving) {
+            replace(uidText(), template);
+        } else if (!started) {
+            running = image;
+            comeBack();
+        }
+    }
+
+    /** Its machine has started anew: what was in memory is lost. */
+    void reboots() {
+        where = Instance.Where.PLACED;
+        running = image;
+        stopping = false;
+        restarts++;
+        long held = objects;
+        comeBack();
+        if (!outlives) {
+            objects = 0;
+            restored = 0;
+            lostAtReturn = held;
+        }
+        isReachedAgain();
+    }
+
+    /** Its pod was deleted, and there is no node for another one. */
+    void findsNoNode(String fromTemplate) {
+        where = Instance.Where.WITHOUT_NODE;
+        uid++;
+        restarts = 0;
+        leaving = false;
+        started = false;
+        stopping = false;
+        ready = false;
+        objects = outlives ? objects : 0;
+        image = fromTemplate;
+    }
+
+    private boolean isGone() {
+        return where != Instance.Where.PLACED;
+    }
+
     void tick(Instant now, Set<String> badImages) {
         empty(now);
+        if (isGone()) {
+            ready = false;
+            return;
+        }
         if (stopping) {
             stopping = false;
             running = image;
@@ -160,13 +235,78 @@ final class RollMember {
 
     Instance instance() {
         return new Instance(
-                pod(), uidText(), name, image, restarts, started, ready, ready, false, ready ? "" : "crashes");
+                pod(),
+                uidText(),
+                name,
+                image,
+                started ? imageId() : "",
+                restarts,
+                started,
+                ready,
+                ready,
+                leaving,
+                where,
+                outlives,
+                trouble());
+    }
+
+    /** Its container, which is started anew before its kubelet knows of another image. */
+    void crashes() {
+        restarts++;
+        comeBack();
+    }
+
+    private String imageId() {
+        return everyImageHas == null ? running : everyImageHas;
+    }
+
+    private String trouble() {
+        if (where == Instance.Where.WITHOUT_NODE) {
+            return "cannot be scheduled: no room";
+        }
+        return ready ? "" : "crashes";
     }
 
     /** What its running build understands: the second image knows more than the first. */
     PoolReport.Version build() {
         PoolReport.Range known = RollPool.NEW.equals(running) ? new PoolReport.Range(1, 2) : new PoolReport.Range(1, 1);
         return new PoolReport.Version(running, known, known);
+    }
+
+    /** That it is given another image with what that may be unable to read; empty when it is not. */
+    Optional<String> unreadAs(Optional<RollStatus> upgrade) {
+        boolean drained = upgrade.filter(roll -> roll.mode() == RollMode.DRAINED && roll.phase() != RollPhase.PREFLIGHT)
+                .isPresent();
+        return drained && name.startsWith("s-") && objects > 0
+                ? Optional.of(name + " was restarted with " + objects + " objects")
+                : Optional.empty();
+    }
+
+    /** What a master says. */
+    PoolReport report(boolean leads, long epoch, List<RollMember> storage, List<PoolReport.ClientVersion> clients) {
+        return new PoolReport(
+                "id",
+                name,
+                leads ? "leader" : "standby",
+                leads ? "serving" : "standby",
+                epoch,
+                build(),
+                0,
+                0,
+                0,
+                0,
+                0,
+                storage.stream()
+                        .filter(node -> !knowsNot.contains(node.name))
+                        .map(RollMember::asNode)
+                        .toList(),
+                null,
+                storage.stream()
+                        .map(node -> node.active)
+                        .reduce((one, other) -> one.wire() > other.wire() ? one : other)
+                        .orElseThrow(),
+                leads ? clients : List.of(),
+                null);
     }
 
     PoolReport.Node asNode() {

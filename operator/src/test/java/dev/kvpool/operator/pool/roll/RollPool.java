@@ -10,10 +10,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -29,6 +27,7 @@ public final class RollPool {
 
     private final List<RollMember> masters = new ArrayList<>();
     private final List<RollMember> storage = new ArrayList<>();
+    private final List<String> unread = new ArrayList<>();
     private final Set<String> badImages = new HashSet<>();
     private final Set<String> badForMasters = new HashSet<>();
     private Optional<RollStatus> status = Optional.empty();
@@ -36,6 +35,7 @@ public final class RollPool {
     private UpgradeSpec options = DEFAULTS;
     private String wanted = OLD;
     private String stable = OLD;
+    private String storageTemplate = OLD;
     private String verdict = "";
     private Optional<PreflightSeen> preflight = Optional.empty();
     private RollMember leader;
@@ -48,8 +48,8 @@ public final class RollPool {
     private List<PoolReport.ClientVersion> clients = List.of();
     private List<RollMember> toRaise = storage;
     private List<String> emptiedFirst = List.of();
-    private List<String> machines = List.of();
-    private final Map<String, ImagePull> pulls = new TreeMap<>();
+    final RollMachines machines = new RollMachines();
+    private Optional<String> unpullable = Optional.empty();
 
     public RollPool(int masterCount, int nodeCount) {
         for (int i = 0; i < masterCount; i++) {
@@ -95,24 +95,6 @@ public final class RollPool {
         return this;
     }
 
-    /** Nodes of the cluster to which the image has to be brought before anything begins. */
-    RollPool machines(String... nodes) {
-        machines = List.of(nodes);
-        return this;
-    }
-
-    /** What has become of the Job that brings the image to a node. */
-    RollPool pulled(String node, ImagePull.State state, String trouble) {
-        ImagePull pull = pulls.get(node);
-        pulls.put(node, new ImagePull(node, pull.image(), state, pull.since(), trouble));
-        return this;
-    }
-
-    /** Nodes that have such a Job. */
-    Set<String> pulling() {
-        return pulls.keySet();
-    }
-
     RollPool good(String image) {
         badImages.remove(image);
         badForMasters.remove(image);
@@ -137,17 +119,11 @@ public final class RollPool {
     }
 
     RollMember node(String name) {
-        return storage.stream()
-                .filter(node -> node.name.equals(name))
-                .findFirst()
-                .orElseThrow();
+        return all().filter(member -> member.name.equals(name)).findFirst().orElseThrow();
     }
 
     RollMember master(String name) {
-        return masters.stream()
-                .filter(node -> node.name.equals(name))
-                .findFirst()
-                .orElseThrow();
+        return node(name);
     }
 
     /** A client is connected that speaks the first version of the wire protocol only; or none is. */
@@ -171,11 +147,6 @@ public final class RollPool {
 
     public RollPool later(Duration time) {
         now = now.plus(time);
-        return this;
-    }
-
-    RollPool at(Instant time) {
-        now = time;
         return this;
     }
 
@@ -213,9 +184,8 @@ public final class RollPool {
     }
 
     Set<String> images() {
-        Set<String> images = new HashSet<>(imagesOfMasters());
-        images.addAll(imagesOfStorage());
-        return images;
+        return Stream.concat(imagesOfMasters().stream(), imagesOfStorage().stream())
+                .collect(Collectors.toSet());
     }
 
     Set<String> imagesOfMasters() {
@@ -270,42 +240,16 @@ public final class RollPool {
                         .collect(Collectors.toSet()),
                 masters.stream()
                         .filter(master -> master.ready)
-                        .map(this::report)
+                        .map(master -> master.report(master == leader, epoch, storage, clients))
                         .toList(),
-                leader.ready ? Optional.of(report(leader)) : Optional.empty(),
+                leader.ready ? Optional.of(leader.report(true, epoch, storage, clients)) : Optional.empty(),
                 emptiedFirst,
+                unpullable,
                 preflight,
-                machines,
-                List.copyOf(pulls.values()),
+                machines.names(),
+                machines.pulls(),
                 operatorSince,
                 now);
-    }
-
-    private PoolReport report(RollMember master) {
-        boolean leads = master == leader;
-        return new PoolReport(
-                "id",
-                master.name,
-                leads ? "leader" : "standby",
-                leads ? "serving" : "standby",
-                epoch,
-                master.build(),
-                0,
-                0,
-                0,
-                0,
-                0,
-                storage.stream()
-                        .filter(node -> !master.knowsNot.contains(node.name))
-                        .map(RollMember::asNode)
-                        .toList(),
-                null,
-                storage.stream()
-                        .map(node -> node.active)
-                        .reduce((one, other) -> one.wire() > other.wire() ? one : other)
-                        .orElseThrow(),
-                leads ? clients : List.of(),
-                null);
     }
 
     /** Rounds in which all goes well. */
@@ -342,19 +286,20 @@ public final class RollPool {
 
     private void act(RollPlan plan) {
         stable = plan.mastersImage();
+        storageTemplate = plan.storageImage();
         preflight = plan.preflightImage()
                 .map(image -> verdict.isEmpty()
                         ? new PreflightSeen(image, PreflightSeen.State.RUNNING, "", "")
                         : new PreflightSeen(image, PreflightSeen.State.ANSWERED, verdict, "because"));
-        List<String> pulling = plan.preflight().map(PreflightQuestion::pulls).orElse(List.of());
-        pulls.keySet().retainAll(pulling);
-        pulling.forEach(node -> pulls.putIfAbsent(
-                node, new ImagePull(node, plan.preflightImage().orElseThrow(), ImagePull.State.RUNNING, now, "")));
+        machines.follow(plan, now);
         for (RollAction action : plan.actions()) {
             switch (action) {
                 case RollAction.SetImage(String pod, String uid, String image) -> {
                     done.add(pod + " " + image);
-                    pod(pod).ifPresent(member -> member.image = image);
+                    pod(pod).ifPresent(member -> {
+                        member.unreadAs(status).ifPresent(unread::add);
+                        member.image = image;
+                    });
                 }
                 case RollAction.DeletePod(String pod, String uid) -> {
                     done.add("delete " + pod);
@@ -382,27 +327,56 @@ public final class RollPool {
         }
     }
 
+    /** What nobody can read any more, in words. */
+    List<String> unread() {
+        return unread;
+    }
+
+    /** Storage nodes, or masters, that are away, but not for their machines. */
+    long awayForUs(boolean asMasters) {
+        return (asMasters ? masters : storage)
+                .stream()
+                        .filter(node -> !node.ready && node.where == Instance.Where.PLACED)
+                        .count();
+    }
+
+    /** There is no machine for it any more. */
+    RollPool withoutNode(String name) {
+        node(name).findsNoNode(name.startsWith("m-") ? stable : storageTemplate);
+        return this;
+    }
+
+    RollPool dies(String name) {
+        node(name).dies();
+        return this;
+    }
+
+    /** Why pods could not pull another image; null when they can. */
+    RollPool unpullable(String why) {
+        unpullable = Optional.ofNullable(why);
+        return this;
+    }
+
     /** None where it has been replaced by one of another name. */
     private Optional<RollMember> pod(String name) {
-        return Stream.concat(masters.stream(), storage.stream())
-                .filter(member -> member.pod().equals(name))
-                .findFirst();
+        return all().filter(member -> member.pod().equals(name)).findFirst();
+    }
+
+    private Stream<RollMember> all() {
+        return Stream.concat(masters.stream(), storage.stream());
     }
 
     private void handOver(String from) {
         if (!leader.name.equals(from)) {
             return;
         }
-        if (nobodyTakes) {
-            epoch++;
-        } else {
-            takeOver();
-        }
+        epoch += nobodyTakes ? 1 : 0;
+        takeOver(!nobodyTakes);
     }
 
-    private void takeOver() {
+    private void takeOver(boolean happens) {
         masters.stream()
-                .filter(master -> master.ready && master != leader)
+                .filter(master -> happens && master.ready && master != leader)
                 .findFirst()
                 .ifPresent(next -> {
                     leader = next;
@@ -412,13 +386,11 @@ public final class RollPool {
 
     private void tick() {
         now = now.plusSeconds(2);
-        Set<String> bad = new HashSet<>(badImages);
-        bad.addAll(badForMasters);
+        Set<String> bad =
+                Stream.concat(badImages.stream(), badForMasters.stream()).collect(Collectors.toSet());
         masters.forEach(master -> master.tick(now, bad));
         storage.forEach(node -> node.tick(now, badImages));
-        if (!leader.ready) {
-            takeOver();
-        }
+        takeOver(!leader.ready);
         everLed |= leader.ready;
     }
 }

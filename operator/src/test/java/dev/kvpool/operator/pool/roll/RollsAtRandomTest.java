@@ -39,12 +39,17 @@ class RollsAtRandomTest {
     void whateverHappensItEndsWithOneImageAndNodesThatTakePuts(long seed) {
         Random random = new Random(seed);
         int nodes = 1 + random.nextInt(4);
-        RollPool pool = new RollPool(1 + random.nextInt(3), nodes)
+        int masters = 1 + random.nextInt(3);
+        RollPool pool = new RollPool(masters, nodes)
                 .options(new UpgradeSpec(1 + random.nextInt(3), 0, false, null, false, null))
                 .preflight("rolling-drained")
                 .want(NEW);
         for (int i = 0; i < EVENTS; i++) {
-            event(pool, nodes, random);
+            if (random.nextInt(4) == 0) {
+                machine(pool, masters, nodes, random);
+            } else {
+                event(pool, nodes, random);
+            }
             pool.rounds(random.nextInt(ROUNDS_BETWEEN_MAX));
         }
 
@@ -52,6 +57,10 @@ class RollsAtRandomTest {
         IMAGES.forEach(pool::good);
         for (int i = 0; i < nodes; i++) {
             pool.node("s-" + i).stays = 0;
+            pool.node("s-" + i).isReachedAgain();
+        }
+        for (int i = 0; i < masters; i++) {
+            pool.master("m-" + i).isReachedAgain();
         }
         if (nodes == 1) {
             pool.mayLoseBytes();
@@ -73,6 +82,32 @@ class RollsAtRandomTest {
                 .isEqualTo(
                         Set.of(pool.status().map(RollStatus::wayBackOfMasters).orElse(pool.wanted())));
         assertThat(pool.notTaking()).as("%s%n%s", story, pool.done).isZero();
+        assertThat(pool.unread()).as("%s%n%s", story, pool.done).isEmpty();
+    }
+
+    /** What becomes of the machines. */
+    private void machine(RollPool pool, int masters, int nodes, Random random) {
+        boolean storage = random.nextBoolean();
+        String name = storage ? "s-" + random.nextInt(nodes) : "m-" + random.nextInt(masters);
+        RollMember member = storage ? pool.node(name) : pool.master(name);
+        switch (random.nextInt(5)) {
+            case 0 -> {
+                story.add("the machine of " + name + " dies");
+                member.dies();
+            }
+            case 1 -> {
+                story.add("there is no node for " + name);
+                pool.withoutNode(name);
+            }
+            case 2 -> {
+                story.add(name + " starts with its machine");
+                member.reboots();
+            }
+            default -> {
+                story.add(name + " is reached again");
+                member.isReachedAgain();
+            }
+        }
     }
 
     private void event(RollPool pool, int nodes, Random random) {
