@@ -231,7 +231,7 @@ public enum Reason {
             TRUE,
             "UpgradeFailed",
             "A step of the upgrade failed; the pool runs what it ran before, but for masters of which none ran with that, and the image"
-                    + " is not tried again."),
+                    + " is not tried again before spec.upgrade.paused was true or the spec asked for another one."),
 
     NO_DRAIN(DRAINING, FALSE, "NoDrain", "No storage node is to go."),
     DRAIN_WAITS(

@@ -40,8 +40,15 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, lo
     /** An object in each 256 KiB. */
     private static final int SSD_SHARE_MIN = 1024;
 
+    /** What was read from the SSD and its reader has not taken: nodes begin no read above 256 MiB, with values of 128 MiB at most. */
+    private static final long SSD_READS_BYTES = 384L << 20;
+
+    /** The same with values of a few MiB and few readers. */
+    private static final long SSD_READS_BYTES_MIN = 64L << 20;
+
     private static final String INDEX = "page tables and index";
     private static final String SSD = "index of the SSD";
+    private static final String SSD_READS = "reads from the SSD";
     private static final String PROCESS = "process";
     private static final String SHARED_MEMORY = "/dev/shm";
 
@@ -60,6 +67,7 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, lo
                 .plusIf(inMemory(), onDisk ? "segment in the page cache" : "segment", segment)
                 .plus(INDEX, segment / INDEX_SHARE)
                 .plusIf(ssd > 0, SSD, ssd / SSD_SHARE)
+                .plusIf(ssd > 0, SSD_READS, SSD_READS_BYTES)
                 .plus(PROCESS, PROCESS_BYTES)
                 .plusIf(sharedMemory > 0, SHARED_MEMORY, sharedMemory);
     }
@@ -70,6 +78,7 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, lo
                 .plusIf(inMemory() && !onDisk, "segment", segment)
                 .plus(INDEX, segment / INDEX_SHARE_MIN)
                 .plusIf(ssd > 0, SSD, ssd / SSD_SHARE_MIN)
+                .plusIf(ssd > 0, SSD_READS, SSD_READS_BYTES_MIN)
                 .plus(PROCESS, PROCESS_BYTES_MIN)
                 .plusIf(sharedMemory > 0, SHARED_MEMORY, sharedMemory);
     }
