@@ -23,7 +23,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,7 +34,6 @@ import org.junit.jupiter.api.Test;
 class ApiOutageTest {
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final Duration OUTAGE = Duration.ofSeconds(12);
-    private static final Duration LOOK = Duration.ofMillis(100);
     private static final PollInterval INTERVAL = new PollInterval(Duration.ofMillis(300), Duration.ofMillis(200));
     private static final int LOOKS = 20;
     private static final String STORAGE = "storage: [{name: default, capacity: 1Gi, replicas: 2}]";
@@ -112,7 +110,7 @@ class ApiOutageTest {
     }
 
     private void goesOn(UpgradedPool upgraded, UpgradedPool calm, Map<String, String> before, List<String> pods) {
-        play(upgraded, () -> operator.pool("rolls").getStatus().roll() == null);
+        upgraded.play(() -> operator.pool("rolls").getStatus().roll() == null);
         assertThat(upgraded.startedAnew())
                 .containsExactly(
                         "rolls-master-1 kvpool:0.2.0",
@@ -143,7 +141,7 @@ class ApiOutageTest {
     private UpgradedPool inTheMiddleOfAnUpgrade(String name) {
         UpgradedPool pool = ready(name);
         operator.applyPool(name, "{version: 0.2.0, upgrade: {stepTimeout: 10s}, " + STORAGE + "}");
-        play(pool, () -> pool.startedAnew().size() == 2);
+        pool.play(() -> pool.startedAnew().size() == 2);
         await().atMost(LIMIT)
                 .until(() -> client.pods()
                         .inNamespace(namespace)
@@ -158,21 +156,7 @@ class ApiOutageTest {
     }
 
     private UpgradedPool ready(String name) {
-        operator.applyPool(name, "{" + STORAGE + "}");
-        await().atMost(LIMIT).until(() -> set(name + "-default") != null);
-        UpgradedPool pool = new UpgradedPool(operator, namespace, name, 2);
-        pool.run();
-        await().atMost(LIMIT)
-                .untilAsserted(() ->
-                        assertThat(operator.pool(name).getStatus().phase()).isEqualTo(PoolPhase.READY));
-        return pool;
-    }
-
-    private static void play(UpgradedPool pool, BooleanSupplier until) {
-        await().atMost(LIMIT).pollInterval(LOOK).until(() -> {
-            pool.look();
-            return until.getAsBoolean();
-        });
+        return UpgradedPool.ready(operator, namespace, name, "{" + STORAGE + "}", 2);
     }
 
     private void awaitMasters(String pool, int count) {

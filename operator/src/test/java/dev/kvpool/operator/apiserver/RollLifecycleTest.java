@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.ConditionStatus;
-import dev.kvpool.api.v1alpha1.PoolPhase;
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.RollStepKind;
@@ -19,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -28,7 +26,6 @@ import org.junit.jupiter.api.Test;
 class RollLifecycleTest {
     private static final String NAMESPACE = "rolls";
     private static final Duration LIMIT = Duration.ofMinutes(2);
-    private static final Duration LOOK = Duration.ofMillis(100);
     private static final String STORAGE = "storage: [{name: default, capacity: 1Gi, replicas: 2}]";
 
     private static OperatorUnderTest operator;
@@ -49,7 +46,7 @@ class RollLifecycleTest {
         operator.applyPool("whole", "{version: 0.2.0, " + STORAGE + "}");
 
         List<RollStatus> seen = new ArrayList<>();
-        play(pool, () -> {
+        pool.play(() -> {
             RollStatus now = operator.pool("whole").getStatus().roll();
             boolean changed = now != null && seen.stream().noneMatch(known -> Objects.equals(known, now));
             if (changed) {
@@ -93,7 +90,7 @@ class RollLifecycleTest {
         UpgradedPool pool = ready("refused").preflightAnswers("refused");
         operator.applyPool("refused", "{version: 0.3.0, " + STORAGE + "}");
 
-        play(pool, () -> reason("refused").equals(Optional.of(Reason.VERSION_REFUSED.text())));
+        pool.play(() -> reason("refused").equals(Optional.of(Reason.VERSION_REFUSED.text())));
 
         Condition blocked = condition("refused").orElseThrow();
         assertThat(blocked.status()).isEqualTo(ConditionStatus.TRUE);
@@ -104,7 +101,7 @@ class RollLifecycleTest {
         assertThat(templateImage("refused-default")).isEqualTo("kvpool:0.1.0");
 
         operator.applyPool("refused", "{version: 0.1.0, " + STORAGE + "}");
-        play(pool, () -> operator.pool("refused").getStatus().roll() == null);
+        pool.play(() -> operator.pool("refused").getStatus().roll() == null);
         assertThat(pool.startedAnew()).isEmpty();
     }
 
@@ -113,7 +110,7 @@ class RollLifecycleTest {
         UpgradedPool pool = ready("failed").neverReady("kvpool:0.4.0");
         operator.applyPool("failed", "{version: 0.4.0, upgrade: {stepTimeout: 10s}, " + STORAGE + "}");
 
-        play(pool, () -> reason("failed").equals(Optional.of(Reason.UPGRADE_FAILED.text())));
+        pool.play(() -> reason("failed").equals(Optional.of(Reason.UPGRADE_FAILED.text())));
 
         assertThat(pool.startedAnew()).containsExactly("failed-master-1 kvpool:0.4.0", "failed-master-1 kvpool:0.1.0");
         assertThat(pool.images()).containsExactly("kvpool:0.1.0");
@@ -127,14 +124,14 @@ class RollLifecycleTest {
         UpgradedPool pool = ready("kept");
         operator.restart(new OperatorSettings("kvpool:0.2.0", "0.2.0", "kvpool-system"));
         try {
-            play(pool, () -> condition("kept").orElseThrow().message().contains("set spec.version to go over"));
+            pool.play(() -> condition("kept").orElseThrow().message().contains("set spec.version to go over"));
             assertThat(reason("kept")).contains(Reason.NO_UPGRADE.text());
             assertThat(pool.startedAnew()).isEmpty();
             assertThat(templateImage("kept-master")).isEqualTo("kvpool:0.1.0");
             assertThat(templateImage("kept-default")).isEqualTo("kvpool:0.1.0");
 
             operator.applyPool("kept", "{version: 0.2.0, " + STORAGE + "}");
-            play(pool, () -> templateImage("kept-master").equals("kvpool:0.2.0"));
+            pool.play(() -> templateImage("kept-master").equals("kvpool:0.2.0"));
             assertThat(pool.images()).containsExactly("kvpool:0.2.0");
         } finally {
             operator.restart(OperatorUnderTest.SETTINGS);
@@ -142,28 +139,7 @@ class RollLifecycleTest {
     }
 
     private static UpgradedPool ready(String name) {
-        operator.applyPool(name, "{" + STORAGE + "}");
-        await().atMost(LIMIT)
-                .until(() -> operator.client()
-                                .apps()
-                                .statefulSets()
-                                .inNamespace(NAMESPACE)
-                                .withName(name + "-default")
-                                .get()
-                        != null);
-        UpgradedPool pool = new UpgradedPool(operator, NAMESPACE, name, 2);
-        pool.run();
-        await().atMost(LIMIT)
-                .untilAsserted(() ->
-                        assertThat(operator.pool(name).getStatus().phase()).isEqualTo(PoolPhase.READY));
-        return pool;
-    }
-
-    private static void play(UpgradedPool pool, BooleanSupplier until) {
-        await().atMost(LIMIT).pollInterval(LOOK).until(() -> {
-            pool.look();
-            return until.getAsBoolean();
-        });
+        return UpgradedPool.ready(operator, NAMESPACE, name, "{" + STORAGE + "}", 2);
     }
 
     private static void awaitReason(String pool, Reason reason) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.apiserver;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.kvpool.api.v1alpha1.PoolPhase;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.PoolLabels;
@@ -10,17 +14,22 @@ import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 
 /**
  * Two masters and storage nodes of one pool on the test API server. When {@link #look} is called it does what kubelets and masters
  * would have done since: run the preflight's pod, start containers whose image was changed, and tell the leader of it.
  */
 final class UpgradedPool {
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final Duration LOOK = Duration.ofMillis(100);
+
     private final OperatorUnderTest operator;
     private final KubernetesClient client;
     private final ClusterActor cluster;
@@ -35,7 +44,7 @@ final class UpgradedPool {
     private int leader;
     private int epoch = 1;
 
-    UpgradedPool(OperatorUnderTest operator, String namespace, String name, int nodes) {
+    private UpgradedPool(OperatorUnderTest operator, String namespace, String name, int nodes) {
         this.operator = operator;
         this.client = operator.client();
         this.cluster = new ClusterActor(client, namespace);
@@ -44,7 +53,34 @@ final class UpgradedPool {
         this.nodes = nodes;
     }
 
-    void run() {
+    /** A pool of this spec that is ready. */
+    static UpgradedPool ready(OperatorUnderTest operator, String namespace, String name, String spec, int nodes) {
+        operator.applyPool(name, spec);
+        UpgradedPool pool = new UpgradedPool(operator, namespace, name, nodes);
+        await().atMost(LIMIT)
+                .until(() -> operator.client()
+                                .apps()
+                                .statefulSets()
+                                .inNamespace(namespace)
+                                .withName(name + "-default")
+                                .get()
+                        != null);
+        pool.run();
+        await().atMost(LIMIT)
+                .untilAsserted(() ->
+                        assertThat(operator.pool(name).getStatus().phase()).isEqualTo(PoolPhase.READY));
+        return pool;
+    }
+
+    /** Does what is to be done again and again. */
+    void play(BooleanSupplier until) {
+        await().atMost(LIMIT).pollInterval(LOOK).until(() -> {
+            look();
+            return until.getAsBoolean();
+        });
+    }
+
+    private void run() {
         cluster.runPodsOf(name + "-master");
         cluster.runPodsOf(name + "-default");
         cluster.takeLease(name + "-master", master(leader), epoch);
