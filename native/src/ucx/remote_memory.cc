@@ -9,7 +9,7 @@ namespace {
 
 /// UCX is not told how long an address or a key is, and reads on where it is cut off: these zeros, then, and not what
 /// lies behind it. More than the largest of its fields, one for each of its 64 memory domains.
-constexpr size_t kZerosBehind = 64 * 256;
+constexpr size_t kZerosBehind = size_t{64} * 256;
 
 std::string withZeros(const std::string& bytes) {
   std::string padded = bytes;
