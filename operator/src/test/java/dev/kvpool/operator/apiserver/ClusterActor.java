@@ -20,10 +20,14 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
 /** Does by hand what controllers, kubelets and masters do on a real cluster; the test API server has none of them. */
 public final class ClusterActor {
+    private static final int LIMIT_S = 60;
+
     private final KubernetesClient client;
     private final String namespace;
 
@@ -32,13 +36,13 @@ public final class ClusterActor {
         this.namespace = namespace;
     }
 
-    /** Makes the running, ready pods of a StatefulSet that are missing. */
+    /** Makes the running, ready pods of a StatefulSet that are missing, when it is there: the operator makes several at a time. */
     public void runPodsOf(String statefulSet) {
         runPodsOf(client.apps()
                 .statefulSets()
                 .inNamespace(namespace)
                 .withName(statefulSet)
-                .get());
+                .waitUntilCondition(Objects::nonNull, LIMIT_S, TimeUnit.SECONDS));
     }
 
     /** The same of a StatefulSet as it was seen, which the operator may have deleted meanwhile. */

@@ -57,14 +57,6 @@ final class UpgradedPool {
     static UpgradedPool ready(OperatorUnderTest operator, String namespace, String name, String spec, int nodes) {
         operator.applyPool(name, spec);
         UpgradedPool pool = new UpgradedPool(operator, namespace, name, nodes);
-        await().atMost(LIMIT)
-                .until(() -> operator.client()
-                                .apps()
-                                .statefulSets()
-                                .inNamespace(namespace)
-                                .withName(name + "-default")
-                                .get()
-                        != null);
         pool.run();
         await().atMost(LIMIT)
                 .untilAsserted(() ->
