@@ -158,10 +158,7 @@ record HostDirectories(
     }
 
     private static Map<String, Job> jobs(PoolObservation seen) {
-        return seen.children().stream()
-                .filter(Job.class::isInstance)
-                .map(Job.class::cast)
-                .filter(job -> ObservedJob.hasRole(job, PoolLabels.ROLE_CLEANING))
+        return ObservedJob.withRole(seen.children(), PoolLabels.ROLE_CLEANING).stream()
                 .collect(Collectors.toMap(job -> job.getMetadata().getName(), job -> job));
     }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
+import java.util.List;
 
 /** What a Job is for and how it ended. Pure. */
 public final class ObservedJob {
@@ -9,6 +11,15 @@ public final class ObservedJob {
     public static final String FAILED = "Failed";
 
     private ObservedJob() {}
+
+    /** The Jobs among a pool's objects that are for this. */
+    static List<Job> withRole(List<HasMetadata> children, String role) {
+        return children.stream()
+                .filter(Job.class::isInstance)
+                .map(Job.class::cast)
+                .filter(job -> hasRole(job, role))
+                .toList();
+    }
 
     static boolean hasRole(Job job, String role) {
         return role.equals(job.getMetadata().getLabels().get(PoolLabels.ROLE));

@@ -20,10 +20,7 @@ final class ObservedPull {
 
     /** Jobs of the pool that do this, and are not being deleted. */
     static List<Job> jobs(PoolObservation seen) {
-        return seen.children().stream()
-                .filter(Job.class::isInstance)
-                .map(Job.class::cast)
-                .filter(job -> ObservedJob.hasRole(job, PoolLabels.ROLE_PULL))
+        return ObservedJob.withRole(seen.children(), PoolLabels.ROLE_PULL).stream()
                 .filter(job -> job.getMetadata().getDeletionTimestamp() == null)
                 .toList();
     }

@@ -20,7 +20,6 @@ import dev.kvpool.operator.pool.sizing.Sizing;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
-import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -171,10 +170,8 @@ public final class PoolPlanner {
                 .filter(child ->
                         !kept.contains(child.getKind() + child.getMetadata().getName()))
                 .forEach(delete::add);
-        seen.children().stream()
-                .filter(child -> child instanceof Job job
-                        && ObservedJob.hasRole(job, PoolLabels.ROLE_PREFLIGHT)
-                        && job.getMetadata().getDeletionTimestamp() == null
+        ObservedJob.withRole(seen.children(), PoolLabels.ROLE_PREFLIGHT).stream()
+                .filter(job -> job.getMetadata().getDeletionTimestamp() == null
                         && !PreflightAnswer.image(job)
                                 .equals(roll.preflightImage().orElse(null)))
                 .forEach(delete::add);

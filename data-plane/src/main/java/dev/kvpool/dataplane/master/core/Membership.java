@@ -18,6 +18,7 @@ final class Membership {
     private final Map<String, Objection> refusals = new TreeMap<>();
     private Set<String> expected;
     private Map<String, String> zones = Map.of();
+    private boolean zonesAreSaid;
 
     Membership(Set<String> expected) {
         this.expected = Set.copyOf(expected);
@@ -31,6 +32,7 @@ final class Membership {
     boolean expect(Map<String, String> newZones) {
         zones = Map.copyOf(newZones);
         expected = zones.keySet();
+        zonesAreSaid = zones.values().stream().anyMatch(zone -> !zone.isEmpty());
         boolean moved = false;
         for (NodeView node : nodes.values()) {
             String before = node.zone();
@@ -44,7 +46,7 @@ final class Membership {
     /** Where zones are said at all, that of a node which lacks one is said a little later, as soon as it is known where it runs. */
     private void tellZone(NodeView node) {
         node.zoneSaid = zones.getOrDefault(node.id, "");
-        node.zonesAreSaid = zones.values().stream().anyMatch(zone -> !zone.isEmpty());
+        node.zonesAreSaid = zonesAreSaid;
     }
 
     Set<String> expected() {

@@ -192,14 +192,12 @@ public final class Roll {
             case RUNNING ->
                 asking(
                         roll,
+                        List.of(),
                         RollWords.upgrading(
                                 roll,
                                 "is being checked by a Job with the new image%s. %s"
                                         .formatted(new Asked(view).without(), reason)));
-            case FAILED -> {
-                RollStatus next = roll.in(RollPhase.BLOCKED, now, "the preflight failed: " + reason);
-                yield asking(next, words.blocked(next));
-            }
+            case FAILED -> refused(roll, "the preflight failed: " + reason);
             case ANSWERED -> answered(roll, job.orElseThrow());
         };
     }
@@ -235,36 +233,37 @@ public final class Roll {
 
     private RollPlan answered(RollStatus roll, PreflightSeen job) {
         if (view.unpullable().isPresent()) {
-            RollStatus blocked =
-                    roll.in(RollPhase.BLOCKED, now, view.unpullable().get());
-            return asking(blocked, words.blocked(blocked));
+            return refused(roll, view.unpullable().get());
         }
-        RollStatus next = switch (job.verdict()) {
+        return switch (job.verdict()) {
             // What an unfinished upgrade has emptied already may be written as the image to go back to cannot read it.
-            case "rolling-warm" -> begun(roll, roll.mode() == RollMode.DRAINED ? RollMode.DRAINED : RollMode.WARM);
+            case "rolling-warm" ->
+                withImages(roll, job, roll.mode() == RollMode.DRAINED ? RollMode.DRAINED : RollMode.WARM);
             case "rolling-drained" ->
-                onlyNode()
-                        .map(node -> roll.in(RollPhase.BLOCKED, now, node))
-                        .orElseGet(() -> begun(roll, RollMode.DRAINED));
-            default -> roll.in(RollPhase.BLOCKED, now, job.reason());
+                onlyNode().map(node -> refused(roll, node)).orElseGet(() -> withImages(roll, job, RollMode.DRAINED));
+            default -> refused(roll, job.reason());
         };
-        return next.phase() == RollPhase.BLOCKED ? asking(next, words.blocked(next)) : withImages(roll, next, job);
     }
 
     /** The first step waits until the image is where it is needed. */
-    private RollPlan withImages(RollStatus roll, RollStatus next, PreflightSeen job) {
+    private RollPlan withImages(RollStatus roll, PreflightSeen job, RollMode mode) {
         ImagePulls pulls = new ImagePulls(view, roll.image());
         if (pulls.refusal().isPresent()) {
-            RollStatus blocked = roll.in(RollPhase.BLOCKED, now, pulls.refusal().get());
-            return asking(blocked, words.blocked(blocked));
+            return refused(roll, pulls.refusal().get());
         }
         if (!pulls.areOver()) {
-            return asking(
-                    new PreflightQuestion(roll.image(), new Asked(view).pods(), pulls.nodes()),
-                    roll,
-                    RollWords.upgrading(roll, "begins when " + pulls.sentence()));
+            return asking(roll, pulls.nodes(), RollWords.upgrading(roll, "begins when " + pulls.sentence()));
         }
-        return asking(next, RollWords.upgrading(next, "begins: " + job.reason() + new Asked(view).without()));
+        RollStatus next = begun(roll, mode);
+        return still(
+                Optional.of(next),
+                next.from(),
+                RollWords.upgrading(next, "begins: " + job.reason() + new Asked(view).without()));
+    }
+
+    private RollPlan refused(RollStatus roll, String why) {
+        RollStatus next = roll.in(RollPhase.BLOCKED, now, why);
+        return still(Optional.of(next), next.from(), words.blocked(next));
     }
 
     private RollStatus begun(RollStatus roll, RollMode mode) {
@@ -376,14 +375,15 @@ public final class Roll {
                 new Finding(finding.reason(), finding.message() + behind.leftOutSentence()));
     }
 
-    private RollPlan asking(RollStatus next, Finding finding) {
-        return next.phase() == RollPhase.PREFLIGHT
-                ? asking(new PreflightQuestion(next.image(), new Asked(view).pods(), List.of()), next, finding)
-                : still(Optional.of(next), next.from(), finding);
-    }
-
-    private RollPlan asking(PreflightQuestion question, RollStatus next, Finding finding) {
-        return new RollPlan(Optional.of(next), List.of(), next.from(), next.from(), Optional.of(question), finding);
+    /** The preflight Job stays, and brings the image to these nodes of the cluster. */
+    private RollPlan asking(RollStatus roll, List<String> pulls, Finding finding) {
+        return new RollPlan(
+                Optional.of(roll),
+                List.of(),
+                roll.from(),
+                roll.from(),
+                Optional.of(new PreflightQuestion(roll.image(), new Asked(view).pods(), pulls)),
+                finding);
     }
 
     private RollPlan still(Optional<RollStatus> next, String image, Finding finding) {
