@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.VolumeMount;
@@ -79,6 +80,40 @@ class EngineExamplesTest {
                 .as("overrides of what the pool says")
                 .noneMatch(variable -> variable.getName().equals("PYTHONHASHSEED")
                         || variable.getName().equals("MOONCAKE_MASTER"));
+    }
+
+    /** SGLang alone reads variables only. */
+    @ParameterizedTest
+    @MethodSource("examples")
+    void theFileItReadsIsThatOfTheConfigMap(Path file) throws IOException {
+        try (KubernetesClient client = ApiServer.shared().client()) {
+            PodSpec pod =
+                    deployment(objects(client, file)).getSpec().getTemplate().getSpec();
+            Container engine = pod.getContainers().getFirst();
+            Optional<String> path = engine.getEnv().stream()
+                    .filter(variable -> variable.getName().equals("MOONCAKE_CONFIG_PATH"))
+                    .map(EnvVar::getValue)
+                    .findFirst();
+
+            assertThat(path)
+                    .isEqualTo(
+                            switch (file.getFileName().toString()) {
+                                case "sglang.yaml" -> Optional.<String>empty();
+                                case "vllm-ascend.yaml" -> Optional.of("/etc/kvpool/mooncake-ascend.json");
+                                default -> Optional.of("/etc/kvpool/mooncake.json");
+                            });
+            if (path.isPresent()) {
+                assertThat(engine.getVolumeMounts())
+                        .filteredOn(mount -> mount.getName().equals("kvpool"))
+                        .extracting(VolumeMount::getMountPath)
+                        .containsExactly("/etc/kvpool");
+                assertThat(pod.getVolumes())
+                        .filteredOn(volume -> volume.getName().equals("kvpool"))
+                        .extracting(volume -> volume.getConfigMap().getName())
+                        .containsExactly(
+                                engine.getEnvFrom().getFirst().getConfigMapRef().getName());
+            }
+        }
     }
 
     @ParameterizedTest

@@ -10,19 +10,30 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What an inference engine needs to use the pool: as environment ({@code envFrom}) and as a file
+ * What an inference engine needs to use the pool: as environment ({@code envFrom}) and as files
  * ({@code MOONCAKE_CONFIG_PATH}).
  */
 public final class ClientConfigMap {
     static final String FILE = "mooncake.json";
 
+    /** The same for vllm-ascend, which starts with protocol {@code ascend} only. */
+    static final String ASCEND_FILE = "mooncake-ascend.json";
+
     /** A pool needs no metadata server; clients insist on naming one, and this value means none. */
     private static final String NO_METADATA_SERVER = "P2PHANDSHAKE";
 
-    /** The control connection; bytes take the best protocol client and node have in common. */
+    /** vLLM and SGLang take rdma where nothing is said. How bytes move is decided by KVPOOL_PROTOCOLS. */
     private static final String PROTOCOL = "tcp";
 
+    private static final String ASCEND_PROTOCOL = "ascend";
+
     private static final long LOCAL_BUFFER_BYTES = 512L << 20;
+
+    /**
+     * LMCache gives up a put after 1 s by default and hands the buffer to others while the put still reads it. Calls end by
+     * KVPOOL_RETRY_DEADLINE, so LMCache need not end them.
+     */
+    private static final long LMCACHE_TIMEOUT_SECONDS = 3600;
 
     private ClientConfigMap() {}
 
@@ -36,6 +47,8 @@ public final class ClientConfigMap {
         data.put("MOONCAKE_LOCAL_BUFFER_SIZE", Long.toString(LOCAL_BUFFER_BYTES));
         TransferEngineSpec engine = pool.engine();
         data.put("KVPOOL_PROTOCOLS", StoragePod.words(engine.protocols()));
+        // An engine that asks for `ascend` or `rdma` uses the protocols above instead of being refused.
+        data.put("KVPOOL_PROTOCOL_OVERRIDE", PROTOCOL);
         data.put("KVPOOL_CONNECT_TIMEOUT", engine.timeouts().connect());
         data.put("KVPOOL_TRANSFER_TIMEOUT", engine.timeouts().transfer());
         data.put("KVPOOL_RETRY_DEADLINE", engine.retry().deadline());
@@ -47,6 +60,7 @@ public final class ClientConfigMap {
         // Keys are hashes of token blocks; engines must agree on them.
         data.put("PYTHONHASHSEED", "0");
         data.put(FILE, file(masters));
+        data.put(ASCEND_FILE, file(masters, ASCEND_PROTOCOL));
         return new ConfigMapBuilder()
                 .withMetadata(pool.metadata(
                         pool.names().clientConfigMap(),
@@ -55,16 +69,27 @@ public final class ClientConfigMap {
                 .build();
     }
 
+    /**
+     * The file for every engine but vllm-ascend. Each engine ignores the names of the others: {@code mode} is vLLM's, which
+     * refuses a segment of 0 without it; {@code local_hostname} and {@code transfer_timeout} are LMCache's.
+     */
     static String file(String masters) {
+        return file(masters, PROTOCOL);
+    }
+
+    private static String file(String masters, String protocol) {
         return """
                 {
+                  "mode": "standalone-store",
                   "metadata_server": "%s",
                   "master_server_address": "%s",
                   "protocol": "%s",
                   "device_name": "",
+                  "local_hostname": "localhost",
                   "global_segment_size": 0,
-                  "local_buffer_size": %d
+                  "local_buffer_size": %d,
+                  "transfer_timeout": %d
                 }
-                """.formatted(NO_METADATA_SERVER, masters, PROTOCOL, LOCAL_BUFFER_BYTES);
+                """.formatted(NO_METADATA_SERVER, masters, protocol, LOCAL_BUFFER_BYTES, LMCACHE_TIMEOUT_SECONDS);
     }
 }
