@@ -41,7 +41,7 @@ dist: ## Leave dist/bin, dist/lib, dist/wheels, dist/charts, dist/images
 	.ci/dist
 
 ##@ Parts of the tests
-.PHONY: lint native-test native-sanitize java-test python-test helm-test e2e fuzz sim sim-mutants chaos
+.PHONY: lint native-test native-sanitize java-test python-test engines-test helm-test e2e fuzz sim sim-mutants chaos
 lint: ## Formatting, clang-tidy, shellcheck, the project's own rules
 	.ci/test lint
 native-test: ## libkvpool, release build
@@ -52,6 +52,8 @@ java-test: apiserver ## crds, native binding, data plane, operator (real API ser
 	.ci/test java
 python-test: ## Wheels against a real pool
 	.ci/test python
+engines-test: ## Engines' own connector code against a real pool
+	.ci/test engines
 helm-test: ## Chart and manifests
 	.ci/test helm
 e2e: ## Black-box scenarios on a local cluster

@@ -1,131 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """These tests run against real pools: `kvpool local` of the command that KVDEV_BIN names."""
 
-import json
 import os
-import random
-import re
 import signal
-import socket
 import subprocess
 import tempfile
 import threading
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 import pytest
-from waiting import eventually, freeze
+from local_pool import START_SECONDS, LocalPool
+from waiting import freeze
 
 from mooncake.store import MooncakeDistributedStore
-
-START_SECONDS = 60
-SEGMENT_BYTES = 128 << 20
-OBJECT_LEASE_SECONDS = 1
-
-
-def free_ports(count: int) -> int:
-    """The first of `count` neighbouring ports that nobody listens on, below those that the kernel hands out."""
-    for _ in range(200):
-        first = random.randrange(15_000, 30_000)
-        try:
-            for port in range(first, first + count):
-                with socket.socket(socket.AF_INET6) as probe:
-                    probe.bind(("::", port))
-        except OSError:
-            continue
-        return first
-    raise RuntimeError(f"no {count} neighbouring free ports found")
-
-
-class LocalPool:
-    """A running `kvpool local`, ended with close()."""
-
-    def __init__(
-        self, masters: int = 1, nodes: int = 2, segment_bytes: int = SEGMENT_BYTES, restart: bool = False
-    ) -> None:
-        first = free_ports(2 * masters + 2 * nodes)
-        # The command refuses variables of its prefix that are no settings, such as the one that names it here.
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("KVPOOL_")}
-        self._process = subprocess.Popen(
-            [
-                os.environ["KVDEV_BIN"],
-                "local",
-                *("--masters", str(masters), "--storage-nodes", str(nodes), "--segment-size", str(segment_bytes)),
-                *("--master-port", str(first), "--admin-port", str(first + masters)),
-                *("--node-port", str(first + 2 * masters), "--node-admin-port", str(first + 2 * masters + nodes)),
-                *("--object-lease", f"{OBJECT_LEASE_SECONDS}s"),
-                *(["--restart"] if restart else []),
-            ],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=environment,
-            text=True,
-        )
-        self._admin_ports = [first + masters + i for i in range(masters)]
-        self.capacity_bytes = nodes * segment_bytes
-        self.pids: dict[str, int] = {}
-        self.masters = ""
-        self.output: list[str] = []
-        self._ready = threading.Event()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-        if not self._ready.wait(START_SECONDS) or not self.masters:
-            self.close()
-            raise AssertionError("kvpool local did not get ready:\n" + "".join(self.output[-40:]))
-
-    def _read(self) -> None:
-        with self._process.stdout as lines:
-            for line in lines:
-                self.output.append(line)
-                if started := re.match(r"started (\S+) pid=(\d+) port=(\d+)", line):
-                    self.pids[started[1]] = int(started[2])
-                if ready := re.match(r"ready masters=(\S+)", line):
-                    self.masters = ready[1]
-                    self._ready.set()
-        self._ready.set()
-
-    def admin(self, path: str) -> str:
-        """What the leader's admin endpoint answers, once there is one that says so: a new leader may serve a moment before."""
-        answers: list[str] = []
-        eventually(lambda: answers.extend(self._answers_of_leaders(path)) or answers, "a master says that it leads")
-        return answers[0]
-
-    def _answers_of_leaders(self, path: str) -> Iterator[str]:
-        """A master that does not answer is passed over."""
-        for port in self._admin_ports:
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}/role", timeout=5) as answer:
-                    role = answer.read()
-                if role == b"leader":
-                    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
-                        yield answer.read().decode()
-            except OSError:
-                continue
-
-    def view(self) -> dict:
-        return json.loads(self.admin("/api/v1/pool"))
-
-    def leader(self) -> str:
-        return self.view()["leader"]["name"]
-
-    def kill(self, name: str) -> None:
-        os.kill(self.pids[name], signal.SIGKILL)
-
-    def kill_and_await_restart(self, name: str) -> None:
-        pid = self.pids[name]
-        self.kill(name)
-        eventually(lambda: self.pids[name] != pid, f"{name} is started again")
-
-    def close(self) -> None:
-        self._process.terminate()
-        try:
-            self._process.wait(30)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._reader.join()
 
 
 class Agent:

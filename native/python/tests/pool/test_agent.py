@@ -10,7 +10,8 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from conftest import Agent, LocalPool, open_dummy, open_store
+from conftest import Agent, open_dummy, open_store
+from local_pool import LocalPool
 from waiting import eventually
 
 from mooncake.store import MooncakeDistributedStore

@@ -7,8 +7,9 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT, Agent, LocalPool
+from conftest import ROOT, Agent
 from in_loop import in_loop
+from local_pool import LocalPool
 
 import kvpool.aio
 from mooncake.async_store import MooncakeDistributedStoreAsync

@@ -6,8 +6,9 @@ import gc
 import random
 import threading
 
-from conftest import LocalPool, open_store
+from conftest import open_store
 from in_loop import in_loop
+from local_pool import LocalPool
 
 from mooncake.async_store import MooncakeDistributedStoreAsync
 from mooncake.store import MooncakeDistributedStore

@@ -3,7 +3,7 @@
 
 import ctypes
 
-from conftest import LocalPool
+from local_pool import LocalPool
 
 from mooncake.engine import TransferEngine
 from mooncake.store import MooncakeDistributedStore

@@ -3,7 +3,8 @@
 
 import random
 
-from conftest import LocalPool, open_store
+from conftest import open_store
+from local_pool import LocalPool
 from waiting import eventually
 
 COUNT = 200

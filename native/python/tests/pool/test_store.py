@@ -10,7 +10,8 @@ import sys
 import threading
 
 import pytest
-from conftest import OBJECT_LEASE_SECONDS, ROOT, SEGMENT_BYTES, LocalPool, free_ports, open_store
+from conftest import ROOT, open_store
+from local_pool import OBJECT_LEASE_SECONDS, SEGMENT_BYTES, LocalPool, free_ports
 from waiting import eventually
 
 import kvpool

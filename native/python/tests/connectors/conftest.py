@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Engines' own connector code in processes of its own, against a pool that `kvpool local` runs."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from local_pool import LocalPool
+from sources import unpack
+
+from manifests import EngineProcess, engine_process
+
+ENGINE_SIDE = Path(__file__).with_name("engine_side")
+PROCESS_SECONDS = 60
+
+
+class EngineFailed(Exception):
+    """The process ended with an error; the text is what it printed."""
+
+
+class Engine:
+    """What a manifest starts: each run() is a process of its own, as after a restart of the pod."""
+
+    def __init__(self, module: str, sources: list[Path], process: EngineProcess, scratch: Path) -> None:
+        self._module, self._sources, self._scratch = module, sources, scratch
+        self.process = process
+        self.log = ""
+
+    def run(self, *steps: tuple[str, dict[str, Any]]) -> list[Any]:
+        answers = self._scratch / "answers.json"
+        answers.unlink(missing_ok=True)
+        request = {"engine": self._module, "arguments": self.process.arguments, "steps": steps, "answers": str(answers)}
+        # Nothing of the tests' own environment reaches the engine but what every process needs.
+        environment = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+        environment |= self.process.environment
+        environment["PYTHONPATH"] = os.pathsep.join(map(str, self._sources))
+        done = subprocess.run(
+            [sys.executable, str(ENGINE_SIDE / "run.py")],
+            input=json.dumps(request),
+            env=environment,
+            cwd=self._scratch,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=PROCESS_SECONDS,
+        )
+        self.log = done.stdout
+        if done.returncode != 0:
+            raise EngineFailed(done.stdout)
+        return json.loads(answers.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def pool() -> Iterator[LocalPool]:
+    started = LocalPool()
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="session")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Where the modules of an engine are, fetched and unpacked once."""
+    unpacked: dict[str, Path] = {}
+
+    def of(engine: str) -> Path:
+        if engine not in unpacked:
+            unpacked[engine] = tmp_path_factory.mktemp(engine)
+            unpack(engine, unpacked[engine])
+        return unpacked[engine]
+
+    return of
+
+
+@pytest.fixture
+def start_engine(sources: Callable[[str], Path], tmp_path: Path) -> Callable[..., Engine]:
+    """start_engine(MANIFEST, masters): the engine that manifests/engines/MANIFEST.yaml starts."""
+
+    def start(manifest: str, masters: str, *needed: str) -> Engine:
+        scratch = tmp_path / manifest
+        scratch.mkdir()
+        process = engine_process(manifest, masters, scratch / "root")
+        module = f"{manifest.replace('-', '_')}_engine"
+        return Engine(module, [sources(name) for name in needed or (manifest,)], process, scratch)
+
+    return start

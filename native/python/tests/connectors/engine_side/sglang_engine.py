@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SGLang's HiCache: its storage backend over a host pool of ours, in the way of its HiCacheController."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+
+import numpy
+from blocks import UNTOUCHED, block_bytes, tokens_of
+from stand_in import stand_in, unused
+from tensors import FLOAT16, Tensor, install_torch
+
+LAYERS, HEADS, WIDTH, PAGES = 4, 2, 32, 64
+
+
+class HostPool:
+    """Host memory of keys and values in SGLang's layout page_first: [2, tokens, layers, heads, width]."""
+
+    def __init__(self, page_size: int) -> None:
+        self.page_size = page_size
+        self._token_bytes = LAYERS * HEADS * WIDTH * FLOAT16.itemsize
+        self.page_bytes = page_size * self._token_bytes
+        self.memory = numpy.full((2, PAGES, self.page_bytes), UNTOUCHED, numpy.uint8)
+        shape = (2, PAGES * page_size, LAYERS, HEADS, WIDTH)
+        self.kv_buffer = Tensor(self.memory.view(FLOAT16.numpy_type).reshape(shape), FLOAT16)
+
+    def get_hybrid_pool_buffer(self) -> list[Tensor]:
+        return [self.kv_buffer[0], self.kv_buffer[1]]
+
+    def get_ksize_per_token(self) -> int:
+        return self._token_bytes
+
+    def get_page_buffer_meta(self, indices: Tensor) -> tuple[list[int], list[int]]:
+        addresses = []
+        for token in indices.tolist()[:: self.page_size]:
+            key = self.kv_buffer.data_ptr() + token * self._token_bytes
+            addresses += [key, key + self.memory[0].nbytes]
+        return addresses, [self.page_bytes] * len(addresses)
+
+
+class Sglang:
+    def __init__(self, backend_name: str, model: str, pool: HostPool) -> None:
+        from sglang.srt.mem_cache.hicache_storage import HiCacheStorageConfig
+        from sglang.srt.mem_cache.storage.backend_factory import StorageBackendFactory
+
+        config = HiCacheStorageConfig(
+            tp_rank=0,
+            tp_size=1,
+            pp_rank=0,
+            pp_size=1,
+            attn_cp_rank=0,
+            attn_cp_size=1,
+            is_mla_model=False,
+            enable_storage_metrics=False,
+            is_page_first_layout=True,
+            model_name=model,
+            extra_config={},
+        )
+        self._pool = pool
+        self._backend = StorageBackendFactory.create_backend(backend_name, config, pool)
+        self._backend.register_mem_pool_host(pool)
+        self._backend.on_host_pools_registered()
+
+    def save(self, prompt: int, blocks: int) -> None:
+        for block in range(blocks):
+            self._pool.memory[:, block] = self._content(prompt, block)
+        saved = self._backend.batch_set_v1(self._keys(prompt, blocks), self._host_indices(range(blocks)))
+        assert saved == [True] * blocks, saved
+
+    def lookup(self, prompt: int, blocks: int) -> int:
+        return self._backend.batch_exists(self._keys(prompt, blocks))
+
+    def load(self, prompt: int, blocks: int) -> list[bool]:
+        """Into other pages than save() takes, in another order."""
+        self._pool.memory[:] = UNTOUCHED
+        pages = [PAGES - 1 - 2 * block for block in range(blocks)]
+        loaded = self._backend.batch_get_v1(self._keys(prompt, blocks), self._host_indices(pages))
+        expected = numpy.full_like(self._pool.memory, UNTOUCHED)
+        for block, page in enumerate(pages):
+            if loaded[block]:
+                expected[:, page] = self._content(prompt, block)
+        assert (self._pool.memory == expected).all(), "what was not loaded is untouched, and the rest is what was saved"
+        return loaded
+
+    def _content(self, prompt: int, block: int) -> numpy.ndarray:
+        return block_bytes(prompt, block, 2 * self._pool.page_bytes).reshape(2, -1)
+
+    def _keys(self, prompt: int, blocks: int) -> list[str]:
+        """Page hashes: SHA-256 of the page before and the page's tokens."""
+        keys, before = [], b""
+        for block in range(blocks):
+            tokens = tokens_of(prompt, (block + 1) * self._pool.page_size)[block * self._pool.page_size :]
+            before = hashlib.sha256(before + b"".join(token.to_bytes(4, "little") for token in tokens)).digest()
+            keys.append(before.hex())
+        return keys
+
+    def _host_indices(self, pages: object) -> Tensor:
+        tokens = [page * self._pool.page_size + token for page in pages for token in range(self._pool.page_size)]
+        return Tensor(numpy.array(tokens), numpy.int64)
+
+
+def start(arguments: list[str]) -> Sglang:
+    install_torch()
+    pools = "sglang.srt.mem_cache.pool_host"
+    stand_in(pools, **unused("HostKVCache"), HostTensorAllocator=object)
+    stand_in(f"{pools}.mla", **unused("MLATokenToKVPoolHost"))
+    stand_in("sglang.srt.mem_cache.hybrid_cache.linker_pool_assembler", **unused("DevicePoolEntry"))
+    stand_in("sglang.srt.observability.metrics_collector", **unused("StorageMetrics"))
+
+    parser = argparse.ArgumentParser()
+    for option in ("--model-path", "--page-size", "--hicache-mem-layout", "--hicache-storage-backend"):
+        parser.add_argument(option, required=True)
+    given, _ = parser.parse_known_args(arguments)
+    assert given.hicache_mem_layout == "page_first", "HostPool has this layout"
+    return Sglang(given.hicache_storage_backend, given.model_path, HostPool(int(given.page_size)))
