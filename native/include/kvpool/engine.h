@@ -62,7 +62,8 @@ KV_API int32_t kv_engine_unregister(kv_engine *engine, const kv_region *regions,
 enum kv_transfer_op {
   KV_TRANSFER_WRITE = 1, /* local memory to the peer's */
   KV_TRANSFER_READ = 2,  /* the peer's memory to local */
-  KV_TRANSFER_PROBE = 3  /* nothing is moved: is the peer there and an engine */
+  KV_TRANSFER_PROBE = 3, /* nothing is moved: is the peer there and an engine */
+  KV_TRANSFER_CONNECT = 4 /* nothing is moved: KV_OK as soon as there is a connection, which is made if there is none */
 };
 
 /* One line of a batch. The caller owns the table, keeps it and the local memory until the batch is done. */
@@ -87,9 +88,10 @@ typedef struct kv_transfer_options {
 /* Queues a batch of one kind of operation and returns at once; *batch_out names it. options may be NULL. Each line gets
  * its own status. What a failed line left in the destination is undefined. A line that fails because its connection
  * ended or the peer's registrations changed is tried once more, with what the peer then says is registered.
- * A peer that was connected within the last 30 s may be starting anew: it is dialled again and again, at most once a
- * second, and its lines wait until the deadline of their batch, which then is KV_TIMEOUT. Lines to any other peer that
- * cannot be reached, and probes, get KV_CONNECT_FAILED at once. */
+ * A peer whose connection ended less than a second ago may be restarting: it is dialled again until that second is over.
+ * Lines to any other peer that cannot be reached, and probes, get KV_CONNECT_FAILED at once, or after connect_timeout_ms
+ * when its host is silent. Lines under way to a host that acknowledges nothing for connect_timeout_ms get
+ * KV_TRANSFER_FAILED. */
 KV_API int32_t kv_engine_submit(kv_engine *engine, int32_t op, kv_transfer *table, uint32_t count,
                                 const kv_transfer_options *options, uint64_t *batch_out);
 

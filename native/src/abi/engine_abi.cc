@@ -137,7 +137,7 @@ Result<Engine::Options> optionsFrom(const kv_transfer_options* given) {
 }
 
 Status judgeSubmit(int32_t op, const kv_transfer* table, uint32_t count, const uint64_t* batchOut) {
-  if (op < KV_TRANSFER_WRITE || op > KV_TRANSFER_PROBE) {
+  if (op < KV_TRANSFER_WRITE || op > KV_TRANSFER_CONNECT) {
     return {KV_INVALID_ARGUMENT, "op " + std::to_string(op) + " is none of enum kv_transfer_op"};
   }
   if (batchOut == nullptr || (table == nullptr && count > 0) || count > KV_BATCH_MAX) {

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/limits.h"
-
 namespace kvpool::engine {
 
 void Absence::begin(Time now, std::string why) {
@@ -15,16 +13,15 @@ void Absence::begin(Time now, std::string why) {
 }
 
 void Absence::dialFailed(Time now, std::string why) {
-  int64_t wait = kRedialFirstMs;
-  for (int i = 0; i < dialsFailed_ && wait < kRedialLastMs; ++i)
-    wait *= 2;
-  dialAt_ = now + std::min(wait, kRedialLastMs);
   ++dialsFailed_;
   whyDialFailed_ = std::move(why);
+  if (!isFresh(now)) return;
+  dialAt_ = std::min(now + wait_, *since_ + kRestartMs);  // the last dial is made when the time is over
+  wait_ *= 2;
 }
 
 bool Absence::isFresh(Time now) const {
-  return since_ && now - *since_ <= kRestartMs;
+  return since_ && now - *since_ < kRestartMs;
 }
 
 std::string Absence::story(Time now) const {

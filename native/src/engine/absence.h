@@ -5,11 +5,12 @@
 #include <string>
 
 #include "engine/actions.h"
+#include "engine/limits.h"
 
 namespace kvpool::engine {
 
 /// A peer that was connected and is not any more: since when, and when it is dialled next. The first dial is due at
-/// once; each that fails doubles the wait for the next one, between bounds of limits.h.
+/// once; each that fails doubles the wait for the next one, until kRestartMs after the loss.
 class Absence {
  public:
   /// Its connection ended.
@@ -30,6 +31,7 @@ class Absence {
   std::optional<Time> since_;
   std::string why_;
   Time dialAt_ = 0;
+  int64_t wait_ = kRedialFirstMs;
   int dialsFailed_ = 0;
   std::string whyDialFailed_;
 };

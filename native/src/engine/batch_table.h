@@ -13,7 +13,12 @@
 
 namespace kvpool::engine {
 
-enum class TransferOp : int32_t { Write = KV_TRANSFER_WRITE, Read = KV_TRANSFER_READ, Probe = KV_TRANSFER_PROBE };
+enum class TransferOp : int32_t {
+  Write = KV_TRANSFER_WRITE,
+  Read = KV_TRANSFER_READ,
+  Probe = KV_TRANSFER_PROBE,
+  Connect = KV_TRANSFER_CONNECT,
+};
 
 /// What a caller wants of one line.
 struct Line {

@@ -25,9 +25,11 @@ const char* opName(TransferOp op) {
     case TransferOp::Read:
       return "read";
     case TransferOp::Probe:
+      return "probe";
+    case TransferOp::Connect:
       break;
   }
-  return "probe";
+  return "connect";
 }
 
 }  // namespace
@@ -102,7 +104,7 @@ Result<BatchId> Engine::submit(TransferOp op, kv_transfer* table, uint32_t count
   for (uint32_t i = 0; i < count; ++i) {
     Line& line = submission.lines[i];
     line.peer = table[i].peer == nullptr ? "" : table[i].peer;
-    if (op == TransferOp::Probe) continue;
+    if (op == TransferOp::Probe || op == TransferOp::Connect) continue;
     line.local = static_cast<uint8_t*>(table[i].local);
     line.remote = table[i].remote;
     line.length = table[i].length;

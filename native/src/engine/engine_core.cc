@@ -107,6 +107,11 @@ void EngineCore::closed(Time now, ConnectionId id, const std::string& reason) {
   sessions_.closed(id);
 }
 
+void EngineCore::silent(Time now, ConnectionId id, const std::string& reason) {
+  if (PeerLink* link = linkOf(id)) return link->silent(now, reason);
+  sessions_.closed(id);
+}
+
 void EngineCore::tick(Time now) {
   for (const BatchId id : context_.batches.expired(now)) {
     cancel(now, id);

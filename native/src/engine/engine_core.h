@@ -40,6 +40,8 @@ class EngineCore {
   /// Bytes went out; frames that take so much memory still wait.
   void sent(Time now, ConnectionId id, uint64_t unsentFrames);
   void closed(Time now, ConnectionId id, const std::string& reason);
+  /// Closed because the peer's host has acknowledged nothing for the connect timeout.
+  void silent(Time now, ConnectionId id, const std::string& reason);
   void tick(Time now);
 
   std::vector<Action> takeActions() { return std::exchange(context_.actions, {}); }
@@ -49,6 +51,7 @@ class EngineCore {
   [[nodiscard]] const std::string& explanation() const { return context_.explanation; }
   [[nodiscard]] size_t peersConnected() const;
   [[nodiscard]] size_t clientsConnected() const { return sessions_.count(); }
+  [[nodiscard]] int64_t connectTimeoutMs() const { return context_.config.connectTimeoutMs; }
   /// No batch runs.
   [[nodiscard]] bool quiet() const { return context_.batches.empty(); }
 

@@ -44,8 +44,18 @@ void EngineShell::round() {
     }
     for (const ConnectionId id : over)
       bury(id);
+    if (lastTick_ - hostsWatchedAt_ >= kSilenceCheckMs) watchHosts();
   }
   settle();
+}
+
+void EngineShell::watchHosts() {
+  hostsWatchedAt_ = lastTick_;
+  std::vector<std::shared_ptr<Stream>> all;
+  for (const auto& [id, stream] : streams_)
+    all.push_back(stream);
+  for (const auto& stream : all)
+    stream->watchHost(lastTick_);
 }
 
 void EngineShell::settle() {
@@ -115,7 +125,7 @@ void EngineShell::pauseAccepting(bool pause, const std::string& why) {
 void EngineShell::perform(const Dial& dial) {
   auto stream = std::make_shared<Stream>(loop_, static_cast<Stream::Listener&>(*this), dial.connection);
   streams_[dial.connection] = stream;
-  stream->dial(resolver_, dial.address);
+  stream->dial(resolver_, dial.address, core_.connectTimeoutMs());
 }
 
 void EngineShell::perform(SendFrame& send) {
@@ -161,6 +171,11 @@ void EngineShell::streamOpened(ConnectionId id) {
 void EngineShell::streamEnded(ConnectionId id, const std::string& reason) {
   bury(id);
   core_.closed(now(), id, reason);
+}
+
+void EngineShell::streamSilent(ConnectionId id, const std::string& reason) {
+  bury(id);
+  core_.silent(now(), id, reason);
 }
 
 void EngineShell::streamMalformed(ConnectionId id, const std::string& what) {

@@ -44,6 +44,7 @@ class EngineShell : private Stream::Listener {
   void performAll();
   Stream* find(ConnectionId id);
   void bury(ConnectionId id);
+  void watchHosts();
 
   void perform(const Dial& dial);
   void perform(SendFrame& send);
@@ -57,6 +58,7 @@ class EngineShell : private Stream::Listener {
 
   void streamOpened(ConnectionId id) override;
   void streamEnded(ConnectionId id, const std::string& reason) override;
+  void streamSilent(ConnectionId id, const std::string& reason) override;
   void streamMalformed(ConnectionId id, const std::string& what) override;
   void frameArrived(ConnectionId id, wire::Body body) override;
   void bytesReceived(ConnectionId id) override;
@@ -72,6 +74,7 @@ class EngineShell : private Stream::Listener {
   bool acceptingPaused_ = false;
   bool acceptFailed_ = false;  // said already; until there are descriptors again
   Time lastTick_ = 0;
+  Time hostsWatchedAt_ = 0;
   std::unordered_map<ConnectionId, std::shared_ptr<Stream>> streams_;
   std::unordered_map<ConnectionId, Time> lingering_;  // until when
   std::vector<std::shared_ptr<Stream>> buried_;       // may still be on the call stack

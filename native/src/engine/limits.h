@@ -37,14 +37,16 @@ inline constexpr uint32_t kBatchTimeoutMs = 30000;
 // A line is tried once more.
 inline constexpr uint32_t kAttempts = 2;
 
-// A peer that was lost is dialled again and again while transfers wait for it; those that come later than this after
-// the loss do not wait: by then it is gone rather than starting anew.
-inline constexpr int64_t kRestartMs = 30000;
+// A peer that was lost is dialled again for this long while transfers wait for it, each time after twice the wait: a
+// process that is replaced at its address refuses connections for a moment. After that it counts as gone.
+inline constexpr int64_t kRestartMs = 1000;
 inline constexpr int64_t kRedialFirstMs = 50;
-inline constexpr int64_t kRedialLastMs = 1000;
 
 /// How often time is looked at while something runs, and while nothing does.
 inline constexpr int64_t kTickMs = 20;
 inline constexpr int64_t kQuietTickMs = 500;
+
+/// How often a connection is checked for a host that acknowledges nothing.
+inline constexpr int64_t kSilenceCheckMs = 200;
 
 }  // namespace kvpool::engine

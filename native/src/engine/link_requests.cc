@@ -15,7 +15,6 @@ void PeerLink::add(Time now, const PeerLines& lines, BatchId batch) {
   task.op = context_.batches.submission(batch).op;
   task.lines = lines.lines;
   task.askedBefore = asked_;
-  task.waits = task.op != TransferOp::Probe && (state_ == State::Ready || absence_.isFresh(now));
   const TaskId id = ++lastTask_;
   tasks_.emplace(id, std::move(task));
   planning_.insert(id);
@@ -40,9 +39,9 @@ void PeerLink::planTask(Time now, TaskId id) {
   const auto ask = [&] {
     if (asked_ == task.askedBefore) askForRegions(now);  // else a question younger than the attempt is on its way
   };
-  const bool mustBeFresh = task.op == TransferOp::Probe || task.attempt > 1;
+  const bool mustBeFresh = task.op == TransferOp::Probe || (task.attempt > 1 && task.op != TransferOp::Connect);
   if (mustBeFresh && !fresh) return ask();
-  if (task.op == TransferOp::Probe) return start(id, task, {});
+  if (task.op == TransferOp::Probe || task.op == TransferOp::Connect) return start(id, task, {});
   const std::vector<Line>& lines = context_.batches.submission(task.batch).lines;
   Plan planned = plan(lines, task.lines, description_);
   if (!planned.unregistered.empty() && !fresh) return ask();
@@ -188,12 +187,12 @@ void PeerLink::conclude(TaskId id, int32_t told) {
   if (auto finished = context_.batches.peerDone(task.batch)) context_.act(std::move(*finished));
 }
 
-/// The connection could not be had.
+/// The peer cannot be had.
 void PeerLink::fail(Whom whom, int32_t status, const std::string& why) {
   for (auto next = tasks_.begin(); next != tasks_.end();) {
     const TaskId id = next->first;
     Task& task = (next++)->second;
-    if (whom == Whom::WhoDoesNotWait && task.waits) continue;
+    if (whom == Whom::Probes && task.op != TransferOp::Probe) continue;
     context_.explanation = why;
     for (const uint32_t line : task.lines)
       task.fail(line, status);
@@ -215,10 +214,7 @@ void PeerLink::interruptAll(const std::string& why) {
     task.requestsOpen = 0;
     for (const uint32_t line : task.lines)
       task.fail(line, KV_TRANSFER_FAILED);
-    if (again(id, task)) {
-      task.waits = task.op != TransferOp::Probe;
-      continue;
-    }
+    if (again(id, task)) continue;
     context_.explanation = why + ", in the second and last attempt of a transfer";
     conclude(id, KV_OK);
   }
@@ -231,7 +227,7 @@ void PeerLink::cancel(Time now, BatchId batch) {
   const TaskId id = found->first;
   if (state_ == State::Ready) {
     context_.explanation = "ran out of time while transferring with " + address_;
-  } else if (found->second.waits) {
+  } else if (absence_.isFresh(now)) {
     context_.explanation = "ran out of time: " + address_ + " " + absence_.story(now);
   } else {
     context_.explanation = "ran out of time while connecting to " + address_;

@@ -110,15 +110,24 @@ void PeerLink::closed(Time now, const std::string& reason) {
   advance(now);
 }
 
-/// Who asks whether the peer is there has the answer. Transfers to one that was there lately wait for it.
+/// The host was given the time to connect already: dialling it would take that time once more.
+void PeerLink::silent(Time now, const std::string& reason) {
+  if (state_ == State::Ready) fail(Whom::All, KV_TRANSFER_FAILED, address_ + ": " + reason);
+  closed(now, reason);
+}
+
+/// Who asks whether the peer is there has the answer. Transfers to one that was there a moment ago wait for it.
 void PeerLink::unreachable(Time now, const std::string& reason) {
   absence_.dialFailed(now, reason);
-  fail(Whom::WhoDoesNotWait, KV_CONNECT_FAILED, "cannot reach the transfer engine at " + address_ + ": " + reason);
+  const bool mayBeBack = absence_.isFresh(now);
+  fail(mayBeBack ? Whom::Probes : Whom::All, KV_CONNECT_FAILED,
+       "cannot reach the transfer engine at " + address_ + ": " + reason);
   if (tasks_.empty()) return;
   state_ = State::Waiting;
   if (absence_.dialsFailed() > 1) return;
   context_.act(Note{LogLevel::Info, "the transfer engine at " + address_ + " " + absence_.story(now) +
-                                        "; transfers wait for it until their time is up"});
+                                        "; transfers wait for it until " + std::to_string(kRestartMs) +
+                                        " ms after the loss"});
 }
 
 void PeerLink::malformed(Time now, const std::string& what) {

@@ -16,8 +16,8 @@
 namespace kvpool::engine {
 
 /// Our side of everything towards one peer: the connection, what the peer said is registered there, and the tasks that
-/// wait for it. Dials when there is something to do; a peer that was lost lately again and again, while a transfer
-/// waits that has time left. What it knows of the peer is forgotten with the connection.
+/// wait for it. Dials when there is something to do; a peer that was lost a moment ago again and again, while a
+/// transfer waits. What it knows of the peer is forgotten with the connection.
 class PeerLink {
  public:
   PeerLink(Context& context, std::string address) : context_(context), address_(std::move(address)) {}
@@ -32,6 +32,8 @@ class PeerLink {
   void payloadReceived(Time now, uint32_t computedCrc, uint32_t sentCrc);
   void progressed(Time now) { progressAt_ = now; }
   void closed(Time now, const std::string& reason);
+  /// Its host has acknowledged nothing for the connect timeout; the connection is gone.
+  void silent(Time now, const std::string& reason);
   /// The peer sent what is no answer.
   void malformed(Time now, const std::string& what);
   void tick(Time now);
@@ -44,7 +46,7 @@ class PeerLink {
   [[nodiscard]] const Description* description() const { return ready() ? &description_ : nullptr; }
 
  private:
-  enum class Whom { All, WhoDoesNotWait };
+  enum class Whom { All, Probes };
   enum class State {
     Idle,
     Waiting,  // until it is time to dial again

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/stream.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -16,15 +17,12 @@ namespace {
 /// Steps of one readiness event, so that one fast peer does not starve the others.
 constexpr int kStepsPerEvent = 8;
 
-std::string errorText(int errorNumber) {
-  return std::strerror(errorNumber);
-}
-
 }  // namespace
 
 // ---- connecting ----
 
-void Stream::dial(net::Resolver& resolver, const std::string& address) {
+void Stream::dial(net::Resolver& resolver, const std::string& address, int64_t silenceMs) {
+  silenceMs_ = silenceMs;
   const auto parsed = net::parseHostPort(address);
   if (!parsed.ok()) return end(parsed.status().text());
   dial_.emplace(loop_, resolver, parsed.value(), [this](net::Dial::Outcome outcome) {
@@ -37,6 +35,7 @@ void Stream::dialled(net::Dial::Outcome outcome) {
   dial_.reset();
   if (!outcome.socket.valid()) return end(outcome.why);
   adopt(std::move(outcome.socket));
+  net::probeSilence(socket_.get(), silenceMs_);
   listener_.streamOpened(id_);
 }
 
@@ -77,7 +76,7 @@ void Stream::flush() {
   });
   const int errorNumber = errno;
   if (closed_) return;
-  if (outcome == client::OutQueue::Outcome::Failed) return end("sending failed: " + errorText(errorNumber));
+  if (outcome == client::OutQueue::Outcome::Failed) return failed("sending", errorNumber);
   blocked_ = outcome == client::OutQueue::Outcome::Blocked;
   if (lingering_ && !blocked_) ::shutdown(socket_.get(), SHUT_WR);
   if (out_.sentBytes() != before) listener_.bytesSent(id_, out_.frameBytes());
@@ -96,6 +95,17 @@ void Stream::watch() {
   if (events == watched_) return;
   watched_ = events;
   loop_.modify(socket_.get(), events);
+}
+
+/// Bytes on their way to a host that is there are acknowledged, also by one whose process takes none. Where none are on
+/// their way the kernel asks (net::probeSilence()).
+void Stream::watchHost(Time now) {
+  if (closed_ || !socket_.valid() || silenceMs_ == 0) return;
+  const net::Unacknowledged sent = net::unacknowledged(socket_.get());
+  if (!sent.any) return unacknowledgedSince_.reset();
+  if (!unacknowledgedSince_) unacknowledgedSince_ = now;
+  // An acknowledgement from before these bytes were sent says nothing.
+  if (std::min(sent.heardMs, now - *unacknowledgedSince_) >= silenceMs_) hostIsSilent();
 }
 
 // ---- receiving ----
@@ -126,7 +136,7 @@ bool Stream::lost(ssize_t received) {
   if (received == 0) {
     end(incoming_ ? "the peer closed the connection in the middle of a payload" : "the peer closed the connection");
   } else if (errorNumber != EAGAIN && errorNumber != EWOULDBLOCK && errorNumber != EINTR) {
-    end("receiving failed: " + errorText(errorNumber));
+    failed("receiving", errorNumber);
   }
   return true;
 }
@@ -196,6 +206,17 @@ void Stream::end(const std::string& reason) {
   if (closed_) return;
   close();
   listener_.streamEnded(id_, reason);
+}
+
+void Stream::failed(const std::string& what, int errorNumber) {
+  if (errorNumber == ETIMEDOUT && silenceMs_ > 0) return hostIsSilent();
+  end(what + " failed: " + std::strerror(errorNumber));
+}
+
+void Stream::hostIsSilent() {
+  close();
+  listener_.streamSilent(
+      id_, "its host does not answer since " + std::to_string(silenceMs_) + " ms; is it running, and reachable?");
 }
 
 void Stream::close() {

@@ -28,6 +28,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
     virtual ~Listener() = default;
     virtual void streamOpened(ConnectionId id) = 0;
     virtual void streamEnded(ConnectionId id, const std::string& reason) = 0;
+    /// Ended because the peer's host answers nothing.
+    virtual void streamSilent(ConnectionId id, const std::string& reason) = 0;
     virtual void streamMalformed(ConnectionId id, const std::string& what) = 0;
     virtual void frameArrived(ConnectionId id, wire::Body body) = 0;
     virtual void bytesReceived(ConnectionId id) = 0;
@@ -43,7 +45,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  void dial(net::Resolver& resolver, const std::string& address);
+  /// The connection ends when the peer's host acknowledges nothing for `silenceMs` (watchHost()).
+  void dial(net::Resolver& resolver, const std::string& address, int64_t silenceMs);
   void adopt(Fd socket);
   void welcomed() { decoder_.allowBodies(wire::kFrameBodyBytesMax); }
 
@@ -51,6 +54,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void addPayload(PayloadId payload, Pieces pieces, uint64_t length);
   /// Sends what was added; the rest goes when the socket can take it.
   void flush();
+
+  /// Due every kSilenceCheckMs.
+  void watchHost(Time now);
 
   /// What follows the frame being told right now.
   void expectPayload(const std::optional<Pieces>& pieces, uint64_t length);
@@ -72,6 +78,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void parse();
   void finishPayload();
   void end(const std::string& reason);
+  void failed(const std::string& what, int errorNumber);
+  void hostIsSilent();
   void watch();
   [[nodiscard]] bool outputFull() const;
 
@@ -84,6 +92,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   bool blocked_ = false;
   uint32_t watched_ = 0;
   Fd socket_;
+  int64_t silenceMs_ = 0;  // 0: the host is not watched
+  std::optional<Time> unacknowledgedSince_;
   client::OutQueue out_;
   uint64_t queuedBytes_ = 0;
   size_t payloadsUnsent_ = 0;

@@ -26,7 +26,6 @@ struct Task {
   std::vector<uint32_t> done;          // lines of all attempts
   std::vector<uint32_t> unregistered;  // of all attempts; the peer was asked, there is no use in asking again
   uint32_t attempt = 1;
-  bool waits = false;        // when the peer cannot be reached: it was there lately, so it may come back
   uint64_t askedBefore = 0;  // descriptions asked for before this attempt: older ones are not believed to lack a region
   size_t requestsOpen = 0;
 

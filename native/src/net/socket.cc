@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -173,6 +174,21 @@ int connectOutcome(int fd) {
   socklen_t length = sizeof error;
   if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
   return error;
+}
+
+void probeSilence(int fd, int64_t silenceMs) {
+  constexpr int kProbes = 2;
+  const int seconds = static_cast<int>(std::clamp<int64_t>(silenceMs / 1000 / (kProbes + 1), 1, 3600));
+  setOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, seconds);
+  setOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, seconds);
+  setOption(fd, IPPROTO_TCP, TCP_KEEPCNT, kProbes);
+}
+
+Unacknowledged unacknowledged(int fd) {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return {};
+  return {info.tcpi_unacked > 0, info.tcpi_last_ack_recv};
 }
 
 Result<Fd> connectUnix(const std::string& path, int* errorNumber) {

@@ -33,6 +33,14 @@ Result<Fd> acceptOne(int listener, SocketAddress* peer);
 Result<Fd> startConnect(const SocketAddress& address, int* errorNumber = nullptr);
 /// 0, or the errno of the failed connect.
 int connectOutcome(int fd);
+/// Ends the connection when the peer's host does not answer for about `silenceMs` while nothing is on the way to it.
+void probeSilence(int fd, int64_t silenceMs);
+/// Whether bytes are on the way to the peer's host that it has not acknowledged.
+struct Unacknowledged {
+  bool any = false;
+  int64_t heardMs = 0;  // how long ago it acknowledged anything
+};
+Unacknowledged unacknowledged(int fd);
 /// Unix sockets connect at once or not at all.
 Result<Fd> connectUnix(const std::string& path, int* errorNumber = nullptr);
 

@@ -114,7 +114,7 @@ TEST(EngineSettings, WrongArgumentsAreNamed) {
   EXPECT_EQ(kv_engine_register(nullptr, &region, 1, nullptr), KV_INVALID_ARGUMENT);
   kv_transfer line{"127.0.0.1:1", memory.data(), 1, 1, 0, 0};
   uint64_t batch = 0;
-  EXPECT_EQ(kv_engine_submit(good.get(), 4, &line, 1, nullptr, &batch), KV_INVALID_ARGUMENT);
+  EXPECT_EQ(kv_engine_submit(good.get(), 5, &line, 1, nullptr, &batch), KV_INVALID_ARGUMENT);
   EXPECT_EQ(kv_engine_submit(good.get(), KV_TRANSFER_READ, nullptr, 1, nullptr, &batch), KV_INVALID_ARGUMENT);
   EXPECT_EQ(kv_engine_submit(good.get(), KV_TRANSFER_READ, &line, KV_BATCH_MAX + 1, nullptr, &batch),
             KV_INVALID_ARGUMENT);

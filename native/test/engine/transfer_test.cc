@@ -164,11 +164,14 @@ TEST(Transfer, APeerThatStartedAnewIsFoundAgain) {
   Buffer local = pattern(1 << 20, 5);
   ASSERT_EQ(here.write(peer, local, at(memory)), KV_OK);
   there.reset();
-  EXPECT_EQ(here.one(KV_TRANSFER_WRITE, peer, local, at(memory), 300), KV_TIMEOUT) << "it may come back";
-  EXPECT_NE(here.explain().find(peer + " was lost "), std::string::npos) << here.explain();
+  EXPECT_EQ(here.one(KV_TRANSFER_WRITE, peer, local, at(memory), 30000), KV_CONNECT_FAILED)
+      << "long before its deadline";
+  EXPECT_NE(here.explain().find("cannot reach the transfer engine at " + peer), std::string::npos) << here.explain();
   std::vector<kv_transfer> probe{{peer.c_str(), nullptr, 0, 0, KV_INTERNAL, 0}};
   here.run(KV_TRANSFER_PROBE, probe);
   EXPECT_EQ(probe[0].status, KV_CONNECT_FAILED) << "nobody is there now";
+  here.run(KV_TRANSFER_CONNECT, probe);
+  EXPECT_EQ(probe[0].status, KV_CONNECT_FAILED);
   there = std::make_unique<TestEngine>(fixed);
   ASSERT_EQ(there->add(memory), KV_OK);
   Buffer other = pattern(1 << 20, 6);

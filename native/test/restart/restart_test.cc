@@ -45,7 +45,7 @@ TEST(Restart, TransfersThatWereOnTheirWaySucceedWhenThePeerIsBack) {
     ASSERT_EQ(kv_engine_submit(here.get(), op, &piece.line, 1, nullptr, &piece.batch), KV_OK) << here.explain();
   }
   peer.kill();
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // dialled meanwhile, and refused
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // dialled meanwhile, and refused
   ASSERT_EQ(successor.listen(port), port);
 
   for (size_t i = 0; i < pieces.size(); ++i) {

@@ -270,6 +270,7 @@ bool addEngineType(PyObject* module) {
   return type && PyModule_AddObjectRef(module, "Engine", type.get()) == 0 &&
          PyModule_AddIntMacro(module, KV_TRANSFER_WRITE) == 0 && PyModule_AddIntMacro(module, KV_TRANSFER_READ) == 0 &&
          PyModule_AddIntMacro(module, KV_TRANSFER_PROBE) == 0 &&
+         PyModule_AddIntMacro(module, KV_TRANSFER_CONNECT) == 0 &&
          PyModule_AddIntMacro(module, KV_ENGINE_PORT_MIN) == 0 &&
          PyModule_AddIntMacro(module, KV_ENGINE_PORT_MAX) == 0 &&
          PyModule_AddIntMacro(module, KV_NOTIFY_BYTES_MAX) == 0;

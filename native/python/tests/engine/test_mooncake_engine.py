@@ -170,15 +170,31 @@ def test_settings_name_every_problem() -> None:
     assert (settings.ports, settings.timeout, settings.protocols) == ((16000, 16100), 5.0, ("rdma", "tcp"))
 
 
-def test_a_peer_killed_meanwhile_is_a_failure_when_the_time_is_up(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MC_TRANSFER_TIMEOUT", "5")  # the least there is
+def test_a_peer_killed_meanwhile_is_a_failure_long_before_the_time_is_up(
+    peer: Peer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("MC_TRANSFER_TIMEOUT", "600")
     here = TransferEngine()
     assert here.initialize(HERE, "P2PHANDSHAKE", "tcp", "") == 0
     memory = Memory(4096, b"x")
     assert here.transfer_sync_write(peer.address, memory.address, peer.memory, 4096) == 0
     peer.kill()
-    assert here.send_probe(peer.address) == -1
     assert here.transfer_sync_write(peer.address, memory.address, peer.memory, 4096) == -1
+    assert "first with CONNECT_FAILED" in caplog.text
+    assert here.send_probe(peer.address) == -1
+    assert here.transfer_submit_write(peer.address, memory.address, peer.memory, 4096) == 0
+
+
+def test_an_async_call_to_a_peer_that_cannot_be_reached_gives_no_number(
+    here: TransferEngine, caplog: pytest.LogCaptureFixture
+) -> None:
+    memory = Memory(4096)
+    for nobody in (f"{HERE}:1", "no address"):
+        assert here.transfer_submit_write(nobody, memory.address, 1, 4096) == 0
+        assert here.batch_transfer_async_write(nobody, [memory.address], [1], [4096]) == 0
+        assert here.batch_transfer_async_read(nobody, [memory.address], [1], [4096]) == 0
+    assert "cannot reach the transfer engine" in caplog.text
+    assert here.get_engine() is not None
 
 
 def test_many_threads(here: TransferEngine, there: TransferEngine) -> None:

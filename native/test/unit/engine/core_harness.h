@@ -49,6 +49,11 @@ class CoreHarness {
     core.closed(now, connection, reason);
     look();
   }
+  /// The connection ended because the peer's host answers nothing.
+  void silence(const std::string& reason) {
+    core.silent(now, connection, reason);
+    look();
+  }
   /// Time passes and nobody listens at the peer's address.
   void passRefused(int64_t ms) {
     for (const Time until = now + ms; now < until;) {

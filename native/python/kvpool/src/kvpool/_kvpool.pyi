@@ -20,6 +20,7 @@ KV_NOTIFY_BYTES_MAX: int
 KV_TRANSFER_WRITE: int
 KV_TRANSFER_READ: int
 KV_TRANSFER_PROBE: int
+KV_TRANSFER_CONNECT: int
 library_path: str
 
 # flags, replicas, preferred node, pins, soft_pin_ms, groups

@@ -31,10 +31,10 @@ class TransferEngine:
         metadata: "P2PHANDSHAKE": engines need no metadata server.
         listen_host: where to listen. Default: every address of both IP families.
         ports: first and last port of the range to listen in.
-        timeout: seconds that a transfer may take, its one retry included, and the wait for a peer that was connected
-            within the last 30 seconds and is gone: it may be starting anew. Others that cannot be reached are
-            CONNECT_FAILED at once.
-        connect_timeout: seconds until a peer must have answered.
+        timeout: seconds that a transfer may take, its one retry included.
+        connect_timeout: seconds until a peer must have answered, and after which a peer whose host answers nothing is
+            given up. A peer that refuses the connection is CONNECT_FAILED at once, or one second after its connection
+            ended: it may be restarting.
         transfer_timeout: seconds without progress after which a connection ends.
         idle_timeout: seconds without use after which a connection ends.
 
@@ -175,6 +175,10 @@ class TransferEngine:
     def probe(self, peer: str, *, timeout: float | None = None) -> Status:
         """OK when a transfer engine answers there now; one that is gone is not waited for."""
         return self._transfer(_kvpool.KV_TRANSFER_PROBE, peer, [0], [0], [0], None, timeout)[0]
+
+    def connect(self, peer: str, *, timeout: float | None = None) -> Status:
+        """OK as soon as there is a connection to the peer, which is made if there is none."""
+        return self._transfer(_kvpool.KV_TRANSFER_CONNECT, peer, [0], [0], [0], None, timeout)[0]
 
     @raising_kvpool_errors
     def describe(self, peer: str, *, timeout: float | None = None) -> list[tuple[int, int]]:

@@ -45,8 +45,8 @@ class TransferEngine:
     A peer is "HOST:PORT" with PORT from its get_rpc_port(). Addresses and lengths are in bytes. A peer's address is
     looked up by the peer among what is registered there: anything else is refused. Methods may be called by any number of
     threads, and wait without the GIL. A transfer may take 30 s, or MC_TRANSFER_TIMEOUT seconds (5 at least), and one
-    more for each GB. For as long it waits for a peer that was connected within the last 30 s and is gone, as that may be
-    starting anew; any other peer that cannot be reached is a failure at once.
+    more for each GB. A peer that refuses the connection is a failure at once, or one second after its connection ended, as
+    it may be restarting; one whose host answers nothing is a failure after 3 s.
     """
 
     TransferOpcode = TransferOpcode
@@ -258,7 +258,7 @@ class TransferEngine:
         lengths: Sequence[int],
         transport_hint: str = "",
     ) -> int:
-        """Begins a write; the number of the batch for get_batch_transfer_status(), or 0 when it could not begin."""
+        """Begins a write; the number of the batch for get_batch_transfer_status(), or 0 when the peer cannot be reached."""
         return self.batch_transfer_async(
             target_hostname, buffers, peer_buffer_addresses, lengths, TransferOpcode.Write, transport_hint
         )
@@ -285,11 +285,13 @@ class TransferEngine:
         opcode: TransferOpcode,
         transport_hint: str = "",
     ) -> int:
-        """Begins a write or read. The memory stays in use until its end was told."""
+        """Begins a write or read, and makes the connection to the peer where there is none. The memory stays in use until
+        get_batch_transfer_status() or transfer_check_status() has returned its end."""
         batch = 0
 
         def begin(engine: Engine) -> None:
             nonlocal batch
+            _raise_first(engine, [engine.connect(target_hostname)])
             call = engine.submit_write if opcode == TransferOpcode.Write else engine.submit_read
             batch = call(target_hostname, buffers, peer_buffer_addresses, lengths, timeout=self._timeout_for(lengths))
 
@@ -308,7 +310,7 @@ class TransferEngine:
     def transfer_submit_write(
         self, target_hostname: str, buffer: int, peer_buffer_address: int, length: int, transport_hint: str = ""
     ) -> int:
-        """Begins one write; the number for transfer_check_status(), or 0 when it could not begin."""
+        """Begins one write; the number for transfer_check_status(), or 0 when the peer cannot be reached."""
         return self.batch_transfer_async_write(target_hostname, [buffer], [peer_buffer_address], [length])
 
     def transfer_check_status(self, batch_id: int) -> int:
