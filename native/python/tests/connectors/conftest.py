@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Engines' own connector code in processes of its own, against a pool that `kvpool local` runs."""
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,8 +28,8 @@ class EngineFailed(Exception):
 class Engine:
     """What a manifest starts: each run() is a process of its own, as after a restart of the pod."""
 
-    def __init__(self, module: str, sources: list[Path], process: EngineProcess, scratch: Path) -> None:
-        self._module, self._sources, self._scratch = module, sources, scratch
+    def __init__(self, module: str, sources: list[Path], process: EngineProcess, scratch: Path, sockets: str) -> None:
+        self._module, self._sources, self._scratch, self._sockets = module, sources, scratch, sockets
         self.process = process
         self.log = ""
 
@@ -36,7 +38,8 @@ class Engine:
         answers.unlink(missing_ok=True)
         request = {"engine": self._module, "arguments": self.process.arguments, "steps": steps, "answers": str(answers)}
         # Nothing of the tests' own environment reaches the engine but what every process needs.
-        environment = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+        environment = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        environment["TMPDIR"] = self._sockets
         environment |= self.process.environment
         environment["PYTHONPATH"] = os.pathsep.join(map(str, self._sources))
         done = subprocess.run(
@@ -77,14 +80,16 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 @pytest.fixture
-def start_engine(sources: Callable[[str], Path], tmp_path: Path) -> Callable[..., Engine]:
+def start_engine(sources: Callable[[str], Path], tmp_path: Path) -> Iterator[Callable[..., Engine]]:
     """start_engine(MANIFEST, masters): the engine that manifests/engines/MANIFEST.yaml starts."""
+    with contextlib.ExitStack() as at_end:
 
-    def start(manifest: str, masters: str, *needed: str) -> Engine:
-        scratch = tmp_path / manifest
-        scratch.mkdir()
-        process = engine_process(manifest, masters, scratch / "root")
-        module = f"{manifest.replace('-', '_')}_engine"
-        return Engine(module, [sources(name) for name in needed or (manifest,)], process, scratch)
+        def start(manifest: str, masters: str) -> Engine:
+            scratch = tmp_path / manifest
+            scratch.mkdir()
+            process = engine_process(manifest, masters, scratch / "root")
+            # Sockets have short paths.
+            sockets = at_end.enter_context(tempfile.TemporaryDirectory(prefix="engine-"))
+            return Engine(f"{manifest.replace('-', '_')}_engine", [sources(manifest)], process, scratch, sockets)
 
-    return start
+        yield start

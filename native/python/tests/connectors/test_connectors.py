@@ -8,9 +8,7 @@ import pytest
 from conftest import Engine, EngineFailed
 from local_pool import LocalPool, free_ports
 
-from mooncake.store import MooncakeDistributedStore
-
-ENGINES = ["sglang"]
+ENGINES = ["sglang", "vllm"]
 BLOCKS = 12
 
 
@@ -28,13 +26,6 @@ def engine(manifest: str, start_engine: Callable[..., Engine], pool: LocalPool) 
 def prompt(request: pytest.FixtureRequest) -> int:
     """A number that no other test has."""
     return request.session.items.index(request.node) + 1
-
-
-def remove_all(pool: LocalPool) -> None:
-    store = MooncakeDistributedStore()
-    assert store.setup("127.0.0.1", "P2PHANDSHAKE", 0, 16 << 20, "tcp", "", pool.masters) == 0
-    store.remove_all(force=True)
-    store.close()
 
 
 def test_another_process_finds_and_loads_what_one_saved(engine: Engine, prompt: int) -> None:
@@ -67,12 +58,13 @@ def test_a_longer_prompt_finds_the_part_that_was_saved(engine: Engine, prompt: i
     assert (found, loaded) == (5, [True] * 5)
 
 
-def test_blocks_that_went_between_lookup_and_load_are_misses(engine: Engine, pool: LocalPool, prompt: int) -> None:
+def test_blocks_that_go_between_lookup_and_load_are_misses(engine: Engine, prompt: int) -> None:
     blocks = {"prompt": prompt, "blocks": BLOCKS}
     engine.run(("save", blocks))
-    remove_all(pool)
 
-    assert engine.run(("load", blocks), ("lookup", blocks)) == [[False] * BLOCKS, 0]
+    answers = engine.run(("lookup", blocks), ("remove_all", {}), ("load", blocks), ("lookup", blocks))
+
+    assert answers == [BLOCKS, None, [False] * BLOCKS, 0]
 
 
 def test_engines_that_reach_no_master_do_not_start(start_engine: Callable[..., Engine]) -> None:

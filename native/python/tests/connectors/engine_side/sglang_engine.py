@@ -9,7 +9,7 @@ import hashlib
 import numpy
 from blocks import UNTOUCHED, block_bytes, tokens_of
 from stand_in import stand_in, unused
-from tensors import FLOAT16, Tensor, install_torch
+from tensors import FLOAT16, INT64, Tensor, install_torch
 
 LAYERS, HEADS, WIDTH, PAGES = 4, 2, 32, 64
 
@@ -83,6 +83,9 @@ class Sglang:
         assert (self._pool.memory == expected).all(), "what was not loaded is untouched, and the rest is what was saved"
         return loaded
 
+    def close(self) -> None:
+        self._backend.close()
+
     def _content(self, prompt: int, block: int) -> numpy.ndarray:
         return block_bytes(prompt, block, 2 * self._pool.page_bytes).reshape(2, -1)
 
@@ -97,7 +100,7 @@ class Sglang:
 
     def _host_indices(self, pages: object) -> Tensor:
         tokens = [page * self._pool.page_size + token for page in pages for token in range(self._pool.page_size)]
-        return Tensor(numpy.array(tokens), numpy.int64)
+        return Tensor(numpy.array(tokens), INT64)
 
 
 def start(arguments: list[str]) -> Sglang:
