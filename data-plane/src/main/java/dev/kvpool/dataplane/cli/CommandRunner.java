@@ -65,12 +65,13 @@ public final class CommandRunner {
 
     private Settings settings(Command command, Parsed parsed) throws UsageException {
         KvpoolEnvironment kvpool = KvpoolEnvironment.of(environment, settingsOfAllCommands());
-        List<String> problems = new ArrayList<>(parsed.problems());
-        kvpool.unknown()
-                .forEach(variable -> problems.add("unknown environment variable " + variable
-                        + "; what begins with KVPOOL_ must be a setting, this may be misspelt"));
+        // Before anything is refused: what is missing may be what was misspelt.
+        kvpool.misspellings()
+                .forEach(misspelling -> console.err()
+                        .println("kvpool: ignored environment variable " + misspelling.name()
+                                + ", which is no setting; did you mean " + misspelling.likely() + "?"));
         Settings settings = new SettingsReader(parsed.flags(), kvpool.settings())
-                .alsoReport(problems)
+                .alsoReport(parsed.problems())
                 .read(allSettings(command), command.rules());
         if (!kvpool.serviceLinks().isEmpty()) {
             console.err().println("kvpool: ignored " + serviceLinks(kvpool.serviceLinks()));

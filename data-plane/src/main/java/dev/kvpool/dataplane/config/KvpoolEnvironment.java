@@ -5,11 +5,13 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /**
- * The environment variables that begin with KVPOOL_, sorted by what they are.
+ * The environment variables that begin with KVPOOL_, sorted by what they are. Those of other programs are nobody's business here:
+ * a shell from which an engine is started has the variables of the Python client.
  *
  * <p>Kubernetes sets variables for every Service of a namespace unless a pod says {@code enableServiceLinks: false}. A
  * Service called {@code kvpool-leader} gives KVPOOL_LEADER_SERVICE_HOST and the like, and one called {@code kvpool} even
@@ -17,10 +19,30 @@ import java.util.regex.Pattern;
  *
  * @param settings variables to read settings from
  * @param serviceLinks names of the variables that Kubernetes made for Services
- * @param unknown names that are neither
+ * @param misspellings variables that have no effect and are probably misspelt
  */
-public record KvpoolEnvironment(Map<String, String> settings, List<String> serviceLinks, List<String> unknown) {
+public record KvpoolEnvironment(
+        Map<String, String> settings, List<String> serviceLinks, List<Misspelling> misspellings) {
     private static final String PREFIX = "KVPOOL_";
+
+    /** What the Python client, libkvpool and the operator read, which is never a misspelling. */
+    private static final Set<String> OF_OTHER_PROGRAMS = Set.of(
+            "KVPOOL_BUSY_WAIT",
+            "KVPOOL_CONNECT_TIMEOUT",
+            "KVPOOL_IDLE_TIMEOUT",
+            "KVPOOL_IMAGE",
+            "KVPOOL_INCLUDE",
+            "KVPOOL_INSTANCE",
+            "KVPOOL_LEADER_ELECTION_NAMESPACE",
+            "KVPOOL_LIBRARY",
+            "KVPOOL_PROTOCOLS",
+            "KVPOOL_PROTOCOL_OVERRIDE",
+            "KVPOOL_RETRY_DEADLINE",
+            "KVPOOL_REUSE",
+            "KVPOOL_SOCKET_DIR",
+            "KVPOOL_TRANSFER_TIMEOUT",
+            "KVPOOL_UCX_LIBRARY",
+            "KVPOOL_VERSION");
 
     private static final Pattern SERVICE_NAME =
             Pattern.compile("KVPOOL_(.*_)?(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT_[0-9]+_(TCP|UDP|SCTP)(_.*)?)");
@@ -37,7 +59,7 @@ public record KvpoolEnvironment(Map<String, String> settings, List<String> servi
         List<String> names = known.stream().map(Setting::environmentVariable).toList();
         Map<String, String> settings = new TreeMap<>();
         List<String> serviceLinks = new ArrayList<>();
-        List<String> unknown = new ArrayList<>();
+        List<Misspelling> misspellings = new ArrayList<>();
         new TreeMap<>(environment).forEach((name, value) -> {
             if (!name.startsWith(PREFIX)) {
                 return;
@@ -46,11 +68,11 @@ public record KvpoolEnvironment(Map<String, String> settings, List<String> servi
                 serviceLinks.add(name);
             } else if (names.contains(name)) {
                 settings.put(name, value);
-            } else {
-                unknown.add(name);
+            } else if (!OF_OTHER_PROGRAMS.contains(name)) {
+                Misspelling.find(name, names, PREFIX).ifPresent(misspellings::add);
             }
         });
-        return new KvpoolEnvironment(settings, serviceLinks, unknown);
+        return new KvpoolEnvironment(settings, serviceLinks, misspellings);
     }
 
     private static boolean isServiceLink(String name, String value) {

@@ -42,14 +42,14 @@ class CommandRunnerTest {
 
     @Test
     void everythingWrongIsToldAtOnceAndNothingRuns() {
-        int code = run(Map.of("KVPOOL_PROT", "1"), "serve", "--porrt", "7", "--port", "x", "rest");
+        int code = run(Map.of("KVPOOL_FAST", "no"), "serve", "--porrt", "7", "--port", "x", "rest");
 
         assertThat(code).isEqualTo(ExitCode.USAGE);
         assertThat(out()).isEmpty();
         assertThat(err())
                 .contains("unknown flag '--porrt'; did you mean --port")
                 .contains("unexpected argument 'rest'")
-                .contains("unknown environment variable KVPOOL_PROT")
+                .contains("KVPOOL_FAST (environment) is 'no'")
                 .contains("--port is 'x'")
                 .contains("kvpool serve --help");
     }
@@ -97,6 +97,29 @@ class CommandRunnerTest {
                 .contains("kvpool serve: a defect of kvpool")
                 .contains("unlucky")
                 .contains("Serve.run");
+    }
+
+    @Test
+    void variablesOfOtherProgramsAreIgnored() {
+        assertThat(run(Map.of("KVPOOL_REUSE", "on", "KVPOOL_PROTOCOL_OVERRIDE", "tcp"), "serve"))
+                .isEqualTo(ExitCode.OK);
+        assertThat(out()).isEqualTo("port 50051 fast false\n");
+        assertThat(err()).isEmpty();
+    }
+
+    @Test
+    void aVariableThatLooksMisspeltIsIgnoredWithAWarning() {
+        assertThat(run(Map.of("KVPOOL_PROT", "7"), "serve")).isEqualTo(ExitCode.OK);
+        assertThat(out()).isEqualTo("port 50051 fast false\n");
+        assertThat(err())
+                .isEqualTo("kvpool: ignored environment variable KVPOOL_PROT, which is no setting;"
+                        + " did you mean KVPOOL_PORT?\n");
+    }
+
+    @Test
+    void whatWasMisspeltIsNamedWhenSomethingIsRefused() {
+        assertThat(run(Map.of("KVPOOL_PROT", "7"), "serve", "--porrt", "7")).isEqualTo(ExitCode.USAGE);
+        assertThat(err()).contains("did you mean KVPOOL_PORT?").contains("unknown flag '--porrt'");
     }
 
     @Test
