@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "node/record_stream.h"
-#include "segment_in_memory.h"
+#include "node/core/record_stream.h"
+#include "store/segment_in_memory.h"
 
 namespace {
 

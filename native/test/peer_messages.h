@@ -27,8 +27,8 @@
 #include "dev_kvpool_wire/SnapshotEnd.h"
 #include "dev_kvpool_wire/WriteReply.h"
 #include "dev_kvpool_wire/WriteRequest.h"
-#include "node/commands.h"
-#include "node/messages.h"
+#include "node/core/commands.h"
+#include "node/core/messages.h"
 #include "wire/frame.h"
 #include "wire/handshake.h"
 

@@ -8,8 +8,8 @@
 #include "abi/border.h"
 #include "abi/client_handle.h"
 #include "abi/parameters.h"
-#include "agent/agent.h"
-#include "agent/guest.h"
+#include "agent/shell/agent.h"
+#include "agent/shell/guest.h"
 #include "base/entropy.h"
 #include "kvpool/agent.h"
 

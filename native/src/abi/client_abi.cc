@@ -11,7 +11,7 @@
 #include "abi/parameters.h"
 #include "base/group_id.h"
 #include "base/retention.h"
-#include "client/client.h"
+#include "client/shell/client.h"
 #include "kvpool/kvpool.h"
 
 using kvpool::Result;

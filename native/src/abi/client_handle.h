@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "client/frontend.h"
+#include "client/shell/frontend.h"
 
 /// A fork copies the handle but not its I/O thread: in the child every call says KV_CLOSED and destroy only forgets.
 struct kv_client {

@@ -11,7 +11,7 @@
 #include "abi/parameters.h"
 #include "base/entropy.h"
 #include "base/utf8.h"
-#include "engine/engine.h"
+#include "engine/shell/engine.h"
 #include "kvpool/engine.h"
 
 using kvpool::Result;

@@ -5,8 +5,8 @@
 #include "abi/border.h"
 #include "base/entropy.h"
 #include "kvpool/kvpool.h"
-#include "node/node.h"
-#include "node/settings.h"
+#include "node/shell/node.h"
+#include "node/shell/settings.h"
 
 struct kv_node {
   std::unique_ptr<kvpool::node::Node> node;

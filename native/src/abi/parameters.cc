@@ -48,7 +48,7 @@ std::chrono::microseconds busyWaitFrom(uint32_t us) {
 
 Result<client::ClientSettings> clientSettings(const PoolParameters& given) {
   if (given.masters == nullptr) return {KV_INVALID_ARGUMENT, "masters is missing: HOST:PORT[,HOST:PORT...]"};
-  const auto masters = net::parseHostPorts(given.masters, client::kMastersMax);
+  const auto masters = parseHostPorts(given.masters, client::kMastersMax);
   if (!masters.ok()) return masters.status();
   if ((given.protocols & ~kProtocols) != 0) {
     return {KV_INVALID_ARGUMENT,
@@ -65,7 +65,7 @@ Result<client::ClientSettings> clientSettings(const PoolParameters& given) {
   }
   client::ClientSettings settings;
   for (const auto& master : masters.value())
-    settings.config.masters.push_back(net::toString(master));
+    settings.config.masters.push_back(toString(master));
   settings.config.me.role = wire::Role::Client;
   settings.config.me.incarnation = randomNumber();
   settings.config.me.name = std::move(name.value());

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/status.h"
-#include "client/client.h"
+#include "client/shell/client.h"
 
 namespace kvpool::abi {
 

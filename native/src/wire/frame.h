@@ -48,6 +48,11 @@ Bytes frameOf(size_t variableRoom, Fill fill) {
   return out;
 }
 
+/// The memory that a frame of so many bytes takes while it waits to be sent.
+constexpr uint64_t queuedBytes(uint64_t frameBytes) {
+  return frameBytes + 160;
+}
+
 /// Cuts a stream of bytes into frames. Receive into writable(), tell received(), then take next() until it has nothing.
 /// Memory is bounded by one frame of the largest allowed body plus one receive block.
 class FrameDecoder {

@@ -1,46 +1,52 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# include_rules.sh SRC: which part may include which: abi -> node, client, engine -> ssd, net, ucx -> store -> wire -> base,
-# engine -> client for its queue of output, and agent -> client, whose work it does, and node, for its end of a socket.
-# The public header includes <stdint.h> only; files and functions keep to their size.
+# include_rules.sh SRC: which folder may include which: abi -> agent -> node, client, engine -> ssd, net, ucx -> store -> wire -> base.
+# A core is a state machine: it includes no shell and nothing that does I/O, asks a clock or knows threads. The public header
+# includes <stdint.h> only.
 set -euo pipefail
 src=$1
 declare -A may=(
-    [base]="base kvpool"
-    [wire]="base wire kvpool dev_kvpool_wire"
-    [net]="base wire net kvpool"
-    [store]="base wire store kvpool"
-    [ucx]="base wire ucx kvpool"
-    [client]="base wire net store ucx client kvpool dev_kvpool_wire"
-    [ssd]="base store ssd kvpool"
-    [node]="base wire net store ssd ucx node kvpool dev_kvpool_wire"
-    [engine]="base wire net client engine kvpool dev_kvpool_wire"
-    [agent]="base wire net store ssd node client agent kvpool dev_kvpool_wire"
-    [launcher]="launcher"
-    [abi]="base wire net store ssd node client engine agent abi kvpool"
+    [base]="kvpool"
+    [wire]="base kvpool dev_kvpool_wire"
+    [net]="base wire kvpool"
+    [store]="base wire kvpool"
+    [ssd]="base store kvpool"
+    [ucx]="base wire kvpool"
+    [client/core]="base wire kvpool dev_kvpool_wire"
+    [client/shell]="base wire net store ucx client/core kvpool"
+    [node/core]="base wire store ssd kvpool dev_kvpool_wire"
+    [node/shell]="base wire net store ssd ucx node/core kvpool"
+    [engine/core]="base wire kvpool dev_kvpool_wire"
+    [engine/shell]="base wire net engine/core kvpool"
+    [agent/core]="base wire client/core kvpool dev_kvpool_wire"
+    [agent/shell]="base wire net store node/shell client/core client/shell agent/core kvpool"
+    [launcher]=""
+    [abi]="base wire net store ssd node/shell client/core client/shell engine/core engine/shell agent/core agent/shell kvpool"
 )
+impure='sys/|net|arpa/|poll|pthread|unistd|fcntl|signal|thread|mutex|shared_mutex|condition_variable|future|atomic|stop_token'
+impure+='|chrono|ctime|time\.h|fstream|iostream|filesystem|random_device'
 failed=0
-for dir in "$src"/*/; do
-    part=$(basename "$dir")
-    case $part in main | test) continue ;; esac # Java
-    allowed=${may[$part]:-}
-    [ -n "$allowed" ] || { echo "$part is no part of the library; add it to the rules"; failed=1; continue; }
+breach() {
+    echo "$1"
+    failed=1
+}
+while read -r dir; do
+    folder=${dir#"$src"/}
+    [ -n "${may[$folder]+known}" ] || { breach "$folder is no part of the library; add it to the rules"; continue; }
     while IFS=: read -r file line include; do
-        other=${include%%/*}
-        case " $allowed " in
-            *" $other "*) ;;
-            *) echo "${file#"$src"/}:$line includes $include, which $part may not"; failed=1 ;;
+        case " $folder ${may[$folder]} " in
+            *" $(dirname "$include") "*) ;;
+            *) breach "${file#"$src"/}:$line includes $include, which $folder may not" ;;
         esac
-    done < <(grep -rnoP '^\s*#include "\K[^"]+' "$dir")
-done
+    done < <(grep -HnoP '^\s*#include "\K[^"]+' "$dir"/*.cc "$dir"/*.h || true)
+    [[ $folder != */core ]] || while IFS=: read -r file line include; do
+        breach "${file#"$src"/}:$line includes <$include>: a core has no I/O, no clock and no threads"
+    done < <(grep -HnoP "^\s*#include <\K($impure)[^>]*" "$dir"/*.cc "$dir"/*.h || true)
+done < <(find "$src" \( -name '*.cc' -o -name '*.h' \) -printf '%h\n' | sort -u)
 others=$(grep -P '^\s*#include' "$src/../include/kvpool/kvpool.h" | grep -v '<stdint.h>' || true)
-[ -z "$others" ] || { echo "kvpool.h includes more than <stdint.h>: $others"; failed=1; }
+[ -z "$others" ] || breach "kvpool.h includes more than <stdint.h>: $others"
 for header in engine agent; do
     others=$(grep -P '^\s*#include' "$src/../include/kvpool/$header.h" | grep -v '"kvpool/kvpool.h"' || true)
-    [ -z "$others" ] || { echo "$header.h includes more than kvpool.h: $others"; failed=1; }
+    [ -z "$others" ] || breach "$header.h includes more than kvpool.h: $others"
 done
-while read -r lines file; do
-    [ "$file" = total ] && continue
-    [ "$lines" -le 320 ] || { echo "${file#"$src"/} has $lines lines; split it at one idea per file"; failed=1; }
-done < <(find "$src" \( -name '*.cc' -o -name '*.h' \) -print0 | xargs -0 wc -l)
 exit $failed

@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "agent/guest_core.h"
-#include "agent/guests.h"
-#include "agent/identity.h"
+#include "agent/core/guest_core.h"
+#include "agent/core/guests.h"
+#include "agent/core/identity.h"
 #include "frames.h"
 #include "fuzz/input.h"
 
@@ -228,7 +228,7 @@ class Visitor {
       memories.emplace_back(input.number(2) % (2 * kStagingAll), '.');
       client::Operation line;
       line.key = i % 2 == 0 ? "even" : "odd";
-      line.memory = client::Memory(memories.back().data(), memories.back().size());
+      line.memory = Pieces(memories.back().data(), memories.back().size());
       line.length = memories.back().size();
       submission.lines.push_back(line);
     }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "client/replies.h"
+#include "client/core/replies.h"
 #include "dev_kvpool_wire/ExistsRequest.h"
 #include "dev_kvpool_wire/GrantRequest.h"
 #include "dev_kvpool_wire/LookupRequest.h"
@@ -19,7 +19,7 @@
 #include "dev_kvpool_wire/WriteRequest.h"
 #include "fuzz/input.h"
 #include "master/master_messages.h"
-#include "node/messages.h"
+#include "node/core/messages.h"
 #include "wire/frame.h"
 
 namespace kvpool::test {

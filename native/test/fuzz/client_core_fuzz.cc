@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/client_core.h"
+#include "client/core/client_core.h"
 #include "dev_kvpool_wire/Heartbeat.h"
 #include "fuzz/client_core_answers.h"
 #include "fuzz/input.h"
@@ -117,7 +117,7 @@ class World {
     static constexpr std::string_view kKeys[] = {"a", "b", "a"};
     for (uint32_t i = 0; i < lines; ++i) {
       // NOLINTNEXTLINE(performance-no-int-to-ptr)
-      Memory memory(reinterpret_cast<void*>(base(submission.id) + i * kLineBytes), kLineBytes);
+      Pieces memory(reinterpret_cast<void*>(base(submission.id) + i * kLineBytes), kLineBytes);
       submission.lines.push_back({submission.op == OpCode::RemoveAll ? "" : kKeys[i], memory, kLineBytes});
     }
     running_[submission.id] = submission.op;
@@ -255,7 +255,7 @@ class World {
   }
 
   /// The first `length` bytes of the memory are of one line of a running batch of this kind.
-  void inBatch(const Memory& memory, uint64_t length, OpCode op) {
+  void inBatch(const Pieces& memory, uint64_t length, OpCode op) {
     const auto begin = reinterpret_cast<uintptr_t>(memory.address());
     require(begin >= kMemory && length <= kLineBytes);
     const auto batch = running_.find((begin - kMemory) / (kLinesMax * kLineBytes));

@@ -8,8 +8,8 @@
 #include <map>
 #include <vector>
 
-#include "engine/engine_core.h"
-#include "engine/messages.h"
+#include "engine/core/engine_core.h"
+#include "engine/core/messages.h"
 #include "fuzz/input.h"
 #include "wire/frame.h"
 
@@ -177,9 +177,9 @@ class World {
   template <typename Other>
   void judge(const Other&) {}
 
-  void judgePieces(Pieces pieces, uint64_t length) {
+  void judgePieces(const Pieces& pieces, uint64_t length) {
     uint64_t sum = 0;
-    for (const kv_piece& piece : pieces) {
+    for (const kv_piece& piece : pieces.pieces()) {
       const auto begin = reinterpret_cast<uintptr_t>(piece.data);
       const auto inside = [&](uint64_t base, uint64_t size) {
         return begin >= base && piece.length <= size && begin - base <= size - piece.length;

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "node/commands.h"
-#include "node/messages.h"
+#include "node/core/commands.h"
+#include "node/core/messages.h"
 #include "wire/frame.h"
 #include "wire/handshake.h"
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "core_in_memory.h"
 #include "fuzz/input.h"
+#include "node/core/core_in_memory.h"
 
 namespace {
 

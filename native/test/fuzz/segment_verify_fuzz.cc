@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "segment_in_memory.h"
+#include "store/segment_in_memory.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/crc32c.h"
-#include "device_in_memory.h"
+#include "ssd/device_in_memory.h"
 #include "ssd/tier_file.h"
 #include "ssd/workers.h"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "client/replies.h"
-#include "client/requests.h"
+#include "client/core/replies.h"
+#include "client/core/requests.h"
 #include "wire/sbe.h"
 
 namespace kvpool::test::master {

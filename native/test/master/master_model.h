@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/actions.h"
+#include "client/core/actions.h"
 #include "master/master_messages.h"
 #include "wire/handshake.h"
 

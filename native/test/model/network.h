@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "client/actions.h"
+#include "client/core/actions.h"
 #include "seed.h"
 #include "wire/sbe.h"
 

@@ -69,7 +69,7 @@ void SimClient::submit(client::OpCode op, std::unique_ptr<Caller> caller, Time t
   caller->deadline = submission.deadline;
   for (size_t i = 0; i < caller->keys.size(); ++i) {
     std::string& memory = caller->memory[i];
-    submission.lines.push_back({caller->keys[i], client::Memory(memory.data(), memory.size()), memory.size(), KV_OK});
+    submission.lines.push_back({caller->keys[i], Pieces(memory.data(), memory.size()), memory.size(), KV_OK});
   }
   batches_[submission.id] = std::move(caller);
   core_.submit(network_.now(), std::move(submission));

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "client/client_core.h"
+#include "client/core/client_core.h"
 #include "model/network.h"
 
 namespace kvpool::test {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/network.h"
-#include "node/node_core.h"
+#include "node/core/node_core.h"
 #include "store/segment_file.h"
 
 namespace kvpool::test {

@@ -33,7 +33,7 @@ class TestMaster {
   ~TestMaster();
 
   [[nodiscard]] uint16_t port() const { return server_->port(); }
-  [[nodiscard]] std::string address() const { return net::toString(net::HostPort{host_, port()}); }
+  [[nodiscard]] std::string address() const { return toString(HostPort{host_, port()}); }
   /// Runs in the master's thread and waits for it.
   void in(const std::function<void(MasterServer&)>& task);
   bool awaitNodes(size_t count);

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "base/fd.h"
-#include "engine/engine_shell.h"
-#include "engine/listen_port.h"
+#include "engine/shell/engine_shell.h"
+#include "engine/shell/listen_port.h"
 #include "net/socket.h"
 
 namespace kvpool::test {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "engine/engine_fixture.h"
+#include "engine/shell/engine_fixture.h"
 #include "peer_process.h"
 
 namespace kvpool::test {

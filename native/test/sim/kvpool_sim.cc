@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "node/node_core.h"
+#include "node/core/node_core.h"
 #include "sim/sim_tier.h"
 #include "store/directory.h"
 #include "store/segment_header.h"

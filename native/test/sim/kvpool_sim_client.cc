@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "client/client_core.h"
+#include "client/core/client_core.h"
 
 namespace {
 
@@ -182,10 +182,8 @@ int32_t kv_sim_client_submit(kv_sim_client* client, int64_t now_ms, const kv_sim
   submission.reuse = batch->reuse != 0;
   for (uint32_t i = 0; i < batch->count; ++i) {
     const kv_op& line = batch->table[i];
-    submission.lines.push_back({{static_cast<const char*>(line.key), line.key_length},
-                                client::Memory(line.data, line.length),
-                                line.length,
-                                KV_OK});
+    submission.lines.push_back(
+        {{static_cast<const char*>(line.key), line.key_length}, Pieces(line.data, line.length), line.length, KV_OK});
   }
   client->tables[batch->batch] = batch->table;
   return client->feed([&](ClientCore& core) { core.submit(now_ms, std::move(submission)); });

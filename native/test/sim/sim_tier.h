@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "node/actions.h"
-#include "node/tier_start.h"
+#include "node/core/actions.h"
+#include "node/shell/tier_start.h"
 #include "ssd/workers.h"
 
 namespace kvpool::sim {

@@ -10,8 +10,8 @@
 #include <variant>
 
 #include "base/ids.h"
-#include "client/replies.h"
-#include "client/requests.h"
+#include "client/core/replies.h"
+#include "client/core/requests.h"
 #include "peer.h"
 #include "peer_messages.h"
 #include "pool/pool.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/crc32c.h"
-#include "node/ucx_links.h"
+#include "node/shell/ucx_links.h"
 #include "ucx/fake_ucx.h"
 
 namespace kvpool::node {

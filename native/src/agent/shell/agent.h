@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// A running agent: its socket, its guests, the one client that does their work, and the thread that brings them
+// together. It owns no objects and writes nothing down.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "agent/core/guests.h"
+#include "base/fd.h"
+#include "client/shell/client.h"
+#include "net/event_loop.h"
+#include "net/socket_file.h"
+#include "node/shell/connection.h"
+#include "store/mapping.h"
+
+namespace kvpool::agent {
+
+struct AgentSettings {
+  client::ClientSettings client;
+  std::string socketPath;
+  Guests::Config guests;
+};
+
+struct AgentStats {
+  Guests::Counters guests;
+  uint64_t stagingBytesMax = 0;
+  client::Statistics pool;
+};
+
+class Agent final : private node::ConnectionEvents {
+ public:
+  /// Listens and starts; masters may be away. Every failure has a sentence.
+  static Result<std::unique_ptr<Agent>> start(AgentSettings settings);
+  /// Guests' requests end with their connections.
+  ~Agent() override;
+
+  [[nodiscard]] AgentStats stats() const;
+  /// Why no leader serves us; empty while one does.
+  [[nodiscard]] std::string whyNotReady() const;
+  /// False after a defect ended the agent or its client.
+  [[nodiscard]] bool running() const;
+
+ private:
+  /// A request while the pool does it: its memory, its keys and its table live as long.
+  struct Job {
+    Token token = 0;
+    std::shared_ptr<store::Mapping> memory;
+    std::shared_ptr<const wire::Bytes> body;
+    std::vector<kv_op> table;
+    std::vector<uint64_t> groups;
+  };
+  using BatchId = client::BatchId;
+
+  explicit Agent(AgentSettings settings);
+  void run();
+  void turn();
+  void tick();
+  void acceptAll();
+  void work(node::Connection& connection);
+  void takeDone();
+  void act();
+  void settle();
+  void remove(ConnectionId id);
+  node::Connection* find(ConnectionId id);
+
+  void perform(SendFrame& send);
+  void perform(const MapStaging& map);
+  void perform(Execute& execute);
+  void perform(const Cancel& cancel);
+  void perform(const Close& close);
+  void answer(const Job& job, int32_t refusal);
+
+  void onFrame(node::Connection& connection, wire::Body body) override;
+  void onMalformed(node::Connection& connection, const std::string& what) override;
+  void onPayload(node::Connection&, uint32_t, uint32_t) override {}
+  void onFramesSent(node::Connection&, uint64_t) override {}
+  void onPayloadSent(node::Connection&) override {}
+
+  const AgentSettings settings_;
+  Fd listener_;
+  net::SocketFile socketFile_;
+  net::EventLoop loop_;
+  Guests guests_;
+  uint64_t nowMs_;
+  uint64_t nextTickMs_ = 0;
+  ConnectionId lastId_ = 0;
+  std::unordered_map<ConnectionId, std::unique_ptr<node::Connection>> connections_;
+  std::unordered_map<ConnectionId, std::shared_ptr<store::Mapping>> memories_;
+  bool acceptFailed_ = false;  // said already; until there are descriptors again
+  std::unordered_map<ConnectionId, uint32_t> watched_;
+  std::unordered_set<ConnectionId> ready_;    // have work without the socket saying so
+  std::unordered_set<ConnectionId> touched_;  // may have output, or be gone
+  std::unordered_map<BatchId, Job> jobs_;
+  std::unordered_map<Token, BatchId> batchOf_;
+
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> running_{true};
+  mutable std::mutex mutex_;   // guards what follows
+  std::vector<BatchId> done_;  // told by the client, not yet answered
+  Guests::Counters counters_;
+  std::unique_ptr<client::Client> client_;  // uses the jobs' memory until it is gone
+  std::thread thread_;
+};
+
+}  // namespace kvpool::agent

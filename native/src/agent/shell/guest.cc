@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/shell/guest.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/quiet_thread.h"
+#include "client/shell/client_shell.h"
+
+namespace kvpool::agent {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr int kBusyWaitMs = 20;  // while batches run, or nobody listens at the other end
+constexpr int kIdleWaitMs = 1000;
+
+Time now() {
+  return client::ClientShell::now();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Guest>> Guest::attach(GuestSettings settings) {
+  std::unique_ptr<Guest> guest(new Guest(std::move(settings)));
+  guest->thread_ = startQuietThread("kvpool-guest", [raw = guest.get()] { raw->run(); });
+  Status ready = guest->awaitReadiness();
+  if (!ready.ok()) return ready;
+  return guest;
+}
+
+Guest::~Guest() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  loop_.wake();
+  if (thread_.joinable()) thread_.join();
+}
+
+Status Guest::awaitReadiness() {
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, steady_clock::now() + milliseconds(settings_.readyTimeoutMs),
+                      [&] { return core_.readiness().ok() || core_.hopeless(); });
+  Status seen = core_.readiness();
+  if (seen.ok() || core_.hopeless()) return seen;
+  return {seen.code(), "not ready after " + std::to_string(settings_.readyTimeoutMs) + " ms: " + seen.text()};
+}
+
+// ---- the thread ----
+
+void Guest::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    dialWhenDue();
+    const int waitMs = core_.idle() && connection_ ? kIdleWaitMs : kBusyWaitMs;
+    lock.unlock();
+    loop_.await(waitMs);
+    lock.lock();
+    loop_.runOnce(0);
+    core_.tick(now());
+    act();
+  }
+  core_.shutDown();
+  act();
+  if (connection_) connection_->close();
+  connection_.reset();
+}
+
+void Guest::dialWhenDue() {
+  const std::optional<Time> due = core_.dialAt();
+  if (connection_ || !due || now() < *due) return;
+  connection_ =
+      std::make_shared<client::Connection>(loop_, static_cast<client::Connection::Listener&>(*this), ++lastConnection_);
+  const std::shared_ptr<client::Connection> keep = connection_;
+  keep->dialUnix(settings_.core.agent);
+  act();
+}
+
+/// Each life of an agent gets memory of its own: what an older one may still write goes nowhere.
+void Guest::connectionOpened(client::ConnectionId) {
+  auto staging = client::StagingMemory::create(settings_.core.stagingBytes);
+  if (!staging.ok()) {
+    core_.withoutStaging(staging.status());
+    return act();
+  }
+  staging_ = std::move(staging.value());
+  core_.connected(now(), {staging_->at(0), settings_.core.stagingBytes});
+}
+
+void Guest::connectionEnded(client::ConnectionId, const std::string& reason) {
+  connection_.reset();
+  core_.lost(now(), reason);
+  staging_.reset();
+}
+
+void Guest::frameArrived(client::ConnectionId, wire::Body body) {
+  core_.frame(now(), body);
+}
+
+void Guest::act() {
+  GuestCore::Actions actions = core_.takeActions();
+  const std::shared_ptr<client::Connection> connection = connection_;
+  if (connection && actions.handOver) {
+    connection->sendWithDescriptor(actions.frames.back(), staging_->descriptor());
+    actions.frames.pop_back();
+  }
+  for (wire::Bytes& frame : actions.frames) {
+    if (connection) connection->addFrame(std::move(frame));
+  }
+  if (connection_) connection->flush();
+  if (actions.close && connection_) {
+    connection->close();
+    connectionEnded(lastConnection_, "closed");
+  }
+  for (const client::FinishBatch& finished : actions.finished)
+    pending_.finish(finished);
+  changed_.notify_all();
+}
+
+// ---- callers ----
+
+Result<uint64_t> Guest::submit(client::OpCode op, kv_op* table, uint32_t count, const client::BatchOptions& options) {
+  client::Submission submission = client::submissionOf(op, table, count, options, memory_, now());
+  const std::lock_guard lock(mutex_);
+  Result<client::BatchId> taken = pending_.add(submission, table, count);
+  if (!taken.ok()) return taken;
+  submission.id = taken.value();
+  const bool wasIdle = core_.idle();
+  core_.submit(now(), std::move(submission));
+  act();
+  if (wasIdle) loop_.wake();  // the thread keeps deadlines from now on
+  return taken;
+}
+
+int32_t Guest::wait(uint64_t batch, uint32_t timeoutMs) {
+  std::unique_lock lock(mutex_);
+  if (!pending_.has(batch)) return KV_INVALID_ARGUMENT;
+  const auto isOver = [&] { return pending_.isOver(batch); };
+  if (!changed_.wait_until(lock, steady_clock::now() + milliseconds(timeoutMs), isOver)) return KV_TIMEOUT;
+  return pending_.forget(batch);
+}
+
+std::string Guest::explanation() const {
+  const std::lock_guard lock(mutex_);
+  return core_.explanation();
+}
+
+void Guest::explain(std::string sentence) {
+  const std::lock_guard lock(mutex_);
+  core_.explain(std::move(sentence));
+}
+
+client::Statistics Guest::statistics() const {
+  const std::lock_guard lock(mutex_);
+  return pending_.measured(core_.statistics());
+}
+
+}  // namespace kvpool::agent

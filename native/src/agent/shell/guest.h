@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands behind a kv_client that goes through an agent: the guest core, its socket, and a thread that listens to
+// it. Callers submit and send under one mutex; the thread takes answers, keeps deadlines and dials again.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "agent/core/guest_core.h"
+#include "client/shell/connection.h"
+#include "client/shell/frontend.h"
+#include "client/shell/pending_batches.h"
+#include "client/shell/staging_memory.h"
+#include "net/event_loop.h"
+
+namespace kvpool::agent {
+
+struct GuestSettings {
+  GuestCore::Config core;  // its agent is the path of the socket
+  int64_t readyTimeoutMs = client::kReadyTimeoutMs;
+  uint32_t queueOpsMax = KV_BATCH_MAX;
+};
+
+class Guest final : public client::Frontend, private client::Connection::Listener {
+ public:
+  /// Waits until an agent has us and a leader has it. Fails with a sentence that names the socket.
+  static Result<std::unique_ptr<Guest>> attach(GuestSettings settings);
+  /// Ends every batch with KV_CLOSED.
+  ~Guest() override;
+
+  Result<uint64_t> submit(client::OpCode op, kv_op* table, uint32_t count,
+                          const client::BatchOptions& options) override;
+  int32_t wait(uint64_t batch, uint32_t timeoutMs) override;
+  [[nodiscard]] std::string explanation() const override;
+  void explain(std::string sentence) override;
+  [[nodiscard]] client::Statistics statistics() const override;
+
+ private:
+  explicit Guest(GuestSettings settings)
+      : settings_(std::move(settings)), core_(settings_.core), pending_(settings_.queueOpsMax) {}
+  Status awaitReadiness();
+  void run();
+  void dialWhenDue();
+  void act();
+
+  void connectionOpened(client::ConnectionId id) override;
+  void connectionEnded(client::ConnectionId id, const std::string& reason) override;
+  void frameArrived(client::ConnectionId id, wire::Body body) override;
+  void bytesMoved(client::ConnectionId) override {}
+  void payloadSent(client::ConnectionId, client::TransferId) override {}
+  void payloadReceived(client::ConnectionId, client::TransferId, uint32_t, uint32_t) override {}
+
+  const GuestSettings settings_;
+  mutable std::mutex mutex_;  // guards all that follows; the thread leaves it while it waits for the socket
+  std::condition_variable changed_;
+  GuestCore core_;
+  net::EventLoop loop_;
+  std::shared_ptr<client::Connection> connection_;
+  std::unique_ptr<client::StagingMemory> staging_;
+  client::PendingBatches pending_;
+  uint64_t lastConnection_ = 0;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace kvpool::agent

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// A batch as the client core carries it: what was asked for each key, how far it is, and what waits for the leader.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/core/actions.h"
+#include "client/core/descriptor_cache.h"
+#include "client/core/requests.h"
+#include "kvpool/kvpool.h"
+
+namespace kvpool::client {
+
+enum class OpCode { Put, Get, Exists, Remove, RemoveAll };
+
+/// One line as submitted. Key and data are the caller's memory, valid until the batch is finished.
+struct Operation {
+  std::string_view key;
+  Pieces memory = {};       ///< Put: source, never written through; Get: destination
+  uint64_t length = 0;      ///< of the memory
+  int32_t refused = KV_OK;  ///< a status the shell already found, e.g. KV_NOT_REGISTERED: the line ends with it
+  uint64_t group = 0;       ///< Put
+};
+
+/// KV_OK, or KV_INVALID_KEY.
+int32_t judgeKey(std::string_view key);
+
+struct Submission {
+  BatchId id = 0;
+  OpCode op = OpCode::Get;
+  std::vector<Operation> lines;  ///< RemoveAll: one line without a key
+  Time deadline = 0;
+  bool force = false;         ///< Remove, RemoveAll: also what is leased
+  uint32_t replicas = 0;      ///< Put: 0 = the pool's default
+  std::string preferredNode;  ///< Put
+  bool upsert = false;        ///< Put: replaces what exists
+  bool reuse = false;         ///< Get: reads what is leased without asking, and remembers what it is told
+  uint8_t pins = 0;           ///< Put
+  uint32_t softPinMs = 0;     ///< Put: 0 = the pool's default
+};
+
+struct PutState {
+  struct Target {
+    uint64_t node = 0;
+    TransferId transfer = 0;
+    std::optional<int32_t> status;
+  };
+  ObjectId object;
+  std::vector<Target> targets;
+  PutOutcome outcome = PutOutcome::Failed;
+  int32_t writeFailure = KV_OK;
+  uint32_t noSpaceTries = 0;  ///< since somebody last said that room will come
+  uint32_t failedTries = 0;   ///< grants of which no node took the value
+};
+
+struct GetState {
+  ObjectId object;
+  uint32_t crc = 0;
+  std::vector<Descriptor::Copy> copies;  ///< not yet tried, best last
+  Time leasedUntil = 0;
+  uint32_t lookups = 0;
+  bool remembered = false;         ///< being read by what an earlier lookup said
+  bool seen = false;               ///< it was described to us
+  int32_t failure = KV_NOT_FOUND;  ///< of the latest copy tried
+};
+
+struct Line {
+  Operation op;
+  LineResult result;
+  bool done = false;
+  int32_t obstacle = KV_TIMEOUT;  ///< what stood in the way last: the status if time runs out
+  uint32_t tries = 0;             ///< repetitions so far, for the backoff
+  bool lost = false;              ///< a request of this line went down with its connection; it may have been done
+  std::optional<uint32_t> next;   ///< the next line with the same key, which waits for this one
+  PutState put;
+  GetState get;
+};
+
+struct Batch {
+  Submission asked;
+  std::vector<Line> lines;
+  uint32_t open = 0;               ///< lines without a status
+  uint64_t explainedBefore = 0;    ///< explanations that were given before this batch began
+  std::deque<uint32_t> toAsk;      ///< lines whose next step is a grant, lookup, exists or remove
+  std::deque<uint32_t> toPublish;  ///< Put
+  Time publishSince = 0;           ///< when the first of toPublish came
+  uint32_t writing = 0;            ///< Put: lines with bytes on the way
+
+  [[nodiscard]] std::string_view key(uint32_t line) const { return lines[line].op.key; }
+};
+
+}  // namespace kvpool::client

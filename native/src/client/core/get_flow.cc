@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/core/get_flow.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kvpool::client {
+namespace {
+
+/// Failures of the way to a copy, not of the copy.
+bool isUnreachable(int32_t status) {
+  return status == KV_CONNECT_FAILED || status == KV_TRANSFER_FAILED || status == KV_PROTOCOL ||
+         status == KV_UNAVAILABLE || status == KV_CLOSED;
+}
+
+}  // namespace
+
+void GetFlow::readKnown(Batch& batch, const PoolId& pool) {
+  for (const uint32_t line : std::exchange(batch.toAsk, {})) {
+    const Descriptor* known = known_.find(batch.key(line), context_.now);
+    // What is too large is asked again: only the leader's word is good for a length that nobody reads.
+    if (known == nullptr || known->length > batch.lines[line].op.length) {
+      batch.toAsk.push_back(line);
+      continue;
+    }
+    batch.lines[line].get.remembered = true;
+    beginRead(batch, line, *known, pool);
+  }
+}
+
+void GetFlow::located(Batch& batch, std::span<const uint32_t> lines, const LookupReply& reply, Time sentAt,
+                      const PoolId& pool) {
+  links_.learn(reply.nodes);
+  for (size_t i = 0; i < lines.size(); ++i)
+    locatedLine(batch, lines[i], reply.objects[i], reply, sentAt, pool);
+}
+
+void GetFlow::locatedLine(Batch& batch, uint32_t line, const Located& object, const LookupReply& reply, Time sentAt,
+                          const PoolId& pool) {
+  if (object.status != KV_OK) {
+    forget(batch.key(line));
+    return miss(batch, line, object.status);
+  }
+  Descriptor descriptor{object.object, object.payloadLength, object.payloadCrc, sentAt + reply.leaseMs, {}};
+  for (const Replica& replica : object.replicas) {
+    descriptor.copies.push_back({reply.nodes[replica.node].incarnation, replica.extent, replica.offset});
+  }
+  ++batch.lines[line].get.lookups;
+  if (descriptor.length > batch.lines[line].op.length) {
+    return batches_.end(batch, line, KV_BUFFER_TOO_SMALL, descriptor.length);
+  }
+  beginRead(batch, line, descriptor, pool);
+  if (batch.asked.reuse) known_.put(batch.key(line), std::move(descriptor), context_.now);
+}
+
+void GetFlow::beginRead(Batch& batch, uint32_t line, const Descriptor& descriptor, const PoolId& pool) {
+  GetState& get = batch.lines[line].get;
+  get.seen = true;
+  get.object = descriptor.object;
+  get.crc = descriptor.crc;
+  get.leasedUntil = descriptor.leasedUntil;
+  get.copies = descriptor.copies;
+  // Readers of one object spread over its copies; one on this machine beats them all, one at a standstill none.
+  std::rotate(get.copies.begin(), get.copies.begin() + static_cast<std::ptrdiff_t>(context_.random(get.copies.size())),
+              get.copies.end());
+  std::stable_partition(get.copies.begin(), get.copies.end(),
+                        [&](const Descriptor::Copy& copy) { return !links_.isLocal(copy.node); });
+  std::stable_partition(get.copies.begin(), get.copies.end(),
+                        [](const Descriptor::Copy& copy) { return copy.extent.segment != kMemorySegment; });
+  std::stable_partition(get.copies.begin(), get.copies.end(),
+                        [&](const Descriptor::Copy& copy) { return links_.isStalled(copy.node); });
+  batch.lines[line].result.length = descriptor.length;
+  readNextCopy(batch, line, pool);
+}
+
+void GetFlow::readNextCopy(Batch& batch, uint32_t line, const PoolId& pool) {
+  GetState& get = batch.lines[line].get;
+  const Descriptor::Copy copy = get.copies.back();
+  get.copies.pop_back();
+  Transfer transfer;
+  transfer.id = context_.newRequest();
+  transfer.direction = Direction::Read;
+  transfer.batch = batch.asked.id;
+  transfer.line = line;
+  transfer.node = copy.node;
+  transfer.memory = batch.lines[line].op.memory;
+  transfer.length = batch.lines[line].result.length;
+  transfer.object = get.object;
+  transfer.extent = copy.extent;
+  transfer.offset = copy.offset;
+  transfer.crc = get.crc;
+  transfer.patienceMs = get.copies.empty() ? 0 : kFallOverMs;
+  links_.start(transfer, pool);
+}
+
+void GetFlow::read(Batch& batch, const TransferResult& result, const PoolId& pool) {
+  Line& line = batch.lines[result.line];
+  if (result.status == KV_OK) {
+    ++context_.statistics.hits;
+    context_.statistics.getBytes += line.result.length;
+    return batches_.end(batch, result.line, KV_OK, line.result.length);
+  }
+  line.get.failure = result.status;
+  if (!line.get.copies.empty()) return readNextCopy(batch, result.line, pool);
+  noCopyLeft(batch, result.line);
+}
+
+void GetFlow::noCopyLeft(Batch& batch, uint32_t line) {
+  GetState& get = batch.lines[line].get;
+  forget(batch.key(line));
+  if (std::exchange(get.remembered, false)) {  // the leader may know better by now
+    ++context_.statistics.retries;
+    return batches_.ask(batch, line);
+  }
+  const bool unreachable = isUnreachable(get.failure) || get.failure == KV_IDENTITY_MISMATCH;
+  if (get.lookups < kLookupsPerGet) {
+    if (unreachable) return batches_.askLater(batch, line, KV_UNAVAILABLE);  // the leader needs a moment to see it too
+    ++context_.statistics.retries;
+    return batches_.ask(batch, line);
+  }
+  if (unreachable) return miss(batch, line, KV_UNAVAILABLE);
+  if (get.failure != KV_NOT_FOUND) return miss(batch, line, get.failure);
+  miss(batch, line, context_.now > get.leasedUntil ? KV_LEASE_EXPIRED : KV_NOT_FOUND);
+}
+
+void GetFlow::miss(Batch& batch, uint32_t line, int32_t status) {
+  // An object whose copies were seen but could not be read any more outlived its lease, or was removed by force.
+  const GetState& get = batch.lines[line].get;
+  if (status == KV_NOT_FOUND && get.seen && context_.now > get.leasedUntil) status = KV_LEASE_EXPIRED;
+  ++context_.statistics.misses;
+  batches_.end(batch, line, status);
+}
+
+}  // namespace kvpool::client

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// exists, remove, remove_all: one answer of the leader is the result.
+#pragma once
+
+#include <span>
+
+#include "client/core/batch_table.h"
+
+namespace kvpool::client {
+
+class KeyFlow {
+ public:
+  KeyFlow(Context& context, BatchTable& batches) : context_(context), batches_(batches) {}
+
+  void answered(Batch& batch, std::span<const uint32_t> lines, const KeysReply& reply);
+  void removedAll(Batch& batch, const RemoveAllReply& reply);
+
+ private:
+  Context& context_;
+  BatchTable& batches_;
+};
+
+}  // namespace kvpool::client

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/core/node_links.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace kvpool::client {
+namespace {
+
+/// Path of the unix socket when "BOOTID:PATH" is on the machine with this boot id, else empty.
+std::string localPath(std::string_view shm, const Config& config) {
+  const size_t colon = shm.find(':');
+  if (!config.shm || config.bootId.empty() || colon == std::string_view::npos) return {};
+  return shm.substr(0, colon) == config.bootId ? std::string(shm.substr(colon + 1)) : std::string();
+}
+
+}  // namespace
+
+void NodeLinks::learn(const std::vector<NodeAddress>& nodes) {
+  for (const NodeAddress& node : nodes) {
+    auto known = links_.find(node.incarnation);
+    if (known == links_.end()) {
+      makeRoom();
+      known = links_.try_emplace(node.incarnation).first;
+    }
+    Link& link = known->second;
+    link.lastUse = context_.now;
+    const bool moved = link.address.tcp != node.tcp || link.address.shm != node.shm;
+    if (moved && isIdle(link)) settle(link, node);
+  }
+}
+
+/// Makes the lanes to a node that is new or said another address; called when none is in use.
+void NodeLinks::settle(Link& link, const NodeAddress& node) {
+  closeLanes(link, Status(KV_CLOSED, "closed: the node has another address"));
+  link.address = node;
+  link.tcp.reset();
+  link.shm.reset();
+  if (context_.config.tcp && !node.tcp.empty()) {
+    link.tcp = std::make_unique<Lane>(context_, results_, Transport::Tcp, node.tcp, node.incarnation, node.id);
+  }
+  const std::string path = localPath(node.shm, context_.config);
+  if (!path.empty()) {
+    link.shm = std::make_unique<Lane>(context_, results_, Transport::Unix, path, node.incarnation, node.id);
+  }
+}
+
+bool NodeLinks::isIdle(const Link& link) {
+  return (!link.tcp || link.tcp->idle()) && (!link.shm || link.shm->idle());
+}
+
+void NodeLinks::closeLanes(Link& link, const Status& why) {
+  if (link.tcp) link.tcp->fail(why);
+  if (link.shm) link.shm->fail(why);
+}
+
+void NodeLinks::makeRoom() {
+  if (links_.size() < kNodeLinksMax) return;
+  auto oldest = links_.end();
+  for (auto it = links_.begin(); it != links_.end(); ++it) {
+    const Link& link = it->second;
+    if (isIdle(link) && (oldest == links_.end() || link.lastUse < oldest->second.lastUse)) oldest = it;
+  }
+  if (oldest == links_.end()) return;  // all busy: transfers in flight are bounded, so these are too
+  closeLanes(oldest->second, Status(KV_CLOSED, "closed: unused, and no more than " + std::to_string(kNodeLinksMax) +
+                                                   " nodes are kept"));
+  links_.erase(oldest);
+}
+
+bool NodeLinks::isLocal(uint64_t incarnation) const {
+  const auto found = links_.find(incarnation);
+  return found != links_.end() && found->second.shm && found->second.shm->whyNot().ok();
+}
+
+bool NodeLinks::isStalled(uint64_t incarnation) const {
+  const auto found = links_.find(incarnation);
+  if (found == links_.end()) return false;
+  const Link& link = found->second;
+  return (link.tcp && link.tcp->stalled()) || (link.shm && link.shm->stalled());
+}
+
+bool NodeLinks::prefersShm(const Link& link, const Transfer& transfer) const {
+  if (!link.shm || !link.shm->whyNot().ok()) return false;
+  // What lies on the SSD is nowhere to be mapped.
+  if (transfer.direction == Direction::Read) return transfer.extent.segment == kMemorySegment;
+  return transfer.length <= kStagingBytes;
+}
+
+void NodeLinks::refuse(const Transfer& transfer, int32_t status, const std::string& sentence) {
+  context_.explain(sentence);
+  results_.push_back({transfer.id, transfer.batch, transfer.line, transfer.node, status, false});
+}
+
+void NodeLinks::start(const Transfer& transfer, const PoolId& pool) {
+  const auto found = links_.find(transfer.node);
+  if (found == links_.end()) return refuse(transfer, KV_UNAVAILABLE, "a storage node is not known any more");
+  Link& link = found->second;
+  link.lastUse = context_.now;
+  if (prefersShm(link, transfer)) return link.shm->enqueue(transfer, pool);
+  startTcp(link, transfer, pool);
+}
+
+void NodeLinks::startTcp(Link& link, const Transfer& transfer, const PoolId& pool) {
+  if (!link.tcp) {
+    const Status shm = link.shm ? link.shm->whyNot() : Status();
+    if (!shm.ok()) return refuse(transfer, shm.code(), shm.text());
+    return refuse(transfer, KV_CONNECT_FAILED,
+                  "node " + link.address.id + " cannot be reached by the protocols this client may use");
+  }
+  const Status why = link.tcp->whyNot();
+  if (!why.ok()) return refuse(transfer, why.code(), why.text());
+  link.tcp->enqueue(transfer, pool);
+}
+
+void NodeLinks::rescueStranded(const PoolId& pool) {
+  for (auto& [incarnation, link] : links_) {
+    if (!link.shm) continue;
+    for (const Transfer& transfer : link.shm->takeStranded())
+      startTcp(link, transfer, pool);
+  }
+}
+
+void NodeLinks::abandon(BatchId batch) {
+  for (auto& [incarnation, link] : links_) {
+    if (link.tcp) link.tcp->abandon(batch);
+    if (link.shm) link.shm->abandon(batch);
+  }
+  std::erase_if(results_, [batch](const TransferResult& result) { return result.batch == batch; });
+}
+
+Lane* NodeLinks::lane(ConnectionId connection) {
+  for (auto& [incarnation, link] : links_) {
+    if (link.tcp && link.tcp->owns(connection)) return link.tcp.get();
+    if (link.shm && link.shm->owns(connection)) return link.shm.get();
+  }
+  return nullptr;
+}
+
+void NodeLinks::tick() {
+  for (auto& [incarnation, link] : links_) {
+    if (link.tcp) link.tcp->tick();
+    if (link.shm) link.shm->tick();
+  }
+}
+
+void NodeLinks::closeAll() {
+  const Status why(KV_CLOSED, "the client is closed");
+  for (auto& [incarnation, link] : links_)
+    closeLanes(link, why);
+}
+
+}  // namespace kvpool::client

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The storage nodes this client moves bytes to and from. Each life of a node (incarnation) has a tcp lane and, on this
+// machine, a lane through shared memory, which is preferred.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "client/core/context.h"
+#include "client/core/lane.h"
+
+namespace kvpool::client {
+
+class NodeLinks {
+ public:
+  explicit NodeLinks(Context& context) : context_(context) {}
+
+  /// Remembers where the nodes of a reply are. Call before starting transfers to them.
+  void learn(const std::vector<NodeAddress>& nodes);
+  /// Whether this life of a node can share memory with us.
+  [[nodiscard]] bool isLocal(uint64_t incarnation) const;
+  /// Whether work for this node stands still.
+  [[nodiscard]] bool isStalled(uint64_t incarnation) const;
+
+  /// The result comes with takeResults(), at once when the node cannot be reached.
+  void start(const Transfer& transfer, const PoolId& pool);
+  std::vector<TransferResult> takeResults() { return std::exchange(results_, {}); }
+  void abandon(BatchId batch);
+
+  /// The lane of a connection, or null.
+  Lane* lane(ConnectionId connection);
+  void tick();
+  /// Gives tcp the transfers whose shared memory lane failed before they began.
+  void rescueStranded(const PoolId& pool);
+  void closeAll();
+
+ private:
+  struct Link {
+    NodeAddress address;
+    std::unique_ptr<Lane> tcp;
+    std::unique_ptr<Lane> shm;
+    Time lastUse = 0;
+  };
+
+  void settle(Link& link, const NodeAddress& node);
+  static bool isIdle(const Link& link);
+  static void closeLanes(Link& link, const Status& why);
+  void startTcp(Link& link, const Transfer& transfer, const PoolId& pool);
+  [[nodiscard]] bool prefersShm(const Link& link, const Transfer& transfer) const;
+  void refuse(const Transfer& transfer, int32_t status, const std::string& sentence);
+  void makeRoom();
+
+  Context& context_;
+  std::vector<TransferResult> results_;
+  std::map<uint64_t, Link> links_;  // by incarnation
+};
+
+}  // namespace kvpool::client

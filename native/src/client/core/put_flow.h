@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// put: grant -> write to every target in parallel -> publish. A line is KV_OK only when the leader said that the key
+// has a published object: ours (publish answered KV_OK) or another's (the first put wins).
+#pragma once
+
+#include <span>
+
+#include "client/core/batch_table.h"
+#include "client/core/node_links.h"
+
+namespace kvpool::client {
+
+class PutFlow {
+ public:
+  PutFlow(Context& context, BatchTable& batches, NodeLinks& links)
+      : context_(context), batches_(batches), links_(links) {}
+
+  void granted(Batch& batch, std::span<const uint32_t> lines, const GrantReply& reply, const PoolId& pool);
+  void written(Batch& batch, const TransferResult& result);
+  void published(Batch& batch, std::span<const uint32_t> lines, const KeysReply& reply);
+  /// What to tell the leader about a line.
+  [[nodiscard]] static PublishLine publishLine(const Batch& batch, uint32_t line);
+
+ private:
+  void write(Batch& batch, uint32_t line, const Grant& grant, const GrantReply& reply, const PoolId& pool);
+  void noSpace(Batch& batch, uint32_t line);
+  void awaitRoom(Batch& batch, uint32_t line, uint32_t roomMs);
+  [[nodiscard]] int64_t patienceMs(const PutState& put) const;
+  void publishedLine(Batch& batch, uint32_t line, int32_t status);
+
+  Context& context_;
+  BatchTable& batches_;
+  NodeLinks& links_;
+};
+
+}  // namespace kvpool::client

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/core/requests.h"
+
+#include "dev_kvpool_wire/ExistsRequest.h"
+#include "dev_kvpool_wire/GrantRequest.h"
+#include "dev_kvpool_wire/LookupRequest.h"
+#include "dev_kvpool_wire/PublishRequest.h"
+#include "dev_kvpool_wire/ReadRequest.h"
+#include "dev_kvpool_wire/RemoveAllRequest.h"
+#include "dev_kvpool_wire/RemoveRequest.h"
+#include "dev_kvpool_wire/ShmAttach.h"
+#include "dev_kvpool_wire/StagedRead.h"
+#include "dev_kvpool_wire/UcxAttach.h"
+#include "dev_kvpool_wire/WriteRequest.h"
+#include "wire/frame.h"
+
+namespace kvpool::client {
+namespace {
+
+namespace sbe = wire::sbe;
+using wire::flag;
+using wire::groupRoom;
+using wire::put;
+using wire::textRoom;
+
+template <typename Message, typename Fill>
+wire::Bytes frameOf(size_t variableRoom, Fill fill) {
+  wire::Bytes out;
+  wire::appendFrame<Message>(out, variableRoom, fill);
+  return out;
+}
+
+sbe::PutOutcome::Value toWire(PutOutcome outcome) {
+  switch (outcome) {
+    case PutOutcome::Written:
+      return sbe::PutOutcome::WRITTEN;
+    case PutOutcome::NoSpace:
+      return sbe::PutOutcome::NO_SPACE;
+    case PutOutcome::Failed:
+      break;
+  }
+  return sbe::PutOutcome::FAILED;
+}
+
+/// The messages whose only variable part is a group of keys.
+template <typename Message>
+wire::Bytes keysRequest(std::span<const std::string_view> keys, auto fill) {
+  size_t room = groupRoom(keys.size(), Message::Keys::sbeBlockLength());
+  for (std::string_view key : keys)
+    room += textRoom(key.size());
+  return frameOf<Message>(room, [&](Message& message) {
+    fill(message);
+    auto& group = message.keysCount(static_cast<uint16_t>(keys.size()));
+    for (std::string_view key : keys)
+      group.next().putKey(key.data(), static_cast<uint32_t>(key.size()));
+  });
+}
+
+wire::Bytes write(uint64_t request, const WriteLine& line, sbe::WriteSource::Value source, const Staged& staged) {
+  return frameOf<sbe::WriteRequest>(textRoom(line.key.size()), [&](sbe::WriteRequest& message) {
+    message.requestId(request).payloadLength(line.payloadLength).source(source);
+    message.stagingOffset(staged.offset).payloadCrc(staged.crc);
+    put(message.authority(), line.authority);
+    put(message.objectId(), line.object);
+    wire::putRetention(message, line.retention);
+    message.putKey(line.key.data(), static_cast<uint32_t>(line.key.size()));
+  });
+}
+
+}  // namespace
+
+wire::Bytes grantRequest(uint64_t request, const GrantWish& wish, std::span<const GrantLine> lines) {
+  size_t room =
+      groupRoom(lines.size(), sbe::GrantRequest::Keys::sbeBlockLength()) + textRoom(wish.preferredNode.size());
+  for (const GrantLine& line : lines)
+    room += textRoom(line.key.size());
+  return frameOf<sbe::GrantRequest>(room, [&](sbe::GrantRequest& message) {
+    message.requestId(request).replicas(static_cast<uint8_t>(wish.replicas)).deadlineMs(wish.deadlineMs);
+    message.replace(flag(wish.replace));
+    auto& keys = message.keysCount(static_cast<uint16_t>(lines.size()));
+    for (const GrantLine& line : lines) {
+      keys.next().payloadLength(line.payloadLength);
+      keys.putKey(line.key.data(), static_cast<uint32_t>(line.key.size()));
+    }
+    message.putPreferredNode(wish.preferredNode);
+  });
+}
+
+wire::Bytes publishRequest(uint64_t request, std::span<const PublishLine> lines) {
+  using Objects = sbe::PublishRequest::Objects;
+  size_t room = groupRoom(lines.size(), Objects::sbeBlockLength());
+  for (const PublishLine& line : lines) {
+    room += groupRoom(line.committed.size(), Objects::Replicas::sbeBlockLength()) + textRoom(line.key.size());
+  }
+  return frameOf<sbe::PublishRequest>(room, [&](sbe::PublishRequest& message) {
+    message.requestId(request);
+    auto& objects = message.objectsCount(static_cast<uint16_t>(lines.size()));
+    for (const PublishLine& line : lines) {
+      auto& object = objects.next();
+      put(object.objectId(), line.object);
+      object.outcome(toWire(line.outcome));
+      auto& replicas = object.replicasCount(static_cast<uint16_t>(line.committed.size()));
+      for (uint64_t incarnation : line.committed)
+        replicas.next().incarnation(incarnation);
+      object.putKey(line.key.data(), static_cast<uint32_t>(line.key.size()));
+    }
+  });
+}
+
+wire::Bytes lookupRequest(uint64_t request, std::span<const std::string_view> keys) {
+  return keysRequest<sbe::LookupRequest>(keys, [&](auto& message) { message.requestId(request); });
+}
+
+wire::Bytes existsRequest(uint64_t request, std::span<const std::string_view> keys) {
+  return keysRequest<sbe::ExistsRequest>(keys, [&](auto& message) { message.requestId(request); });
+}
+
+wire::Bytes removeRequest(uint64_t request, bool force, std::span<const std::string_view> keys) {
+  return keysRequest<sbe::RemoveRequest>(keys, [&](auto& message) { message.requestId(request).force(flag(force)); });
+}
+
+wire::Bytes removeAllRequest(uint64_t request, bool force) {
+  return frameOf<sbe::RemoveAllRequest>(
+      0, [&](sbe::RemoveAllRequest& message) { message.requestId(request).force(flag(force)); });
+}
+
+wire::Bytes inlineWrite(uint64_t request, const WriteLine& line) {
+  return write(request, line, sbe::WriteSource::INLINE, {});
+}
+
+wire::Bytes stagedWrite(uint64_t request, const WriteLine& line, const Staged& staged) {
+  return write(request, line, sbe::WriteSource::STAGING, staged);
+}
+
+wire::Bytes readRequest(uint64_t request, const ExtentRef& extent, const ObjectId& object, uint64_t payloadLength) {
+  return frameOf<sbe::ReadRequest>(0, [&](sbe::ReadRequest& message) {
+    message.requestId(request).payloadLength(payloadLength);
+    put(message.extent(), extent);
+    put(message.objectId(), object);
+  });
+}
+
+wire::Bytes stagedRead(uint64_t request, const ExtentRef& extent, const ObjectId& object, uint64_t payloadLength,
+                       uint64_t stagingOffset) {
+  return frameOf<sbe::StagedRead>(0, [&](sbe::StagedRead& message) {
+    message.requestId(request).payloadLength(payloadLength).stagingOffset(stagingOffset);
+    put(message.extent(), extent);
+    put(message.objectId(), object);
+  });
+}
+
+wire::Bytes ucxAttach(uint64_t request, const StagingOffer& offer) {
+  const size_t room = textRoom(offer.worker.size()) + textRoom(offer.key.size());
+  return frameOf<sbe::UcxAttach>(room, [&](sbe::UcxAttach& message) {
+    message.requestId(request).stagingBytes(offer.bytes).stagingAddress(offer.address);
+    message.putWorker(offer.worker.data(), static_cast<uint32_t>(offer.worker.size()));
+    message.putKey(offer.key.data(), static_cast<uint32_t>(offer.key.size()));
+  });
+}
+
+wire::Bytes shmAttach(uint64_t request, uint64_t stagingBytes) {
+  return frameOf<sbe::ShmAttach>(
+      0, [&](sbe::ShmAttach& message) { message.requestId(request).stagingBytes(stagingBytes); });
+}
+
+}  // namespace kvpool::client

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// One object moved between the caller's memory and one storage node.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/retention.h"
+#include "client/core/actions.h"
+#include "client/core/requests.h"
+
+namespace kvpool::client {
+
+enum class Direction { Write, Read };
+
+struct Transfer {
+  TransferId id = 0;
+  Direction direction = Direction::Read;
+  // Who asked.
+  BatchId batch = 0;
+  uint32_t line = 0;
+  uint64_t node = 0;  ///< incarnation
+  // What.
+  std::string_view key;  ///< Write; the caller's memory
+  Pieces memory;         ///< Read: destination, Write: source, never written through
+  uint64_t length = 0;
+  ObjectId object;
+  Authority authority;  ///< Write
+  Retention retention;  ///< Write
+  ExtentRef extent;     ///< Read
+  uint64_t offset = 0;  ///< Read: of the payload in the segment file
+  uint32_t crc = 0;     ///< Read: what the leader says the payload's checksum is
+  int64_t patienceMs =
+      0;  ///< what a node may do without progress before this is tried elsewhere; 0 = there is no elsewhere
+
+  [[nodiscard]] WriteLine writeLine() const { return {key, authority, object, length, retention}; }
+};
+
+struct TransferResult {
+  TransferId id = 0;
+  BatchId batch = 0;
+  uint32_t line = 0;
+  uint64_t node = 0;
+  int32_t status = 0;
+  bool shared = false;  ///< moved through shared memory
+};
+
+}  // namespace kvpool::client

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The I/O around the client core: feeds it what sockets, copies and the clock say, and does what it asks. One thread at
+// a time runs it; which one, the driver decides.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "client/core/client_core.h"
+#include "client/shell/connection.h"
+#include "client/shell/copier.h"
+#include "net/event_loop.h"
+#include "net/resolver.h"
+
+namespace kvpool::client {
+
+class ClientShell : private Connection::Listener, private Copier::Listener {
+ public:
+  /// Told in the thread that runs the shell.
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void batchFinished(const FinishBatch& finished) = 0;
+    /// The core's readiness may have changed.
+    virtual void stateChanged() = 0;
+  };
+
+  /// What other threads may know about the core.
+  struct Snapshot {
+    Statistics statistics;
+    std::string explanation;
+    Status readiness{KV_CONNECT_FAILED, "not connected yet"};
+    bool hopeless = false;
+  };
+
+  /// `busyWait`: the longest that round() looks for something before it sleeps.
+  ClientShell(Config config, std::chrono::microseconds busyWait, Listener& listener);
+
+  // In the thread whose turn it is.
+  /// Takes in a batch and does what can be done at once.
+  void submit(Submission submission);
+  /// Waits for something to happen, at most `waitMs`, and does what follows from it.
+  void round(int64_t waitMs);
+  /// How long nothing needs to be done when no socket says so.
+  [[nodiscard]] int64_t tickMs() const { return ucxBusy_ ? 0 : core_.tickMs(); }
+  /// Ends every batch with KV_CLOSED. Nothing may be called but snapshot() afterwards.
+  void shutDown();
+
+  // From any thread. The caller bounds what it posts.
+  /// Takes in a batch in the round that runs now, or the next one.
+  void post(Submission submission);
+  void postCancel(BatchId batch);
+  /// Waits until a round would find something to do.
+  void await(int64_t waitMs) const { loop_.await(static_cast<int>(waitMs)); }
+  /// Ends a wait.
+  void wake() { loop_.wake(); }
+  [[nodiscard]] Snapshot snapshot() const;
+
+  /// Milliseconds of the clock that deadlines are in.
+  static Time now();
+
+ private:
+  void settle();
+  void performAll();
+  void publishSnapshot();
+  Connection* find(ConnectionId id);
+  Result<StagingOffer> offerStaging(const OfferStaging& offer);
+  void settleUcx();
+  void bury(ConnectionId id);
+
+  void perform(const Dial& dial);
+  void perform(SendFrame& send);
+  void perform(const SendPayload& send);
+  void perform(const ReceivePayload& receive);
+  void perform(const SendStaging& send);
+  void perform(const OfferStaging& offer);
+  void perform(const MapSegments& map);
+  void perform(const CopyToStaging& copy) { copier_.add(copy); }
+  void perform(const CopyFromSegment& copy) { copier_.add(copy); }
+  void perform(const CopyFromStaging& copy) { copier_.add(copy); }
+  void perform(const CancelCopy& cancel) { copier_.cancel(cancel.connection, cancel.transfer); }
+  void perform(const Close& close) { bury(close.connection); }
+  void perform(const Note& note);
+  void perform(const FinishBatch& finished);
+
+  void connectionOpened(ConnectionId id) override;
+  void connectionEnded(ConnectionId id, const std::string& reason) override;
+  void nameUnknown(ConnectionId id, const std::string& reason) override;
+  void frameArrived(ConnectionId id, wire::Body body) override;
+  void bytesMoved(ConnectionId id) override;
+  void payloadSent(ConnectionId id, TransferId transfer) override;
+  void payloadReceived(ConnectionId id, TransferId transfer, uint32_t computedCrc, uint32_t sentCrc) override;
+  void copiedToStaging(ConnectionId id, TransferId transfer, uint32_t crc) override;
+  void copiedFromSegment(ConnectionId id, TransferId transfer, int32_t status, uint32_t crc) override;
+
+  Listener& listener_;
+  ClientCore core_;
+  net::EventLoop loop_;
+  net::Resolver resolver_;
+  std::unique_ptr<ucx::Worker> ucx_;  // once a node was to be reached with it; outlives what the copier has of it
+  Copier copier_;
+  net::BusyWait busy_;
+  std::unordered_map<ConnectionId, std::shared_ptr<Connection>> connections_;
+  std::vector<std::shared_ptr<Connection>> buried_;  // may still be on the call stack
+  std::vector<ConnectionId> toFlush_;
+  bool ucxBusy_ = false;  // it has more to do than one round may
+  Time lastTick_ = 0;
+
+  mutable std::mutex mutex_;
+  Snapshot snapshot_;
+};
+
+}  // namespace kvpool::client

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/shell/frontend.h"
+
+#include <algorithm>
+#include <span>
+
+namespace kvpool::client {
+namespace {
+
+void nameMemory(Operation& line, const kv_op& asked, const BatchOptions& options, const MemoryRegistry& registered) {
+  line.memory = Pieces(asked.data, asked.length);
+  if (options.inPieces) {
+    const bool whole = asked.length <= KV_PIECES_MAX && (asked.data != nullptr || asked.length == 0);
+    if (!whole) {
+      line.refused = KV_INVALID_ARGUMENT;
+      return;
+    }
+    line.memory = Pieces(std::span(static_cast<const kv_piece*>(asked.data), asked.length));
+  }
+  const auto pieces = line.memory.pieces();
+  const auto length = Pieces::lengthOf(pieces);
+  line.length = length.value_or(0);
+  if (!length) line.refused = KV_INVALID_ARGUMENT;
+  const auto isCovered = [&](const kv_piece& piece) { return registered.covers(piece.data, piece.length); };
+  if (length && options.registered && !std::all_of(pieces.begin(), pieces.end(), isCovered)) {
+    line.refused = KV_NOT_REGISTERED;
+  }
+}
+
+}  // namespace
+
+Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const BatchOptions& options,
+                        const MemoryRegistry& registered, Time now) {
+  Submission submission;
+  submission.op = op;
+  submission.deadline = now + options.timeoutMs;
+  submission.force = options.force;
+  submission.replicas = options.replicas;
+  submission.preferredNode = options.preferredNode;
+  submission.upsert = options.upsert;
+  submission.reuse = options.reuse;
+  submission.pins = options.pins;
+  submission.softPinMs = options.softPinMs;
+  submission.lines.resize(count);
+  if (op == OpCode::RemoveAll) return submission;
+  const bool hasData = op == OpCode::Put || op == OpCode::Get;
+  for (uint32_t i = 0; i < count; ++i) {
+    Operation& line = submission.lines[i];
+    const kv_op& asked = table[i];
+    if (asked.key == nullptr) {
+      line.refused = KV_INVALID_KEY;
+      continue;
+    }
+    line.key = {static_cast<const char*>(asked.key), asked.key_length};
+    if (op == OpCode::Put && options.groups != nullptr) line.group = options.groups[i];
+    if (!hasData) continue;
+    nameMemory(line, asked, options, registered);
+  }
+  return submission;
+}
+
+Result<uint64_t> Frontend::removeAll(bool force, uint32_t timeoutMs) {
+  constexpr uint32_t kWaitMs = 1000;
+  BatchOptions options;
+  options.force = force;
+  options.timeoutMs = timeoutMs;
+  options.waits = true;
+  kv_op all{};
+  const Result<uint64_t> batch = submit(OpCode::RemoveAll, &all, 1, options);
+  if (!batch.ok()) return batch.status();
+  while (wait(batch.value(), kWaitMs) == KV_TIMEOUT) {
+    // Ends by the batch's own deadline.
+  }
+  if (all.status != KV_OK) return {all.status, std::string("remove_all: ") + statusText(all.status)};
+  return all.result_length;
+}
+
+}  // namespace kvpool::client

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands behind a kv_client: a client of its own, or a guest of an agent. Batches with their callers' tables,
+// waiting, registered memory.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/status.h"
+#include "client/core/batch.h"
+#include "client/core/context.h"
+#include "client/shell/memory_registry.h"
+#include "kvpool/kvpool.h"
+
+namespace kvpool::client {
+
+struct BatchOptions {
+  bool registered = false;
+  bool reuse = false;     // read what is leased without asking the leader
+  bool inPieces = false;  // data and length of a line name its pieces
+  bool waits = false;     // the caller goes on to wait() at once
+  bool force = false;
+  uint32_t timeoutMs = kBatchTimeoutMs;
+  uint32_t replicas = 0;
+  std::string preferredNode;
+  bool upsert = false;
+  uint8_t pins = 0;
+  uint32_t softPinMs = 0;
+  const uint64_t* groups = nullptr;  // one for each line, read by submit(); NULL = none
+};
+
+/// The batch as the cores take it, with the statuses of lines that are wrong already; its id is not set. A RemoveAll
+/// has one line, of which only the results count.
+Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const BatchOptions& options,
+                        const MemoryRegistry& registered, Time now);
+
+class Frontend {
+ public:
+  virtual ~Frontend() = default;
+
+  MemoryRegistry& memory() { return memory_; }
+  /// `table` stays the caller's; its lines get their statuses before wait() says so. KV_QUEUE_FULL names the bound.
+  virtual Result<uint64_t> submit(OpCode op, kv_op* table, uint32_t count, const BatchOptions& options) = 0;
+  /// KV_OK: done and forgotten. KV_TIMEOUT: still running. KV_INVALID_ARGUMENT: no such batch.
+  virtual int32_t wait(uint64_t batch, uint32_t timeoutMs) = 0;
+  Result<uint64_t> removeAll(bool force, uint32_t timeoutMs);
+
+  [[nodiscard]] virtual std::string explanation() const = 0;
+  virtual void explain(std::string sentence) = 0;
+  [[nodiscard]] virtual Statistics statistics() const = 0;
+
+ protected:
+  MemoryRegistry memory_;
+};
+
+}  // namespace kvpool::client

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/shell/memory_registry.h"
+
+#include <iterator>
+
+namespace kvpool::client {
+
+Status MemoryRegistry::add(const void* address, uint64_t length) {
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  if (begin == 0 || length == 0) return {KV_INVALID_ARGUMENT, "a region needs an address and a length above 0"};
+  if (length > UINTPTR_MAX - begin) return {KV_INVALID_ARGUMENT, "a region ends behind the end of memory"};
+  const std::lock_guard lock(mutex_);
+  const auto next = regions_.lower_bound(begin);
+  const bool overlapsNext = next != regions_.end() && next->first - begin < length;
+  bool overlapsBefore = false;
+  if (next != regions_.begin()) {
+    const auto before = std::prev(next);
+    overlapsBefore = begin - before->first < before->second;
+  }
+  if (overlapsNext || overlapsBefore) {
+    return {KV_INVALID_ARGUMENT, "the region overlaps one that is registered; unregister that one first"};
+  }
+  regions_.emplace(begin, length);
+  return {};
+}
+
+Status MemoryRegistry::remove(const void* address) {
+  const std::lock_guard lock(mutex_);
+  if (regions_.erase(reinterpret_cast<uintptr_t>(address)) == 0) {
+    return {KV_NOT_REGISTERED, "no registered region begins at this address"};
+  }
+  return {};
+}
+
+bool MemoryRegistry::covers(const void* address, uint64_t length) const {
+  if (length == 0) return true;
+  const auto begin = reinterpret_cast<uintptr_t>(address);
+  const std::lock_guard lock(mutex_);
+  const auto next = regions_.upper_bound(begin);
+  if (next == regions_.begin()) return false;
+  const auto region = std::prev(next);
+  const uint64_t distance = begin - region->first;
+  return distance < region->second && length <= region->second - distance;
+}
+
+}  // namespace kvpool::client

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/shell/pending_batches.h"
+
+#include <string>
+
+#include "base/log.h"
+
+namespace kvpool::client {
+namespace {
+
+const char* nameOf(OpCode op) {
+  switch (op) {
+    case OpCode::Put:
+      return "put";
+    case OpCode::Get:
+      return "get";
+    case OpCode::Exists:
+      return "exists";
+    case OpCode::Remove:
+      return "remove";
+    case OpCode::RemoveAll:
+      return "remove_all";
+  }
+  return "?";
+}
+
+}  // namespace
+
+Result<BatchId> PendingBatches::add(const Submission& submission, kv_op* table, uint32_t count) {
+  if (count > operationsMax_ - operations_) {
+    return {KV_QUEUE_FULL, std::to_string(operations_) + " operations are in flight or not waited for, and " +
+                               std::to_string(count) +
+                               " more exceed queue_ops_max = " + std::to_string(operationsMax_)};
+  }
+  operations_ += count;
+  uint64_t bytes = 0;
+  if (submission.op == OpCode::Put) {
+    for (const Operation& line : submission.lines)
+      bytes += line.length;
+  }
+  batches_[++last_] = Pending{table, count, submission.op, bytes, Clock::now(), false};
+  return last_;
+}
+
+bool PendingBatches::finish(const FinishBatch& finished) {
+  const auto found = batches_.find(finished.batch);
+  if (found == batches_.end()) return false;
+  Pending& pending = found->second;
+  for (uint32_t i = 0; i < pending.count; ++i) {
+    pending.table[i].status = finished.lines[i].status;
+    pending.table[i].result_length = finished.lines[i].length;
+  }
+  pending.done = true;
+  measure(finished, pending);
+  return true;
+}
+
+void PendingBatches::measure(const FinishBatch& finished, const Pending& pending) {
+  const auto took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - pending.since);
+  const auto us = static_cast<uint64_t>(took.count());
+  if (pending.op == OpCode::Put) puts_.add(us);
+  if (pending.op == OpCode::Get) gets_.add(us);
+  if (!logs(LogLevel::Debug)) return;
+  uint64_t bytes = pending.bytes;
+  uint32_t good = 0;
+  for (const LineResult& line : finished.lines) {
+    if (line.status != KV_OK) continue;
+    ++good;
+    if (pending.op == OpCode::Get) bytes += line.length;
+  }
+  log(LogLevel::Debug, "batch " + std::to_string(finished.batch) + ": " + nameOf(pending.op) + " of " +
+                           std::to_string(pending.count) + " lines with " + std::to_string(bytes) + " bytes, " +
+                           std::to_string(good) + " lines KV_OK, " + std::to_string(us) + " us");
+}
+
+Statistics PendingBatches::measured(Statistics statistics) const {
+  statistics.putBatches = puts_;
+  statistics.getBatches = gets_;
+  return statistics;
+}
+
+bool PendingBatches::isOver(BatchId batch) const {
+  const auto found = batches_.find(batch);
+  return found == batches_.end() || found->second.done;
+}
+
+int32_t PendingBatches::forget(BatchId batch) {
+  const auto found = batches_.find(batch);
+  if (found == batches_.end()) return KV_INVALID_ARGUMENT;
+  operations_ -= found->second.count;
+  batches_.erase(found);
+  return KV_OK;
+}
+
+}  // namespace kvpool::client

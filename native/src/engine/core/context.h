@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the engine's core share.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engine/core/actions.h"
+#include "engine/core/batch_table.h"
+#include "engine/core/limits.h"
+#include "engine/core/region_table.h"
+#include "wire/handshake.h"
+
+namespace kvpool::engine {
+
+struct Config {
+  wire::Identity me;
+  int64_t connectTimeoutMs = kConnectTimeoutMs;
+  int64_t transferTimeoutMs = kTransferTimeoutMs;
+  int64_t idleTimeoutMs = kIdleTimeoutMs;
+};
+
+struct Counters {
+  uint64_t retries = 0;
+  uint64_t peerRestarts = 0;
+  uint64_t servedWrites = 0;
+  uint64_t servedWriteBytes = 0;
+  uint64_t servedReads = 0;
+  uint64_t servedReadBytes = 0;
+  uint64_t refusedRequests = 0;
+  uint64_t checksumFailures = 0;
+  uint64_t protocolErrors = 0;
+  uint64_t notifiesSent = 0;
+  uint64_t notifiesReceived = 0;
+};
+
+class PeerLink;
+
+struct Context {
+  explicit Context(Config given) : config(std::move(given)) {}
+
+  const Config config;
+  RegionTable regions;
+  BatchTable batches;
+  std::deque<Notification> notifications;  // of peers, for the application
+  Counters counters;
+  std::string explanation;  // of the latest failure
+  std::vector<Action> actions;
+  std::unordered_map<ConnectionId, PeerLink*> links;  // by the connection each has now
+
+  ConnectionId newConnection() { return ++lastConnection_; }
+  uint64_t newRequest() { return ++lastRequest_; }
+  template <typename Wanted>
+  void act(Wanted action) {
+    actions.emplace_back(std::move(action));
+  }
+
+ private:
+  ConnectionId lastConnection_ = 0;
+  uint64_t lastRequest_ = 0;
+};
+
+}  // namespace kvpool::engine

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transfer engine as a state machine, without I/O, clock or threads: what happened goes in, actions come out.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/core/context.h"
+#include "engine/core/peer_link.h"
+#include "engine/core/sessions.h"
+
+namespace kvpool::engine {
+
+class EngineCore {
+ public:
+  explicit EngineCore(Config config) : context_(std::move(config)), sessions_(context_) {}
+
+  // The application.
+  Status registerRegions(std::span<const kv_region> regions) { return context_.regions.add(regions); }
+  Status unregisterRegions(std::span<const kv_region> regions);
+  void submit(Time now, Submission submission);
+  /// What a peer said is registered there; nothing when there is no connection to it.
+  [[nodiscard]] const Description* descriptionOf(const std::string& peer) const;
+  std::deque<Notification>& notifications() { return context_.notifications; }
+  /// Ends every batch with KV_CLOSED.
+  void shutDown(Time now);
+
+  // The network.
+  ConnectionId accepted(Time now, const std::string& peer);
+  void opened(Time now, ConnectionId id);
+  /// Throws as everything in wire/sbe.h does; malformed() is then due.
+  void frame(Time now, ConnectionId id, wire::Body body);
+  void malformed(Time now, ConnectionId id, const std::string& what);
+  void payloadReceived(Time now, ConnectionId id, uint32_t computedCrc, uint32_t sentCrc);
+  void payloadSent(Time now, ConnectionId id, PayloadId payload);
+  /// Bytes came; the frames and payloads that they end are told apart.
+  void received(Time now, ConnectionId id);
+  /// Bytes went out; frames that take so much memory still wait.
+  void sent(Time now, ConnectionId id, uint64_t unsentFrames);
+  void closed(Time now, ConnectionId id, const std::string& reason);
+  /// Closed because the peer's host has acknowledged nothing for the connect timeout.
+  void silent(Time now, ConnectionId id, const std::string& reason);
+  void tick(Time now);
+
+  std::vector<Action> takeActions() { return std::exchange(context_.actions, {}); }
+
+  [[nodiscard]] const Counters& counters() const { return context_.counters; }
+  [[nodiscard]] const RegionTable& regions() const { return context_.regions; }
+  [[nodiscard]] const std::string& explanation() const { return context_.explanation; }
+  [[nodiscard]] size_t peersConnected() const;
+  [[nodiscard]] size_t clientsConnected() const { return sessions_.count(); }
+  [[nodiscard]] int64_t connectTimeoutMs() const { return context_.config.connectTimeoutMs; }
+  /// No batch runs.
+  [[nodiscard]] bool quiet() const { return context_.batches.empty(); }
+
+ private:
+  PeerLink* linkTo(const std::string& peer);
+  PeerLink* linkOf(ConnectionId id);
+  void cancel(Time now, BatchId id);
+
+  Context context_;
+  Sessions sessions_;
+  std::unordered_map<std::string, std::unique_ptr<PeerLink>> links_;
+};
+
+}  // namespace kvpool::engine

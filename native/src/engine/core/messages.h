@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The messages between two transfer engines. Writing bounds nothing: callers keep to limits.h. Reading throws as
+// everything in wire/sbe.h does, also when a bound of limits.h is passed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/core/region_table.h"
+#include "wire/sbe.h"
+
+namespace kvpool::engine {
+
+/// A range of memory of the peer that answers.
+struct RemotePiece {
+  uint64_t region = 0;
+  uint64_t address = 0;
+  uint32_t length = 0;
+  friend bool operator==(const RemotePiece&, const RemotePiece&) = default;
+};
+
+struct PiecesRequest {
+  uint64_t id = 0;
+  std::vector<RemotePiece> pieces;  // 1 to kPiecesPerRequest, none empty
+  uint64_t bytes = 0;               // of all of them, at most kRequestBytes
+};
+
+struct Notification {
+  std::string name;     // UTF-8
+  std::string message;  // any bytes
+  friend bool operator==(const Notification&, const Notification&) = default;
+};
+
+struct NotifyRequest {
+  uint64_t id = 0;
+  Notification notification;
+};
+
+struct Regions {
+  uint64_t id = 0;
+  std::vector<Region> regions;
+};
+
+struct Reply {
+  uint64_t id = 0;
+  int32_t status = KV_OK;
+  uint32_t payloadLength = 0;
+  std::string message;
+};
+
+wire::Bytes describeFrame(uint64_t id);
+wire::Bytes regionsFrame(uint64_t id, std::span<const Region> regions);
+wire::Bytes writeFrame(uint64_t id, std::span<const RemotePiece> pieces);
+wire::Bytes readFrame(uint64_t id, std::span<const RemotePiece> pieces);
+wire::Bytes notifyFrame(uint64_t id, const Notification& notification);
+wire::Bytes replyFrame(const Reply& reply);
+
+/// The id of an EngineDescribe.
+uint64_t readDescribe(wire::Body body);
+Regions readRegions(wire::Body body);
+PiecesRequest readWrite(wire::Body body);
+PiecesRequest readRead(wire::Body body);
+NotifyRequest readNotify(wire::Body body);
+Reply readReply(wire::Body body);
+
+}  // namespace kvpool::engine

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/shell/engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+#include "base/quiet_thread.h"
+#include "engine/shell/listen_port.h"
+#include "net/socket.h"
+
+namespace kvpool::engine {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+namespace {
+
+const Status kDefunct(KV_INTERNAL, "the transfer engine ended because of a defect, see the log; create a new one");
+
+const char* opName(TransferOp op) {
+  switch (op) {
+    case TransferOp::Write:
+      return "write";
+    case TransferOp::Read:
+      return "read";
+    case TransferOp::Probe:
+      return "probe";
+    case TransferOp::Connect:
+      break;
+  }
+  return "connect";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> Engine::start(EngineSettings settings) {
+  Result<Fd> listener = listenInRange(settings.listenHost, settings.portMin, settings.portMax, settings.seed);
+  if (!listener.ok()) return listener.status();
+  std::unique_ptr<Engine> engine(new Engine(std::move(settings), std::move(listener.value())));
+  engine->thread_ = startQuietThread("kvpool-engine", [raw = engine.get()] { raw->run(); });
+  return engine;
+}
+
+Engine::Engine(EngineSettings settings, Fd listener)
+    : settings_(std::move(settings)),
+      port_(net::boundPort(listener.get())),
+      shell_(settings_.config, std::move(listener), *this),
+      attendance_(shell_, settings_.busyWait) {}
+
+Engine::~Engine() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    attendance_.end();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void Engine::run() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_ && running_) {
+    if (attendance_.watch(lock, shell_.core().quiet() ? kQuietTickMs : kTickMs)) round();
+  }
+  running_ = false;
+  shell_.core().shutDown(EngineShell::now());
+  shell_.settle();
+}
+
+/// With mutex_ held.
+void Engine::round() {
+  try {
+    if (running_ && !stopping_) shell_.round();
+  } catch (const std::exception& defect) {
+    giveUp(defect);
+  }
+}
+
+/// Every batch gets its status, later ones are refused.
+void Engine::giveUp(const std::exception& defect) {
+  log(LogLevel::Error, std::string("the transfer engine gives up: ") + defect.what());
+  running_ = false;
+  attendance_.end();
+}
+
+Status Engine::registerRegions(std::span<const kv_region> regions) {
+  const std::lock_guard lock(mutex_);
+  return shell_.core().registerRegions(regions);
+}
+
+Status Engine::unregisterRegions(std::span<const kv_region> regions) {
+  const std::lock_guard lock(mutex_);
+  Status removed = shell_.core().unregisterRegions(regions);
+  shell_.settle();  // transfers that were going on there are cut before this returns
+  return removed;
+}
+
+Result<BatchId> Engine::submit(TransferOp op, kv_transfer* table, uint32_t count, const Options& options) {
+  Submission submission;
+  submission.op = op;
+  submission.deadline = EngineShell::now() + options.timeoutMs;
+  submission.notify = options.notify;
+  submission.lines.resize(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    Line& line = submission.lines[i];
+    line.peer = table[i].peer == nullptr ? "" : table[i].peer;
+    if (op == TransferOp::Probe || op == TransferOp::Connect) continue;
+    line.local = static_cast<uint8_t*>(table[i].local);
+    line.remote = table[i].remote;
+    line.length = table[i].length;
+  }
+  const std::lock_guard lock(mutex_);
+  return begin(std::move(submission), Pending{table, count, op, Clock::now(), false, false, KV_OK});
+}
+
+/// With mutex_ held.
+Result<BatchId> Engine::begin(Submission submission, Pending pending) {
+  if (!running_) return kDefunct;
+  if (pending.count > settings_.queueLinesMax - linesInFlight_) {
+    return {KV_QUEUE_FULL, std::to_string(linesInFlight_) + " transfers are in flight or not waited for, and " +
+                               std::to_string(pending.count) +
+                               " more exceed queue_lines_max = " + std::to_string(settings_.queueLinesMax)};
+  }
+  linesInFlight_ += pending.count;
+  const bool wasQuiet = shell_.core().quiet();
+  const BatchId id = submission.id = ++lastBatch_;
+  pending_.emplace(id, pending);
+  try {
+    shell_.core().submit(EngineShell::now(), std::move(submission));
+    shell_.settle();
+  } catch (const std::exception& defect) {
+    giveUp(defect);  // the engine's thread ends this batch with the others
+  }
+  if (wasQuiet) attendance_.hurry();
+  return id;
+}
+
+void Engine::batchFinished(const FinishBatch& finished) {
+  const auto found = pending_.find(finished.batch);
+  if (found == pending_.end()) return;
+  Pending& pending = found->second;
+  for (uint32_t i = 0; !pending.isOurs && i < pending.count; ++i)
+    pending.table[i].status = finished.statuses[i];
+  pending.first = finished.statuses.empty() ? KV_OK : finished.statuses.front();
+  pending.done = true;
+  measure(pending, finished);
+  attendance_.changed();
+}
+
+void Engine::measure(const Pending& pending, const FinishBatch& finished) {
+  const auto count = [&](int32_t status) {
+    return static_cast<uint64_t>(std::count(finished.statuses.begin(), finished.statuses.end(), status));
+  };
+  const auto us = std::chrono::duration_cast<microseconds>(Clock::now() - pending.since).count();
+  kv_engine_stats& m = measured_;
+  ++m.batches;
+  m.batch_us += static_cast<uint64_t>(us);
+  (pending.op == TransferOp::Read ? m.read_bytes : m.write_bytes) += finished.bytes;
+  m.failed_lines += finished.statuses.size() - count(KV_OK);
+  m.timed_out_lines += count(KV_TIMEOUT);
+  uint64_t& bucket = us <= 100       ? m.batches_in_100us
+                     : us <= 1000    ? m.batches_in_1ms
+                     : us <= 10000   ? m.batches_in_10ms
+                     : us <= 100000  ? m.batches_in_100ms
+                     : us <= 1000000 ? m.batches_in_1s
+                                     : m.batches_longer;
+  ++bucket;
+  if (!logs(LogLevel::Debug)) return;
+  log(LogLevel::Debug, "transfer " + std::to_string(finished.batch) + ": " + opName(pending.op) + " of " +
+                           std::to_string(pending.count) + " lines, " + std::to_string(finished.bytes) +
+                           " bytes done, " + std::to_string(finished.statuses.size() - count(KV_OK)) +
+                           " lines failed, " + std::to_string(us) + " us");
+}
+
+int32_t Engine::wait(BatchId batch, uint32_t timeoutMs) {
+  std::unique_lock lock(mutex_);
+  const auto found = pending_.find(batch);
+  if (found == pending_.end() || found->second.isOurs) return KV_INVALID_ARGUMENT;
+  return await(lock, batch, timeoutMs);
+}
+
+/// KV_OK when the batch is done: it is forgotten then.
+int32_t Engine::await(std::unique_lock<std::mutex>& lock, BatchId batch, uint32_t timeoutMs) {
+  const auto deadline = Clock::now() + milliseconds(timeoutMs);
+  auto found = pending_.find(batch);
+  const auto isOver = [&] {
+    found = pending_.find(batch);  // another thread may have waited for it and taken it out
+    return found == pending_.end() || found->second.done;
+  };
+  if (!attendance_.await(lock, deadline, isOver, [this] { round(); })) return KV_TIMEOUT;
+  if (found == pending_.end()) return KV_INVALID_ARGUMENT;
+  linesInFlight_ -= found->second.count;
+  pending_.erase(found);
+  return KV_OK;
+}
+
+Result<std::vector<Region>> Engine::describe(const std::string& peer, uint32_t timeoutMs) {
+  const auto address = parseHostPort(peer);
+  if (!address.ok()) return address.status();
+  Submission submission;
+  submission.op = TransferOp::Probe;
+  submission.deadline = EngineShell::now() + timeoutMs;
+  submission.lines.resize(1);
+  submission.lines[0].peer = peer;
+  std::unique_lock lock(mutex_);
+  const Result<BatchId> batch =
+      begin(std::move(submission), Pending{nullptr, 1, TransferOp::Probe, Clock::now(), true, false, KV_OK});
+  if (!batch.ok()) return batch.status();
+  const auto isDone = [&] { return pending_.at(batch.value()).done; };
+  while (!isDone())  // the batch ends by its own deadline
+    attendance_.await(lock, Clock::now() + milliseconds(timeoutMs), isDone, [this] { round(); });
+  const int32_t status = pending_.at(batch.value()).first;
+  --linesInFlight_;
+  pending_.erase(batch.value());
+  if (status != KV_OK) return {status, shell_.core().explanation()};
+  const Description* description = shell_.core().descriptionOf(toString(address.value()));
+  if (description == nullptr) return {KV_TRANSFER_FAILED, "the connection to " + peer + " was lost again"};
+  return description->regions();
+}
+
+std::string Engine::explanation() const {
+  const std::lock_guard lock(mutex_);
+  const std::string& latest = shell_.core().explanation();
+  return refusal_.empty() || latest != refusalAfter_ ? latest : refusal_;
+}
+
+void Engine::explain(std::string sentence) {
+  const std::lock_guard lock(mutex_);
+  refusal_ = std::move(sentence);
+  refusalAfter_ = shell_.core().explanation();
+}
+
+kv_engine_stats Engine::stats() const {
+  const std::lock_guard lock(mutex_);
+  const EngineCore& core = shell_.core();
+  const Counters& counted = core.counters();
+  kv_engine_stats out = measured_;
+  out.listen_port = port_;
+  out.incarnation = settings_.config.me.incarnation;
+  out.regions = core.regions().count();
+  out.region_bytes = core.regions().bytes();
+  out.peers_connected = core.peersConnected();
+  out.clients_connected = core.clientsConnected();
+  out.retries = counted.retries;
+  out.peer_restarts = counted.peerRestarts;
+  out.served_writes = counted.servedWrites;
+  out.served_write_bytes = counted.servedWriteBytes;
+  out.served_reads = counted.servedReads;
+  out.served_read_bytes = counted.servedReadBytes;
+  out.refused_requests = counted.refusedRequests;
+  out.checksum_failures = counted.checksumFailures;
+  out.protocol_errors = counted.protocolErrors;
+  out.notifies_sent = counted.notifiesSent;
+  out.notifies_received = counted.notifiesReceived;
+  return out;
+}
+
+}  // namespace kvpool::engine

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The I/O around the engine's core: one listener, streams, names resolved, the clock. Whoever holds the engine's mutex
+// may call it; only await(), wake() and now() need no mutex.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/core/engine_core.h"
+#include "engine/shell/stream.h"
+#include "net/event_loop.h"
+#include "net/resolver.h"
+
+namespace kvpool::engine {
+
+class EngineShell : private Stream::Listener {
+ public:
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void batchFinished(const FinishBatch& finished) = 0;
+  };
+
+  EngineShell(Config config, Fd listener, Listener& events);
+  ~EngineShell() override;
+
+  /// For calls on the core; settle() is due after them.
+  EngineCore& core() { return core_; }
+  [[nodiscard]] const EngineCore& core() const { return core_; }
+  /// Does what the core wants and sends what can be sent.
+  void settle();
+  /// Takes in what happened since the last round.
+  void round();
+  /// Waits until a round would find something to do. With `busy` it may look for a while before it sleeps.
+  void await(int64_t waitMs, net::BusyWait* busy = nullptr) const { loop_.await(static_cast<int>(waitMs), busy); }
+  void wake() { loop_.wake(); }
+  /// Milliseconds of the clock that deadlines are in.
+  static Time now();
+
+ private:
+  void accept();
+  void pauseAccepting(bool pause, const std::string& why = {});
+  void performAll();
+  Stream* find(ConnectionId id);
+  void bury(ConnectionId id);
+  void watchHosts();
+
+  void perform(const Dial& dial);
+  void perform(SendFrame& send);
+  void perform(const SendPayload& send);
+  void perform(const ReceivePayload& receive);
+  void perform(const DropPayload& drop);
+  void perform(const Welcomed& welcomed);
+  void perform(const Close& close);
+  void perform(const FinishBatch& finished) { events_.batchFinished(finished); }
+  void perform(const Note& note) { log(note.level, note.text); }
+
+  void streamOpened(ConnectionId id) override;
+  void streamEnded(ConnectionId id, const std::string& reason) override;
+  void streamSilent(ConnectionId id, const std::string& reason) override;
+  void streamMalformed(ConnectionId id, const std::string& what) override;
+  void frameArrived(ConnectionId id, wire::Body body) override;
+  void bytesReceived(ConnectionId id) override;
+  void bytesSent(ConnectionId id, uint64_t unsentFrames) override;
+  void payloadSent(ConnectionId id, PayloadId payload) override;
+  void payloadReceived(ConnectionId id, uint32_t computedCrc, uint32_t sentCrc) override;
+
+  Listener& events_;
+  EngineCore core_;
+  net::EventLoop loop_;
+  net::Resolver resolver_;
+  Fd listener_;
+  bool acceptingPaused_ = false;
+  bool acceptFailed_ = false;  // said already; until there are descriptors again
+  Time lastTick_ = 0;
+  Time hostsWatchedAt_ = 0;
+  std::unordered_map<ConnectionId, std::shared_ptr<Stream>> streams_;
+  std::unordered_map<ConnectionId, Time> lingering_;  // until when
+  std::vector<std::shared_ptr<Stream>> buried_;       // may still be on the call stack
+  std::vector<ConnectionId> toFlush_;
+};
+
+}  // namespace kvpool::engine

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/shell/transports.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kvpool::engine {
+namespace {
+
+constexpr std::string_view kTcp = "tcp";
+
+/// Why a protocol is not to be had.
+std::string reason(std::string_view protocol) {
+  if (protocol == "rdma")
+    return "which needs UCX, and transfer engines do not use that yet (clients and storage nodes do)";
+  if (protocol == "ascend") return "needs an Ascend NPU and its CANN libraries, which this library cannot load yet";
+  if (protocol == "shm") return "shared memory between engines is not built yet; tcp on loopback serves one machine";
+  return "is no protocol of this library, which knows tcp";
+}
+
+std::vector<std::string_view> split(std::string_view list) {
+  std::vector<std::string_view> names;
+  for (size_t begin = 0; begin <= list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    names.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<std::vector<Installation>> install(std::string_view protocols) {
+  std::vector<Installation> result;
+  bool found = false;
+  for (const std::string_view name : split(protocols)) {
+    const std::string shown(name.substr(0, 32));
+    if (name.empty())
+      return {KV_INVALID_ARGUMENT,
+              "the list of protocols '" + std::string(protocols.substr(0, 100)) + "' has an empty name"};
+    if (name != kTcp) {
+      result.push_back({shown, false, shown + ": not installed, " + reason(name)});
+    } else if (found) {
+      return {KV_INVALID_ARGUMENT, "tcp stands twice in the list of protocols"};
+    } else {
+      result.push_back({shown, true, "tcp: used"});
+      found = true;
+    }
+  }
+  if (!found) {
+    return {KV_INVALID_ARGUMENT, "no protocol of the list works here. " + toString(result) +
+                                     ". Add tcp to the list if it may be used instead, as in \"rdma,tcp\""};
+  }
+  return result;
+}
+
+std::string toString(const std::vector<Installation>& installations) {
+  std::string text;
+  for (const Installation& one : installations)
+    text += (text.empty() ? "" : "; ") + one.text;
+  return text;
+}
+
+}  // namespace kvpool::engine

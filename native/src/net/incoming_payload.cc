@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/incoming_payload.h"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/crc32c.h"
+
+namespace kvpool::net {
+namespace {
+
+/// Below this much missing, one receive call for the rest and what follows beats sparing the copy.
+constexpr uint64_t kWorthReceivingBytes = uint64_t{32} << 10;
+/// Pieces of memory that one receive call fills.
+constexpr size_t kPiecesMax = 256;
+
+}  // namespace
+
+IncomingPayload::IncomingPayload(const std::optional<Pieces>& destination, uint64_t length)
+    : dropped_(!destination), length_(length) {
+  if (destination) destination_ = PieceCursor(*destination);
+}
+
+bool IncomingPayload::isWorthReceiving() const {
+  return missingPayload() >= kWorthReceivingBytes;
+}
+
+ssize_t IncomingPayload::receive(int socket) {
+  static thread_local std::array<uint8_t, kReceiveBytes> nowhere;
+  std::array<iovec, kPiecesMax> pieces;
+  size_t count = 0;
+  uint64_t wanted = std::min(kReceiveBytes, missingPayload());
+  if (dropped_) pieces[count++] = {nowhere.data(), std::exchange(wanted, 0)};
+  for (PieceCursor at = destination_; wanted > 0 && count < pieces.size();) {
+    const std::span<uint8_t> run = at.run(wanted);
+    pieces[count++] = {run.data(), run.size()};
+    at.advance(run.size());
+    wanted -= run.size();
+  }
+  const ssize_t received = ::readv(socket, pieces.data(), static_cast<int>(count));
+  if (received > 0) {
+    arrived(static_cast<uint64_t>(received),
+            [](uint8_t* into, uint64_t length, uint32_t crc) { return crc32c(into, length, crc); });
+  }
+  return received;
+}
+
+uint64_t IncomingPayload::missingBytes() const {
+  return missingPayload() + trailer_.size() - trailerReceived_;
+}
+
+void IncomingPayload::take(std::span<const uint8_t> bytes) {
+  const auto part = static_cast<size_t>(std::min<uint64_t>(bytes.size(), missingPayload()));
+  const uint8_t* from = bytes.data();
+  arrived(part, [&from](uint8_t* into, uint64_t length, uint32_t crc) {
+    return crc32cCopy(into, std::exchange(from, from + length), length, crc);
+  });
+  const std::span<const uint8_t> trailer = bytes.subspan(part);
+  std::copy(trailer.begin(), trailer.end(), trailer_.begin() + static_cast<std::ptrdiff_t>(trailerReceived_));
+  trailerReceived_ += trailer.size();
+}
+
+void IncomingPayload::drop() {
+  dropped_ = true;
+  destination_ = {};
+}
+
+uint32_t IncomingPayload::sentCrc() const {
+  uint32_t crc = 0;
+  std::memcpy(&crc, trailer_.data(), sizeof crc);
+  return crc;
+}
+
+/// Goes on by `count` bytes; `checksum` is called for each run of memory that they fill.
+template <typename Checksum>
+void IncomingPayload::arrived(uint64_t count, Checksum checksum) {
+  received_ += count;
+  while (!dropped_ && count > 0) {
+    const std::span<uint8_t> run = destination_.run(count);
+    crc_ = checksum(run.data(), run.size(), crc_);
+    destination_.advance(run.size());
+    count -= run.size();
+  }
+}
+
+}  // namespace kvpool::net

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/out_queue.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/crc32c.h"
+#include "wire/frame.h"
+
+namespace kvpool::net {
+namespace {
+
+constexpr size_t kPiecesMax = 256;
+/// Bytes of one send call: a piece of a payload should still be in the cache when the kernel copies it.
+constexpr uint64_t kSendBytes = uint64_t{256} * 1024;
+
+}  // namespace
+
+void OutQueue::addFrame(wire::Bytes frame) {
+  static_assert(wire::queuedBytes(0) >= sizeof(Item));
+  Item& item = items_.emplace_back();
+  item.length = frame.size();
+  item.frame = std::move(frame);
+  frameBytes_ += wire::queuedBytes(item.length);
+}
+
+void OutQueue::addPayload(uint64_t payload, const Pieces& memory, uint64_t length) {
+  Item& item = items_.emplace_back();
+  item.payload = payload;
+  item.unsent = item.unchecked = PieceCursor(memory);
+  item.length = length;
+}
+
+/// The pieces of one send call.
+class OutQueue::Gathered {
+ public:
+  [[nodiscard]] bool full() const { return count_ == pieces_.size() || bytes_ >= kSendBytes; }
+  [[nodiscard]] uint64_t room() const { return kSendBytes - std::min(bytes_, kSendBytes); }
+  void add(const uint8_t* from, uint64_t length) {
+    // sendmsg reads only; iovec has no const form.
+    pieces_[count_++] = {const_cast<uint8_t*>(from), static_cast<size_t>(length)};
+    bytes_ += length;
+  }
+  /// As much of [from, from + length) as there is room for; how much.
+  uint64_t add(PieceCursor from, uint64_t length) {
+    uint64_t added = 0;
+    while (added < length && !full()) {
+      const std::span<const uint8_t> run = from.run(std::min(length - added, room()));
+      add(run.data(), run.size());
+      from.advance(run.size());
+      added += run.size();
+    }
+    return added;
+  }
+  [[nodiscard]] msghdr message() {
+    msghdr message{};
+    message.msg_iov = pieces_.data();
+    message.msg_iovlen = count_;
+    return message;
+  }
+
+ private:
+  std::array<iovec, kPiecesMax> pieces_;
+  size_t count_ = 0;
+  uint64_t bytes_ = 0;
+};
+
+/// Takes the payload's bytes before `end` into its checksum.
+void OutQueue::check(Item& item, uint64_t end) {
+  while (item.checked < end) {
+    const std::span<const uint8_t> run = item.unchecked.run(end - item.checked);
+    item.crc = crc32c(run.data(), run.size(), item.crc);
+    item.unchecked.advance(run.size());
+    item.checked += run.size();
+  }
+}
+
+void OutQueue::gather(Gathered& out) {
+  for (Item& item : items_) {
+    if (out.full()) return;
+    if (!item.isPayload()) {
+      out.add(item.frame.data() + item.sent, item.length - item.sent);
+      continue;
+    }
+    if (item.sent < item.length) {
+      const uint64_t end = item.sent + out.add(item.unsent, item.length - item.sent);
+      check(item, end);
+      if (end < item.length || out.full()) return;
+    }
+    const uint64_t trailerSent = item.sent > item.length ? item.sent - item.length : 0;
+    std::memcpy(item.trailer.data(), &item.crc, sizeof item.crc);
+    out.add(item.trailer.data() + trailerSent, item.trailer.size() - trailerSent);
+  }
+}
+
+void OutQueue::consume(uint64_t count, const std::function<void(uint64_t)>& sent) {
+  sentBytes_ += count;
+  while (count > 0) {
+    Item& item = items_.front();
+    const uint64_t part = std::min(count, item.total() - item.sent);
+    if (item.isPayload() && item.sent < item.length) item.unsent.advance(std::min(part, item.length - item.sent));
+    item.sent += part;
+    count -= part;
+    if (item.sent < item.total()) return;
+    const bool wasPayload = item.isPayload();
+    const uint64_t payload = item.payload;
+    if (!wasPayload) frameBytes_ -= wire::queuedBytes(item.length);
+    items_.pop_front();
+    if (wasPayload) sent(payload);
+  }
+}
+
+OutQueue::Outcome OutQueue::flush(int fd, const std::function<void(uint64_t)>& sent) {
+  while (!items_.empty()) {
+    Gathered pieces;
+    gather(pieces);
+    const msghdr message = pieces.message();
+    const ssize_t count = ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count >= 0) {
+      consume(static_cast<uint64_t>(count), sent);
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      return Outcome::Blocked;
+    } else if (errno != EINTR) {
+      return Outcome::Failed;
+    }
+  }
+  return Outcome::Empty;
+}
+
+}  // namespace kvpool::net

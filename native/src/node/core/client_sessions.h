@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "node/core/core_context.h"
+#include "node/core/messages.h"
+#include "node/core/payload_check.h"
+#include "node/core/tier.h"
+
+namespace kvpool::node {
+
+/// The connections of clients: admission, writes, reads, shared memory.
+class ClientSessions {
+ public:
+  /// Transfers of one connection through UCX that may be under way; a client of ours asks for fewer.
+  static constexpr uint32_t kUcxTransfersMax = 256;
+  /// Reads a client may have waiting for the wire; the shell stops listening to it long before.
+  static constexpr size_t kReadsQueuedMax = 1024;
+
+  /// At the bound of connections one that has been idle for this long makes way for a new one. Less would let clients
+  /// that are many and busy push each other out between two requests.
+  static constexpr uint64_t kMakesWayMs = 15'000;
+
+  /// Of those, what the SSD reads at a time: it is faster when it is asked for several.
+  static constexpr size_t kTierReadsMax = 8;
+
+  ClientSessions(CoreContext& context, Tier& tier) : context_(context), tier_(tier) {}
+
+  /// `local`: came through the unix socket, so it shares memory with us.
+  void accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer);
+  [[nodiscard]] bool owns(ConnectionId id) const { return sessions_.contains(id); }
+  [[nodiscard]] size_t count() const { return sessions_.size(); }
+
+  /// Throws std::runtime_error for what is not the protocol.
+  void frame(uint64_t nowMs, ConnectionId id, wire::Body body);
+  /// Bytes of the peer were not the protocol.
+  void malformed(ConnectionId id, const std::string& what);
+  void payloadReceived(ConnectionId id, uint32_t computed, uint32_t sent);
+  void payloadSent(ConnectionId id);
+  void stagingMapped(ConnectionId id, const Status& outcome);
+  void ucxConnected(ConnectionId id, const Status& outcome);
+  void pulled(uint64_t transfer, bool good, uint32_t computed);
+  void pushed(uint64_t transfer, bool good);
+  /// The tier has read a payload, or could not.
+  void tierRead(uint64_t op, int32_t status);
+  /// It will not read anything any more, nor what it had begun.
+  void tierEnded(const std::vector<uint64_t>& begun);
+  void closed(ConnectionId id);
+  void tick(uint64_t nowMs);
+
+  /// A payload that was restored is compared with its checksum before it is first sent, in pieces of kCheckBytes.
+  static constexpr uint64_t kCheckBytes = uint64_t{1} << 20;
+  [[nodiscard]] bool checking() const { return !checking_.empty(); }
+  void continueChecks();
+
+ private:
+  struct Write {
+    uint32_t slot = 0;
+    uint64_t requestId = 0;
+    Authority authority;
+  };
+  /// Of a payload that UCX moves. Outlives its connection: the bytes are touched until UCX says that they are not.
+  struct UcxTransfer {
+    ConnectionId connection = 0;
+    uint64_t requestId = 0;
+    uint64_t length = 0;
+    std::optional<Write> write;  // with the checksum it must have; else a read
+    uint32_t crc = 0;
+    uint64_t generation = 0;  // of a read: pinned
+  };
+  struct Attach {
+    uint64_t requestId = 0;
+    uint64_t bytes = 0;
+  };
+  struct Read {
+    ReadRequest request;
+    std::optional<uint64_t> stagingOffset = {};  // through UCX
+  };
+  struct TierRead {
+    ConnectionId connection = 0;
+    ReadRequest request;
+    uint32_t crc = 0;
+    uint64_t heldBytes = 0;
+    bool left = false;  // the connection is gone; what it holds is counted until the read has ended
+  };
+  struct Sending {
+    uint64_t generation = 0;  // pinned
+    uint64_t tierBytes = 0;   // held by what was read from the tier; then nothing is pinned
+    bool isTier = false;
+  };
+  struct Session {
+    bool local = false;
+    bool welcomed = false;
+    bool closing = false;
+    uint64_t helloUntilMs = 0;
+    uint64_t usedMs = 0;  // when something was last asked or under way
+    std::string peer;
+    wire::VersionRange wire;    // what it understands
+    wire::VersionRange layout;  // likewise; matters when local
+    bool attached = false;      // shares memory, if only to read
+    uint64_t stagingBytes = 0;
+    bool ucx = false;           // reaches the staging memory
+    uint32_t ucxTransfers = 0;  // under way
+    std::optional<Write> write;
+    std::optional<Attach> attach;
+    std::optional<Attach> ucxAttach;
+    std::deque<Sending> sending;        // in the order in which they are sent
+    std::deque<Read> reads;             // of memory: the first one is being checked, the others wait behind it
+    std::optional<PayloadCheck> check;  // of the first one
+    std::deque<ReadRequest> tierReads;  // of the tier, not begun
+    std::vector<uint64_t> tierOps;      // begun
+    uint64_t tierBytes = 0;             // held by payloads from the tier: being read, being sent
+    bool starved = false;               // the next one waits for room
+
+    [[nodiscard]] bool busy() const {
+      return write || attach || ucxAttach || ucxTransfers > 0 || !sending.empty() || !reads.empty() ||
+             !tierReads.empty() || !tierOps.empty();
+    }
+  };
+
+  bool makeRoom(uint64_t nowMs);
+  [[nodiscard]] bool knowsActive(const Session& session) const;
+  void hello(ConnectionId id, Session& session, wire::Body body);
+  void write(ConnectionId id, Session& session, const WriteRequest& request);
+  [[nodiscard]] Status admitWrite(const Session& session, const WriteRequest& request) const;
+  void refuseWrite(ConnectionId id, Session& session, const WriteRequest& request, const Status& why);
+  void finishWrite(ConnectionId id, const Write& write, int32_t status, uint32_t computed, uint32_t sent);
+  void read(ConnectionId id, Session& session, const Read& read);
+  void continueReads(ConnectionId id, Session& session);
+  /// False when the payload must be checked first.
+  bool serve(ConnectionId id, Session& session, const Read& read);
+  void beginTierReads(ConnectionId id, Session& session);
+  void sendTier(Session& session, uint64_t op, const TierRead& read);
+  void leaveTier(const Session& session);
+  void releaseTier(Session& session, uint64_t bytes);
+  void feedStarved();
+  void refuseRead(ConnectionId id, uint64_t requestId, int32_t status);
+  void attach(ConnectionId id, Session& session, const ShmAttach& request);
+  void attachUcx(ConnectionId id, Session& session, const UcxAttach& request);
+  void readStaged(ConnectionId id, Session& session, const StagedRead& request);
+  void pull(ConnectionId id, Session& session, const WriteRequest& request, uint32_t slot);
+  void push(ConnectionId id, Session& session, const Read& read, const store::Slot& slot);
+  uint64_t beginUcx(Session& session, const UcxTransfer& transfer);
+  std::optional<UcxTransfer> endUcx(uint64_t transfer);
+  void replyWrite(ConnectionId id, uint64_t requestId, int32_t status, const ExtentRef& extent);
+  void close(ConnectionId id, Session& session, const std::string& reason);
+
+  CoreContext& context_;
+  Tier& tier_;
+  std::unordered_map<ConnectionId, Session> sessions_;
+  size_t closing_ = 0;  // of them
+  std::unordered_map<uint64_t, UcxTransfer> ucxTransfers_;
+  uint64_t lastUcxTransfer_ = 0;
+  std::unordered_map<uint64_t, TierRead> tierReads_;  // by op
+  std::vector<ConnectionId> starved_;                 // in the order in which they began to be
+  std::vector<ConnectionId> checking_;                // sessions with a check
+};
+
+}  // namespace kvpool::node

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/core/commands.h"
+
+#include "dev_kvpool_wire/Activate.h"
+#include "dev_kvpool_wire/Bury.h"
+#include "dev_kvpool_wire/CommandAck.h"
+#include "dev_kvpool_wire/Copy.h"
+#include "dev_kvpool_wire/Fence.h"
+#include "dev_kvpool_wire/FenceAck.h"
+#include "dev_kvpool_wire/Free.h"
+#include "dev_kvpool_wire/Purge.h"
+#include "wire/frame.h"
+
+namespace kvpool::node {
+
+using wire::appendFrame;
+using wire::flag;
+using wire::put;
+namespace sbe = wire::sbe;
+
+Fence readFence(wire::Body body) {
+  wire::Reader<sbe::Fence> reader(body);
+  return {reader->requestId(), wire::toAuthority(reader->authority()), reader->objectLeaseMs(),
+          wire::toObjectId(reader->purgeId())};
+}
+
+void appendFenceAck(wire::Bytes& out, const FenceAck& ack) {
+  appendFrame<sbe::FenceAck>(out, 0, [&](sbe::FenceAck& m) {
+    m.requestId(ack.requestId)
+        .accepted(flag(ack.accepted))
+        .incarnation(ack.incarnation)
+        .sequence(ack.sequence)
+        .objectLeaseMaxMs(ack.objectLeaseMaxMs);
+    put(m.seen(), ack.seen);
+    put(m.purgeId(), ack.purgeId);
+  });
+}
+
+FreeRequest readFree(wire::Body body) {
+  wire::Reader<sbe::Free> reader(body);
+  FreeRequest request;
+  request.requestId = reader->requestId();
+  request.authority = wire::toAuthority(reader->authority());
+  auto& extents = reader.group([](sbe::Free & m) -> auto& { return m.extents(); });
+  request.entries.reserve(extents.count());
+  while (extents.hasNext()) {
+    extents.next();
+    request.entries.push_back({wire::toExtentRef(extents.extent()), wire::toObjectId(extents.objectId())});
+  }
+  return request;
+}
+
+Purge readPurge(wire::Body body) {
+  wire::Reader<sbe::Purge> reader(body);
+  return {reader->requestId(), wire::toAuthority(reader->authority()), wire::toObjectId(reader->purgeId())};
+}
+
+Bury readBury(wire::Body body) {
+  wire::Reader<sbe::Bury> reader(body);
+  Bury bury;
+  bury.requestId = reader->requestId();
+  bury.authority = wire::toAuthority(reader->authority());
+  auto& tombstones = reader.group(
+      [](sbe::Bury & m) -> auto& { return m.tombstones(); }, kBurialsMax);
+  bury.burials.reserve(tombstones.count());
+  while (tombstones.hasNext()) {
+    tombstones.next();
+    const ObjectId id = wire::toObjectId(tombstones.objectId());
+    bury.burials.push_back({id, reader.bytes(tombstones, wire::kKeyBytesOnWireMax)});
+  }
+  return bury;
+}
+
+Copy readCopy(wire::Body body) {
+  wire::Reader<sbe::Copy> reader(body);
+  Copy copy;
+  copy.requestId = reader->requestId();
+  copy.authority = wire::toAuthority(reader->authority());
+  copy.objectId = wire::toObjectId(reader->objectId());
+  copy.payloadLength = reader->payloadLength();
+  copy.payloadCrc = reader->payloadCrc();
+  copy.retention = wire::toRetention(*reader);
+  copy.sourceIncarnation = reader->sourceIncarnation();
+  copy.sourceExtent = wire::toExtentRef(reader->sourceExtent());
+  copy.toTier = reader->medium() == sbe::Medium::SSD;
+  copy.key = reader.bytes(wire::kKeyBytesOnWireMax);
+  copy.sourceTcp = reader.bytes();
+  return copy;
+}
+
+Activate readActivate(wire::Body body) {
+  wire::Reader<sbe::Activate> reader(body);
+  return {reader->requestId(), wire::toAuthority(reader->authority()), {reader->wire(), reader->layout()}};
+}
+
+void appendCommandAck(wire::Bytes& out, const CommandAck& ack) {
+  appendFrame<sbe::CommandAck>(out, 0, [&](sbe::CommandAck& m) {
+    m.requestId(ack.requestId).accepted(flag(ack.accepted)).status(ack.status);
+    put(m.seen(), ack.seen);
+  });
+}
+
+}  // namespace kvpool::node

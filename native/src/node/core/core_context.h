@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the core share. One thread, no clock: times are milliseconds the shell hands in.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "node/core/actions.h"
+#include "node/core/obedience.h"
+#include "node/core/record_stream.h"
+#include "ssd/table.h"
+#include "store/directory.h"
+#include "wire/handshake.h"
+
+namespace kvpool::node {
+
+struct CoreConfig {
+  wire::Identity self;  // poolId is zero in a transient node until a master has told it
+  bool isTransient = false;
+  size_t masters = 0;
+  std::vector<std::string> masterAddresses;  // HOST:PORT of each, as told to other masters
+  std::string tcp;                           // HOST:PORT clients are told
+  std::string shm;                           // BOOTID:PATH clients are told; empty when shm is off
+  bool ucx = false;                          // clients may offer memory through UCX
+  std::string ucxProblem;                    // why they may not
+  std::string zone;                          // failure domain; empty: unknown
+  size_t clientConnectionsMax = 4096;
+  uint64_t clientIdleMs = 300000;  // after which clients close what they do not use; this side does at twice the time
+  uint64_t randomSeed = 0;         // for the jitter of redials
+  uint64_t scrubBytesPerSecond = uint64_t{64} << 20;
+  std::string tierProblem;  // why the SSD tier that was asked for is off from the start
+};
+
+struct CoreStats {
+  uint64_t writes = 0;
+  uint64_t writeBytes = 0;
+  uint64_t writeFailures = 0;
+  uint64_t reads = 0;
+  uint64_t readBytes = 0;
+  uint64_t readMisses = 0;
+  uint64_t checksumFailures = 0;
+  uint64_t staleRefusals = 0;
+  uint64_t protocolErrors = 0;
+  uint64_t damaged = 0;  // objects dropped because bytes no longer matched their checksum
+  uint64_t scrubRounds = 0;
+  uint64_t scrubbedBytes = 0;
+  uint64_t copiesIn = 0;
+  uint64_t copiesInBytes = 0;
+  uint64_t ucxClients = 0;  // connected now, with memory that UCX reaches
+  uint64_t ucxReadBytes = 0;
+  uint64_t ucxWriteBytes = 0;
+  uint64_t ucxRefusals = 0;  // clients whose memory it could not reach
+  uint64_t demotions = 0;    // objects that became readable on the SSD
+  uint64_t demotedBytes = 0;
+  uint64_t tierReads = 0;
+};
+
+/// Actions in the order they were asked for.
+class Outbox {
+ public:
+  void frames(ConnectionId connection, wire::Bytes frames) {
+    add(SendFrames{connection, std::make_shared<const wire::Bytes>(std::move(frames))});
+  }
+  template <typename One>
+  void add(One action) {
+    actions_.emplace_back(std::in_place_type<One>, std::move(action));
+  }
+  void note(LogLevel level, std::string text) { add(Note{level, std::move(text)}); }
+  [[nodiscard]] std::vector<Action> take() { return std::exchange(actions_, {}); }
+
+ private:
+  std::vector<Action> actions_;
+};
+
+/// For one master, to be sent behind the records of what it answers.
+struct Answer {
+  ConnectionId master;
+  wire::Bytes frames;
+};
+
+struct CoreContext {
+  CoreConfig config;
+  store::Directory& directory;
+  store::StatePages& state;
+  ssd::Table* table;        // of the SSD tier; null without one
+  std::string tierProblem;  // why the tier is off; empty while it works, or where none was asked for
+  Obedience obedience;
+  RecordStream stream;
+  CoreStats stats;
+  Outbox outbox;
+  std::vector<Answer> answers;
+
+  CoreContext(CoreConfig configuration, store::Directory& objects, store::StatePages& pages, ssd::Table* tier)
+      : config(std::move(configuration)),
+        directory(objects),
+        state(pages),
+        table(tier),
+        tierProblem(config.tierProblem),
+        obedience(pages),
+        stream(objects, tier) {}
+};
+
+}  // namespace kvpool::node

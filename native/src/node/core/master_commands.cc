@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/core/master_commands.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "dev_kvpool_wire/Activate.h"
+#include "dev_kvpool_wire/Bury.h"
+#include "dev_kvpool_wire/Copy.h"
+#include "dev_kvpool_wire/Fence.h"
+#include "dev_kvpool_wire/Free.h"
+#include "dev_kvpool_wire/Purge.h"
+#include "kvpool/kvpool.h"
+
+namespace kvpool::node {
+
+namespace sbe = wire::sbe;
+
+bool MasterCommands::frame(uint64_t nowMs, ConnectionId master, uint16_t type, wire::Body body) {
+  switch (type) {
+    case sbe::Fence::SBE_TEMPLATE_ID:
+      fence(master, readFence(body));
+      return true;
+    case sbe::Free::SBE_TEMPLATE_ID:
+      free(master, readFree(body));
+      return true;
+    case sbe::Purge::SBE_TEMPLATE_ID:
+      purge(master, readPurge(body));
+      return true;
+    case sbe::Bury::SBE_TEMPLATE_ID:
+      bury(master, readBury(body));
+      return true;
+    case sbe::Copy::SBE_TEMPLATE_ID:
+      copy(nowMs, master, readCopy(body));
+      return true;
+    case sbe::Activate::SBE_TEMPLATE_ID:
+      activate(master, readActivate(body));
+      return true;
+    default:
+      return false;
+  }
+}
+
+void MasterCommands::masterClosed(ConnectionId master) {
+  std::erase_if(waiting_, [&](const Waiting& waiting) { return waiting.master == master; });
+}
+
+void MasterCommands::fence(ConnectionId master, const Fence& request) {
+  const ObjectId before = context_.obedience.purged();
+  if (!context_.obedience.fence(request.authority, request.objectLeaseMs, request.purgeId)) {
+    ++context_.stats.staleRefusals;
+    return answerFence(master, request.requestId, false);
+  }
+  sweepIfRaised(before);
+  wait({master, request.requestId, request.authority, true});
+}
+
+void MasterCommands::free(ConnectionId master, const FreeRequest& request) {
+  if (!admit(master, request.requestId, request.authority)) return;
+  for (const FreeRequest::Entry& entry : request.entries) {
+    if (entry.extent.segment == kTierSegment) {
+      tier_.free(entry.extent, entry.objectId);
+    } else if (context_.directory.free(entry.extent, entry.objectId)) {
+      context_.stream.freed(entry.extent, entry.objectId);
+      tier_.memoryFreed(entry.objectId);
+    }
+  }
+  tier_.answerFree(master, request.requestId);
+}
+
+void MasterCommands::purge(ConnectionId master, const Purge& request) {
+  if (!admit(master, request.requestId, request.authority)) return;
+  const ObjectId before = context_.obedience.purged();
+  context_.obedience.purge(request.purgeId);
+  sweepIfRaised(before);
+  wait({master, request.requestId, request.authority, false});
+}
+
+void MasterCommands::bury(ConnectionId master, const Bury& request) {
+  if (!admit(master, request.requestId, request.authority)) return;
+  const Result<store::Buried> buried = context_.directory.bury(request.burials);
+  if (!buried.ok()) return answer(master, request.requestId, true, buried.status().code());
+  for (const uint32_t slot : buried.value().made)
+    context_.stream.committed(slot);
+  for (const store::Occupant& old : buried.value().superseded)
+    context_.stream.freed(old.extent, old.objectId);
+  answer(master, request.requestId, true, KV_OK);
+}
+
+void MasterCommands::activate(ConnectionId master, const Activate& request) {
+  if (!admit(master, request.requestId, request.authority)) return;
+  const wire::Identity& self = context_.config.self;
+  const wire::ActiveVersions& wanted = request.versions;
+  if (!wire::contains(self.wire, wanted.wire) || !wire::contains(self.layout, wanted.layout)) {
+    return answer(master, request.requestId, true, KV_VERSION_MISMATCH);
+  }
+  const wire::ActiveVersions before = context_.state.active();
+  context_.directory.activate(wanted);
+  const wire::ActiveVersions after = context_.state.active();
+  if (after != before) {
+    context_.outbox.note(LogLevel::Info, "the pool speaks wire version " + std::to_string(after.wire) +
+                                             " and writes layout " + std::to_string(after.layout) + " from now on");
+  }
+  answer(master, request.requestId, true, KV_OK);
+}
+
+void MasterCommands::copy(uint64_t nowMs, ConnectionId master, const Copy& request) {
+  if (!admit(master, request.requestId, request.authority)) return;
+  if (request.toTier) return tier_.demote(master, request);
+  copies_.begin(nowMs, master, request);
+}
+
+bool MasterCommands::admit(ConnectionId master, uint64_t requestId, const Authority& authority) {
+  const int32_t judged = context_.obedience.judge(authority);
+  if (judged == KV_OK) return true;
+  ++context_.stats.staleRefusals;
+  answer(master, requestId, false, judged);
+  return false;
+}
+
+void MasterCommands::sweepIfRaised(const ObjectId& before) {
+  if (context_.obedience.purged() <= before) return;
+  sweep_.begin();
+  tier_.purge();
+}
+
+bool MasterCommands::isReady(const Waiting& waiting) const {
+  return !sweep_.running() && (!waiting.isFence || !tier_.isClearing());
+}
+
+bool MasterCommands::busy() const {
+  return sweep_.running() ||
+         std::any_of(waiting_.begin(), waiting_.end(), [&](const Waiting& waiting) { return isReady(waiting); });
+}
+
+void MasterCommands::wait(const Waiting& waiting) {
+  if (isReady(waiting)) return finish(waiting);
+  if (waiting_.size() >= kWaitingMax) {
+    throw wire::Malformed(std::to_string(kWaitingMax) + " fences and purges wait, the most a node takes");
+  }
+  waiting_.push_back(waiting);
+}
+
+void MasterCommands::continueWork() {
+  if (sweep_.running()) sweep_.slice();
+  for (const Waiting& waiting : std::exchange(waiting_, {})) {
+    if (isReady(waiting)) {
+      finish(waiting);
+    } else {
+      waiting_.push_back(waiting);
+    }
+  }
+}
+
+/// A fence is answered for now: another leader may have come while it waited. A purge stays done.
+void MasterCommands::finish(const Waiting& waiting) {
+  if (!waiting.isFence) return answer(waiting.master, waiting.requestId, true, KV_OK);
+  answerFence(waiting.master, waiting.requestId, waiting.authority == context_.obedience.seen());
+}
+
+void MasterCommands::answerFence(ConnectionId master, uint64_t requestId, bool accepted) {
+  wire::Bytes out;
+  appendFenceAck(out, {requestId, accepted, context_.obedience.seen(), context_.config.self.incarnation,
+                       context_.stream.sequence(), context_.state.get().objectLeaseMaxMs, context_.obedience.purged()});
+  context_.answers.push_back({master, std::move(out)});
+}
+
+void MasterCommands::answer(ConnectionId master, uint64_t requestId, bool accepted, int32_t status) {
+  wire::Bytes out;
+  appendCommandAck(out, {requestId, accepted, context_.obedience.seen(), status});
+  context_.answers.push_back({master, std::move(out)});
+}
+
+}  // namespace kvpool::node

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/core/master_links.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "dev_kvpool_wire/Fence.h"
+#include "dev_kvpool_wire/Heartbeat.h"
+#include "dev_kvpool_wire/LeaderLeaves.h"
+#include "dev_kvpool_wire/Refused.h"
+
+namespace kvpool::node {
+
+namespace sbe = wire::sbe;
+
+MasterLinks::MasterLinks(CoreContext& context, MasterCommands& commands)
+    : context_(context),
+      commands_(commands),
+      links_(context.config.masters),
+      watch_(context.config.masters),
+      randomState_(context.config.randomSeed) {}
+
+uint32_t MasterLinks::connected() const {
+  return static_cast<uint32_t>(
+      std::count_if(links_.begin(), links_.end(), [](const Link& link) { return link.state == State::Streaming; }));
+}
+
+const MasterLinks::Link* MasterLinks::find(ConnectionId id) const {
+  for (const Link& link : links_) {
+    const bool open = link.state == State::Greeting || link.state == State::Streaming || link.state == State::Closing;
+    if (open && link.connection == id) return &link;
+  }
+  return nullptr;
+}
+
+MasterLinks::Link& MasterLinks::at(ConnectionId id) {
+  for (Link& link : links_) {
+    if (find(id) == &link) return link;
+  }
+  throw std::logic_error("connection of no master");
+}
+
+void MasterLinks::dialled(uint64_t nowMs, ConnectionId id, size_t master, const std::string& peer) {
+  Link& link = links_.at(master);
+  link.state = State::Greeting;
+  link.connection = id;
+  link.known = true;
+  link.peer = peer;
+  link.heardAtMs = nowMs;
+  link.unsentBytes = 0;
+  wire::Bytes out;
+  wire::appendHello(out, {context_.config.self, 0, wire::kMagic});
+  send(link, std::move(out));
+}
+
+void MasterLinks::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
+  Link& link = at(id);
+  if (link.state == State::Closing) return;
+  link.heardAtMs = nowMs;
+  if (link.state == State::Greeting) return greet(link, body);
+  const uint16_t type = wire::templateOf(body);
+  if (type == sbe::Heartbeat::SBE_TEMPLATE_ID) return;
+  if (type == sbe::LeaderLeaves::SBE_TEMPLATE_ID) return leaderLeaves(link, readLeaderLeaves(body));
+  if (!commands_.frame(nowMs, id, type, body)) {
+    throw wire::Malformed("message " + std::to_string(type) + " is not for a node");
+  }
+  if (type == sbe::Fence::SBE_TEMPLATE_ID) watchHolder(link, readFence(body).authority);
+  sendChanges();
+}
+
+/// Who was obeyed over this connection is missed when it ends.
+void MasterLinks::watchHolder(const Link& link, const Authority& fenced) {
+  if (fenced.epoch != 0 && fenced == context_.obedience.seen()) watch_.fenced(numberOf(link), fenced);
+}
+
+void MasterLinks::greet(Link& link, wire::Body body) {
+  if (wire::templateOf(body) == sbe::Refused::sbeTemplateId()) {
+    // Whatever the reason, asking again soon does not help.
+    link.redialMs = kRedialMsMax;
+    return close(link, wire::refusalStatus(wire::readRefused(body), link.peer).text());
+  }
+  const wire::Welcome welcome = wire::readWelcome(body);
+  const Status fits = wire::judgeWelcome(welcome, wire::Role::Master, {context_.config.self, 0, wire::kMagic});
+  if (!fits.ok()) {
+    link.redialMs = kRedialMsMax;
+    return close(link, fits.text());
+  }
+  context_.config.self.poolId = welcome.self.poolId;
+  context_.outbox.note(LogLevel::Info, "connected to master " + welcome.self.name + " at " + link.peer);
+  link.redialMs = kRedialMsMin;
+  link.lastProblem.clear();
+  if (watch_.welcomed(numberOf(link), welcome.self.incarnation)) tellLeaderGone();
+  beginStream(link);
+}
+
+void MasterLinks::beginStream(Link& link) {
+  // Changes made so far belong to the others' streams; here they are part of the snapshot.
+  sendChanges();
+  link.state = State::Streaming;
+  link.snapshot = {};
+  link.statsAtMs = 0;
+  const store::Recovery& recovery = context_.directory.recovery();
+  NodeInfo info;
+  info.seen = context_.obedience.seen();
+  info.purgeId = context_.obedience.purged();
+  info.objectLeaseMaxMs = context_.state.get().objectLeaseMaxMs;
+  info.highestObject = context_.directory.highestObject();
+  info.isTransient = context_.config.isTransient;
+  info.capacityBytes = context_.directory.geometry().dataBytes;
+  info.slots = context_.directory.geometry().slots;
+  info.restored = recovery.restored;
+  info.restoredHash = recovery.restoredHash;
+  info.dropped = recovery.dropped();
+  info.active = context_.state.active();
+  if (const ssd::Table* tier = context_.table; tier != nullptr && context_.tierProblem.empty()) {
+    info.highestObject = std::max(info.highestObject, tier->highestObject());
+    info.tierBytes = tier->geometry().dataBytes;
+    info.tierSlots = tier->geometry().slots;
+  }
+  info.tcp = context_.config.tcp;
+  info.shm = context_.config.shm;
+  info.zone = context_.config.zone;
+  wire::Bytes out;
+  appendNodeInfo(out, info);
+  appendSnapshotBegin(out, context_.stream.sequence());
+  send(link, std::move(out));
+  const auto verdict = watch_.verdict(context_.obedience.seen());
+  if (verdict) tellLeaderGone(link, *verdict);
+}
+
+void MasterLinks::malformed(ConnectionId id, const std::string& what) {
+  Link& link = at(id);
+  if (link.state == State::Closing) return;
+  ++context_.stats.protocolErrors;
+  close(link, what);
+}
+
+void MasterLinks::sent(ConnectionId id, uint64_t bytes) {
+  Link& link = at(id);
+  link.unsentBytes -= std::min(bytes, link.unsentBytes);
+}
+
+void MasterLinks::closed(uint64_t nowMs, ConnectionId id) {
+  Link& link = at(id);
+  const bool byPeer = link.state != State::Closing;
+  commands_.masterClosed(id);
+  redialLater(nowMs, link, "connection closed");
+  if (watch_.lost(numberOf(link), byPeer, context_.obedience.seen())) dial(link);
+}
+
+void MasterLinks::leaderLeaves(const Link& link, const Authority& authority) {
+  if (watch_.leaves(numberOf(link), authority, context_.obedience.seen())) tellLeaderGone();
+}
+
+/// Tells every master that streams; one that streams later hears it then.
+void MasterLinks::tellLeaderGone() {
+  const auto verdict = watch_.verdict(context_.obedience.seen());
+  if (!verdict) return;
+  for (Link& link : links_) {
+    if (link.state == State::Streaming) tellLeaderGone(link, *verdict);
+  }
+}
+
+void MasterLinks::tellLeaderGone(Link& link, const LeaderWatch::Verdict& verdict) {
+  // A leader that leaves knows; behind the address of one that crashed there is another process now.
+  if (verdict.departure == Departure::Left && verdict.master == numberOf(link)) return;
+  const std::vector<std::string>& addresses = context_.config.masterAddresses;
+  wire::Bytes out;
+  appendLeaderGone(out, {verdict.authority, verdict.departure,
+                         verdict.master < addresses.size() ? std::string_view(addresses[verdict.master]) : ""});
+  send(link, std::move(out));
+}
+
+void MasterLinks::tick(uint64_t nowMs) {
+  for (Link& link : links_) {
+    switch (link.state) {
+      case State::Waiting:
+        if (nowMs >= link.dialAtMs) dial(link);
+        break;
+      case State::Greeting:
+      case State::Streaming:
+        if (nowMs - link.heardAtMs > wire::kSilenceMsMax) {
+          close(link, "silent for " + std::to_string(wire::kSilenceMsMax) + " ms");
+        } else if (link.state == State::Streaming && nowMs >= link.statsAtMs) {
+          link.statsAtMs = nowMs + wire::kHeartbeatMs;
+          sendStats(link);
+        }
+        break;
+      case State::Dialing:
+      case State::Closing:
+        break;
+    }
+  }
+}
+
+void MasterLinks::sendStats(Link& link) {
+  const store::Directory& directory = context_.directory;
+  NodeStatsMessage stats;
+  // Changes not handed out yet are in these numbers too.
+  stats.sequence = context_.stream.sequence();
+  stats.usedBytes = directory.usedBytes();
+  stats.largestFreeBytes = directory.largestFreeBytes();
+  stats.slotsUsed = directory.slotsUsed();
+  stats.objects = directory.objects();
+  stats.drainingBytes = directory.quarantinedBytes();
+  stats.idsHash = directory.idsHash();
+  stats.damaged = context_.stats.damaged;
+  stats.scrubRounds = context_.stats.scrubRounds;
+  stats.active = context_.state.active();
+  if (context_.table != nullptr && context_.tierProblem.empty()) {
+    stats.tierUsedBytes = context_.table->usedBytes();
+    stats.tierObjects = context_.table->objects();
+  }
+  stats.tierProblem = context_.tierProblem;
+  wire::Bytes out;
+  appendNodeStats(out, stats);
+  send(link, std::move(out));
+}
+
+void MasterLinks::sendChanges() {
+  if (const Frames frames = context_.stream.takeChanges()) {
+    for (Link& link : links_) {
+      if (link.state == State::Streaming) send(link, frames);
+    }
+  }
+  for (Answer& answer : std::exchange(context_.answers, {})) {
+    if (find(answer.master) == nullptr) continue;
+    Link& link = at(answer.master);
+    if (link.state == State::Streaming) send(link, std::move(answer.frames));
+  }
+}
+
+uint64_t MasterLinks::mostUnsentBytes() const {
+  uint64_t most = 0;
+  for (const Link& link : links_) {
+    if (link.state == State::Streaming) most = std::max(most, link.unsentBytes);
+  }
+  return most;
+}
+
+void MasterLinks::continueSnapshots() {
+  for (Link& link : links_) {
+    if (link.state != State::Streaming) continue;
+    for (int look = 0; look < kSnapshotLooks && !link.snapshot.done && link.unsentBytes < kSnapshotUnsentBytes;
+         ++look) {
+      continueSnapshot(link);
+    }
+  }
+}
+
+void MasterLinks::continueSnapshot(Link& link) {
+  Frames piece = context_.stream.nextPiece(link.snapshot);
+  if (piece != nullptr) send(link, std::move(piece));
+  if (!link.snapshot.done) return;
+  wire::Bytes out;
+  appendSnapshotEnd(out, link.snapshot.count, context_.stream.sequence());
+  send(link, std::move(out));
+}
+
+void MasterLinks::send(Link& link, Frames frames) {
+  if (link.state == State::Closing) return;
+  if (link.unsentBytes + frames->size() > kUnsentBytesMax) {
+    return close(link, "does not read: " + std::to_string(kUnsentBytesMax >> 20) + " MiB are unsent, the most allowed");
+  }
+  link.unsentBytes += frames->size();
+  context_.outbox.add(SendFrames{link.connection, std::move(frames)});
+}
+
+void MasterLinks::close(Link& link, const std::string& reason) {
+  link.state = State::Closing;
+  if (reason != link.lastProblem) context_.outbox.note(LogLevel::Warning, "master " + link.peer + ": " + reason);
+  link.lastProblem = reason;
+  context_.outbox.add(Close{link.connection, reason});
+}
+
+}  // namespace kvpool::node

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/shell/node.h"
+
+#include <ctime>
+#include <exception>
+#include <fstream>
+
+#include "base/entropy.h"
+#include "base/quiet_thread.h"
+#include "net/socket.h"
+#include "node/shell/socket_place.h"
+#include "node/shell/tier_start.h"
+#include "store/memory_lock.h"
+
+namespace kvpool::node {
+namespace {
+
+std::string utcTimestamp() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  const size_t length = std::strftime(text.data(), text.size(), "%Y%m%dT%H%M%SZ", &parts);
+  return {text.data(), length};
+}
+
+/// Names this boot of this machine, so that a client elsewhere does not try a path that means another file there.
+std::string bootId() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return id;
+}
+
+void reportRecovery(const NodeSettings& settings, const store::Recovery& recovery) {
+  const std::string what = "segment of node " + settings.nodeId + ": " + std::to_string(recovery.restored) +
+                           " objects and " + std::to_string(recovery.tombstones) + " tombstones restored, " +
+                           std::to_string(recovery.unfinished) + " unfinished writes undone, " +
+                           std::to_string(recovery.purged) + " purged";
+  if (recovery.dropped() == 0) return log(LogLevel::Info, what);
+  log(LogLevel::Warning, what + ", dropped " + std::to_string(recovery.torn) + " torn, " +
+                             std::to_string(recovery.invalid) + " invalid and " + std::to_string(recovery.overlapping) +
+                             " overlapping records");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Node>> Node::start(const NodeSettings& settings) {
+  std::unique_ptr<Node> node(new Node());
+  node->incarnation_ = randomNumber();
+  if (Status opened = node->open(settings); !opened.ok()) return opened;
+  node->countAside(settings);
+  Shell::Listeners listeners;
+  if (Status listening = node->listen(settings, &listeners); !listening.ok()) return listening;
+  node->mastersTotal_ = static_cast<uint32_t>(settings.masters.size());
+  std::optional<UcxSource> ucx = node->openUcx(settings);
+  ssd::Table* table = node->table_ ? &*node->table_ : nullptr;
+  node->core_.emplace(node->coreConfig(settings), *node->directory_, *node->state_, table);
+  ssd::Device* device = node->tier_ ? node->tier_->device.get() : nullptr;
+  node->shell_.emplace(node->loop_, *node->core_, settings, node->segment_, device, std::move(listeners),
+                       std::move(ucx));
+  node->publishStats();
+
+  if (settings.prefault) node->beginPrefault();
+  node->thread_ = startQuietThread("kvpool-node", [raw = node.get()] { raw->run(); });
+  return node;
+}
+
+Node::~Node() {
+  stop_.store(true, std::memory_order_relaxed);
+  loop_.wake();
+  if (thread_.joinable()) thread_.join();
+  if (prefault_) prefault_->stop();  // a start that failed had no thread yet
+  socketFile_.remove();              // while the socket is open, so that no other file can have got its number
+  shell_.reset();
+}
+
+Status Node::open(const NodeSettings& settings) {
+  const store::SegmentIdentity identity{settings.poolId, settings.nodeId, 0};
+  Result<store::SegmentFile> opened =
+      settings.isTransient()
+          ? store::anonymousSegment(identity, settings.segmentBytes, gate_, settings.numa)
+          : store::openSegment(settings.dataDir, identity, settings.segmentBytes, utcTimestamp(), gate_, settings.numa);
+  if (!opened.ok()) return opened.status();
+  segment_ = std::move(opened.value());
+  for (const std::string& warning : segment_.warnings)
+    log(LogLevel::Warning, warning);
+  log(LogLevel::Info, "segment of node " + settings.nodeId + ": " + std::to_string(segment_.geometry.fileBytes) +
+                          " bytes on " + store::nameOf(segment_.memory.kind) + " in pages of " +
+                          std::to_string(segment_.memory.pageBytes) + " bytes");
+  if (settings.lockMemory && segment_.memory.kind != store::MemoryKind::HugePages) {
+    const std::string shown = settings.isTransient() ? "in memory" : "in " + settings.dataDir;
+    if (Status locked = store::lockMemory(segment_.mapping.bytes(), shown); !locked.ok()) return locked;
+  }
+  state_.emplace(segment_.mapping.bytes(), gate_);
+  directory_.emplace(segment_.mapping.bytes(), segment_.geometry, *state_, gate_);
+  recovery_ = directory_->recover(store::recoveryThreads(std::thread::hardware_concurrency(), segment_.geometry.slots));
+  reportRecovery(settings, recovery_);
+  if (settings.ssdPath.empty()) return {};
+  if (Status tier = openTier(settings); !tier.ok()) {
+    // Memory is worth more than what an SSD adds to it.
+    tier_.reset();
+    table_.reset();
+    tierProblem_ = tier.text();
+    log(LogLevel::Error, "node " + settings.nodeId + " goes on without its SSD tier: " + tierProblem_);
+  }
+  return {};
+}
+
+Status Node::openTier(const NodeSettings& settings) {
+  const store::SegmentIdentity identity{settings.poolId, settings.nodeId, 0};
+  const auto fresh = static_cast<uint32_t>(randomNumber() | 1U);
+  Result<ssd::TierFile> opened = ssd::openTier(settings.ssdPath, settings.ssdBytes, identity, utcTimestamp(), fresh);
+  if (!opened.ok()) return opened.status();
+  tier_ = std::move(opened.value());
+  for (const std::string& warning : tier_->warnings)
+    log(LogLevel::Warning, warning);
+  const OpenTier open{*tier_->device, tier_->geometry, tier_->number, tier_->created};
+  Result<TierStart> start = startTier(open, fresh, identity, state_->get(), *directory_);
+  if (!start.ok()) return start.status();
+  if (start.value().emptied) {
+    log(LogLevel::Warning, tier_->shown + " was emptied: node " + settings.nodeId +
+                               " ran without it since, and what was removed then would come back");
+  }
+  const ssd::TierRecovery recovery = start.value().recovery;
+  table_.emplace(std::move(start.value().table));
+  log(recovery.dropped() == 0 ? LogLevel::Info : LogLevel::Warning,
+      "SSD tier of node " + settings.nodeId + " in " + tier_->shown + ": " + std::to_string(tier_->geometry.dataBytes) +
+          " bytes, " + std::to_string(recovery.restored) + " objects restored, " + std::to_string(recovery.dead) +
+          " removed since, dropped " + std::to_string(recovery.torn) + " torn, " + std::to_string(recovery.invalid) +
+          " invalid and " + std::to_string(recovery.overlapping) + " overlapping records");
+  return {};
+}
+
+/// Once: to look at a disk again and again could hang whoever asks for statistics, and with him the probes.
+void Node::countAside(const NodeSettings& settings) {
+  if (!settings.isTransient()) store::countAside(settings.dataDir, store::kSegmentFileName, aside_);
+  if (!settings.ssdPath.empty()) store::countAside(settings.ssdPath, ssd::kTierFileName, aside_);
+  if (aside_.damaged + aside_.foreign == 0) return;
+  log(LogLevel::Warning, "node " + settings.nodeId + " has " + std::to_string(aside_.damaged) + " damaged and " +
+                             std::to_string(aside_.foreign) + " foreign files set aside, which take " +
+                             std::to_string(aside_.bytes) + " bytes; delete them when they are not needed");
+}
+
+Status Node::listen(const NodeSettings& settings, Shell::Listeners* listeners) {
+  Result<Fd> tcp = net::listenTcp(settings.listenHost, settings.listenPort);
+  if (!tcp.ok()) return tcp.status();
+  listeners->tcp = std::move(tcp.value());
+  port_ = net::boundPort(listeners->tcp.get());
+  if (!settings.shm) return {};
+  Result<std::string> path = socketPath(settings);
+  if (!path.ok()) return path.status();
+  if (!settings.socketDir.empty()) removeDeadSockets(settings.socketDir);
+  Result<Fd> local = net::listenUnix(path.value(), &socketFile_);
+  if (!local.ok()) return local.status();
+  listeners->local = std::move(local.value());
+  return {};
+}
+
+/// Without UCX the node serves by what else it may: clients of its pool must find their objects.
+std::optional<UcxSource> Node::openUcx(const NodeSettings& settings) {
+  if (settings.shm) protocols_ |= KV_PROTOCOL_SHM;
+  if (!settings.ucx) return std::nullopt;
+  Result<UcxSource> opened = node::openUcx(segment_.mapping.bytes());
+  if (opened.ok()) {
+    protocols_ |= KV_PROTOCOL_UCX;
+    log(LogLevel::Info, "node " + settings.nodeId + " serves ucx");
+    return std::move(opened.value());
+  }
+  ucxProblem_ = opened.status().text();
+  log(LogLevel::Warning, "node " + settings.nodeId + " does not serve ucx, and goes on without: " + ucxProblem_);
+  return std::nullopt;
+}
+
+CoreConfig Node::coreConfig(const NodeSettings& settings) const {
+  CoreConfig config;
+  config.self = {wire::Role::Node,      settings.poolId,    incarnation_,    wire::kWireVersions,
+                 wire::kLayoutVersions, wire::kAbiVersions, settings.nodeId, settings.product};
+  config.isTransient = settings.isTransient();
+  config.masters = settings.masters.size();
+  for (const HostPort& master : settings.masters)
+    config.masterAddresses.push_back(toString(master));
+  config.tcp = toString(HostPort{settings.advertiseHost, port_});
+  config.shm = socketFile_.path().empty() ? "" : bootId() + ":" + socketFile_.path();
+  config.ucx = (protocols_ & KV_PROTOCOL_UCX) != 0;
+  config.ucxProblem = settings.ucx ? ucxProblem_ : "it was not asked to";
+  config.zone = settings.zone;
+  config.clientIdleMs = settings.idleTimeoutMs;
+  config.randomSeed = incarnation_;
+  config.scrubBytesPerSecond = settings.scrubBytesPerSecond;
+  config.tierProblem = tierProblem_;
+  return config;
+}
+
+/// Beside the serving: a large segment takes long, and a restart with objects in it must not wait.
+void Node::beginPrefault() {
+  if (!store::worthPrefaulting(segment_.memory.kind)) {
+    return log(LogLevel::Info, std::string("the segment is not prefaulted: it lies on ") +
+                                   store::nameOf(segment_.memory.kind) + ", which each start would write anew");
+  }
+  prefault_.emplace(segment_.mapping.bytes(), store::prefaultThreads(std::thread::hardware_concurrency()));
+}
+
+void Node::run() {
+  try {
+    while (!stop_.load(std::memory_order_relaxed)) {
+      shell_->turn();
+      publishStats();
+    }
+    core_->ended();
+  } catch (const SegmentLost& lost) {
+    log(LogLevel::Error, std::string("the node ends: ") + lost.what());
+  } catch (const std::exception& defect) {
+    log(LogLevel::Error, std::string("the node ends because of a defect: ") + defect.what());
+  }
+  running_.store(false, std::memory_order_relaxed);
+  if (prefault_) prefault_->stop();  // it needs the shell's guard
+  // Peers see closed connections at once instead of silence.
+  shell_.reset();
+}
+
+void Node::publishStats() {
+  const CoreSnapshot now = core_->snapshot();
+  const std::lock_guard lock(statsMutex_);
+  stats_ = now;
+}
+
+kv_node_stats Node::stats() const {
+  CoreSnapshot now;
+  {
+    const std::lock_guard lock(statsMutex_);
+    now = stats_;
+  }
+  kv_node_stats out{};
+  out.listen_port = port_;
+  out.incarnation = incarnation_;
+  out.capacity_bytes = segment_.geometry.dataBytes;
+  out.used_bytes = now.usedBytes;
+  out.objects = now.objects;
+  out.epoch = now.seen.epoch;
+  out.masters_connected = now.mastersConnected;
+  out.masters_total = mastersTotal_;
+  out.clients_connected = now.clientsConnected;
+  out.fenced = now.fenced ? 1 : 0;
+  out.restored_objects = recovery_.restored;
+  out.dropped_records = recovery_.dropped();
+  out.writes = now.counters.writes;
+  out.write_bytes = now.counters.writeBytes;
+  out.write_failures = now.counters.writeFailures;
+  out.reads = now.counters.reads;
+  out.read_bytes = now.counters.readBytes;
+  out.read_misses = now.counters.readMisses;
+  out.checksum_failures = now.counters.checksumFailures;
+  out.stale_refusals = now.counters.staleRefusals;
+  out.protocol_errors = now.counters.protocolErrors;
+  out.damaged_objects = now.counters.damaged;
+  out.scrub_rounds = now.counters.scrubRounds;
+  out.scrubbed_bytes = now.counters.scrubbedBytes;
+  out.copies_in = now.counters.copiesIn;
+  out.copies_in_bytes = now.counters.copiesInBytes;
+  out.tombstones = now.tombstones;
+  out.ids_hash = now.idsHash;
+  out.restored_ids_hash = recovery_.restoredHash;
+  if (prefault_) {
+    out.prefault_bytes = prefault_->totalBytes();
+    out.prefaulted_bytes = prefault_->doneBytes();
+  }
+  out.page_bytes = segment_.memory.pageBytes;
+  out.protocols = protocols_;
+  out.ucx_clients = static_cast<uint32_t>(now.counters.ucxClients);
+  out.ucx_refusals = now.counters.ucxRefusals;
+  out.ucx_write_bytes = now.counters.ucxWriteBytes;
+  out.ucx_read_bytes = now.counters.ucxReadBytes;
+  out.ssd_capacity_bytes = now.tierBytes;
+  out.ssd_used_bytes = now.tierUsedBytes;
+  out.ssd_objects = now.tierObjects;
+  out.ssd_writes = now.counters.demotions;
+  out.ssd_write_bytes = now.counters.demotedBytes;
+  out.ssd_reads = now.counters.tierReads;
+  out.ssd_off = now.tierProblem.empty() ? 0 : 1;
+  out.damaged_files_set_aside = aside_.damaged;
+  out.foreign_files_set_aside = aside_.foreign;
+  out.set_aside_bytes = aside_.bytes;
+  out.replaced_layout = segment_.replacedLayout;
+  return out;
+}
+
+}  // namespace kvpool::node

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/shell/tier_start.h"
+
+#include <utility>
+
+#include "ssd/tier_file.h"
+
+namespace kvpool::node {
+
+Result<TierStart> startTier(const OpenTier& tier, uint32_t fresh, const store::SegmentIdentity& identity,
+                            const store::SegmentState& state, const store::Directory& directory) {
+  const bool believed = tier.created || state.incarnation == 0 || state.tier == tier.number;
+  if (!believed) {
+    if (Status made = ssd::formatTier(tier.device, tier.geometry, identity, fresh); !made.ok()) return made;
+  }
+  ssd::Table table(tier.geometry, believed ? tier.number : fresh);
+  Result<ssd::TierRecovery> recovery = ssd::loadTable(
+      tier.device, table, [&](const ObjectId& id, std::string_view key) { return directory.removed(id, key); });
+  if (!recovery.ok()) return recovery.status();
+  return TierStart{std::move(table), recovery.value(), !believed};
+}
+
+}  // namespace kvpool::node

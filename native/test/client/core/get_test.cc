@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// get, exists and remove, step by step.
+#include <gtest/gtest.h>
+
+#include "base/crc32c.h"
+#include "client/core/core_harness.h"
+
+namespace kvpool::test {
+namespace {
+
+/// Looks up, accepts the node, and hands back the read request.
+node::ReadRequest beginRead(CoreHarness& h, ConnectionId leader, const std::string& value, ConnectionId* node) {
+  h.replyLookup(leader, h.expectLookup(leader), value, {nodeAddress(1)});
+  *node = h.acceptNode(1);
+  return node::readReadRequest(h.expectBody(*node));
+}
+
+TEST(CoreGet, ReadsIntoTheCallersMemory) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100);
+  ConnectionId node = 0;
+  const auto read = beginRead(h, leader, "value", &node);
+  EXPECT_EQ(read.payloadLength, 5u);
+  EXPECT_EQ(read.extent, (ExtentRef{0, 7, 9}));
+  h.replyRead(node, read.requestId, "value");
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+  EXPECT_EQ(h.result(batch)->front().length, 5u);
+  EXPECT_EQ(h.latestMemory().substr(0, 5), "value");
+}
+
+TEST(CoreGet, AnUnknownKeyIsNotFound) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100);
+  h.replyLookupStatus(leader, h.expectLookup(leader), KV_NOT_FOUND);
+  EXPECT_EQ(h.expectStatus(batch), KV_NOT_FOUND);
+  EXPECT_EQ(h.core.statistics().misses, 1u);
+}
+
+TEST(CoreGet, ASmallBufferIsToldTheLength) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 4);
+  h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1)});
+  EXPECT_EQ(h.expectStatus(batch), KV_BUFFER_TOO_SMALL);
+  EXPECT_EQ(h.result(batch)->front().length, 5u);
+  EXPECT_FALSE(h.dials("node-1:1"));
+}
+
+TEST(CoreGet, BytesThatDoNotMatchTheLeadersChecksumAreNeverReturned) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100);
+  ConnectionId node = 0;
+  auto read = beginRead(h, leader, "value", &node);
+  h.replyRead(node, read.requestId, "wrong");  // whole on the wire, but of another object
+  for (uint32_t i = 1; i < client::kLookupsPerGet; ++i) {
+    h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1)});
+    read = node::readReadRequest(h.expectBody(node));
+    h.replyRead(node, read.requestId, "wrong");
+  }
+  EXPECT_EQ(h.expectStatus(batch), KV_CHECKSUM);
+  EXPECT_EQ(h.core.statistics().checksumFailures, client::kLookupsPerGet);
+  EXPECT_EQ(h.result(batch)->front().length, 0u);
+}
+
+TEST(CoreGet, TheNextReplicaHelpsWithoutAskingTheLeader) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100);
+  h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1), nodeAddress(2)});
+  const bool firstIsOne = h.dials("node-1:1");
+  const uint64_t first = firstIsOne ? 1 : 2;
+  const uint64_t second = firstIsOne ? 2 : 1;
+  const auto a = h.acceptNode(first);
+  h.refuseRead(a, node::readReadRequest(h.expectBody(a)).requestId, KV_NOT_FOUND);
+  const auto b = h.acceptNode(second);
+  h.replyRead(b, node::readReadRequest(h.expectBody(b)).requestId, "value");
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+  EXPECT_FALSE(h.nextBody(leader));
+}
+
+/// Asks for a key with copies on nodes 1 and 2 and answers the greeting of the one tried first; the other is `*other`.
+ConnectionId beginAtOneOfTwo(CoreHarness& h, ConnectionId leader, uint64_t* other) {
+  h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1), nodeAddress(2)});
+  const uint64_t first = h.dials("node-1:1") ? 1 : 2;
+  *other = 3 - first;
+  return h.acceptNode(first);
+}
+
+/// Like pass(), with a leader that shows signs of life.
+void passWith(CoreHarness& h, ConnectionId leader, int64_t ms) {
+  for (int64_t passed = 0; passed < ms; passed += 500) {
+    h.pass(500);
+    wire::Bytes heartbeat;
+    wire::appendHeartbeat(heartbeat);
+    h.deliver(leader, heartbeat);
+  }
+}
+
+TEST(CoreGet, ANodeAtAStandstillLosesTheReadToTheOtherCopy) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100);
+  uint64_t other = 0;
+  const auto stuck = beginAtOneOfTwo(h, leader, &other);
+  const auto asked = node::readReadRequest(h.expectBody(stuck));
+  h.pass(client::kFallOverMs);
+  const auto good = h.acceptNode(other);
+  h.replyRead(good, node::readReadRequest(h.expectBody(good)).requestId, "value");
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+  EXPECT_FALSE(h.closes(stuck)) << "it may only be slow";
+
+  // The late answer finds nobody: it must not touch the memory of a batch that is over.
+  wire::Bytes late;
+  node::appendReadReply(late, asked.requestId, KV_OK, 5);
+  h.deliver(stuck, late);
+  const auto receive = h.next<client::ReceivePayload>();
+  ASSERT_TRUE(receive);
+  EXPECT_FALSE(receive->destination);
+}
+
+TEST(CoreGet, ANodeThatDoesNotGreetLosesTheReadToTheOtherCopy) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100);
+  h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1), nodeAddress(2)});
+  const uint64_t first = h.dials("node-1:1") ? 1 : 2;
+  h.open(h.expectDial(nodeAddress(first).tcp));
+  h.pass(client::kFallOverMs);
+  const auto good = h.acceptNode(3 - first);
+  h.replyRead(good, node::readReadRequest(h.expectBody(good)).requestId, "value");
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+TEST(CoreGet, AStandstillInTheMiddleOfAPayloadClosesBeforeReadingElsewhere) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100);
+  uint64_t other = 0;
+  const auto stuck = beginAtOneOfTwo(h, leader, &other);
+  wire::Bytes announced;
+  node::appendReadReply(announced, node::readReadRequest(h.expectBody(stuck)).requestId, KV_OK, 5);
+  h.deliver(stuck, announced);
+  ASSERT_TRUE(h.next<client::ReceivePayload>());
+  h.pass(client::kFallOverMs);
+  EXPECT_TRUE(h.closes(stuck)) << "it still writes into the caller's memory";
+  const auto good = h.acceptNode(other);
+  h.replyRead(good, node::readReadRequest(h.expectBody(good)).requestId, "value");
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+TEST(CoreGet, ANodeAtAStandstillIsTriedLast) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  h.get("first", 100);
+  uint64_t other = 0;
+  const auto stuck = beginAtOneOfTwo(h, leader, &other);
+  (void)h.expectBody(stuck);
+  h.pass(client::kFallOverMs);
+  const auto good = h.acceptNode(other);
+  h.replyRead(good, node::readReadRequest(h.expectBody(good)).requestId, "value");
+  for (int i = 0; i < 20; ++i) {
+    const uint64_t batch = h.get("again-" + std::to_string(i), 100);
+    h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1), nodeAddress(2)});
+    h.replyRead(good, node::readReadRequest(h.expectBody(good)).requestId, "value");
+    EXPECT_EQ(h.expectStatus(batch), KV_OK);
+  }
+}
+
+TEST(CoreGet, TheOnlyCopyIsWaitedForAsLongAsATransferMayTake) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100);
+  ConnectionId node = 0;
+  const auto read = beginRead(h, leader, "value", &node);
+  passWith(h, leader, 5 * client::kFallOverMs);
+  EXPECT_FALSE(h.result(batch));
+  h.replyRead(node, read.requestId, "value");
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+TEST(CoreGet, AnObjectGoneWithinItsLeaseIsNotFoundAndAfterItExpired) {
+  for (const bool expired : {false, true}) {
+    CoreHarness h;
+    const auto leader = h.lead();
+    const uint64_t batch = h.get("k", 100);
+    h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1)}, 1000);
+    const auto node = h.acceptNode(1);
+    const auto read = node::readReadRequest(h.expectBody(node));
+    if (expired) h.pass(2000);
+    h.refuseRead(node, read.requestId, KV_NOT_FOUND);
+    h.replyLookupStatus(leader, h.expectLookup(leader), KV_NOT_FOUND);
+    EXPECT_EQ(h.expectStatus(batch), expired ? KV_LEASE_EXPIRED : KV_NOT_FOUND);
+  }
+}
+
+TEST(CoreGet, AReadThatOutlivedItsLeaseAndStillFitsIsGood) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100);
+  h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1)}, 1000);
+  const auto node = h.acceptNode(1);
+  const auto read = node::readReadRequest(h.expectBody(node));
+  h.pass(2500);
+  h.replyRead(node, read.requestId, "value");
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+TEST(CoreGet, AnUnreachableNodeEndsUnavailableAfterABoundedNumberOfLookups) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100);
+  for (uint32_t i = 0; i < client::kLookupsPerGet; ++i) {
+    h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1)});
+    if (h.dials("node-1:1")) h.cut(h.expectDial("node-1:1"));
+    h.pass(client::kRetryLongestMs);
+  }
+  EXPECT_EQ(h.expectStatus(batch), KV_UNAVAILABLE);
+  EXPECT_NE(h.core.explanation().find("node-1"), std::string::npos);
+}
+
+TEST(CoreGet, ANodeThatAnnouncesAnotherLengthIsCutOff) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  h.get("k", 100);
+  ConnectionId node = 0;
+  const auto read = beginRead(h, leader, "value", &node);
+  wire::Bytes frame;
+  node::appendReadReply(frame, read.requestId, KV_OK, 1u << 30);
+  h.deliver(node, frame);
+  EXPECT_TRUE(h.closes(node));
+  EXPECT_FALSE(h.next<client::ReceivePayload>());
+}
+
+TEST(CoreGet, AnAnswerNobodyAskedForEndsTheConnection) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  h.get("k", 100);
+  ConnectionId node = 0;
+  (void)beginRead(h, leader, "value", &node);
+  h.refuseRead(node, 123456, KV_NOT_FOUND);
+  EXPECT_TRUE(h.closes(node));
+}
+
+TEST(CoreGet, TheDeadlineInTheMiddleOfAPayloadClosesTheConnectionFirst) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100, 500);
+  ConnectionId node = 0;
+  const auto read = beginRead(h, leader, "value", &node);
+  wire::Bytes frame;
+  node::appendReadReply(frame, read.requestId, KV_OK, 5);
+  h.deliver(node, frame);
+  ASSERT_TRUE(h.next<client::ReceivePayload>());
+  h.pass(500);
+  EXPECT_TRUE(h.closes(node));
+  EXPECT_EQ(h.expectStatus(batch), KV_TIMEOUT);
+}
+
+TEST(CoreGet, AnAnswerAfterTheDeadlineIsDropped) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.get("k", 100, 500);
+  ConnectionId node = 0;
+  const auto read = beginRead(h, leader, "value", &node);
+  h.pass(500);
+  EXPECT_EQ(h.expectStatus(batch), KV_TIMEOUT);
+  wire::Bytes frame;
+  node::appendReadReply(frame, read.requestId, KV_OK, 5);
+  h.deliver(node, frame);
+  const auto receive = h.next<client::ReceivePayload>();
+  ASSERT_TRUE(receive);
+  EXPECT_FALSE(receive->destination);
+  EXPECT_FALSE(h.closes(node)) << "the connection is good, only the bytes are not wanted";
+}
+
+TEST(CoreGet, ASilentNodeEndsByTheTransferTimeout) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  h.get("k", 100, 120000);
+  ConnectionId node = 0;
+  (void)beginRead(h, leader, "value", &node);
+  for (int i = 0; i < 31; ++i) {
+    h.pass(1000);
+    wire::Bytes heartbeat;
+    wire::appendHeartbeat(heartbeat);
+    h.deliver(leader, heartbeat);
+  }
+  EXPECT_TRUE(h.closes(node));
+  EXPECT_EQ(h.core.statistics().retries, 1u);
+}
+
+TEST(CoreKeys, ExistsTellsTheLength) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.submit(OpCode::Exists, {{"a"}, {"b"}});
+  const auto request = readExistsRequest(h.expectBody(leader));
+  ASSERT_EQ(request.keys.size(), 2u);
+  h.deliver(leader, existsReply({request.request, KV_OK, {{KV_OK, 12}, {KV_NOT_FOUND, 0}}}));
+  const auto lines = h.result(batch);
+  ASSERT_TRUE(lines);
+  EXPECT_EQ(lines->at(0).status, KV_OK);
+  EXPECT_EQ(lines->at(0).length, 12u);
+  EXPECT_EQ(lines->at(1).status, KV_NOT_FOUND);
+}
+
+TEST(CoreKeys, ARemoveWhoseAnswerWasLostIsNotReportedAsNotFound) {
+  CoreHarness h;
+  auto leader = h.lead();
+  const uint64_t batch = h.submit(OpCode::Remove, {{"a"}});
+  (void)readRemoveRequest(h.expectBody(leader));
+  h.cut(leader);
+  h.pass(client::kRetryLongestMs);
+  leader = h.lead();
+  const auto again = readRemoveRequest(h.expectBody(leader));
+  h.deliver(leader, removeReply({again.request, KV_OK, {{KV_NOT_FOUND, 0}}}));
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+TEST(CoreKeys, RemoveReportsWhatTheLeaderSaid) {
+  for (const int32_t status : {KV_OK, KV_NOT_FOUND, KV_HAS_LEASE, KV_BUSY, KV_UNAVAILABLE}) {
+    CoreHarness h;
+    const auto leader = h.lead();
+    const uint64_t batch = h.submit(OpCode::Remove, {{"a"}});
+    const auto request = readRemoveRequest(h.expectBody(leader));
+    h.deliver(leader, removeReply({request.request, KV_OK, {{status, 0}}}));
+    EXPECT_EQ(h.expectStatus(batch), status);
+  }
+}
+
+TEST(CoreKeys, RemoveAllTellsTheNumber) {
+  CoreHarness h;
+  const auto leader = h.lead();
+  const uint64_t batch = h.submit(OpCode::RemoveAll, {{}});
+  const auto request = readRemoveAllRequest(h.expectBody(leader));
+  h.deliver(leader, removeAllReply({request.request, KV_OK, 7}));
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+  EXPECT_EQ(h.result(batch)->front().length, 7u);
+}
+
+TEST(CoreKeys, AnEmptyBatchIsDoneAtOnce) {
+  CoreHarness h;
+  const uint64_t batch = h.submit(OpCode::Get, {});
+  const auto lines = h.result(batch);
+  ASSERT_TRUE(lines);
+  EXPECT_TRUE(lines->empty());
+}
+
+}  // namespace
+}  // namespace kvpool::test

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/out_queue.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/crc32c.h"
+
+namespace kvpool::test {
+namespace {
+
+using net::OutQueue;
+
+std::string receiveAll(int fd, size_t bytes) {
+  std::string received(bytes, '\0');
+  size_t have = 0;
+  while (have < bytes) {
+    const ssize_t count = ::recv(fd, received.data() + have, bytes - have, 0);
+    if (count <= 0) break;
+    have += static_cast<size_t>(count);
+  }
+  received.resize(have);
+  return received;
+}
+
+TEST(OutQueue, SendsFramesAndPayloadsInOrderWithTheirChecksums) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  std::string large(3 << 20, 'L');
+  std::string small = "small";
+  OutQueue queue;
+  queue.addFrame({1, 2, 3});
+  queue.addPayload(11, Pieces(large.data(), large.size()), large.size());
+  queue.addFrame({4});
+  queue.addPayload(12, Pieces(small.data(), small.size()), small.size());
+  queue.addPayload(13, Pieces(), 0);
+
+  std::string expected = "\x01\x02\x03" + large;
+  const auto addCrc = [&](const std::string& of) {
+    const uint32_t crc = crc32c(of);
+    expected.append(reinterpret_cast<const char*>(&crc), sizeof crc);
+  };
+  addCrc(large);
+  expected += "\x04" + small;
+  addCrc(small);
+  addCrc("");
+
+  std::string received;
+  std::thread reader([&] { received = receiveAll(ends[1], expected.size()); });
+  std::vector<uint64_t> sent;
+  OutQueue::Outcome outcome = OutQueue::Outcome::Blocked;
+  while (outcome == OutQueue::Outcome::Blocked) {
+    outcome = queue.flush(ends[0], [&](uint64_t payload) { sent.push_back(payload); });
+  }
+  reader.join();
+  EXPECT_EQ(outcome, OutQueue::Outcome::Empty);
+  EXPECT_EQ(sent, (std::vector<uint64_t>{11, 12, 13}));
+  EXPECT_TRUE(received == expected);
+  EXPECT_EQ(queue.sentBytes(), expected.size());
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST(OutQueue, SaysWhenThePeerIsGone) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  ::close(ends[1]);
+  OutQueue queue;
+  queue.addFrame({1});
+  EXPECT_EQ(queue.flush(ends[0], [](uint64_t) {}), OutQueue::Outcome::Failed);
+  ::close(ends[0]);
+}
+
+}  // namespace
+}  // namespace kvpool::test

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clients that ask for nothing: how long they may stay, and who makes way when connections run out.
+#include <gtest/gtest.h>
+
+#include "node/core/core_in_memory.h"
+
+namespace kvpool::node {
+namespace {
+
+using test::CoreInMemory;
+using test::kClient;
+using test::kLeader;
+using test::kMaster;
+
+constexpr uint64_t kTwiceMs = 20'000;
+
+class IdleClientTest : public testing::Test {
+ protected:
+  IdleClientTest() {
+    node.config.clientIdleMs = kTwiceMs / 2;
+    node.restart();
+    node.connectMaster(kMaster);
+    node.fence(kMaster, kLeader);
+    node.connectClient(kClient);
+  }
+  void heartbeat(ConnectionId client) {
+    node.frame(client, [](wire::Bytes& out) { wire::appendHeartbeat(out); });
+  }
+  void passInSteps(uint64_t ms) {
+    for (uint64_t passed = 0; passed < ms; passed += 1000)
+      node.tick(1000);
+  }
+  bool closes(ConnectionId client) { return node.closeReasons.contains(client); }
+  /// So many clients besides the first one, as many as there may be.
+  void fill() {
+    for (ConnectionId id = kFirst; id < kFirst + 7; ++id) {
+      node.connectClient(id);
+      ++node.nowMs;
+    }
+    ASSERT_TRUE(node.closeReasons.empty());
+  }
+
+  static constexpr ConnectionId kFirst = 30;
+  static constexpr ConnectionId kNew = 50;
+  CoreInMemory node;
+};
+
+TEST_F(IdleClientTest, EndsAtTwiceTheTimeAtWhichClientsEndThemselves) {
+  node.tick(kTwiceMs);
+  EXPECT_FALSE(closes(kClient));
+  node.tick(1);
+  EXPECT_NE(node.closeReasons[kClient].find("was idle"), std::string::npos);
+  EXPECT_EQ(node.core->snapshot().counters.protocolErrors, 0u);
+}
+
+TEST_F(IdleClientTest, EachRequestAndEachHeartbeatBeginsTheTimeAnew) {
+  node.tick(kTwiceMs);
+  heartbeat(kClient);
+  node.tick(kTwiceMs);
+  ASSERT_EQ(node.write(kClient, kLeader, {5, 1}, "key", "value").status, KV_OK);
+  node.tick(kTwiceMs);
+  EXPECT_FALSE(closes(kClient));
+  node.tick(1);
+  EXPECT_TRUE(closes(kClient));
+}
+
+TEST_F(IdleClientTest, WhatIsUnderWayIsUse) {
+  ASSERT_TRUE(node.beginWrite(kClient, kLeader, {5, 1}, "key", 5));
+  passInSteps(3 * kTwiceMs);
+  EXPECT_FALSE(closes(kClient));
+  const WriteReply written = node.endWrite(kClient, "value");
+  ASSERT_EQ(written.status, KV_OK);
+  passInSteps(kTwiceMs);
+  node.frame(kClient, [&](wire::Bytes& out) { test::appendRead(out, {2, written.extent, {5, 1}, 5}); });
+  passInSteps(3 * kTwiceMs);
+  EXPECT_FALSE(closes(kClient)) << "it takes the payload slowly";
+  node.core->payloadSent(kClient);
+  passInSteps(kTwiceMs - 1000);
+  EXPECT_FALSE(closes(kClient));
+  passInSteps(2000);
+  EXPECT_TRUE(closes(kClient));
+}
+
+TEST_F(IdleClientTest, TheLongestIdleOneMakesWayForANewOne) {
+  fill();
+  node.nowMs += ClientSessions::kMakesWayMs;
+  heartbeat(kClient);  // the oldest, and in use
+  node.core->accepted(node.nowMs, kNew, false, "client");
+  node.act();
+  EXPECT_NE(node.closeReasons[kFirst].find("others want one of the 8 connections"), std::string::npos);
+  EXPECT_EQ(node.closeReasons.size(), 1u);
+  EXPECT_TRUE(node.inbox(kNew).empty()) << "no refusal";
+
+  // The first one is still closing: it counts no more, and makes way only once.
+  node.core->accepted(node.nowMs, kNew + 1, false, "client");
+  node.act();
+  EXPECT_TRUE(closes(kFirst + 1));
+  EXPECT_EQ(node.closeReasons.size(), 2u);
+  node.core->closed(node.nowMs, kFirst);
+  node.core->closed(node.nowMs, kFirst + 1);
+  node.core->accepted(node.nowMs, kNew + 2, false, "client");
+  node.act();
+  EXPECT_TRUE(closes(kFirst + 2)) << "the bound is still the bound";
+  EXPECT_EQ(node.closeReasons.size(), 3u);
+}
+
+TEST_F(IdleClientTest, NobodyMakesWayWhoIsBusyOrWasAMomentAgo) {
+  fill();
+  ASSERT_TRUE(node.beginWrite(kClient, kLeader, {5, 1}, "key", 5));
+  node.nowMs += ClientSessions::kMakesWayMs;
+  for (ConnectionId id = kFirst; id < kFirst + 7; ++id)
+    heartbeat(id);
+  node.core->accepted(node.nowMs, kNew, false, "client");
+  node.act();
+  EXPECT_EQ(wire::readRefused(node.inbox(kNew).back()).code, wire::Refusal::Limit);
+  EXPECT_EQ(node.closeReasons.size(), 1u);
+  EXPECT_TRUE(closes(kNew));
+}
+
+}  // namespace
+}  // namespace kvpool::node

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the workers do with reads that nobody wants any more, over a disk that is held up.
+#include "ssd/workers.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "ssd/device_in_memory.h"
+
+namespace kvpool::ssd {
+namespace {
+
+/// Reads wait until they are let go on.
+class HeldDevice final : public Device {
+ public:
+  Status read(std::span<const Piece> pieces) override {
+    std::unique_lock lock(mutex_);
+    ++begun;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return goOn_; });
+    return disk_.read(pieces);
+  }
+  Status write(std::span<const Piece> pieces) override { return disk_.write(pieces); }
+  Status sync() override { return disk_.sync(); }
+
+  void untilBegun(size_t reads) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return begun >= reads; });
+  }
+  void goOn() {
+    const std::lock_guard lock(mutex_);
+    goOn_ = true;
+    changed_.notify_all();
+  }
+
+  size_t begun = 0;
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool goOn_ = false;
+  test::DeviceInMemory disk_{kTierBytesMin};
+};
+
+TEST(Workers, AReadThatNobodyWantsIsNotBegunAndAnsweredAllTheSame) {
+  HeldDevice device;
+  std::atomic<int> notified{0};
+  Workers workers(device, [&] {
+    ++notified;
+    notified.notify_one();
+  });
+  constexpr uint64_t kReads = Workers::kThreads + 3;
+  for (uint64_t op = 1; op <= kReads; ++op)
+    workers.submit(ReadPayload{op, kBlockBytes, 0, 0});
+  device.untilBegun(Workers::kThreads);
+  workers.cancelRead(1);           // has begun
+  workers.cancelRead(kReads - 1);  // has not
+  workers.cancelRead(kReads - 1);  // is done
+  workers.cancelRead(kReads + 1);  // never was
+  const std::vector<Done> cancelled = workers.takeDone();
+  ASSERT_EQ(cancelled.size(), 1U);
+  EXPECT_EQ(std::get<ReadPayload>(cancelled[0].job).op, kReads - 1);
+  EXPECT_EQ(cancelled[0].status.code(), KV_CLOSED);
+
+  device.goOn();
+  std::set<uint64_t> done;
+  for (int seen = 0; done.size() < kReads - 1; seen = notified) {
+    notified.wait(seen);
+    for (const Done& one : workers.takeDone()) {
+      EXPECT_TRUE(one.status.ok()) << one.status.text();
+      EXPECT_TRUE(done.insert(std::get<ReadPayload>(one.job).op).second);
+    }
+  }
+  EXPECT_FALSE(done.contains(kReads - 1));
+  EXPECT_EQ(device.begun, kReads - 1);
+}
+
+TEST(Workers, NoMemoryForABufferHasAStatusOfItsOwn) {
+  test::DeviceInMemory disk(kTierBytesMin);
+  disk.noMemory = true;
+  EXPECT_EQ(perform(disk, ReadPayload{1, kBlockBytes, 1, 0}).status.code(), KV_OUT_OF_MEMORY);
+  EXPECT_EQ(perform(disk, WritePayload{1, {}, kBlockBytes, 0}).status.code(), KV_OUT_OF_MEMORY);
+  const auto batch = std::make_shared<const Table::Batch>();
+  EXPECT_EQ(perform(disk, StoreBlocks{batch}).status.code(), KV_OUT_OF_MEMORY);
+}
+
+}  // namespace
+}  // namespace kvpool::ssd
