@@ -26,6 +26,9 @@ public interface MasterAdmin {
 
     PoolStatus status();
 
+    /** Why this process should be ended and started again; empty when it is well. */
+    Optional<String> illness();
+
     /** The rules of the cache it goes by. */
     RulesInEffect rules();
 

@@ -29,7 +29,7 @@ public final class MasterRoutes {
     public static List<Route> of(MasterAdmin master, MasterMetrics metrics) {
         MasterRoutes routes = new MasterRoutes(master);
         List<Route> all = new ArrayList<>(List.of(
-                Route.get("/healthz", request -> Response.text(200, "ok")),
+                Route.get("/healthz", request -> routes.healthz()),
                 Route.get("/readyz", request -> routes.readyz()),
                 Route.get("/role", request -> Response.text(200, master.isLeader() ? "leader" : "standby")),
                 Route.get("/metrics", request -> Response.metrics(metrics.scrape())),
@@ -47,8 +47,13 @@ public final class MasterRoutes {
         return all;
     }
 
+    private Response healthz() {
+        return master.illness().map(illness -> Response.text(503, illness)).orElseGet(() -> Response.text(200, "ok"));
+    }
+
     private Response readyz() {
-        String reason = master.status().notReady();
+        // The status of a core that hangs is an old one.
+        String reason = master.illness().orElseGet(() -> master.status().notReady());
         return reason.isEmpty() ? Response.text(200, "ready") : Response.text(503, reason);
     }
 

@@ -11,5 +11,8 @@ public final class ExitCode {
     /** Flags or environment are not good; nothing was started. */
     public static final int USAGE = 2;
 
+    /** It found its own state broken, or hung, and ended at once. As EX_SOFTWARE of sysexits.h. */
+    public static final int DEFECT = 70;
+
     private ExitCode() {}
 }

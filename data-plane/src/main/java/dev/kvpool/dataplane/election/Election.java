@@ -48,6 +48,7 @@ public final class Election {
     private long freeSinceMs = HELD;
 
     private boolean leavesToOthers;
+    private boolean heldUp;
     private long epoch;
     private long renewedMs;
     private long predecessorUntilMs = Long.MIN_VALUE;
@@ -73,6 +74,11 @@ public final class Election {
         return leavesToOthers;
     }
 
+    /** Whether the last round would have renewed or taken the Lease, had the core of this master done a turn lately. */
+    boolean isHeldUp() {
+        return heldUp;
+    }
+
     /** Our present or last leadership. */
     public Term term() {
         return new Term(new Authority(epoch, candidate.nonce()), validUntilMs(), predecessorUntilMs, succession);
@@ -94,6 +100,7 @@ public final class Election {
         history.read(stored.orElse(null), nowMs);
         expire(nowMs);
         leavesToOthers = false;
+        heldUp = false;
         boolean ours = stored.isPresent() && stored.get().lease().holder().equals(candidate.identity());
         if (!ours) {
             leading = false;
@@ -103,10 +110,16 @@ public final class Election {
         }
         boolean raise = wishes.raiseAbove() > 0 && epoch <= wishes.raiseAbove();
         boolean unchanged = ours && stored.get().lease().transitions() == epoch;
-        if (leading && unchanged && !raise) {
+        boolean renew = leading && unchanged && !raise;
+        boolean acquire = !renew && (ours || (mayTake(stored, nowMs, wishes.gone()) && !isLeftToOthers(sight, nowMs)));
+        if (!sight.coreTurns()) {
+            heldUp = renew || acquire;
+            return Decision.NOTHING;
+        }
+        if (renew) {
             return write(Purpose.RENEW, stored, epoch, wallClock);
         }
-        if (ours || (mayTake(stored, nowMs, wishes.gone()) && !isLeftToOthers(sight, nowMs))) {
+        if (acquire) {
             // Our own Lease without leading: a renewal came too late or an answer was lost. Nobody took it, yet what we
             // granted may have been fenced off, so this is a new leadership.
             acquired = wallClock;

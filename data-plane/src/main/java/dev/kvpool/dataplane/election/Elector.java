@@ -18,6 +18,9 @@ public final class Elector {
     /** A holder that is gone may still have a renewal on its way, which makes a write fail. */
     private static final int CLAIMS_MAX = 3;
 
+    private static final String HELD_UP =
+            "the core of this master hangs: it neither takes the Lease nor renews it until that is over";
+
     private final Election election;
     private final LeaseStore store;
     private final LongSupplier clockMs;
@@ -71,6 +74,9 @@ public final class Elector {
             election.notWritten(clockMs.getAsLong());
             listener.failed(failure);
         }
+        if (failure == null && election.isHeldUp()) {
+            listener.failed(HELD_UP);
+        }
         tell(led, epochBefore, failure);
         return !election.isLeading() || epoch() > wishes.raiseAbove();
     }
@@ -119,7 +125,7 @@ public final class Elector {
             }
         } else if (led || (!standingBy && failure == null)) {
             standingBy = true;
-            listener.standingBy(led ? (failure == null ? "the Lease is no longer ours" : failure) : whyStandingBy());
+            listener.standingBy(led ? whyNoLonger(failure) : whyStandingBy());
         }
     }
 
@@ -128,10 +134,30 @@ public final class Elector {
         return election.leavesToOthers();
     }
 
+    /** Whether the last round left a Lease alone that it would have written, since the core did not turn. */
+    boolean isHeldUp() {
+        return election.isHeldUp();
+    }
+
+    /** Whether nothing holds a round up now. */
+    boolean coreTurns() {
+        return sight.get().coreTurns();
+    }
+
     private String whyStandingBy() {
+        if (isHeldUp()) {
+            return HELD_UP;
+        }
         return leavesToOthers()
                 ? "fewer than half of the expected nodes are connected: the Lease is left to other masters for a while"
                 : "another master leads";
+    }
+
+    private String whyNoLonger(String failure) {
+        if (failure != null) {
+            return failure;
+        }
+        return isHeldUp() ? HELD_UP : "the Lease is no longer ours";
     }
 
     private long epoch() {

@@ -11,6 +11,9 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class ElectorThread implements AutoCloseable {
     private static final long CLOSE_MS_MAX = 5_000;
 
+    /** A core that was late, as by a pause of the collector, must not cost the Lease: it is looked at so often until it turns. */
+    private static final long HELD_UP_LOOK_MS = 20;
+
     private final Elector elector;
     private final long periodMs;
     private final Thread thread;
@@ -26,10 +29,15 @@ public final class ElectorThread implements AutoCloseable {
     /** A wish to be led by somebody else: until then this candidate gives the Lease back and does not take it. */
     private record HandOver(Authority ours, long untilNanos, CompletableFuture<Void> released) {}
 
-    public ElectorThread(Elector elector, long periodMs) {
+    /** @param onDefect hears of what ends this thread: without it a master would neither lead nor say so */
+    public ElectorThread(Elector elector, long periodMs, Thread.UncaughtExceptionHandler onDefect) {
         this.elector = elector;
         this.periodMs = periodMs;
-        this.thread = Thread.ofPlatform().name("elector").daemon().unstarted(this::run);
+        this.thread = Thread.ofPlatform()
+                .name("elector")
+                .daemon()
+                .uncaughtExceptionHandler(onDefect)
+                .unstarted(this::run);
     }
 
     public ElectorThread start() {
@@ -134,12 +142,15 @@ public final class ElectorThread implements AutoCloseable {
             if (granted && raiseAbove == wishes.raiseAbove()) {
                 raiseAbove = 0;
             }
-            if (elector.reachedLease() && !elector.leavesToOthers() && gone.equals(wishes.gone())) {
+            boolean looked = elector.reachedLease() && !elector.leavesToOthers() && !elector.isHeldUp();
+            if (looked && gone.equals(wishes.gone())) {
                 gone = Authority.NONE; // taken, or it names somebody else by now
             }
             long leftNanos = TimeUnit.MILLISECONDS.toNanos(periodMs);
-            while (leftNanos > 0 && !closing && !lookNow) {
-                leftNanos = asked.awaitNanos(leftNanos);
+            long partNanos = elector.isHeldUp() ? TimeUnit.MILLISECONDS.toNanos(HELD_UP_LOOK_MS) : leftNanos;
+            while (leftNanos > 0 && !closing && !lookNow && !(elector.isHeldUp() && elector.coreTurns())) {
+                long restNanos = Math.max(0, leftNanos - partNanos);
+                leftNanos = restNanos + asked.awaitNanos(leftNanos - restNanos);
             }
         } catch (InterruptedException e) {
             // Nobody interrupts this thread but the end of the process.

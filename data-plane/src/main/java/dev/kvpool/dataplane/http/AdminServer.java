@@ -119,7 +119,7 @@ public final class AdminServer implements AutoCloseable {
                     .apply(new Request(query(exchange.getRequestURI().getRawQuery())));
         } catch (IllegalArgumentException e) {
             return Response.text(400, e.getMessage() + "\n");
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) { // of a question, not of what was asked about
             LOG.error("{} {} failed", route.method(), route.path(), e);
             return Response.text(500, "failed: " + e.getMessage() + "\n");
         }

@@ -80,6 +80,16 @@ final class AdminQuestions implements MasterAdmin {
     }
 
     @Override
+    public Optional<String> illness() {
+        long ageMs = loop.beat().ageMs();
+        long maxMs = config.times().renewDeadlineMs();
+        return ageMs <= maxMs
+                ? Optional.empty()
+                : Optional.of("the core of this master hangs: its last turn ended " + ageMs + " ms ago, which may be "
+                        + maxMs + "; it has let go of the Lease, and the process should be started again");
+    }
+
+    @Override
     public RulesInEffect rules() {
         return rules.get();
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master;
 
+import dev.kvpool.dataplane.health.Beat;
+import dev.kvpool.dataplane.health.Defects;
 import dev.kvpool.dataplane.master.core.Action;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -19,7 +21,10 @@ import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Owns the core: runs every input on one event loop and does what the core then asks for. */
+/**
+ * Owns the core: runs every input on one event loop and does what the core then asks for. Whatever is thrown meanwhile ends
+ * the process: the view may be half changed, and is never worth more than its correctness. A master without one builds a new one.
+ */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel closes it, and the pipeline hears of that
 final class CoreLoop {
     private static final Logger LOG = LoggerFactory.getLogger(CoreLoop.class);
@@ -43,7 +48,8 @@ final class CoreLoop {
     private final Consumer<Message> localReplies;
     private final Consumer<List<Action>> evictionLog;
     private final ConnectionCounts counts;
-    private final Runnable onDefect;
+    private final Defects defects;
+    private final Beat beat;
     private final Map<Long, Channel> channels = new HashMap<>();
     private final Set<Channel> unflushed = new LinkedHashSet<>();
     private long lastSession = MasterCore.LOCAL_SESSION;
@@ -57,7 +63,7 @@ final class CoreLoop {
      * @param leaders told what the core finds out about who leads
      * @param localReplies gets the answers to requests of {@link MasterCore#LOCAL_SESSION}
      * @param evictionLog gets what each input led to before any of it is done
-     * @param onDefect told once when the core has thrown; after that it gets no input any more
+     * @param defects told once when the core has thrown; after that it gets no input any more
      */
     CoreLoop(
             MasterCore core,
@@ -67,7 +73,7 @@ final class CoreLoop {
             Consumer<Message> localReplies,
             Consumer<List<Action>> evictionLog,
             ConnectionCounts counts,
-            Runnable onDefect) {
+            Defects defects) {
         this.core = core;
         this.loop = loop;
         this.clockMs = clockMs;
@@ -75,7 +81,8 @@ final class CoreLoop {
         this.localReplies = localReplies;
         this.evictionLog = evictionLog;
         this.counts = counts;
-        this.onDefect = onDefect;
+        this.defects = defects;
+        this.beat = new Beat(clockMs);
     }
 
     /** Time on the clock of the core. */
@@ -86,6 +93,19 @@ final class CoreLoop {
     /** How many there were until now; on the event loop. */
     long inputs() {
         return inputs;
+    }
+
+    /** Stamped with each tick: as long as it is fresh the loop turns, and the core with it. From any thread. */
+    Beat beat() {
+        return beat;
+    }
+
+    /** Time goes by; on the event loop, every 10 ms or so. */
+    void tick() {
+        apply(it -> it.tick(nowMs()));
+        if (!defective) {
+            beat.stamp();
+        }
     }
 
     /** A number for a welcomed connection. */
@@ -108,19 +128,29 @@ final class CoreLoop {
 
     /** Runs an input; on the event loop. */
     void apply(Consumer<MasterCore> input) {
+        run(() -> {
+            inputs++;
+            input.accept(core);
+            perform();
+        });
+    }
+
+    private void run(Runnable work) {
         if (defective) {
             return;
         }
-        inputs++;
         try {
-            input.accept(core);
-            perform();
-        } catch (RuntimeException e) {
-            // Its view may be half changed now. Nothing in it is lost for good: a master without a view builds a new
-            // one.
+            work.run();
+        } catch (Throwable e) { // an Error too: Netty would log it, and go on without what it was thrown out of
+            defect("the core of this master has thrown", e);
+        }
+    }
+
+    /** What was thrown here, or close to here, leaves nothing to rely on. */
+    void defect(String what, Throwable cause) {
+        if (!defective) {
             defective = true;
-            LOG.error("a defect of kvpool: this master stops", e);
-            onDefect.run();
+            defects.found(what, cause);
         }
     }
 
@@ -141,7 +171,7 @@ final class CoreLoop {
         CompletableFuture<Boolean> delivered = new CompletableFuture<>();
         loop.execute(() -> {
             apply(input);
-            flush();
+            run(this::flush);
             delivered.complete(true);
         });
         return delivered;
@@ -163,7 +193,7 @@ final class CoreLoop {
         }
         if (!unflushed.isEmpty() && !flushing) {
             flushing = true;
-            loop.execute(this::flush);
+            loop.execute(() -> run(this::flush));
         }
     }
 

@@ -45,7 +45,7 @@ final class FileWatch {
         try {
             look.look();
             return "";
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
             return e.getMessage() == null ? e.toString() : e.getMessage();
         }
     }

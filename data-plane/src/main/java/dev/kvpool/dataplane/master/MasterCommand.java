@@ -8,11 +8,12 @@ import dev.kvpool.dataplane.cli.FailureException;
 import dev.kvpool.dataplane.config.Rule;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
+import dev.kvpool.dataplane.health.DefectExit;
+import dev.kvpool.dataplane.health.Defects;
 import dev.kvpool.dataplane.version.Versions;
 import io.netty.util.ResourceLeakDetector;
 import java.io.IOException;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /** {@code kvpool master}: leads the pool or stands by until the process is asked to stop, then hands over. */
 public final class MasterCommand implements Command {
@@ -42,22 +43,17 @@ public final class MasterCommand implements Command {
             // Tests look for leaks; here it would take a stack trace for every 128th buffer.
             ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
         }
-        AtomicBoolean defect = new AtomicBoolean();
-        Runnable onDefect = () -> {
-            defect.set(true);
-            console.stop().ask();
-        };
-        try (MasterProcess process = start(settings, onDefect)) {
+        try (MasterProcess process = start(settings, DefectExit.ofThisProcess())) {
             process.announce();
             console.stop().await();
         }
-        return defect.get() ? ExitCode.FAILURE : ExitCode.OK;
+        return ExitCode.OK;
     }
 
-    private static MasterProcess start(Settings settings, Runnable onDefect)
+    private static MasterProcess start(Settings settings, Defects defects)
             throws FailureException, InterruptedException {
         try {
-            return MasterProcess.start(MasterSettings.config(settings), Versions.ofThisBuild(), onDefect);
+            return MasterProcess.start(MasterSettings.config(settings), Versions.ofThisBuild(), defects);
         } catch (IOException e) {
             throw new FailureException(e.getMessage(), e);
         }

@@ -7,6 +7,8 @@ import dev.kvpool.dataplane.election.Elector;
 import dev.kvpool.dataplane.election.ElectorThread;
 import dev.kvpool.dataplane.election.LeaseStore;
 import dev.kvpool.dataplane.election.Sight;
+import dev.kvpool.dataplane.health.Defects;
+import dev.kvpool.dataplane.health.HangWatch;
 import dev.kvpool.dataplane.http.AdminServer;
 import dev.kvpool.dataplane.master.core.CoreSettings;
 import dev.kvpool.dataplane.master.core.MasterCore;
@@ -54,6 +56,7 @@ public final class MasterProcess implements AutoCloseable {
     private final LeaseStore leases;
     private final LeadershipEvents leadership;
     private final ElectorThread elector;
+    private final HangWatch hangs;
     private final RulesFollower follower;
     private final CoreSettings settings;
     private final EarlyTakeover early;
@@ -69,19 +72,19 @@ public final class MasterProcess implements AutoCloseable {
     /**
      * Starts a master and returns when it listens; whether it leads is decided later.
      *
-     * @param onDefect told when the master can no longer be trusted and must be closed
+     * @param defects told when the master can no longer be trusted; the process should end then
      * @throws IOException when a port or file is not usable; the message names it
      */
-    public static MasterProcess start(MasterConfig config, Versions versions, Runnable onDefect)
+    public static MasterProcess start(MasterConfig config, Versions versions, Defects defects)
             throws IOException, InterruptedException {
         int timeoutMs = (int) Math.max(1, config.times().renewDeadlineMs() / 2);
-        return start(config, versions, config.lease().open(timeoutMs), onDefect);
+        return start(config, versions, config.lease().open(timeoutMs), defects);
     }
 
     /** As above, with a store of the Lease that this process takes over. */
-    static MasterProcess start(MasterConfig config, Versions versions, LeaseStore leases, Runnable onDefect)
+    static MasterProcess start(MasterConfig config, Versions versions, LeaseStore leases, Defects defects)
             throws IOException, InterruptedException {
-        MasterProcess process = new MasterProcess(config, versions, leases, onDefect);
+        MasterProcess process = new MasterProcess(config, versions, leases, defects);
         try {
             process.listen();
             return process;
@@ -91,7 +94,7 @@ public final class MasterProcess implements AutoCloseable {
         }
     }
 
-    private MasterProcess(MasterConfig config, Versions versions, LeaseStore leases, Runnable onDefect)
+    private MasterProcess(MasterConfig config, Versions versions, LeaseStore leases, Defects defects)
             throws IOException {
         this.config = config;
         this.leases = leases;
@@ -119,7 +122,7 @@ public final class MasterProcess implements AutoCloseable {
                 localRequests::answered,
                 actions -> evictionLog.ifPresent(log -> log.write(actions)),
                 counts,
-                onDefect);
+                defects);
         leadership = new LeadershipEvents(loop);
         Elector runner = new Elector(
                 // The nonce is what peers hear in the Welcome: whoever dials a leader can tell it from its successor.
@@ -128,9 +131,13 @@ public final class MasterProcess implements AutoCloseable {
                 leases,
                 MasterProcess::clockMs,
                 InstantSource.system(),
-                () -> new Sight(status.highestEpoch(), status.isHalfConnected()),
+                () -> new Sight(status.highestEpoch(), status.isHalfConnected(), coreTurns()),
                 leadership);
-        elector = new ElectorThread(runner, config.times().retryPeriodMs());
+        elector = new ElectorThread(
+                runner,
+                config.times().retryPeriodMs(),
+                (_, e) -> defects.found("the elector of this master has ended", e));
+        hangs = new HangWatch("the core of this master", loop.beat()::ageMs, loop.beat()::position, defects);
         early = new EarlyTakeover(new LeaderProbe(self), elector, MasterProcess::clockMs);
         handingOver = new HandingOver(loop, elector, MasterProcess::clockMs);
     }
@@ -142,13 +149,19 @@ public final class MasterProcess implements AutoCloseable {
                 eventLoop, config.host(), config.port(), loop, self, counts, peers, MasterProcess::clockMs);
         MasterMetrics metrics = new MasterMetrics(this::status, counts, MasterProcess::clockMs);
         admin = AdminServer.start(config.host(), config.adminPort(), MasterRoutes.of(admin(), metrics));
-        every(TICK_MS, () -> loop.apply(core -> core.tick(loop.nowMs())));
+        every(TICK_MS, loop::tick);
         every(STATUS_MS, () -> loop.apply(this::look));
         if (config.expectedNodesFile().isPresent()) {
             watch(new ExpectedNodesFile(config.expectedNodesFile().get()));
         }
         follower.start(loop, () -> closing);
         elector.start();
+        hangs.start();
+    }
+
+    /** With twice this age a leader would have stopped to serve by its own deadline. */
+    private boolean coreTurns() {
+        return loop.beat().ageMs() <= config.times().renewDeadlineMs() / 2;
     }
 
     /**
@@ -200,6 +213,7 @@ public final class MasterProcess implements AutoCloseable {
             return;
         }
         closing = true;
+        hangs.close();
         if (warmUp != null) {
             warmUp.close();
         }

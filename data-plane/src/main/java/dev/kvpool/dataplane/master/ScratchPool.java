@@ -77,7 +77,7 @@ final class ScratchPool implements AutoCloseable {
                 reply -> {},
                 actions -> {},
                 new ConnectionCounts(),
-                () -> defective = true);
+                (_, _) -> defective = true);
         begin(core, node.open(loop), client.open(loop));
     }
 

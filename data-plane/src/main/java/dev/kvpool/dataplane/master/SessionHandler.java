@@ -140,6 +140,9 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        if (cause instanceof Error || cause.getCause() instanceof Error) {
+            loop.defect("an error while a peer was served", cause);
+        }
         if (ending) {
             context.close();
             return;

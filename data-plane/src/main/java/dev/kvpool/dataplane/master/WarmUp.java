@@ -63,7 +63,7 @@ final class WarmUp implements AutoCloseable {
             LOG.info("warmed up with {} batches in {} ms", done, clockMs.getAsLong() - begunMs);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.error("a defect of kvpool ended the warm-up after {} batches; the master goes on", done, e);
         }
     }

@@ -16,6 +16,7 @@ abstract class ElectionScene {
     long nowMs = 50_000;
     long knownEpoch;
     final Set<String> blind = new HashSet<>();
+    final Set<String> hung = new HashSet<>();
 
     /** A master as far as the election is concerned. */
     final class Master implements ElectionListener {
@@ -41,7 +42,7 @@ abstract class ElectionScene {
                     access,
                     () -> nowMs,
                     wallClock,
-                    () -> new Sight(knownEpoch, !blind.contains(name)),
+                    () -> new Sight(knownEpoch, !blind.contains(name), !hung.contains(name)),
                     this);
         }
 

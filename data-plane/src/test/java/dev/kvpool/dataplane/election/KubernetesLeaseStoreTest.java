@@ -191,7 +191,7 @@ class KubernetesLeaseStoreTest {
     }
 
     private static void round(Election election, LeaseStore store, Wishes wishes) throws LeaseStoreException {
-        Election.Decision decision = election.decide(store.read(), 1_000, NOW, new Sight(0, true), wishes);
+        Election.Decision decision = election.decide(store.read(), 1_000, NOW, new Sight(0, true, true), wishes);
         if (decision.purpose() != Election.Purpose.NOTHING) {
             Stored stored = store.update(decision.lease(), decision.version().orElseThrow())
                     .orElseThrow();

@@ -43,7 +43,7 @@ class EarlyTakeoverTest {
                 .expecting("a")
                 .timed(times)
                 .config();
-        return MasterProcess.start(config, PeerSocket.VERSIONS, () -> {});
+        return MasterProcess.start(config, PeerSocket.VERSIONS, (what, cause) -> {});
     }
 
     private void leaseOfTheDead() throws Exception {

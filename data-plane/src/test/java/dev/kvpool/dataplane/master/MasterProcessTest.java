@@ -74,7 +74,7 @@ class MasterProcessTest {
                 .expecting("a")
                 .timed(new ElectionTimes(3_000, 2_000, 100))
                 .config();
-        return MasterProcess.start(config, PeerSocket.VERSIONS, () -> {});
+        return MasterProcess.start(config, PeerSocket.VERSIONS, (what, cause) -> {});
     }
 
     @Test
@@ -277,7 +277,7 @@ class MasterProcessTest {
         MasterConfig taken =
                 new LoopbackMaster(POOL, "m-1", directory).at(master.port()).config();
 
-        assertThatThrownBy(() -> MasterProcess.start(taken, PeerSocket.VERSIONS, () -> {}))
+        assertThatThrownBy(() -> MasterProcess.start(taken, PeerSocket.VERSIONS, (what, cause) -> {}))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("cannot listen on 127.0.0.1 port " + master.port());
     }
@@ -288,7 +288,7 @@ class MasterProcessTest {
         Files.writeString(file, "# the pool's nodes\na\n\n");
         MasterConfig config =
                 new LoopbackMaster(POOL, "m-1", directory).reading(file).config();
-        try (MasterProcess following = MasterProcess.start(config, PeerSocket.VERSIONS, () -> {})) {
+        try (MasterProcess following = MasterProcess.start(config, PeerSocket.VERSIONS, (what, cause) -> {})) {
             assertThat(following.status().expectedNodes()).isEqualTo(1);
 
             Files.writeString(file, "a\nb\nc");

@@ -36,7 +36,7 @@ class RulesFollowerTest {
         Files.writeString(file, "replicas=2\n");
         MasterConfig config =
                 new LoopbackMaster(POOL, "m-1", directory).reading(nodes).config();
-        try (MasterProcess following = MasterProcess.start(config, PeerSocket.VERSIONS, () -> {})) {
+        try (MasterProcess following = MasterProcess.start(config, PeerSocket.VERSIONS, (what, cause) -> {})) {
             assertThat(rules(following).path("problem").asText()).contains("not whole");
             assertThat(rules(following).path("digest").asText()).isEmpty();
             assertThat(rules(following).path("replicas").asInt()).isEqualTo(1);

@@ -62,7 +62,7 @@ final class Faults {
         }
         switch (world.random.nextInt(17)) {
             case 0 -> crash("master crashed", master);
-            case 1 -> freeze("master stopped", master);
+            case 1 -> freezeOrHang(master);
             case 2 -> crash("node crashed", node);
             case 3, 4 -> cutNode(node);
             case 5 -> freeze("node stopped", node);
@@ -121,6 +121,15 @@ final class Faults {
         if (process.hears()) {
             tally.count(fault);
             process.freeze(awhileMs());
+        }
+    }
+
+    private void freezeOrHang(SimMaster master) {
+        if (world.oneIn(2)) {
+            freeze("master stopped", master);
+        } else if (master.hears()) {
+            tally.count("core hung");
+            master.hang(awhileMs());
         }
     }
 

@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.election.MemoryLeaseStore;
 import dev.kvpool.dataplane.election.Sight;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.election.Wishes;
+import dev.kvpool.dataplane.health.Beat;
 import dev.kvpool.dataplane.wire.message.Authority;
 import java.time.Instant;
 
@@ -19,17 +20,20 @@ final class SimElection implements ElectionListener {
     private final ElectionTimes times;
     private final MemoryLeaseStore.Access access;
     private final World world;
+    private final Beat beat;
     private Elector elector;
     private long raiseAbove;
     private Authority gone;
     private long requestMs;
     private long toldMs;
+    private long heldUntilMs;
 
     SimElection(SimMaster master, ElectionTimes times, MemoryLeaseStore leases) {
         this.master = master;
         this.times = times;
         this.access = leases.access();
         this.world = master.world;
+        this.beat = new Beat(master::clockMs);
     }
 
     MemoryLeaseStore.Access access() {
@@ -39,6 +43,7 @@ final class SimElection implements ElectionListener {
     void begin(long nonce) {
         raiseAbove = 0;
         gone = Authority.NONE;
+        turned();
         Candidate candidate = new Candidate(master.name, nonce);
         elector = new Elector(
                 candidate,
@@ -47,9 +52,14 @@ final class SimElection implements ElectionListener {
                 // A request to the Lease began a while before it is carried out.
                 () -> master.clockMs() - requestMs,
                 () -> Instant.EPOCH,
-                () -> new Sight(master.status().highestEpoch(), master.status().isHalfConnected()),
+                () -> new Sight(master.status().highestEpoch(), master.status().isHalfConnected(), coreTurns()),
                 this);
-        master.in(world.between(0, times.retryPeriodMs()), this::rounds);
+        master.beside(world.between(0, times.retryPeriodMs()), this::rounds);
+    }
+
+    /** The core has done a turn: as the event loop stamps it, and the elector's thread reads it. */
+    void turned() {
+        beat.stamp();
     }
 
     void raiseAbove(long epoch) {
@@ -64,7 +74,7 @@ final class SimElection implements ElectionListener {
     }
 
     void lookNow() {
-        master.in(world.between(0, 5), () -> round(false));
+        master.beside(world.between(0, 5), () -> round(false));
     }
 
     /** Gives the Lease back. */
@@ -74,7 +84,7 @@ final class SimElection implements ElectionListener {
 
     private void rounds() {
         round(false);
-        master.in(times.retryPeriodMs(), this::rounds);
+        master.beside(times.retryPeriodMs(), this::rounds);
     }
 
     /** As the elector's thread does it: a wish stays until a round has seen to it. */
@@ -94,14 +104,33 @@ final class SimElection implements ElectionListener {
         master.in(toldMs - world.nowMs(), input);
     }
 
+    private boolean coreTurns() {
+        return beat.ageMs() <= times.renewDeadlineMs() / 2;
+    }
+
+    private void mustTurn() {
+        Violation.unless(
+                master.hungForMs() <= times.renewDeadlineMs() / 2,
+                "a hung core lets go of the Lease",
+                "%s wrote itself into the Lease although its core hangs for %d ms",
+                master,
+                master.hungForMs());
+    }
+
     @Override
     public void leading(Term term) {
         world.trace(() -> master.name + " takes the Lease: " + term);
+        heldUntilMs = term.validUntilMs();
+        mustTurn();
         tell(() -> master.lead(term));
     }
 
     @Override
     public void renewed(long validUntilMs) {
+        if (validUntilMs != heldUntilMs) {
+            heldUntilMs = validUntilMs;
+            mustTurn();
+        }
         tell(() -> master.renewed(validUntilMs));
     }
 

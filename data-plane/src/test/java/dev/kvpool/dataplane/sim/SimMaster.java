@@ -98,8 +98,7 @@ final class SimMaster extends SimProcess {
 
     @Override
     void begin() {
-        long incarnation = world.random.nextLong(1, Long.MAX_VALUE);
-        self = new Handshake.Self(name, pool, incarnation, Versions.ofThisBuild());
+        self = new Handshake.Self(name, pool, world.random.nextLong(1, Long.MAX_VALUE), Versions.ofThisBuild());
         core = new MasterCore(settings, expected, new Random(world.random.nextLong()));
         sessions.clear();
         election.begin(self.incarnation());
@@ -130,6 +129,7 @@ final class SimMaster extends SimProcess {
             // An object may be published late and evicted in the same tick.
             evicted(published, unmarkedEvictions() == unmarkedBefore);
         }
+        election.turned();
     }
 
     /** @param marked nothing older of these keys can come back */

@@ -22,6 +22,10 @@ abstract class SimProcess {
     private long life;
     private boolean up;
     private boolean frozen;
+    /** Frozen, but for the threads beside the one that does the work. */
+    private boolean hung;
+
+    private long frozenMs;
     private long thawedMs;
 
     SimProcess(Network network, String name) {
@@ -50,16 +54,30 @@ abstract class SimProcess {
         return thawedMs;
     }
 
+    /** How long the thread that does the work has hung, while others of the process went on; 0 when it does not. */
+    final long hungForMs() {
+        return frozen && hung ? world.nowMs() - frozenMs : 0;
+    }
+
     final boolean hears() {
         return up && !frozen;
     }
 
     /** Runs a task of this life; later if the process is stopped then, never if it is dead. */
     final void in(long delayMs, Runnable task) {
+        in(delayMs, false, task);
+    }
+
+    /** The same on a thread of its own, which a hang of the other one does not hold up. */
+    final void beside(long delayMs, Runnable task) {
+        in(delayMs, true, task);
+    }
+
+    private void in(long delayMs, boolean beside, Runnable task) {
         long ofLife = life;
         world.in(delayMs, () -> {
             if (up && life == ofLife) {
-                if (frozen) {
+                if (frozen && !(hung && beside)) {
                     late.add(task);
                 } else {
                     task.run();
@@ -98,10 +116,22 @@ abstract class SimProcess {
         open.forEach(end -> end.vanish("connection reset: " + name + " died"));
     }
 
+    /** Stops as by SIGSTOP. */
     final void freeze(long forMs) {
+        freeze(forMs, false);
+    }
+
+    /** The thread that does the work hangs, and no other. */
+    final void hang(long forMs) {
+        freeze(forMs, true);
+    }
+
+    private void freeze(long forMs, boolean hangs) {
         if (up && !frozen) {
             frozen = true;
-            world.trace(() -> name + " is stopped for " + forMs + " ms");
+            hung = hangs;
+            frozenMs = world.nowMs();
+            world.trace(() -> name + (hangs ? " hangs" : " is stopped") + " for " + forMs + " ms");
             long ofLife = life;
             world.in(forMs, () -> {
                 if (life == ofLife && frozen) {

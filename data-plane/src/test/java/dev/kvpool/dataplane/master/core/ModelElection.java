@@ -55,7 +55,7 @@ final class ModelElection implements ElectionListener {
                 access,
                 world::nowMs,
                 () -> Instant.EPOCH,
-                () -> new Sight(master.status().highestEpoch(), master.status().isHalfConnected()),
+                () -> new Sight(master.status().highestEpoch(), master.status().isHalfConnected(), true),
                 this);
     }
 
