@@ -6,12 +6,14 @@ import json
 import shutil
 import subprocess
 import tempfile
+import textwrap
 from pathlib import Path
 
 from apiserver import ApiServer
 
 NAMESPACE = "kvpool-system"
 CRD = "kvcachepools.kvpool.dev"
+DEMO = "namespaces/default/kvcachepools/demo"
 
 # A field that the chart of before did not have.
 NEW_FIELD = "onDataLoss"
@@ -82,6 +84,12 @@ class Releases:
     def knows(self, field):
         self._must(self.api.kubectl("wait", "--for=condition=Established", f"crd/{CRD}", "--timeout=60s"))
         return f'"{field}"' in self._must(self.api.kubectl("get", "crd", CRD, "-o", "json"))
+
+    def notes(self):
+        return self._must(self.helm("get", "notes", "kvpool"))
+
+    def kubectl(self, *arguments):
+        return self._must(self.api.kubectl(*arguments))
 
     def get(self, *what):
         return json.loads(self._must(self.api.kubectl("get", *what, "-o", "json")))
@@ -164,6 +172,21 @@ def check_definitions_of_another_chart_are_not_left_as_they_are(it):
     it.install(it.chart)
     assert it.knows(NEW_FIELD)
     assert it.get("kvp", "before")["metadata"]["uid"] == uid
+
+
+def check_the_pool_of_the_notes_scales(it):
+    """As its reader types it: what stands between the two POOL, and the line with `kubectl scale`."""
+    notes = it.notes()
+    it.make(textwrap.dedent(notes.split("<<POOL\n")[1].split("  POOL\n")[0]))
+    before = it.get("kvp", "demo")["spec"]["replicas"]
+
+    command = next(line.split() for line in notes.splitlines() if line.strip().startswith("kubectl scale "))
+    it.kubectl(*command[1:])
+
+    after = it.get("kvp", "demo")["spec"]["replicas"]
+    assert f"--replicas={after}" in command and after != before, f"{before} -> {after} by {' '.join(command)}"
+    scale = json.loads(it.kubectl("get", "--raw", f"/apis/kvpool.dev/v1alpha1/{DEMO}/scale"))
+    assert scale["spec"] == {"replicas": after}, scale
 
 
 def check_uninstall_removes_pools_when_told_to(it):
