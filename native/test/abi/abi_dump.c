@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "kvpool/agent.h"
-#include "kvpool/engine.h"
 
 #define SIZE(type) printf("sizeof.%s=%zu\n", #type, sizeof(type))
 #define FIELD(type, field)                                                                              \
@@ -55,20 +54,14 @@ static void dump_constants(void) {
   VALUE(KV_PROTOCOL_TCP);
   VALUE(KV_PROTOCOL_SHM);
   VALUE(KV_PROTOCOL_UCX);
-  VALUE(KV_NODE_TRANSIENT);
   VALUE(KV_NODE_NO_PREFAULT);
   VALUE(KV_NODE_LOCK_MEMORY);
   VALUE(KV_OP_PUT);
   VALUE(KV_OP_GET);
   VALUE(KV_OP_EXISTS);
   VALUE(KV_OP_REMOVE);
-  VALUE(KV_BATCH_REGISTERED);
   VALUE(KV_BATCH_FORCE);
   VALUE(KV_BATCH_UPSERT);
-  VALUE(KV_BATCH_WAIT);
-  VALUE(KV_BATCH_PIECES);
-  VALUE(KV_PIECES_MAX);
-  VALUE(KV_BATCH_REUSE);
   VALUE(KV_PIN_SOFT);
   VALUE(KV_PIN_HARD);
   VALUE(KV_SOFT_PIN_MS_MAX);
@@ -181,9 +174,6 @@ static void dump_client_params(void) {
 }
 
 static void dump_batches(void) {
-  SIZE(kv_piece);
-  FIELD(kv_piece, data);
-  FIELD(kv_piece, length);
   SIZE(kv_op);
   FIELD(kv_op, key);
   FIELD(kv_op, key_length);
@@ -237,85 +227,9 @@ static void dump_client_stats(void) {
   FIELD(kv_client_stats, get_batches_longer);
 }
 
-static void dump_engine(void) {
-  VALUE(KV_ENGINE_PORT_MIN);
-  VALUE(KV_ENGINE_PORT_MAX);
-  VALUE(KV_ENGINE_REGIONS_MAX);
-  VALUE(KV_ENGINE_NOTIFIES_MAX);
-  VALUE(KV_NOTIFY_NAME_BYTES_MAX);
-  VALUE(KV_NOTIFY_BYTES_MAX);
-  VALUE(KV_TRANSFER_WRITE);
-  VALUE(KV_TRANSFER_READ);
-  VALUE(KV_TRANSFER_PROBE);
-  SIZE(kv_engine_params);
-  FIELD(kv_engine_params, struct_size);
-  FIELD(kv_engine_params, port_min);
-  FIELD(kv_engine_params, port_max);
-  FIELD(kv_engine_params, connect_timeout_ms);
-  FIELD(kv_engine_params, transfer_timeout_ms);
-  FIELD(kv_engine_params, idle_timeout_ms);
-  FIELD(kv_engine_params, queue_lines_max);
-  FIELD(kv_engine_params, busy_wait_us);
-  FIELD(kv_engine_params, metadata);
-  FIELD(kv_engine_params, protocols);
-  FIELD(kv_engine_params, name);
-  FIELD(kv_engine_params, listen_host);
-  FIELD(kv_engine_params, product);
-  SIZE(kv_region);
-  FIELD(kv_region, address);
-  FIELD(kv_region, length);
-  SIZE(kv_transfer);
-  FIELD(kv_transfer, peer);
-  FIELD(kv_transfer, local);
-  FIELD(kv_transfer, remote);
-  FIELD(kv_transfer, length);
-  FIELD(kv_transfer, status);
-  FIELD(kv_transfer, reserved);
-  SIZE(kv_transfer_options);
-  FIELD(kv_transfer_options, struct_size);
-  FIELD(kv_transfer_options, timeout_ms);
-  FIELD(kv_transfer_options, notify_name);
-  FIELD(kv_transfer_options, notify_message);
-  FIELD(kv_transfer_options, notify_length);
-  FIELD(kv_transfer_options, reserved);
-  SIZE(kv_engine_stats);
-  FIELD(kv_engine_stats, struct_size);
-  FIELD(kv_engine_stats, listen_port);
-  FIELD(kv_engine_stats, incarnation);
-  FIELD(kv_engine_stats, regions);
-  FIELD(kv_engine_stats, region_bytes);
-  FIELD(kv_engine_stats, peers_connected);
-  FIELD(kv_engine_stats, clients_connected);
-  FIELD(kv_engine_stats, batches);
-  FIELD(kv_engine_stats, write_bytes);
-  FIELD(kv_engine_stats, read_bytes);
-  FIELD(kv_engine_stats, failed_lines);
-  FIELD(kv_engine_stats, timed_out_lines);
-  FIELD(kv_engine_stats, retries);
-  FIELD(kv_engine_stats, peer_restarts);
-  FIELD(kv_engine_stats, served_writes);
-  FIELD(kv_engine_stats, served_write_bytes);
-  FIELD(kv_engine_stats, served_reads);
-  FIELD(kv_engine_stats, served_read_bytes);
-  FIELD(kv_engine_stats, refused_requests);
-  FIELD(kv_engine_stats, checksum_failures);
-  FIELD(kv_engine_stats, protocol_errors);
-  FIELD(kv_engine_stats, notifies_sent);
-  FIELD(kv_engine_stats, notifies_received);
-  FIELD(kv_engine_stats, batch_us);
-  FIELD(kv_engine_stats, batches_in_100us);
-  FIELD(kv_engine_stats, batches_in_1ms);
-  FIELD(kv_engine_stats, batches_in_10ms);
-  FIELD(kv_engine_stats, batches_in_100ms);
-  FIELD(kv_engine_stats, batches_in_1s);
-  FIELD(kv_engine_stats, batches_longer);
-}
-
 static void dump_agent(void) {
   VALUE(KV_AGENT_STAGING_BYTES);
   VALUE(KV_AGENT_CLIENTS_MAX);
-  VALUE(KV_ATTACH_STAGING_BYTES);
-  VALUE(KV_ATTACH_STAGING_BYTES_MIN);
   SIZE(kv_agent_params);
   FIELD(kv_agent_params, struct_size);
   FIELD(kv_agent_params, protocols);
@@ -347,15 +261,6 @@ static void dump_agent(void) {
   FIELD(kv_agent_stats, leader_changes);
   FIELD(kv_agent_stats, shm_bytes);
   FIELD(kv_agent_stats, shm_refusals);
-  SIZE(kv_attach_params);
-  FIELD(kv_attach_params, struct_size);
-  FIELD(kv_attach_params, ready_timeout_ms);
-  FIELD(kv_attach_params, socket_path);
-  FIELD(kv_attach_params, name);
-  FIELD(kv_attach_params, product);
-  FIELD(kv_attach_params, staging_bytes);
-  FIELD(kv_attach_params, queue_ops_max);
-  FIELD(kv_attach_params, reserved);
 }
 
 int main(void) {
@@ -367,7 +272,6 @@ int main(void) {
   dump_client_params();
   dump_batches();
   dump_client_stats();
-  dump_engine();
   dump_agent();
   return 0;
 }

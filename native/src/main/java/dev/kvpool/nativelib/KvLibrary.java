@@ -2,12 +2,11 @@
 package dev.kvpool.nativelib;
 
 /**
- * The functions of kvpool.h, agent.h and engine.h, one method each, with every pointer as an address. No type of the binding technology shows
+ * The functions of kvpool.h and agent.h that Java calls, one method each, with every pointer as an address. No type of the binding technology shows
  * here, so that another one could stand behind it and tests can put a hand-written library in its place.
  *
- * <p>Only this package calls it; everyone else uses {@link NativeNode}, {@link NativeAgent}, {@link NativeClient},
- * {@link NativeEngine} and {@link NativeVersions},
- * which check arguments and keep addresses alive.
+ * <p>Only this package calls it; everyone else uses {@link NativeNode}, {@link NativeAgent}, {@link NativeClient}
+ * and {@link NativeVersions}, which check arguments and keep addresses alive.
  */
 public interface KvLibrary {
     int abiVersion();
@@ -32,10 +31,6 @@ public interface KvLibrary {
 
     int clientCreate(long params, long out, long error, int errorSize);
 
-    int clientRegister(long client, long address, long length);
-
-    int clientUnregister(long client, long address);
-
     long groupId(long name, int length);
 
     int clientSubmit(long client, int opCode, long table, int count, long options, long batchOut);
@@ -50,8 +45,6 @@ public interface KvLibrary {
 
     void clientDestroy(long client);
 
-    int clientAttach(long params, long out, long error, int errorSize);
-
     int agentStart(long params, long out, long error, int errorSize);
 
     int agentGetStats(long agent, long out);
@@ -59,28 +52,6 @@ public interface KvLibrary {
     int agentExplain(long agent, long out, int outSize);
 
     void agentDestroy(long agent);
-
-    int engineCreate(long params, long out, long error, int errorSize);
-
-    int engineTransports(long engine, long out, int outSize);
-
-    int engineRegister(long engine, long regions, int count, long location);
-
-    int engineUnregister(long engine, long regions, int count);
-
-    int engineSubmit(long engine, int op, long table, int count, long options, long batchOut);
-
-    int engineWait(long engine, long batch, int timeoutMs);
-
-    int engineDescribe(long engine, long peer, long table, int capacity, long countOut, int timeoutMs);
-
-    int engineNextNotify(long engine, long name, int nameSize, long message, int messageSize, long messageLength);
-
-    int engineExplain(long engine, long out, int outSize);
-
-    int engineGetStats(long engine, long out);
-
-    void engineDestroy(long engine);
 
     /** Where the library came from, for error messages. */
     String origin();

@@ -9,7 +9,7 @@ import java.lang.foreign.StructLayout;
 import java.util.List;
 
 /**
- * The structs of kvpool.h, agent.h and engine.h, field for field: u32 for 32-bit fields, u64 for 64-bit fields and pointers. AbiTest compares
+ * The structs of kvpool.h and agent.h that Java uses, field for field: u32 for 32-bit fields, u64 for 64-bit fields and pointers. LayoutTest compares
  * sizes, names, offsets and widths with what the C compiler says.
  */
 final class Layouts {
@@ -115,8 +115,6 @@ final class Layouts {
             u32("busy_wait_us"),
             u32("idle_timeout_ms"));
 
-    static final StructLayout PIECE = struct("kv_piece", pointer("data"), u64("length"));
-
     static final StructLayout OP = struct(
             "kv_op",
             pointer("key"),
@@ -171,75 +169,6 @@ final class Layouts {
             u64("get_batches_in_1s"),
             u64("get_batches_longer"));
 
-    static final StructLayout ENGINE_PARAMS = struct(
-            "kv_engine_params",
-            u32("struct_size"),
-            u32("port_min"),
-            u32("port_max"),
-            u32("connect_timeout_ms"),
-            u32("transfer_timeout_ms"),
-            u32("idle_timeout_ms"),
-            u32("queue_lines_max"),
-            u32("busy_wait_us"),
-            pointer("metadata"),
-            pointer("protocols"),
-            pointer("name"),
-            pointer("listen_host"),
-            pointer("product"));
-
-    static final StructLayout REGION = struct("kv_region", u64("address"), u64("length"));
-
-    static final StructLayout TRANSFER = struct(
-            "kv_transfer",
-            pointer("peer"),
-            pointer("local"),
-            u64("remote"),
-            u64("length"),
-            u32("status"),
-            u32("reserved"));
-
-    static final StructLayout TRANSFER_OPTIONS = struct(
-            "kv_transfer_options",
-            u32("struct_size"),
-            u32("timeout_ms"),
-            pointer("notify_name"),
-            pointer("notify_message"),
-            u32("notify_length"),
-            u32("reserved"));
-
-    static final StructLayout ENGINE_STATS = struct(
-            "kv_engine_stats",
-            u32("struct_size"),
-            u32("listen_port"),
-            u64("incarnation"),
-            u64("regions"),
-            u64("region_bytes"),
-            u64("peers_connected"),
-            u64("clients_connected"),
-            u64("batches"),
-            u64("write_bytes"),
-            u64("read_bytes"),
-            u64("failed_lines"),
-            u64("timed_out_lines"),
-            u64("retries"),
-            u64("peer_restarts"),
-            u64("served_writes"),
-            u64("served_write_bytes"),
-            u64("served_reads"),
-            u64("served_read_bytes"),
-            u64("refused_requests"),
-            u64("checksum_failures"),
-            u64("protocol_errors"),
-            u64("notifies_sent"),
-            u64("notifies_received"),
-            u64("batch_us"),
-            u64("batches_in_100us"),
-            u64("batches_in_1ms"),
-            u64("batches_in_10ms"),
-            u64("batches_in_100ms"),
-            u64("batches_in_1s"),
-            u64("batches_longer"));
-
     static final StructLayout AGENT_PARAMS = struct(
             "kv_agent_params",
             u32("struct_size"),
@@ -275,35 +204,17 @@ final class Layouts {
             u64("shm_bytes"),
             u64("shm_refusals"));
 
-    static final StructLayout ATTACH_PARAMS = struct(
-            "kv_attach_params",
-            u32("struct_size"),
-            u32("ready_timeout_ms"),
-            pointer("socket_path"),
-            pointer("name"),
-            pointer("product"),
-            u64("staging_bytes"),
-            u32("queue_ops_max"),
-            u32("reserved"));
-
     /** Every struct above, for the test that compares them with the header. */
     static final List<StructLayout> ALL = List.of(
             VERSIONS,
             NODE_PARAMS,
             NODE_STATS,
             CLIENT_PARAMS,
-            PIECE,
             OP,
             BATCH_OPTIONS,
             CLIENT_STATS,
-            ENGINE_PARAMS,
-            REGION,
-            TRANSFER,
-            TRANSFER_OPTIONS,
-            ENGINE_STATS,
             AGENT_PARAMS,
-            AGENT_STATS,
-            ATTACH_PARAMS);
+            AGENT_STATS);
 
     private Layouts() {}
 

@@ -80,16 +80,6 @@ final class FakeLibrary implements KvLibrary {
     }
 
     @Override
-    public int clientRegister(long client, long address, long length) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public int clientUnregister(long client, long address) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
     public long groupId(long name, int length) {
         return 0x6_0000L + length;
     }
@@ -139,11 +129,6 @@ final class FakeLibrary implements KvLibrary {
     }
 
     @Override
-    public int clientAttach(long params, long out, long error, int errorSize) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
     public int agentStart(long params, long out, long error, int errorSize) {
         throw new UnsupportedOperationException();
     }
@@ -160,62 +145,6 @@ final class FakeLibrary implements KvLibrary {
 
     @Override
     public void agentDestroy(long agent) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public int engineCreate(long params, long out, long error, int errorSize) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public int engineTransports(long engine, long out, int outSize) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public int engineRegister(long engine, long regions, int count, long location) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public int engineUnregister(long engine, long regions, int count) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public int engineSubmit(long engine, int op, long table, int count, long options, long batchOut) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public int engineWait(long engine, long batch, int timeoutMs) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public int engineDescribe(long engine, long peer, long table, int capacity, long countOut, int timeoutMs) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public int engineNextNotify(
-            long engine, long name, int nameSize, long message, int messageSize, long messageLength) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public int engineExplain(long engine, long out, int outSize) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public int engineGetStats(long engine, long out) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public void engineDestroy(long engine) {
         throw new UnsupportedOperationException();
     }
 

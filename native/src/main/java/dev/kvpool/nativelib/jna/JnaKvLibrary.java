@@ -88,16 +88,6 @@ public final class JnaKvLibrary implements KvLibrary {
     }
 
     @Override
-    public int clientRegister(long client, long address, long length) {
-        return KvFunctions.kv_client_register(client, address, length);
-    }
-
-    @Override
-    public int clientUnregister(long client, long address) {
-        return KvFunctions.kv_client_unregister(client, address);
-    }
-
-    @Override
     public long groupId(long name, int length) {
         return KvFunctions.kv_group_id(name, length);
     }
@@ -133,11 +123,6 @@ public final class JnaKvLibrary implements KvLibrary {
     }
 
     @Override
-    public int clientAttach(long params, long out, long error, int errorSize) {
-        return KvFunctions.kv_client_attach(params, out, error, errorSize);
-    }
-
-    @Override
     public int agentStart(long params, long out, long error, int errorSize) {
         return KvFunctions.kv_agent_start(params, out, error, errorSize);
     }
@@ -155,62 +140,6 @@ public final class JnaKvLibrary implements KvLibrary {
     @Override
     public void agentDestroy(long agent) {
         KvFunctions.kv_agent_destroy(agent);
-    }
-
-    @Override
-    public int engineCreate(long params, long out, long error, int errorSize) {
-        return KvFunctions.kv_engine_create(params, out, error, errorSize);
-    }
-
-    @Override
-    public int engineTransports(long engine, long out, int outSize) {
-        return KvFunctions.kv_engine_transports(engine, out, outSize);
-    }
-
-    @Override
-    public int engineRegister(long engine, long regions, int count, long location) {
-        return KvFunctions.kv_engine_register(engine, regions, count, location);
-    }
-
-    @Override
-    public int engineUnregister(long engine, long regions, int count) {
-        return KvFunctions.kv_engine_unregister(engine, regions, count);
-    }
-
-    @Override
-    public int engineSubmit(long engine, int op, long table, int count, long options, long batchOut) {
-        return KvFunctions.kv_engine_submit(engine, op, table, count, options, batchOut);
-    }
-
-    @Override
-    public int engineWait(long engine, long batch, int timeoutMs) {
-        return KvFunctions.kv_engine_wait(engine, batch, timeoutMs);
-    }
-
-    @Override
-    public int engineDescribe(long engine, long peer, long table, int capacity, long countOut, int timeoutMs) {
-        return KvFunctions.kv_engine_describe(engine, peer, table, capacity, countOut, timeoutMs);
-    }
-
-    @Override
-    public int engineNextNotify(
-            long engine, long name, int nameSize, long message, int messageSize, long messageLength) {
-        return KvFunctions.kv_engine_next_notify(engine, name, nameSize, message, messageSize, messageLength);
-    }
-
-    @Override
-    public int engineExplain(long engine, long out, int outSize) {
-        return KvFunctions.kv_engine_explain(engine, out, outSize);
-    }
-
-    @Override
-    public int engineGetStats(long engine, long out) {
-        return KvFunctions.kv_engine_get_stats(engine, out);
-    }
-
-    @Override
-    public void engineDestroy(long engine) {
-        KvFunctions.kv_engine_destroy(engine);
     }
 
     @Override

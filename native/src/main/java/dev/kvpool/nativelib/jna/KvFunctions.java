@@ -2,8 +2,8 @@
 package dev.kvpool.nativelib.jna;
 
 /**
- * The prototypes of kvpool.h, agent.h and engine.h for JNA's direct mapping: same names, same order, same widths. JNA binds by name alone and
- * notices neither a wrong count nor a wrong width of arguments; AbiTest compares these with the header.
+ * The prototypes of kvpool.h and agent.h that Java calls, for JNA's direct mapping: same names, same order, same widths. JNA binds by name alone and
+ * notices neither a wrong count nor a wrong width of arguments; PrototypeTest compares these with the header.
  *
  * <p>Pointers are {@code long}: kvpool runs on 64-bit machines only, and a primitive crosses the border without an
  * object.
@@ -31,10 +31,6 @@ final class KvFunctions {
 
     static native int kv_client_create(long params, long out, long err, int errSize);
 
-    static native int kv_client_register(long client, long address, long length);
-
-    static native int kv_client_unregister(long client, long address);
-
     static native long kv_group_id(long name, int length);
 
     static native int kv_client_submit(long client, int opCode, long table, int count, long options, long batchOut);
@@ -49,8 +45,6 @@ final class KvFunctions {
 
     static native void kv_client_destroy(long client);
 
-    static native int kv_client_attach(long params, long out, long err, int errSize);
-
     static native int kv_agent_start(long params, long out, long err, int errSize);
 
     static native int kv_agent_get_stats(long agent, long out);
@@ -58,28 +52,4 @@ final class KvFunctions {
     static native int kv_agent_explain(long agent, long out, int outSize);
 
     static native void kv_agent_destroy(long agent);
-
-    static native int kv_engine_create(long params, long out, long err, int errSize);
-
-    static native int kv_engine_transports(long engine, long out, int outSize);
-
-    static native int kv_engine_register(long engine, long regions, int count, long location);
-
-    static native int kv_engine_unregister(long engine, long regions, int count);
-
-    static native int kv_engine_submit(long engine, int op, long table, int count, long options, long batchOut);
-
-    static native int kv_engine_wait(long engine, long batch, int timeoutMs);
-
-    static native int kv_engine_describe(
-            long engine, long peer, long table, int capacity, long countOut, int timeoutMs);
-
-    static native int kv_engine_next_notify(
-            long engine, long name, int nameSize, long message, int messageSize, long messageLength);
-
-    static native int kv_engine_explain(long engine, long out, int outSize);
-
-    static native int kv_engine_get_stats(long engine, long out);
-
-    static native void kv_engine_destroy(long engine);
 }
