@@ -4,16 +4,18 @@
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from local_pool import LocalPool
-from sources import unpack
+from sources import ENGINES, unpack
 
 from manifests import EngineProcess, engine_process
 
@@ -42,19 +44,21 @@ class Engine:
         environment["TMPDIR"] = self._sockets
         environment |= self.process.environment
         environment["PYTHONPATH"] = os.pathsep.join(map(str, self._sources))
-        done = subprocess.run(
-            [sys.executable, str(ENGINE_SIDE / "run.py")],
-            input=json.dumps(request),
-            env=environment,
-            cwd=self._scratch,
+        process = subprocess.Popen(
+            [sys.executable, "-X", "faulthandler", str(ENGINE_SIDE / "run.py")],
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            env=environment,
+            cwd=self._scratch,
             text=True,
-            timeout=PROCESS_SECONDS,
         )
-        self.log = done.stdout
-        if done.returncode != 0:
-            raise EngineFailed(done.stdout)
+        late = threading.Timer(PROCESS_SECONDS, process.send_signal, [signal.SIGABRT])  # faulthandler says where it was
+        late.start()
+        self.log, _ = process.communicate(json.dumps(request))
+        late.cancel()
+        if process.returncode != 0:
+            raise EngineFailed(self.log)
         return json.loads(answers.read_text(encoding="utf-8"))
 
 
@@ -90,6 +94,7 @@ def start_engine(sources: Callable[[str], Path], tmp_path: Path) -> Iterator[Cal
             process = engine_process(manifest, masters, scratch / "root")
             # Sockets have short paths.
             sockets = at_end.enter_context(tempfile.TemporaryDirectory(prefix="engine-"))
-            return Engine(f"{manifest.replace('-', '_')}_engine", [sources(manifest)], process, scratch, sockets)
+            trees = [sources(name) for name in (manifest, *ENGINES[manifest].get("beside", []))]
+            return Engine(f"{manifest.replace('-', '_')}_engine", trees, process, scratch, sockets)
 
         yield start

@@ -17,7 +17,7 @@ ENGINES = tomllib.loads((HERE / "engines.toml").read_text(encoding="utf-8"))
 
 def unpack(engine: str, into: Path) -> None:
     """Leaves the modules of an engine that engines.toml lists in `into`, byte for byte; nothing is installed or built."""
-    wanted = set(ENGINES[engine]["modules"])
+    wanted = {*ENGINES[engine]["modules"], *ENGINES[engine].get("options", [])}
     archive = fetch(engine)
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel:
@@ -57,7 +57,9 @@ def fetch(engine: str) -> Path:
 def _download(engine: str, scratch: Path) -> None:
     pinned = ENGINES[engine]
     requirements = scratch / "requirements.txt"
-    requirements.write_text(f"{engine}=={pinned['version']} --hash=sha256:{pinned['sha256']}\n", encoding="utf-8")
+    distribution = pinned.get("distribution", engine)
+    requirement = f"{distribution}=={pinned['version']} --hash=sha256:{pinned['sha256']}\n"
+    requirements.write_text(requirement, encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-cache-dir", "--no-deps", "--require-hashes"]
     command += ["--dest", str(scratch / "archive"), "--requirement", str(requirements)]
     if wheel := pinned.get("wheel"):

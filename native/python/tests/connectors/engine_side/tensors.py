@@ -6,6 +6,8 @@ torch itself would be fetched with the libraries of CUDA that the index's wheel 
 
 from __future__ import annotations
 
+import math
+
 import numpy
 from stand_in import stand_in, unused
 
@@ -22,6 +24,26 @@ class DType:
 FLOAT16 = DType("float16", numpy.float16)
 INT64 = DType("int64", numpy.int64)
 UINT8 = DType("uint8", numpy.uint8)
+# Of the others connectors have tables; only the names count.
+_OTHERS = {
+    name: DType(name, numpy_type)
+    for name, numpy_type in {
+        "bfloat16": numpy.uint16,
+        "bool": numpy.bool_,
+        "float32": numpy.float32,
+        "float64": numpy.float64,
+        "float8_e4m3fn": numpy.uint8,
+        "float8_e5m2": numpy.uint8,
+        "int8": numpy.int8,
+        "int16": numpy.int16,
+        "int32": numpy.int32,
+    }.items()
+}
+
+
+class Size(tuple):
+    def numel(self) -> int:
+        return math.prod(self)
 
 
 class Storage:
@@ -68,6 +90,19 @@ class Tensor:
     def element_size(self) -> int:
         return self.dtype.itemsize
 
+    def flatten(self) -> Tensor:
+        return Tensor(self.array.reshape(-1), self.dtype)
+
+    def view(self, wanted: DType | Size) -> Tensor:
+        if isinstance(wanted, DType):
+            return Tensor(self.array.view(wanted.numpy_type), wanted)
+        return Tensor(self.array.reshape(wanted), self.dtype)
+
+    def copy_(self, other: Tensor) -> Tensor:
+        assert other.dtype is self.dtype
+        self.array[:] = other.array
+        return self
+
     def tolist(self) -> list:
         return self.array.tolist()
 
@@ -88,6 +123,12 @@ class Event:
         pass
 
 
+def _frombuffer(buffer: object, *, dtype: DType, offset: int = 0, count: int = -1) -> Tensor:
+    return Tensor(numpy.frombuffer(buffer, dtype.numpy_type, count, offset), dtype)
+
+
 def install_torch() -> None:
-    stand_in("torch", Tensor=Tensor, dtype=DType, float16=FLOAT16, int64=INT64, uint8=UINT8, **unused("device"))
+    types = {"float16": FLOAT16, "half": FLOAT16, "int64": INT64, "uint8": UINT8, **_OTHERS}
+    types |= {"float": types["float32"], "double": types["float64"]}
+    stand_in("torch", Size=Size, Tensor=Tensor, device=str, dtype=DType, frombuffer=_frombuffer, **types)
     stand_in("torch.cuda", Event=Event, **unused("MemPool"))

@@ -61,13 +61,15 @@ def install_vllm() -> None:
     stand_in("vllm.forward_context", **unused("ForwardContext"))
     stand_in("vllm.compilation.cuda_graph", **unused("CUDAGraphStat"))
     stand_in("vllm.multimodal.utils", get_mm_features_in_window=_not_multimodal, strip_covered_mm_data=_not_multimodal)
+    stand_in("vllm.utils.mem_utils", **unused("format_gib"))
     stand_in(
         "vllm.utils.torch_utils",
         PIN_MEMORY=False,
         get_dtype_size=lambda dtype: dtype.itemsize,
         is_non_overlapping_and_dense=_is_non_overlapping_and_dense,
+        **unused("nvfp4_kv_cache_full_dim"),
     )
-    stand_in("vllm.v1.attention.backend", **unused("AttentionMetadata"))
+    stand_in("vllm.v1.attention.backend", **unused("AttentionBackend", "AttentionMetadata"))
     stand_in("vllm.v1.attention.backends.registry", MambaAttentionBackendEnum=SimpleNamespace(MAMBA2="mamba2"))
     stand_in("vllm.v1.attention.backends.utils", NULL_BLOCK_ID=0)
     stand_in("vllm.v1.metrics.stats", **unused("KVCacheEvictionEvent", "PrefixCacheStats"))
