@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "store/overlaps.h"
 
 namespace kvpool::store {
 namespace {
@@ -245,6 +246,78 @@ void Directory::storeRecord(uint32_t number) {
   record.group = slot.retention.group;
   record.crc = recordCrc(record, seal_);
   gate_.store(file_.data() + recordOffset(number), &record, sizeof record);
+}
+
+// ---- recovery ----
+
+Recovery Directory::recover(unsigned threads) {
+  Survey found = RecordReader(file_, geometry_, seal_, state_.get().generationHighWater).run(threads);
+  slots_ = std::move(found.slots);
+  dropOverlapping(found);
+  restore(found);
+  for (const uint32_t number : found.dropped) {
+    slots_[number] = Slot{};
+    storeRecord(number);
+  }
+  for (uint32_t number = slotsTouched(); number-- > 0;) {
+    if (slots_[number].state == SlotState::Free) freeSlots_.push_back(number);
+  }
+  recovery_ = found.counts;
+  recovery_.restored = objects_;
+  recovery_.restoredHash = idsHash_;
+  recovery_.tombstones = tombstones_.size();
+  return recovery_;
+}
+
+/// Records that claim the same bytes go, all of them. Leaves the others in the order of their offsets.
+void Directory::dropOverlapping(Survey& found) const {
+  std::vector<Claim> claims;
+  claims.reserve(found.whole.size());
+  for (const uint32_t number : found.whole)
+    claims.push_back({slots_[number].extent, number});
+  Claims sorted = sortOut(std::move(claims));
+  found.whole = std::move(sorted.alone);
+  found.dropped.insert(found.dropped.end(), sorted.overlapping.begin(), sorted.overlapping.end());
+  found.counts.overlapping += sorted.overlapping.size();
+}
+
+void Directory::restore(Survey& found) {
+  byId_.reserve(found.whole.size());
+  const auto drop = [&](uint32_t number) {
+    slots_[number] = Slot{};
+    found.dropped.push_back(number);
+  };
+  for (const uint32_t number : found.whole) {
+    if (slots_[number].objectId < purgeId()) {
+      // The life before ended between the purge id and the last record below it.
+      ++found.counts.purged;
+      drop(number);
+    } else if (slots_[number].state == SlotState::Tombstone) {
+      if (const std::optional<uint32_t> older = restoreTombstone(number)) drop(*older);
+    } else if (byId_.emplace(slots_[number].objectId, number).second) {
+      count(slots_[number].objectId);
+    } else {
+      // reserve() never lets one object in twice, so a second one is damage; the first found stays readable.
+      ++found.counts.invalid;
+      drop(number);
+    }
+  }
+  std::vector<Range> used;
+  used.reserve(found.whole.size());
+  for (const uint32_t number : found.whole) {
+    if (slots_[number].state != SlotState::Free) used.push_back(slots_[number].extent);
+  }
+  allocator_.takeAll(used);
+}
+
+/// Two of one key are what a crash leaves in the middle of replacing the older one: that one is returned.
+std::optional<uint32_t> Directory::restoreTombstone(uint32_t number) {
+  const ObjectId& id = slots_[number].objectId;
+  if (id > highestObject_) highestObject_ = id;
+  const auto [known, first] = tombstones_.emplace(key(slots_[number]), number);
+  if (first) return std::nullopt;
+  if (id <= slots_[known->second].objectId) return number;
+  return std::exchange(known->second, number);
 }
 
 }  // namespace kvpool::store

@@ -16,25 +16,11 @@
 #include "store/allocator.h"
 #include "store/layout.h"
 #include "store/pins.h"
+#include "store/record_reader.h"
 #include "store/segment_header.h"
 #include "store/store_gate.h"
 
 namespace kvpool::store {
-
-/// What a slot holds, as kept in memory; the record in the file says the same.
-struct Slot {
-  SlotState state = SlotState::Free;
-  uint32_t keyLength = 0;
-  uint32_t payloadCrc = 0;
-  bool verified = true;  // false: restored, and nobody has compared the payload with its checksum in this life
-  uint64_t generation = 0;
-  ObjectId objectId;
-  Range extent;
-  uint64_t payloadLength = 0;
-  Retention retention;
-
-  [[nodiscard]] uint64_t payloadOffset() const { return extent.offset + payloadDistance(keyLength); }
-};
 
 /// An extent and what was in it.
 struct Occupant {
@@ -53,22 +39,6 @@ struct Buried {
   std::vector<uint32_t> made;        // slots of new tombstones
   std::vector<Occupant> superseded;  // older tombstones of the same keys, freed
 };
-
-/// What a restart found.
-struct Recovery {
-  uint64_t restored = 0;      // committed objects, all as they were
-  uint64_t tombstones = 0;    // all as they were
-  uint64_t restoredHash = 0;  // order-free hash of their ids, as Directory::idsHash
-  uint64_t purged = 0;        // below the purge id, freed now
-  uint64_t unfinished = 0;    // reserved by a writer that never committed; normal
-  uint64_t torn = 0;          // records with a wrong checksum
-  uint64_t invalid = 0;       // out of range, wrong key, or the same object twice
-  uint64_t overlapping = 0;
-  [[nodiscard]] uint64_t dropped() const { return torn + invalid + overlapping; }
-};
-
-/// In how many threads the records of a segment are read: more than one only where that pays, at most 8.
-unsigned recoveryThreads(unsigned processors, uint32_t slots);
 
 /// The objects of one segment: records in the file, allocation of the data area, pins.
 ///
@@ -148,16 +118,8 @@ class Directory {
     using is_transparent = void;
     size_t operator()(std::string_view key) const { return std::hash<std::string_view>{}(key); }
   };
-  enum class Finding { Free, Unfinished, Torn, Invalid, Whole };
-
-  struct Survey;
-
-  [[nodiscard]] Finding inspect(uint32_t number, Slot* out) const;
-  [[nodiscard]] uint32_t endOfUsed(uint32_t begin, uint32_t end) const;
-  [[nodiscard]] Survey survey(std::span<Slot> found, uint32_t begin, uint32_t end) const;
-  [[nodiscard]] Survey surveyAll(std::span<Slot> found, unsigned threads) const;
-  void dropOverlapping(std::vector<uint32_t>& whole, std::vector<uint32_t>& dropped, Recovery& recovery);
-  void restore(const std::vector<uint32_t>& whole, std::vector<uint32_t>& dropped, Recovery& recovery);
+  void dropOverlapping(Survey& found) const;
+  void restore(Survey& found);
   std::optional<uint32_t> restoreTombstone(uint32_t number);
 
   /// A reserved slot with a new generation and its key in place; KV_TOO_LARGE, KV_NO_SPACE.

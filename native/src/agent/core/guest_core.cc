@@ -2,6 +2,8 @@
 #include "agent/core/guest_core.h"
 
 #include <algorithm>
+#include <cstring>
+#include <unordered_set>
 #include <utility>
 
 #include "dev_kvpool_wire/AgentAttached.h"
@@ -13,6 +15,7 @@ namespace kvpool::agent {
 
 namespace sbe = wire::sbe;
 using client::LineResult;
+using client::OpCode;
 
 // ---- the connection ----
 
@@ -163,6 +166,210 @@ void GuestCore::sweep() {
     actions_.finished.push_back({entry->first, std::move(entry->second.results)});
     entry = batches_.erase(entry);
   }
+}
+
+// ---- batches in ----
+
+void GuestCore::submit(Time now, client::Submission submission) {
+  const client::BatchId id = submission.id;
+  Batch& batch = batches_[id];
+  batch.asked = std::move(submission);
+  const auto& lines = batch.asked.lines;
+  batch.results.resize(lines.size(), {kOpen, 0});
+  batch.lost.resize(lines.size());
+  batch.open = static_cast<uint32_t>(lines.size());
+  if (batch.asked.op == OpCode::Put) statistics_.puts += lines.size();
+  if (batch.asked.op == OpCode::Get) statistics_.gets += lines.size();
+  const bool changes = batch.asked.op == OpCode::Put || batch.asked.op == OpCode::Remove;
+  std::unordered_set<std::string_view> keys;
+  for (uint32_t i = 0; i < lines.size(); ++i) {
+    int32_t status = lines[i].refused;
+    if (status == KV_OK && batch.asked.op != OpCode::RemoveAll) status = client::judgeKey(lines[i].key);
+    if (status != KV_OK) {
+      explanation_ = "line " + std::to_string(i) + ": " + statusText(status);
+      end(batch, i, status);
+      continue;
+    }
+    if (changes && !keys.insert(lines[i].key).second) batch.inOrder = true;
+    batch.waiting.push_back(i);
+  }
+  refuseWhatNeverFits(batch);
+  pump(now);
+  sweep();
+}
+
+void GuestCore::refuseWhatNeverFits(Batch& batch) {
+  if (batch.asked.op != OpCode::Put) return;
+  std::erase_if(batch.waiting, [&](uint32_t line) {
+    const uint64_t length = batch.asked.lines[line].length;
+    if (length <= config_.stagingBytes) return false;
+    explanation_ = "a value of " + std::to_string(length) + " bytes does not fit into the " +
+                   std::to_string(config_.stagingBytes) + " bytes of staging memory shared with " + name() +
+                   "; attach with more";
+    end(batch, line, KV_TOO_LARGE);
+    return true;
+  });
+}
+
+/// How much staging memory a line needs. A reader that offers more than there is may still ask for a smaller object.
+uint64_t GuestCore::roomOf(const Batch& batch, uint32_t line) const {
+  const bool hasData = batch.asked.op == OpCode::Put || batch.asked.op == OpCode::Get;
+  return hasData ? std::min(batch.asked.lines[line].length, config_.stagingBytes) : 0;
+}
+
+// ---- requests ----
+
+void GuestCore::pump(Time now) {
+  if (stage_ != Stage::Attached) return;
+  for (auto& [id, batch] : batches_) {
+    while (!batch.waiting.empty() && !(batch.inOrder && batch.running > 0)) {
+      if (sent_.size() >= kRequestsInFlight || !sendOne(now, id, batch)) return;
+    }
+  }
+}
+
+/// False while there is no room.
+bool GuestCore::sendOne(Time now, client::BatchId id, Batch& batch) {
+  const client::Submission& asked = batch.asked;
+  Request request;
+  Sent sent;
+  uint64_t bytes = 0;
+  fillRequest(batch, request, sent, bytes);
+  const std::optional<uint64_t> block = ring_.take(bytes);
+  if (!block) return false;
+  batch.waiting.erase(batch.waiting.begin(), batch.waiting.begin() + static_cast<std::ptrdiff_t>(sent.lines.size()));
+  for (RequestLine& line : request.lines)
+    line.offset += *block;
+  request.id = ++lastRequest_;
+  request.timeoutMs = static_cast<uint32_t>(std::max<Time>(asked.deadline - now, 0));
+  request.op = asked.op;
+  request.force = asked.force;
+  request.upsert = asked.upsert;
+  request.reuse = asked.reuse;
+  request.replicas = static_cast<uint8_t>(asked.replicas);
+  request.pins = asked.pins;
+  request.softPinMs = asked.softPinMs;
+  request.preferredNode = asked.preferredNode;
+  sent.batch = id;
+  sent.block = *block;
+  sent.places = request.lines;
+  if (asked.op == OpCode::Put) copyIn(batch, sent);
+  actions_.frames.push_back(requestFrame(request));
+  ++batch.running;
+  sent_.emplace(request.id, std::move(sent));
+  return true;
+}
+
+/// The next lines of the batch, as many as one request takes: a quarter of the staging memory, so that some are filled
+/// while others are on their way, but at least one line. Their offsets begin at 0.
+void GuestCore::fillRequest(Batch& batch, Request& request, Sent& sent, uint64_t& bytes) const {
+  constexpr size_t kHeadBytes = 1024;  // of a request beside its lines
+  size_t frameBytes = kHeadBytes;
+  for (const uint32_t line : batch.waiting) {
+    const client::Operation& op = batch.asked.lines[line];
+    const uint64_t room = roomOf(batch, line);
+    const uint64_t offset = (bytes + kRequestAlignment - 1) / kRequestAlignment * kRequestAlignment;
+    frameBytes += lineRoom(op.key);
+    const bool full = request.lines.size() == kLinesPerRequest || frameBytes > kRequestBytes ||
+                      offset + room > config_.stagingBytes / 4;
+    if (full && !request.lines.empty()) return;
+    request.lines.push_back({op.key, offset, room, op.group});
+    sent.lines.push_back(line);
+    bytes = offset + room;
+  }
+}
+
+void GuestCore::copyIn(const Batch& batch, const Sent& sent) {
+  for (size_t i = 0; i < sent.lines.size(); ++i) {
+    uint8_t* to = staging_.data() + sent.places[i].offset;
+    uint64_t left = sent.places[i].length;
+    for (PieceCursor from(batch.asked.lines[sent.lines[i]].memory); left > 0;) {
+      const std::span<uint8_t> run = from.run(left);
+      std::memcpy(to, run.data(), run.size());
+      to += run.size();
+      left -= run.size();
+      from.advance(run.size());
+    }
+  }
+}
+
+// ---- answers ----
+
+void GuestCore::answered(const Reply& reply) {
+  const auto found = sent_.find(reply.id);
+  if (found == sent_.end()) throw wire::Malformed("an answer to nothing that was asked");
+  judge(reply, found->second);
+  const Sent sent = std::move(found->second);
+  sent_.erase(found);
+  const auto owner = batches_.find(sent.batch);
+  if (owner != batches_.end()) {  // else its time ran out
+    Batch& batch = owner->second;
+    --batch.running;
+    if (!reply.message.empty()) explanation_ = reply.message;
+    for (size_t i = 0; i < sent.lines.size(); ++i)
+      answerLine(batch, sent.lines[i], sent.places[i], reply.lines[i]);
+  }
+  ring_.release(sent.block);
+}
+
+void GuestCore::judge(const Reply& reply, const Sent& sent) const {
+  if (reply.lines.size() != sent.lines.size()) throw wire::Malformed("an answer with another number of lines");
+  const auto owner = batches_.find(sent.batch);
+  const bool reads = owner != batches_.end() && owner->second.asked.op == OpCode::Get;
+  for (size_t i = 0; i < sent.lines.size(); ++i) {
+    if (reply.lines[i].status > 0) throw wire::Malformed("an unknown status");
+    if (!reads || reply.lines[i].status != KV_OK) continue;
+    if (reply.lines[i].length > sent.places[i].length) throw wire::Malformed("a value longer than the room for it");
+  }
+}
+
+void GuestCore::answerLine(Batch& batch, uint32_t line, const RequestLine& place, LineResult result) {
+  const OpCode op = batch.asked.op;
+  if (op == OpCode::Remove && result.status == KV_NOT_FOUND && batch.lost[line]) result = {KV_OK, 0};
+  if (op == OpCode::Get && result.status == KV_OK) {
+    copyOut(batch, line, place.offset, result.length);
+    statistics_.getBytes += result.length;
+    statistics_.shmBytes += result.length;
+    ++statistics_.hits;
+  } else if (op == OpCode::Get) {
+    ++statistics_.misses;
+  }
+  if (op == OpCode::Put && result.status == KV_OK) {
+    statistics_.putBytes += place.length;
+    statistics_.shmBytes += place.length;
+  }
+  const bool wouldFitTheCaller =
+      result.status == KV_BUFFER_TOO_SMALL && result.length <= batch.asked.lines[line].length;
+  if (wouldFitTheCaller) {
+    result.status = KV_TOO_LARGE;
+    explanation_ = "a value of " + std::to_string(result.length) + " bytes does not fit into the " +
+                   std::to_string(config_.stagingBytes) + " bytes of staging memory shared with " + name() +
+                   "; attach with more";
+  }
+  end(batch, line, result.status, result.length);
+}
+
+void GuestCore::copyOut(const Batch& batch, uint32_t line, uint64_t offset, uint64_t length) {
+  const uint8_t* from = staging_.data() + offset;
+  for (PieceCursor to(batch.asked.lines[line].memory); length > 0;) {
+    const std::span<uint8_t> run = to.run(length);
+    std::memcpy(run.data(), from, run.size());
+    from += run.size();
+    length -= run.size();
+    to.advance(run.size());
+  }
+}
+
+/// The line is asked again. Later lines are taken back first, so that their order stays.
+void GuestCore::takeBack(Batch& batch, uint32_t line) {
+  batch.lost[line] = true;
+  batch.waiting.push_front(line);
+  ++statistics_.retries;
+}
+
+void GuestCore::end(Batch& batch, uint32_t line, int32_t status, uint64_t length) {
+  batch.results[line] = {status, length};
+  --batch.open;
 }
 
 }  // namespace kvpool::agent

@@ -2,6 +2,7 @@
 #include "client/core/lane.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace kvpool::client {
 
@@ -252,6 +253,183 @@ void Lane::end(const Status& why) {
 
 void Lane::report(const Transfer& transfer, int32_t status) {
   results_.push_back({transfer.id, transfer.batch, transfer.line, incarnation_, status, false});
+}
+
+// ---- until transfers begin ----
+// The dial, the greeting, and the memory that both sides are to share.
+
+void Lane::dial(const PoolId& pool) {
+  hello_ = wire::Hello{};
+  hello_.self = context_.config.me;
+  hello_.self.poolId = pool;
+  hello_.expectedPeer = incarnation_;
+  connection_ = context_.newConnection();
+  stage_ = Stage::Dialing;
+  since_ = context_.now;
+  context_.act(Dial{connection_, transport_, address_});
+}
+
+void Lane::opened() {
+  if (stage_ != Stage::Dialing) return;
+  stage_ = Stage::Greeting;
+  wire::Bytes frame;
+  wire::appendHello(frame, hello_);
+  context_.act(SendFrame{connection_, std::move(frame)});
+}
+
+void Lane::greeted(const Reply& reply) {
+  if (const auto* refused = std::get_if<wire::Refused>(&reply)) {
+    return fail(wire::refusalStatus(*refused, "node " + node_));
+  }
+  const auto* welcome = std::get_if<wire::Welcome>(&reply);
+  if (welcome == nullptr) return fail(Status(KV_PROTOCOL, "the greeting was answered with something else"));
+  Status fits = wire::judgeWelcome(*welcome, wire::Role::Node, hello_);
+  if (!fits.ok()) return fail(fits);
+  if (transport_ == Transport::Unix) {
+    stage_ = Stage::Attaching;
+    context_.act(SendStaging{connection_, shmAttach(context_.newRequest(), kStagingBytes), kStagingBytes});
+    return;
+  }
+  if (context_.config.ucx && !ucxGivenUp_) {
+    stage_ = Stage::Offering;
+    since_ = context_.now;
+    context_.act(OfferStaging{connection_, kStagingBytes});
+    return;
+  }
+  stage_ = Stage::Ready;
+  begin();
+}
+
+void Lane::stagingOffered(const Result<StagingOffer>& offer) {
+  if (stage_ != Stage::Offering) return;
+  if (!offer.ok()) return goWithoutUcx(offer.status().text());
+  stage_ = Stage::Attaching;
+  context_.act(SendFrame{connection_, ucxAttach(context_.newRequest(), offer.value())});
+}
+
+void Lane::attachedUcx(const Reply& reply) {
+  const auto* attached = std::get_if<UcxAttached>(&reply);
+  if (attached == nullptr) return fail(Status(KV_PROTOCOL, "the attachment was answered with something else"));
+  if (attached->status != KV_OK) return goWithoutUcx("the node says: " + attached->reason);
+  ucx_ = true;
+  ++context_.statistics.ucxLanes;
+  stage_ = Stage::Ready;
+  begin();
+}
+
+/// By tcp alone, for the rest of this life of the node.
+void Lane::goWithoutUcx(const std::string& why) {
+  ucxGivenUp_ = true;
+  ++context_.statistics.ucxRefusals;
+  const std::string sentence = "node " + node_ + " is used by tcp, not by ucx: " + why;
+  context_.explain(sentence);
+  context_.act(Note{sentence});
+  if (stage_ != Stage::Offering && stage_ != Stage::Attaching) return;
+  stage_ = Stage::Ready;
+  begin();
+}
+
+/// By tcp, where that is allowed, until the lane has rested. Told once in this life of the node: where its socket is
+/// not mounted, every try ends alike.
+void Lane::goWithoutShm() {
+  if (why_.code() == KV_CLOSED) return;
+  // Another life of the node answers at the path of the one that shared its memory.
+  if (why_.code() == KV_IDENTITY_MISMATCH && shmWasUsed_) return;
+  if (context_.config.tcp) restUntil_ = context_.now + kShmRestMs;
+  ++context_.statistics.shmRefusals;
+  if (std::exchange(shmLossTold_, true)) return;
+  const std::string sentence = why_.text() + "; shared memory is not used" + (context_.config.tcp ? ", tcp is" : "");
+  context_.explain(sentence);
+  context_.act(Note{sentence});
+}
+
+void Lane::attached(const Reply& reply) {
+  if (transport_ == Transport::Tcp) return attachedUcx(reply);
+  const auto* attached = std::get_if<ShmAttached>(&reply);
+  if (attached == nullptr) return fail(Status(KV_PROTOCOL, "the attachment was answered with something else"));
+  if (attached->status != KV_OK) {
+    return fail(Status(attached->status, std::string("no shared memory: ") + statusText(attached->status)));
+  }
+  stage_ = Stage::Mapping;
+  context_.act(MapSegments{connection_, attached->segments});
+}
+
+void Lane::segmentsMapped(const Status& status) {
+  if (stage_ != Stage::Mapping) return;
+  if (!status.ok()) return fail(status);
+  shmWasUsed_ = true;
+  stage_ = Stage::Ready;
+  begin();
+}
+
+/// What ends a connection can be UCX: it answers a probe and then fails with large pieces, or stops the node's answer.
+/// One that ends with nothing under way says nothing about that.
+void Lane::loseUcx(bool attaching, const Status& why) {
+  const bool wasUsed = std::exchange(ucx_, false);
+  if (transport_ != Transport::Tcp || why.code() == KV_CLOSED || ucxGivenUp_) return;
+  if (attaching || (wasUsed && !moving_.empty() && ++ucxLosses_ >= kUcxLossesMax)) goWithoutUcx(why.text());
+}
+
+// ---- what follows from time going by ----
+// Work that stands still, connections that nobody uses.
+
+bool Lane::stalled() const {
+  if (stage_ == Stage::Down || idle()) return false;
+  return context_.now - (stage_ == Stage::Ready ? lastProgress_ : since_) >= kFallOverMs;
+}
+
+/// A stalled lane keeps what can only be done here; what can be tried at another node is given back.
+void Lane::letGo() {
+  const int64_t stillMs = context_.now - (stage_ == Stage::Ready ? lastProgress_ : since_);
+  const auto lostPatience = [stillMs](const Transfer& transfer) {
+    return transfer.patienceMs > 0 && stillMs >= transfer.patienceMs;
+  };
+  const size_t before = results_.size();
+  for (const Transfer& transfer : waiting_) {
+    if (lostPatience(transfer)) report(transfer, KV_TRANSFER_FAILED);
+  }
+  std::erase_if(waiting_, lostPatience);
+  bool onTheWay = false;
+  for (auto& [id, moving] : moving_) {
+    if (moving.orphan || !lostPatience(moving.transfer)) continue;
+    if (moving.step == Step::ReceivingPayload || moving.step == Step::SendingPayload) onTheWay = true;
+    if (moving.step != Step::AwaitingReply) continue;
+    moving.orphan = true;  // a late answer is read and dropped
+    report(moving.transfer, KV_TRANSFER_FAILED);
+  }
+  if (results_.size() > before) {
+    context_.explain("node " + node_ + " at " + address_ + ": no progress within " + std::to_string(kFallOverMs) +
+                     " ms; trying elsewhere");
+  }
+  if (onTheWay) fail(Status(KV_TRANSFER_FAILED, "no progress in the middle of a payload; trying elsewhere"));
+}
+
+/// Closes what is idle: with nothing under way no failure follows from it, and the memory that is shared goes back.
+void Lane::watchUse() {
+  if (!idle()) {
+    lastUse_ = context_.now;
+  } else if (context_.now - lastUse_ >= context_.config.idleTimeoutMs) {
+    return fail(Status(KV_CLOSED, "closed: idle"));
+  }
+  const bool silent = transport_ == Transport::Unix && lastUse_ > lastSaid_;
+  if (!silent || context_.now - lastSaid_ < kLaneHeartbeatMs) return;
+  lastSaid_ = context_.now;
+  wire::Bytes heartbeat;
+  wire::appendHeartbeat(heartbeat);
+  context_.act(SendFrame{connection_, std::move(heartbeat)});
+}
+
+void Lane::tick() {
+  if (stage_ == Stage::Down) return;
+  if (stalled()) letGo();
+  if (stage_ != Stage::Ready && context_.now - since_ >= context_.config.connectTimeoutMs) {
+    return fail(
+        Status(KV_CONNECT_FAILED, "not connected within " + std::to_string(context_.config.connectTimeoutMs) + " ms"));
+  }
+  if (stage_ == Stage::Ready && !moving_.empty() && context_.now - lastProgress_ >= context_.config.transferTimeoutMs) {
+    fail(Status(KV_TRANSFER_FAILED, "no progress within " + std::to_string(context_.config.transferTimeoutMs) + " ms"));
+  }
+  if (stage_ == Stage::Ready) watchUse();
 }
 
 }  // namespace kvpool::client

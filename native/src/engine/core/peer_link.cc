@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The connection of a PeerLink: dialled, greeted, described, lost. link_requests.cc has what travels over it.
 #include "engine/core/peer_link.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
+#include "base/ids.h"
 #include "dev_kvpool_wire/EngineRegions.h"
 #include "dev_kvpool_wire/EngineReply.h"
 #include "dev_kvpool_wire/Refused.h"
@@ -165,6 +167,246 @@ void PeerLink::tick(Time now) {
       }
       return;
   }
+}
+
+// ---- requests ----
+// Tasks become requests, replies and lost connections decide what becomes of their lines.
+
+void PeerLink::add(Time now, const PeerLines& lines, BatchId batch) {
+  Task task;
+  task.batch = batch;
+  task.op = context_.batches.submission(batch).op;
+  task.lines = lines.lines;
+  task.askedBefore = asked_;
+  const TaskId id = ++lastTask_;
+  tasks_.emplace(id, std::move(task));
+  planning_.insert(id);
+  if (state_ == State::Idle) dial(now);
+  if (state_ == State::Ready) planTask(now, id);
+  fillWindow(now);
+}
+
+/// Goes on with the tasks that have to be planned.
+void PeerLink::advance(Time now) {
+  if (state_ == State::Idle && !tasks_.empty()) dial(now);
+  if (state_ != State::Ready) return;
+  const std::vector<TaskId> unplanned(planning_.begin(), planning_.end());
+  for (const TaskId id : unplanned)
+    planTask(now, id);
+  fillWindow(now);
+}
+
+void PeerLink::planTask(Time now, TaskId id) {
+  Task& task = tasks_.at(id);
+  const bool fresh = answered_ > task.askedBefore;
+  const auto ask = [&] {
+    if (asked_ == task.askedBefore) askForRegions(now);  // else a question younger than the attempt is on its way
+  };
+  const bool mustBeFresh = task.op == TransferOp::Probe || (task.attempt > 1 && task.op != TransferOp::Connect);
+  if (mustBeFresh && !fresh) return ask();
+  if (task.op == TransferOp::Probe || task.op == TransferOp::Connect) return start(id, task, {});
+  const std::vector<Line>& lines = context_.batches.submission(task.batch).lines;
+  Plan planned = plan(lines, task.lines, description_);
+  if (!planned.unregistered.empty() && !fresh) return ask();
+  for (const uint32_t line : planned.unregistered) {
+    std::erase(task.lines, line);
+    task.unregistered.push_back(line);
+    context_.explanation = "no region registered at " + address_ + " holds the " + std::to_string(lines[line].length) +
+                           " bytes at 0x" + hex16(lines[line].remote) +
+                           (task.attempt > 1 ? "; the peer may have started anew since the address was learned" : "");
+  }
+  start(id, task, std::move(planned));
+}
+
+void PeerLink::start(TaskId id, Task& task, Plan planned) {
+  task.phase = Task::Phase::Transferring;
+  planning_.erase(id);
+  task.requestsOpen = planned.requests.size();
+  const auto kind = task.op == TransferOp::Read ? Request::Kind::Read : Request::Kind::Write;
+  for (PlannedRequest& one : planned.requests) {
+    waiting_.push_back(std::make_unique<Request>(Request{kind, id, std::move(one), false, false}));
+  }
+  if (task.requestsOpen == 0) roundOver(id, task);
+}
+
+void PeerLink::fillWindow(Time now) {
+  while (state_ == State::Ready && inFlight_.size() < kRequestsInFlight && !waiting_.empty()) {
+    std::unique_ptr<Request> next = std::move(waiting_.front());
+    waiting_.pop_front();
+    send(now, std::move(next));
+  }
+}
+
+void PeerLink::send(Time now, std::unique_ptr<Request> request) {
+  const uint64_t id = context_.newRequest();
+  usedAt_ = now;
+  if (inFlight_.empty()) progressAt_ = now;
+  const PlannedRequest& planned = request->plan;
+  switch (request->kind) {
+    case Request::Kind::Write:
+      request->payloadUnsent = true;
+      context_.act(SendFrame{connection_, writeFrame(id, planned.remote)});
+      context_.act(SendPayload{connection_, id, Pieces(planned.local), planned.bytes});
+      break;
+    case Request::Kind::Read:
+      context_.act(SendFrame{connection_, readFrame(id, planned.remote)});
+      break;
+    case Request::Kind::Notify:
+      context_.act(
+          SendFrame{connection_, notifyFrame(id, *context_.batches.submission(tasks_.at(request->task).batch).notify)});
+      break;
+  }
+  inFlight_.emplace(id, std::move(request));
+}
+
+void PeerLink::payloadSent(Time, PayloadId payload) {
+  if (const auto request = inFlight_.find(payload); request != inFlight_.end()) request->second->payloadUnsent = false;
+}
+
+void PeerLink::replied(Time now, wire::Body body) {
+  const Reply reply = readReply(body);
+  const auto found = inFlight_.find(reply.id);
+  if (found == inFlight_.end() || receiving_ == reply.id) throw wire::Malformed("a reply to no request");
+  const Request& request = *found->second;
+  if (request.payloadUnsent) throw wire::Malformed("a reply before the payload was sent");
+  const bool hasPayload = request.kind == Request::Kind::Read && reply.status == KV_OK;
+  if (reply.payloadLength != (hasPayload ? request.plan.bytes : 0))
+    throw wire::Malformed("a payload of another length");
+  if (!hasPayload) {
+    return finish(now, found, reply.status, reply.message);
+  }
+  receiving_ = reply.id;
+  std::optional<Pieces> destination;
+  if (!request.orphan) destination.emplace(request.plan.local);
+  context_.act(ReceivePayload{connection_, destination, request.plan.bytes});
+}
+
+void PeerLink::payloadReceived(Time now, uint32_t computedCrc, uint32_t sentCrc) {
+  const auto found = inFlight_.find(std::exchange(receiving_, 0));
+  if (found == inFlight_.end()) return;
+  // What was dropped has no checksum of ours.
+  const bool whole = computedCrc == sentCrc || found->second->orphan;
+  if (!whole) ++context_.counters.checksumFailures;
+  finish(now, found, whole ? KV_OK : KV_CHECKSUM, whole ? "" : "bytes changed on their way");
+}
+
+void PeerLink::finish(Time now, std::map<uint64_t, std::unique_ptr<Request>>::iterator request, int32_t status,
+                      const std::string& why) {
+  usedAt_ = now;
+  const std::unique_ptr<Request> done = std::move(request->second);
+  inFlight_.erase(request);
+  if (done->orphan) return fillWindow(now);
+  if (status != KV_OK) context_.explanation = address_ + ": " + (why.empty() ? statusText(status) : why);
+  Task& task = tasks_.at(done->task);
+  if (done->kind == Request::Kind::Notify) {
+    if (status == KV_OK) ++context_.counters.notifiesSent;
+    conclude(done->task, status);
+    return fillWindow(now);
+  }
+  for (const uint32_t line : done->plan.lines) {
+    if (status != KV_OK) task.fail(line, status);
+  }
+  if (--task.requestsOpen == 0) roundOver(done->task, task);
+  advance(now);
+}
+
+/// Every line of this attempt is done or has failed.
+void PeerLink::roundOver(TaskId id, Task& task) {
+  std::copy_if(task.lines.begin(), task.lines.end(), std::back_inserter(task.done),
+               [&](uint32_t line) { return !task.failed.contains(line); });
+  if (again(id, task)) return;
+  const bool whole = task.failed.empty() && task.unregistered.empty();
+  if (!whole || !context_.batches.submission(task.batch).notify) return conclude(id, KV_OK);
+  task.phase = Task::Phase::Notifying;
+  waiting_.push_back(std::make_unique<Request>(Request{Request::Kind::Notify, id, {}, false, false}));
+}
+
+/// The failed lines once more, with what the peer then says is registered. False when that has been done.
+bool PeerLink::again(TaskId id, Task& task) {
+  if (task.failed.empty() || task.attempt >= kAttempts) return false;
+  ++task.attempt;
+  task.lines.clear();
+  for (const auto& [line, status] : task.failed)
+    task.lines.push_back(line);
+  context_.counters.retries += task.failed.size();
+  task.failed.clear();
+  task.askedBefore = asked_;
+  task.phase = Task::Phase::Planning;
+  planning_.insert(id);
+  return true;
+}
+
+/// The task is over. `told` is what became of the notification, if there was one.
+void PeerLink::conclude(TaskId id, int32_t told) {
+  const Task task = std::move(tasks_.at(id));
+  tasks_.erase(id);
+  planning_.erase(id);
+  for (const uint32_t line : task.done)
+    context_.batches.settle(task.batch, line, told);
+  for (const uint32_t line : task.unregistered)
+    context_.batches.settle(task.batch, line, KV_NOT_REGISTERED);
+  for (const auto& [line, status] : task.failed)
+    context_.batches.settle(task.batch, line, status);
+  if (auto finished = context_.batches.peerDone(task.batch)) context_.act(std::move(*finished));
+}
+
+/// The peer cannot be had.
+void PeerLink::fail(Whom whom, int32_t status, const std::string& why) {
+  for (auto next = tasks_.begin(); next != tasks_.end();) {
+    const TaskId id = next->first;
+    Task& task = (next++)->second;
+    if (whom == Whom::Probes && task.op != TransferOp::Probe) continue;
+    context_.explanation = why;
+    for (const uint32_t line : task.lines)
+      task.fail(line, status);
+    conclude(id, KV_OK);
+  }
+}
+
+/// The connection is gone with all that was on its way.
+void PeerLink::interruptAll(const std::string& why) {
+  waiting_.clear();
+  inFlight_.clear();
+  for (auto next = tasks_.begin(); next != tasks_.end();) {
+    const TaskId id = next->first;
+    Task& task = (next++)->second;
+    if (task.phase == Task::Phase::Notifying) {
+      conclude(id, KV_TRANSFER_FAILED);  // it may have been told: twice would be worse than a failure
+      continue;
+    }
+    task.requestsOpen = 0;
+    for (const uint32_t line : task.lines)
+      task.fail(line, KV_TRANSFER_FAILED);
+    if (again(id, task)) continue;
+    context_.explanation = why + ", in the second and last attempt of a transfer";
+    conclude(id, KV_OK);
+  }
+}
+
+void PeerLink::cancel(Time now, BatchId batch) {
+  const auto found =
+      std::find_if(tasks_.begin(), tasks_.end(), [&](const auto& entry) { return entry.second.batch == batch; });
+  if (found == tasks_.end()) return;
+  const TaskId id = found->first;
+  if (state_ == State::Ready) {
+    context_.explanation = "ran out of time while transferring with " + address_;
+  } else if (absence_.isFresh(now)) {
+    context_.explanation = "ran out of time: " + address_ + " " + absence_.story(now);
+  } else {
+    context_.explanation = "ran out of time while connecting to " + address_;
+  }
+  tasks_.erase(found);
+  planning_.erase(id);
+  std::erase_if(waiting_, [&](const auto& request) { return request->task == id; });
+  bool halfSent = false;
+  for (auto& [number, request] : inFlight_) {
+    if (request->task != id || request->orphan) continue;
+    request->orphan = true;
+    halfSent = halfSent || request->payloadUnsent;
+    if (number == receiving_) context_.act(DropPayload{connection_});
+  }
+  // Half a payload cannot be taken back otherwise.
+  if (halfSent) drop(now, KV_TRANSFER_FAILED, "a transfer ran out of time");
 }
 
 }  // namespace kvpool::engine

@@ -2,6 +2,7 @@
 #include "node/core/client_sessions.h"
 
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "dev_kvpool_wire/StagedRead.h"
 #include "dev_kvpool_wire/UcxAttach.h"
 #include "dev_kvpool_wire/WriteRequest.h"
+#include "store/staging.h"
 
 namespace kvpool::node {
 
@@ -254,6 +256,294 @@ void ClientSessions::replyWrite(ConnectionId id, uint64_t requestId, int32_t sta
 void ClientSessions::close(ConnectionId id, Session& session, const std::string& reason) {
   if (!std::exchange(session.closing, true)) ++closing_;
   context_.outbox.add(Close{id, session.peer + ": " + reason});
+}
+
+// ---- reads ----
+// Those of memory are answered in the order of the requests, each payload checked
+// before it is first sent; those of the SSD go by themselves, when they come.
+
+void ClientSessions::read(ConnectionId id, Session& session, const Read& read) {
+  const size_t waiting = session.reads.size() + session.tierReads.size() + session.tierOps.size();
+  if (session.sending.size() + waiting >= kReadsQueuedMax) {
+    return close(id, session, std::to_string(kReadsQueuedMax) + " reads wait, the most of one connection");
+  }
+  if (read.request.extent.segment == kTierSegment) {
+    session.tierReads.push_back(read.request);
+    return beginTierReads(id, session);
+  }
+  session.reads.push_back(read);
+  if (session.reads.size() == 1) continueReads(id, session);
+}
+
+/// In the order of the requests, as far as no payload has to be checked first.
+void ClientSessions::continueReads(ConnectionId id, Session& session) {
+  while (!session.reads.empty() && !session.check) {
+    if (!serve(id, session, session.reads.front())) return;
+    session.reads.pop_front();
+  }
+}
+
+bool ClientSessions::serve(ConnectionId id, Session& session, const Read& read) {
+  const ReadRequest& request = read.request;
+  const store::Slot* slot = context_.directory.find(request.extent, request.objectId);
+  if (slot == nullptr || slot->payloadLength != request.payloadLength) {
+    ++context_.stats.readMisses;
+    refuseRead(id, request.requestId, KV_NOT_FOUND);
+    return true;
+  }
+  if (!slot->verified) {
+    session.check.emplace(request.extent.slot, request.extent.generation);
+    checking_.push_back(id);
+    return false;
+  }
+  ++context_.stats.reads;
+  context_.stats.readBytes += slot->payloadLength;
+  if (read.stagingOffset) {
+    push(id, session, read, *slot);
+    return true;
+  }
+  wire::Bytes out;
+  appendReadReply(out, request.requestId, KV_OK, slot->payloadLength);
+  context_.directory.pin(slot->generation);
+  session.sending.push_back({slot->generation, 0, false});
+  context_.outbox.frames(id, std::move(out));
+  context_.outbox.add(SendPayload{id, slot->payloadOffset(), slot->payloadLength, slot->payloadCrc});
+  return true;
+}
+
+void ClientSessions::continueChecks() {
+  for (const ConnectionId id : std::exchange(checking_, {})) {
+    Session& session = sessions_.at(id);
+    const PayloadCheck::Outcome outcome = session.check->step(context_.directory, kCheckBytes);
+    if (outcome == PayloadCheck::Outcome::More) {
+      checking_.push_back(id);
+      continue;
+    }
+    const uint32_t slot = session.check->slot();
+    session.check.reset();
+    if (outcome == PayloadCheck::Outcome::Intact) context_.directory.setVerified(slot);
+    if (outcome == PayloadCheck::Outcome::Damaged) {
+      ++context_.stats.checksumFailures;
+      dropDamaged(context_, slot, "its first reader");
+      refuseRead(id, session.reads.front().request.requestId, KV_CHECKSUM);
+      session.reads.pop_front();
+    }
+    continueReads(id, session);
+  }
+}
+
+void ClientSessions::refuseRead(ConnectionId id, uint64_t requestId, int32_t status) {
+  wire::Bytes out;
+  appendReadReply(out, requestId, status, 0);
+  context_.outbox.frames(id, std::move(out));
+}
+
+void ClientSessions::payloadSent(ConnectionId id) {
+  Session& session = sessions_.at(id);
+  if (session.sending.empty()) throw std::logic_error("payload sent that was not asked for");
+  const Sending sent = session.sending.front();
+  session.sending.pop_front();
+  if (!sent.isTier) return context_.directory.unpin(sent.generation);
+  releaseTier(session, sent.tierBytes);
+  feedStarved();
+}
+
+// ---- reads from the SSD ----
+// Begun in the order of the requests, as far as there is room,
+// and answered as they come. Nothing else of the connection waits for them.
+
+void ClientSessions::beginTierReads(ConnectionId id, Session& session) {
+  while (!session.starved && !session.tierReads.empty() && session.tierOps.size() < kTierReadsMax) {
+    const ReadRequest request = session.tierReads.front();
+    const Result<Tier::Begun> begun =
+        tier_.beginRead(request.extent, request.objectId, request.payloadLength, session.tierBytes);
+    if (begun.status().code() == KV_QUEUE_FULL) {
+      session.starved = true;
+      starved_.push_back(id);
+      return;
+    }
+    session.tierReads.pop_front();
+    if (!begun.ok()) {
+      ++context_.stats.readMisses;
+      refuseRead(id, request.requestId, begun.status().code());
+      continue;
+    }
+    session.tierBytes += begun.value().heldBytes;
+    session.tierOps.push_back(begun.value().op);
+    tierReads_.emplace(begun.value().op, TierRead{id, request, begun.value().crc, begun.value().heldBytes});
+  }
+}
+
+void ClientSessions::tierRead(uint64_t op, int32_t status) {
+  const auto found = tierReads_.find(op);
+  const bool wanted = found != tierReads_.end() && !found->second.left;
+  if (!wanted || status != KV_OK) context_.outbox.add(DropTierPayload{op});
+  if (found == tierReads_.end()) return;
+  const TierRead read = found->second;
+  tierReads_.erase(found);
+  if (read.left) {
+    tier_.releaseRead(read.heldBytes);
+    return feedStarved();
+  }
+  Session& session = sessions_.at(read.connection);
+  std::erase(session.tierOps, op);
+  if (status == KV_OK) {
+    sendTier(session, op, read);
+  } else {
+    ++context_.stats.readMisses;
+    refuseRead(read.connection, read.request.requestId, status);
+    releaseTier(session, read.heldBytes);
+  }
+  beginTierReads(read.connection, session);
+  feedStarved();
+}
+
+void ClientSessions::sendTier(Session& session, uint64_t op, const TierRead& read) {
+  const uint64_t length = read.request.payloadLength;
+  ++context_.stats.reads;
+  context_.stats.readBytes += length;
+  wire::Bytes out;
+  appendReadReply(out, read.request.requestId, KV_OK, length);
+  context_.outbox.frames(read.connection, std::move(out));
+  context_.outbox.add(SendTierPayload{read.connection, op, length, read.crc});
+  session.sending.push_back({0, read.heldBytes, true});
+}
+
+/// The disk still reads what was begun: whoever asks and leaves, again and again, shares the memory with everybody
+/// else.
+void ClientSessions::leaveTier(const Session& session) {
+  uint64_t unsent = session.tierBytes;
+  for (const uint64_t op : session.tierOps) {
+    TierRead& read = tierReads_.at(op);
+    read.left = true;
+    unsent -= read.heldBytes;
+    context_.outbox.add(CancelTierRead{op});
+  }
+  tier_.releaseRead(unsent);
+}
+
+void ClientSessions::tierEnded(const std::vector<uint64_t>& begun) {
+  for (const uint64_t op : begun)
+    tierRead(op, KV_NOT_FOUND);
+  feedStarved();
+}
+
+void ClientSessions::releaseTier(Session& session, uint64_t bytes) {
+  session.tierBytes -= bytes;
+  tier_.releaseRead(bytes);
+}
+
+void ClientSessions::feedStarved() {
+  if (starved_.empty() || !tier_.roomForReads(0)) return;
+  for (const ConnectionId id : std::exchange(starved_, {})) {
+    Session& session = sessions_.at(id);
+    session.starved = false;
+    beginTierReads(id, session);
+  }
+}
+
+// ---- payloads through UCX ----
+// The node reads and writes memory that the client offers.
+
+void ClientSessions::attachUcx(ConnectionId id, Session& session, const UcxAttach& request) {
+  if (session.local) throw wire::Malformed("memory for UCX is offered by tcp only");
+  if (session.ucxAttach || session.stagingBytes > 0) throw wire::Malformed("staging memory is attached already");
+  if (request.offer.bytes == 0 || request.offer.bytes > store::kStagingBytesMax ||
+      request.offer.bytes > UINT64_MAX - request.offer.address) {
+    throw wire::Malformed("staging memory of " + std::to_string(request.offer.bytes) + " bytes is offered");
+  }
+  session.ucxAttach = Attach{request.requestId, request.offer.bytes};
+  if (!context_.config.ucx) {
+    return ucxConnected(id, {KV_CONNECT_FAILED, "node " + context_.config.self.name +
+                                                    " does not offer ucx: " + context_.config.ucxProblem});
+  }
+  context_.outbox.add(ConnectUcx{id, request.offer});
+}
+
+void ClientSessions::ucxConnected(ConnectionId id, const Status& outcome) {
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end() || !found->second.ucxAttach) return;  // it left meanwhile
+  Session& session = found->second;
+  const Attach attach = *session.ucxAttach;
+  session.ucxAttach.reset();
+  if (outcome.ok()) {
+    session.ucx = true;
+    session.stagingBytes = attach.bytes;
+    ++context_.stats.ucxClients;
+  } else {
+    ++context_.stats.ucxRefusals;
+    context_.outbox.note(LogLevel::Warning, session.peer + " goes on by tcp: " + outcome.text());
+  }
+  wire::Bytes out;
+  appendUcxAttached(out, attach.requestId, outcome);
+  context_.outbox.frames(id, std::move(out));
+}
+
+void ClientSessions::readStaged(ConnectionId id, Session& session, const StagedRead& request) {
+  // What lies on the SSD is sent as it comes from there, by tcp.
+  const bool inside = session.ucx && request.read.extent.segment == kMemorySegment &&
+                      rangeInside(request.stagingOffset, request.read.payloadLength, 0, session.stagingBytes);
+  if (!inside) return refuseRead(id, request.read.requestId, KV_INVALID_ARGUMENT);
+  read(id, session, Read{request.read, request.stagingOffset});
+}
+
+uint64_t ClientSessions::beginUcx(Session& session, const UcxTransfer& transfer) {
+  const uint64_t number = ++lastUcxTransfer_;
+  ucxTransfers_.emplace(number, transfer);
+  if (++session.ucxTransfers > kUcxTransfersMax) {
+    close(transfer.connection, session,
+          std::to_string(kUcxTransfersMax) + " transfers through UCX are under way, the most of one connection");
+  }
+  return number;
+}
+
+std::optional<ClientSessions::UcxTransfer> ClientSessions::endUcx(uint64_t transfer) {
+  const auto found = ucxTransfers_.find(transfer);
+  if (found == ucxTransfers_.end()) return std::nullopt;
+  const UcxTransfer ended = found->second;
+  ucxTransfers_.erase(found);
+  if (const auto session = sessions_.find(ended.connection); session != sessions_.end()) {
+    --session->second.ucxTransfers;
+  }
+  return ended;
+}
+
+void ClientSessions::pull(ConnectionId id, Session& session, const WriteRequest& request, uint32_t slot) {
+  UcxTransfer transfer{id, request.requestId, request.payloadLength, {}, request.payloadCrc, 0};
+  transfer.write = Write{slot, request.requestId, request.authority};
+  const uint64_t number = beginUcx(session, transfer);
+  context_.outbox.add(PullPayload{id, number, request.stagingOffset, context_.directory.slot(slot).payloadOffset(),
+                                  request.payloadLength});
+}
+
+void ClientSessions::pulled(uint64_t transfer, bool good, uint32_t computed) {
+  const std::optional<UcxTransfer> ended = endUcx(transfer);
+  if (!ended) throw std::logic_error("pulled a payload that was not asked for");
+  if (!sessions_.contains(ended->connection)) {
+    ++context_.stats.writeFailures;
+    context_.directory.abort(ended->write->slot);  // only now: the bytes could still change
+    return;
+  }
+  if (good) context_.stats.ucxWriteBytes += ended->length;
+  finishWrite(ended->connection, *ended->write, good ? KV_OK : KV_TRANSFER_FAILED, computed, ended->crc);
+}
+
+void ClientSessions::push(ConnectionId id, Session& session, const Read& read, const store::Slot& slot) {
+  const uint64_t number = beginUcx(session, {id, read.request.requestId, slot.payloadLength, {}, 0, slot.generation});
+  context_.directory.pin(slot.generation);
+  context_.outbox.add(PushPayload{id, number, *read.stagingOffset, slot.payloadOffset(), slot.payloadLength});
+}
+
+void ClientSessions::pushed(uint64_t transfer, bool good) {
+  const std::optional<UcxTransfer> ended = endUcx(transfer);
+  if (!ended) throw std::logic_error("pushed a payload that was not asked for");
+  context_.directory.unpin(ended->generation);
+  if (!sessions_.contains(ended->connection)) return;
+  if (!good) return refuseRead(ended->connection, ended->requestId, KV_TRANSFER_FAILED);
+  context_.stats.ucxReadBytes += ended->length;
+  wire::Bytes out;
+  appendReadReply(out, ended->requestId, KV_OK, ended->length);
+  context_.outbox.frames(ended->connection, std::move(out));
 }
 
 }  // namespace kvpool::node

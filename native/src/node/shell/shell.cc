@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <ctime>
 #include <exception>
+#include <utility>
 
 #include "net/socket.h"
+#include "store/staging.h"
 
 namespace kvpool::node {
 namespace {
@@ -262,6 +264,120 @@ void Shell::onUcxLost(ConnectionId connection, const std::string& why) {
 
 void Shell::onPayloadSent(Connection& connection) {
   core_.payloadSent(connection.id());
+}
+
+// ---- what the core asks for ----
+
+void Shell::perform(const SendFrames& action) {
+  Connection* connection = find(action.connection);
+  if (connection == nullptr) return;
+  connection->queueFrames(action.frames);
+  touched_.insert(action.connection);
+}
+
+void Shell::perform(const SendSegments& action) {
+  Connection* connection = find(action.connection);
+  if (connection == nullptr) return;
+  connection->queueSegments(action.frames, segment_.readOnly.get());
+  touched_.insert(action.connection);
+}
+
+void Shell::perform(const SendPayload& action) {
+  Connection* connection = find(action.connection);
+  if (connection == nullptr) return;
+  connection->queuePayload(action.offset, action.length, action.crc);
+  touched_.insert(action.connection);
+}
+
+void Shell::perform(const ReceivePayload& action) {
+  if (Connection* connection = find(action.connection)) connection->receivePayload(action.offset, action.length);
+}
+
+void Shell::perform(const DiscardPayload& action) {
+  if (Connection* connection = find(action.connection)) connection->discard(action.length);
+}
+
+void Shell::perform(const CopyStaging& action) {
+  if (Connection* connection = find(action.connection)) {
+    connection->copyStaging(action.stagingOffset, action.offset, action.length, action.crc);
+  }
+}
+
+void Shell::perform(const MapStaging& action) {
+  Connection* connection = find(action.connection);
+  if (connection == nullptr) return;
+  Result<store::Mapping> mapped = store::mapStaging(connection->takeDescriptor(), action.bytes);
+  if (mapped.ok()) connection->setStaging(std::move(mapped.value()));
+  core_.stagingMapped(action.connection, mapped.status());
+}
+
+void Shell::perform(const Close& action) {
+  log(action.level, "closing: " + action.reason);
+  Connection* connection = find(action.connection);
+  if (connection == nullptr) return;
+  connection->closeAfterOutput();
+  touched_.insert(action.connection);
+}
+
+void Shell::perform(const Dial& action) {
+  masterDialer_.dial(action.master, masters_.at(action.master), nowMs_);
+}
+
+void Shell::perform(const DialSource& action) {
+  const Result<HostPort> address = parseHostPort(action.address);
+  if (!address.ok()) return core_.sourceDialFailed(action.source, address.status().text());
+  sourceDialer_.dial(action.source, address.value(), nowMs_);
+}
+
+void Shell::perform(const Note& action) {
+  log(action.level, action.text);
+}
+
+// ---- the SSD ----
+
+void Shell::takeTierDone() {
+  if (!workers_) return;
+  for (ssd::Done& done : workers_->takeDone()) {
+    if (const auto* write = std::get_if<ssd::WritePayload>(&done.job)) {
+      core_.tierWritten(write->op, done.status);
+    } else if (const auto* read = std::get_if<ssd::ReadPayload>(&done.job)) {
+      if (done.status.ok()) tierPayloads_.emplace(read->op, std::move(done.payload));
+      core_.tierRead(read->op, done.status);
+    } else {
+      core_.tierStored(done.status);
+    }
+    act();
+  }
+}
+
+void Shell::perform(const TierWrite& action) {
+  workers_->submit(ssd::WritePayload{action.op, segment_.mapping.bytes().subspan(action.offset, action.length),
+                                     action.to, action.crc});
+}
+
+void Shell::perform(const TierStore& action) {
+  workers_->submit(ssd::StoreBlocks{action.batch});
+}
+
+void Shell::perform(const TierRead& action) {
+  workers_->submit(ssd::ReadPayload{action.op, action.from, action.length, action.crc});
+}
+
+void Shell::perform(const CancelTierRead& action) {
+  workers_->cancelRead(action.op);
+}
+
+void Shell::perform(const SendTierPayload& action) {
+  const auto payload = tierPayloads_.find(action.op);
+  if (Connection* connection = find(action.connection)) {
+    connection->queueBuffer(std::move(payload->second), action.length, action.crc);
+    touched_.insert(action.connection);
+  }
+  tierPayloads_.erase(payload);
+}
+
+void Shell::perform(const DropTierPayload& action) {
+  tierPayloads_.erase(action.op);
 }
 
 }  // namespace kvpool::node

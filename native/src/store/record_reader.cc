@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of Directory that runs once, when a segment is opened: every record is checked, what is not whole is dropped
-// and counted, never guessed.
+#include "store/record_reader.h"
+
 #include <algorithm>
 #include <cstring>
 #include <future>
+#include <optional>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <type_traits>
 #include <utility>
 
+#include "base/checked.h"
+#include "base/crc32c.h"
 #include "base/quiet_thread.h"
 #include "base/utf8.h"
-#include "store/directory.h"
-#include "store/overlaps.h"
 
 namespace kvpool::store {
 namespace {
@@ -64,23 +66,32 @@ unsigned recoveryThreads(unsigned processors, uint32_t slots) {
   return std::clamp(std::min(processors, slots / kSlotsPerThread), 1U, kReadersMax);
 }
 
-/// What the records of a range of slots were found to be.
-struct Directory::Survey {
-  std::vector<uint32_t> whole;
-  std::vector<uint32_t> dropped;  // their records in the file are not free yet
-  Recovery counts;
-};
+Survey RecordReader::run(unsigned threads) const {
+  const auto endOfRange = [this](uint32_t begin, uint32_t end) { return endOfUsed(begin, end); };
+  const std::vector<uint32_t> ends = inParts(geometry_.slots, threads, endOfRange);
+  Survey all;
+  all.slots = std::vector<Slot>(*std::max_element(ends.begin(), ends.end()));
+  const auto look = [this, &all](uint32_t begin, uint32_t end) { return survey(all.slots, begin, end); };
+  for (const Survey& part : inParts(static_cast<uint32_t>(all.slots.size()), threads, look)) {
+    all.whole.insert(all.whole.end(), part.whole.begin(), part.whole.end());
+    all.dropped.insert(all.dropped.end(), part.dropped.begin(), part.dropped.end());
+    all.counts.unfinished += part.counts.unfinished;
+    all.counts.torn += part.counts.torn;
+    all.counts.invalid += part.counts.invalid;
+  }
+  return all;
+}
 
 /// The number behind the last slot of a range that is not free; 0 when all are. Such slots are as good as never used,
 /// and a slot in memory for each there could be would take a 50th of the segment.
-uint32_t Directory::endOfUsed(uint32_t begin, uint32_t end) const {
+uint32_t RecordReader::endOfUsed(uint32_t begin, uint32_t end) const {
   Slot ignored;
   while (end > begin && inspect(end - 1, &ignored) == Finding::Free)
     --end;
   return end > begin ? end : 0;
 }
 
-Directory::Survey Directory::survey(std::span<Slot> found, uint32_t begin, uint32_t end) const {
+Survey RecordReader::survey(std::span<Slot> found, uint32_t begin, uint32_t end) const {
   Survey survey;
   for (uint32_t number = begin; number < end; ++number) {
     Slot& slot = found[number];
@@ -98,47 +109,12 @@ Directory::Survey Directory::survey(std::span<Slot> found, uint32_t begin, uint3
   return survey;
 }
 
-Directory::Survey Directory::surveyAll(std::span<Slot> found, unsigned threads) const {
-  Survey all;
-  const auto look = [this, found](uint32_t begin, uint32_t end) { return survey(found, begin, end); };
-  for (const Survey& part : inParts(static_cast<uint32_t>(found.size()), threads, look)) {
-    all.whole.insert(all.whole.end(), part.whole.begin(), part.whole.end());
-    all.dropped.insert(all.dropped.end(), part.dropped.begin(), part.dropped.end());
-    all.counts.unfinished += part.counts.unfinished;
-    all.counts.torn += part.counts.torn;
-    all.counts.invalid += part.counts.invalid;
-  }
-  return all;
-}
-
-Recovery Directory::recover(unsigned threads) {
-  const auto endOfRange = [this](uint32_t begin, uint32_t end) { return endOfUsed(begin, end); };
-  const std::vector<uint32_t> ends = inParts(geometry_.slots, threads, endOfRange);
-  slots_ = std::vector<Slot>(*std::max_element(ends.begin(), ends.end()));
-  auto [whole, dropped, recovery] = surveyAll(slots_, threads);
-
-  dropOverlapping(whole, dropped, recovery);
-  restore(whole, dropped, recovery);
-  for (const uint32_t number : dropped) {
-    slots_[number] = Slot{};
-    storeRecord(number);
-  }
-  for (uint32_t number = slotsTouched(); number-- > 0;) {
-    if (slots_[number].state == SlotState::Free) freeSlots_.push_back(number);
-  }
-  recovery.restored = objects_;
-  recovery.restoredHash = idsHash_;
-  recovery.tombstones = tombstones_.size();
-  recovery_ = recovery;
-  return recovery;
-}
-
-Directory::Finding Directory::inspect(uint32_t number, Slot* out) const {
+RecordReader::Finding RecordReader::inspect(uint32_t number, Slot* out) const {
   DirectoryRecord record;
   std::memcpy(&record, file_.data() + recordOffset(number), sizeof record);
   if (neverUsed(record)) return Finding::Free;
   if (record.slot != number || record.crc != recordCrc(record, seal_)) return Finding::Torn;
-  if (record.generation >= state_.get().generationHighWater) return Finding::Invalid;
+  if (record.generation >= generationHighWater_) return Finding::Invalid;
   out->generation = record.generation;
   if (record.state == static_cast<uint32_t>(SlotState::Free)) return Finding::Free;
   if (record.state == static_cast<uint32_t>(SlotState::Reserved)) return Finding::Unfinished;
@@ -160,60 +136,9 @@ Directory::Finding Directory::inspect(uint32_t number, Slot* out) const {
   const bool placed = extentBytes == record.extentBytes && record.offset % kExtentAlignment == 0 &&
                       rangeInside(record.offset, record.extentBytes, geometry_.dataOffset, dataEnd);
   if (!placed) return Finding::Invalid;
-  const std::string_view name = key(*out);
+  const std::string_view name(reinterpret_cast<const char*>(file_.data() + record.offset), record.keyLength);
   if (crc32c(name) != record.keyCrc || !isUtf8(name)) return Finding::Invalid;
   return Finding::Whole;
-}
-
-/// Records that claim the same bytes go, all of them. Leaves the others in the order of their offsets.
-void Directory::dropOverlapping(std::vector<uint32_t>& whole, std::vector<uint32_t>& dropped, Recovery& recovery) {
-  std::vector<Claim> claims;
-  claims.reserve(whole.size());
-  for (const uint32_t number : whole)
-    claims.push_back({slots_[number].extent, number});
-  Claims sorted = sortOut(std::move(claims));
-  whole = std::move(sorted.alone);
-  dropped.insert(dropped.end(), sorted.overlapping.begin(), sorted.overlapping.end());
-  recovery.overlapping += sorted.overlapping.size();
-}
-
-void Directory::restore(const std::vector<uint32_t>& whole, std::vector<uint32_t>& dropped, Recovery& recovery) {
-  byId_.reserve(whole.size());
-  const auto drop = [&](uint32_t number) {
-    slots_[number] = Slot{};
-    dropped.push_back(number);
-  };
-  for (const uint32_t number : whole) {
-    if (slots_[number].objectId < purgeId()) {
-      // The life before ended between the purge id and the last record below it.
-      ++recovery.purged;
-      drop(number);
-    } else if (slots_[number].state == SlotState::Tombstone) {
-      if (const std::optional<uint32_t> older = restoreTombstone(number)) drop(*older);
-    } else if (byId_.emplace(slots_[number].objectId, number).second) {
-      count(slots_[number].objectId);
-    } else {
-      // reserve() never lets one object in twice, so a second one is damage; the first found stays readable.
-      ++recovery.invalid;
-      drop(number);
-    }
-  }
-  std::vector<Range> used;
-  used.reserve(whole.size());
-  for (const uint32_t number : whole) {
-    if (slots_[number].state != SlotState::Free) used.push_back(slots_[number].extent);
-  }
-  allocator_.takeAll(used);
-}
-
-/// Two of one key are what a crash leaves in the middle of replacing the older one: that one is returned.
-std::optional<uint32_t> Directory::restoreTombstone(uint32_t number) {
-  const ObjectId& id = slots_[number].objectId;
-  if (id > highestObject_) highestObject_ = id;
-  const auto [known, first] = tombstones_.emplace(key(slots_[number]), number);
-  if (first) return std::nullopt;
-  if (id <= slots_[known->second].objectId) return number;
-  return std::exchange(known->second, number);
 }
 
 }  // namespace kvpool::store
