@@ -72,13 +72,14 @@ struct SegmentState {
   uint64_t generationHighWater;  // every generation in use is below it
   uint64_t incarnation;          // of the latest life that used the file
   uint64_t layoutSince;          // records of this generation and later ones are in activeLayout, earlier ones in 1
+  uint64_t memory;               // incarnation of the first life: another file, or this one emptied, has another number
   uint16_t activeWire;           // versions that the pool speaks and writes; see wire::ActiveVersions
   uint16_t activeLayout;
   uint32_t tier;     // number of the SSD tier that life had, 0: none; another one is not believed
   uint32_t emptied;  // emptiedMark() of that life: it says that no object is in the segment, nor in the tier
   uint32_t crc;
 };
-static_assert(sizeof(SegmentState) == 88 && offsetof(SegmentState, crc) == 84);
+static_assert(sizeof(SegmentState) == 96 && offsetof(SegmentState, crc) == 92);
 static_assert(std::is_trivially_copyable_v<SegmentState>);
 
 /// Names the life that says so, because a build that does not know of the mark carries it on unread, while it puts

@@ -162,6 +162,7 @@ Status renewSegment(std::span<uint8_t> file, const SegmentIdentity& identity, St
       state.activeWire = speaks ? state.activeWire : identity.build.wire.min;
       state.activeLayout = identity.build.layout.min;
       state.layoutSince = 1;
+      state.memory = 0;
     });
   }
   return {};

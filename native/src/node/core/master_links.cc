@@ -112,6 +112,7 @@ void MasterLinks::beginStream(Link& link) {
   info.restored = recovery.restored;
   info.restoredHash = recovery.restoredHash;
   info.dropped = recovery.dropped();
+  info.memory = context_.state.get().memory;
   info.active = context_.state.active();
   if (const ssd::Table* tier = context_.table; tier != nullptr && context_.tierProblem.empty()) {
     info.highestObject = std::max(info.highestObject, tier->highestObject());

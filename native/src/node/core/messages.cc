@@ -38,6 +38,7 @@ void appendNodeInfo(wire::Bytes& out, const NodeInfo& info) {
         .restored(info.restored)
         .restoredHash(info.restoredHash)
         .dropped(info.dropped)
+        .memory(info.memory)
         .activeWire(info.active.wire)
         .activeLayout(info.active.layout);
     put(m.seen(), info.seen);

@@ -28,6 +28,7 @@ struct NodeInfo {
   uint64_t restored = 0;      // objects found when this life began
   uint64_t restoredHash = 0;  // of their ids
   uint64_t dropped = 0;       // damaged records found then
+  uint64_t memory = 0;        // number of the segment that the directory is in
   wire::ActiveVersions active;
   std::string tcp;
   std::string shm;

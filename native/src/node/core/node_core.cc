@@ -24,6 +24,7 @@ NodeCore::NodeCore(CoreConfig config, store::Directory& directory, store::StateP
       scrub_(context_) {
   state.update([&](store::SegmentState& pages) {
     pages.incarnation = context_.config.self.incarnation;
+    if (pages.memory == 0) pages.memory = pages.incarnation;
     pages.tier = tier_.on() ? tier->number() : 0;
   });
   if (isEmpty()) {

@@ -103,6 +103,21 @@ class ArchitectureTest {
     }
 
     @Test
+    void theRegisterIsAValue() {
+        never(
+                ROOT + "register..",
+                "java.io..",
+                "java.nio..",
+                "java.time..",
+                "java.util.concurrent..",
+                "org.slf4j..",
+                "io.netty..",
+                "io.fabric8..",
+                ROOT + "election..",
+                ROOT + "master..");
+    }
+
+    @Test
     void noNameSaysNothing() {
         String empty = "(?i).*(util|utils|common|helper|helpers|manager)";
         noClasses().should().haveNameMatching(empty).check(CLASSES);

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.election;
 
 import dev.kvpool.dataplane.election.LeaseStore.Stored;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import java.time.Instant;
 import java.util.Optional;
@@ -34,6 +35,14 @@ public final class Election {
      */
     public record Decision(Purpose purpose, LeaseRecord lease, Optional<String> version) {
         static final Decision NOTHING = new Decision(Purpose.NOTHING, null, Optional.empty());
+
+        /** Whether this stores what a leader wished. */
+        boolean stores(Wishes wishes) {
+            return purpose == Purpose.RENEW
+                    && wishes.store()
+                            .map(wish -> lease.register().equals(wish.register()))
+                            .orElse(false);
+        }
     }
 
     private static final long HELD = Long.MIN_VALUE;
@@ -81,7 +90,11 @@ public final class Election {
 
     /** Our present or last leadership. */
     public Term term() {
-        return new Term(new Authority(epoch, candidate.nonce()), validUntilMs(), predecessorUntilMs, succession);
+        return new Term(authority(), validUntilMs(), predecessorUntilMs, succession, history.register());
+    }
+
+    private Authority authority() {
+        return new Authority(epoch, candidate.nonce());
     }
 
     private long validUntilMs() {
@@ -117,7 +130,7 @@ public final class Election {
             return Decision.NOTHING;
         }
         if (renew) {
-            return write(Purpose.RENEW, stored, epoch, wallClock);
+            return write(Purpose.RENEW, stored, epoch, wallClock, registerOf(wishes));
         }
         if (acquire) {
             // Our own Lease without leading: a renewal came too late or an answer was lost. Nobody took it, yet what we
@@ -125,7 +138,8 @@ public final class Election {
             acquired = wallClock;
             next = history.succession(wishes, nowMs);
             long known = Math.max(sight.highestEpoch(), wishes.raiseAbove());
-            return write(Purpose.ACQUIRE, stored, Math.max(known, history.highestEpoch()) + 1, wallClock);
+            long transitions = Math.max(known, history.highestEpoch()) + 1;
+            return write(Purpose.ACQUIRE, stored, transitions, wallClock, history.register());
         }
         return Decision.NOTHING;
     }
@@ -181,16 +195,26 @@ public final class Election {
         return leavesToOthers;
     }
 
-    private Decision write(Purpose purpose, Optional<Stored> stored, long transitions, Instant wallClock) {
+    /** Who leads may change the register, as long as it leads under the authority that it wished it under. */
+    private Register registerOf(Wishes wishes) {
+        return wishes.store()
+                .filter(wish -> wish.leader().equals(authority()))
+                .map(Wishes.RegisterWish::register)
+                .orElse(history.register());
+    }
+
+    private Decision write(
+            Purpose purpose, Optional<Stored> stored, long transitions, Instant wallClock, Register register) {
         int seconds = (int) Math.ceilDiv(times.leaseDurationMs(), 1000L);
-        LeaseRecord lease = new LeaseRecord(candidate.identity(), seconds, acquired, wallClock, transitions);
+        LeaseRecord lease = new LeaseRecord(candidate.identity(), seconds, acquired, wallClock, transitions, register);
         return new Decision(purpose, lease, stored.map(Stored::version));
     }
 
     /** An empty holder lets the others take it at once; the transitions stay, so the epoch goes on growing. */
-    private static Decision release(Stored stored, Instant wallClock) {
+    private Decision release(Stored stored, Instant wallClock) {
         LeaseRecord lease = stored.lease();
-        LeaseRecord free = new LeaseRecord("", 1, lease.acquireTime(), wallClock, lease.transitions());
+        LeaseRecord free =
+                new LeaseRecord("", 1, lease.acquireTime(), wallClock, lease.transitions(), history.register());
         return new Decision(Purpose.RELEASE, free, Optional.of(stored.version()));
     }
 }

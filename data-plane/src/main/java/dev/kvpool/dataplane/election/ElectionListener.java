@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.election;
 
+import dev.kvpool.dataplane.register.Register;
+
 /** Hears what the election decides, on the elector's thread. */
 public interface ElectionListener {
     /** We lead, for the first time or with a raised epoch. */
@@ -8,6 +10,9 @@ public interface ElectionListener {
 
     /** The leadership holds for longer. */
     void renewed(long validUntilMs);
+
+    /** The Lease holds what {@link Wishes#store} asked for. */
+    void registerStored(Register register);
 
     /** We do not lead, or no longer. */
     void standingBy(String reason);

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.election;
 import dev.kvpool.dataplane.election.Election.Decision;
 import dev.kvpool.dataplane.election.Election.Purpose;
 import dev.kvpool.dataplane.election.LeaseStore.Stored;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import java.time.InstantSource;
 import java.util.Optional;
@@ -29,6 +30,9 @@ public final class Elector {
     private final ElectionListener listener;
     private boolean standingBy;
     private boolean reachedLease;
+
+    /** What the round under way has stored; null when nothing. */
+    private Register storedRegister;
 
     /**
      * Prepares an election; nothing happens before the first round.
@@ -62,6 +66,7 @@ public final class Elector {
         long epochBefore = epoch();
         String failure = null;
         reachedLease = true;
+        storedRegister = null;
         try {
             int tries = wishes.gone().equals(Authority.NONE) ? 1 : CLAIMS_MAX;
             while (tries > 0 && lookAndWrite(wishes)) {
@@ -81,6 +86,14 @@ public final class Elector {
         return !election.isLeading() || epoch() > wishes.raiseAbove();
     }
 
+    /** Whether the last round has stored the register that was wished. */
+    public boolean hasStored(Wishes wishes) {
+        return storedRegister != null
+                && wishes.store()
+                        .map(wish -> wish.register().equals(storedRegister))
+                        .orElse(false);
+    }
+
     /** Whether the last round could read the Lease, and write it as far as it wanted to. */
     public boolean reachedLease() {
         return reachedLease;
@@ -92,11 +105,11 @@ public final class Elector {
         Optional<Stored> stored = store.read();
         listener.observed(stored.map(Stored::lease).orElse(null));
         Decision decision = election.decide(stored, startedMs, wallClock.instant(), sight.get(), wishes);
-        return !write(decision);
+        return !write(decision, wishes);
     }
 
     /** Whether what was decided is done. */
-    private boolean write(Decision decision) throws LeaseStoreException {
+    private boolean write(Decision decision, Wishes wishes) throws LeaseStoreException {
         if (decision.purpose() == Purpose.NOTHING) {
             return true;
         }
@@ -108,6 +121,9 @@ public final class Elector {
         if (stored.isPresent()) {
             election.written(decision, stored.get(), startedMs);
             listener.observed(stored.get().lease());
+            if (decision.stores(wishes)) {
+                storedRegister = decision.lease().register();
+            }
         } else {
             election.notWritten(clockMs.getAsLong());
         }
@@ -122,6 +138,9 @@ public final class Elector {
                 listener.renewed(term.validUntilMs());
             } else {
                 listener.leading(term);
+            }
+            if (storedRegister != null) {
+                listener.registerStored(storedRegister);
             }
         } else if (led || (!standingBy && failure == null)) {
             standingBy = true;

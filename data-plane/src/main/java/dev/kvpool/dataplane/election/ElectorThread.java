@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.election;
 
+import dev.kvpool.dataplane.election.Wishes.RegisterWish;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -22,6 +25,7 @@ public final class ElectorThread implements AutoCloseable {
     private long raiseAbove;
     private Authority gone = Authority.NONE;
     private long goneSinceMs;
+    private Optional<RegisterWish> store = Optional.empty();
     private boolean closing;
     private boolean lookNow;
     private HandOver handOver;
@@ -48,6 +52,11 @@ public final class ElectorThread implements AutoCloseable {
     /** Take an epoch above this one, at once. */
     public void raiseAbove(long epoch) {
         ask(() -> raiseAbove = Math.max(raiseAbove, epoch));
+    }
+
+    /** Store this register at once, as long as we lead under this authority. The last one asked for counts. */
+    public void store(Authority ours, Register register) {
+        ask(() -> store = Optional.of(new RegisterWish(ours, register)));
     }
 
     /** The Lease may have been given back: look at it now. */
@@ -118,7 +127,7 @@ public final class ElectorThread implements AutoCloseable {
                 raiseAbove = Math.max(raiseAbove, handOver.ours().epoch());
                 handOver = null;
             }
-            return new Wishes(raiseAbove, closing || handOver != null, gone, goneSinceMs);
+            return new Wishes(raiseAbove, closing || handOver != null, gone, goneSinceMs, store);
         } finally {
             lock.unlock();
         }
@@ -138,6 +147,9 @@ public final class ElectorThread implements AutoCloseable {
         try {
             if (handOver != null && wishes.release() && elector.reachedLease()) {
                 handOver.released().complete(null);
+            }
+            if (elector.hasStored(wishes) && store.equals(wishes.store())) {
+                store = Optional.empty();
             }
             if (granted && raiseAbove == wishes.raiseAbove()) {
                 raiseAbove = 0;

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.kvpool.dataplane.register.RegisterText;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -104,6 +105,9 @@ public final class FileLeaseStore implements LeaseStore {
         spec.put("acquireTime", lease.acquireTime().toString());
         spec.put("renewTime", lease.renewTime().toString());
         spec.put("leaseTransitions", lease.transitions());
+        if (!lease.register().isLost()) {
+            root.put("register", RegisterText.write(lease.register()));
+        }
         return JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(root);
     }
 
@@ -125,7 +129,8 @@ public final class FileLeaseStore implements LeaseStore {
                     spec.path("leaseDurationSeconds").asInt(),
                     Instant.parse(spec.path("acquireTime").asText()),
                     Instant.parse(spec.path("renewTime").asText()),
-                    spec.path("leaseTransitions").asLong());
+                    spec.path("leaseTransitions").asLong(),
+                    StoredRegister.read(root.path("register").asText(), place()));
             return new Stored(lease, version);
         } catch (IOException | DateTimeException e) {
             throw damaged(e);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.election;
 
+import dev.kvpool.dataplane.register.RegisterText;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseSpec;
@@ -14,10 +15,15 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 
 /** The Lease as an object of the Kubernetes API. */
 public final class KubernetesLeaseStore implements LeaseStore {
+    /** Has the register; the operator renders the Lease without it and does not own it, so that it stays. */
+    static final String REGISTER = "kvpool.dev/register";
+
     private final KubernetesClient client;
     private final String namespace;
     private final String name;
@@ -46,7 +52,7 @@ public final class KubernetesLeaseStore implements LeaseStore {
     public Optional<Stored> read() throws LeaseStoreException {
         try {
             lastRead = client.leases().inNamespace(namespace).withName(name).get();
-            return Optional.ofNullable(lastRead).map(KubernetesLeaseStore::stored);
+            return Optional.ofNullable(lastRead).map(this::stored);
         } catch (KubernetesClientException e) {
             throw failure("read", e);
         }
@@ -58,6 +64,7 @@ public final class KubernetesLeaseStore implements LeaseStore {
                 .withNewMetadata()
                 .withNamespace(namespace)
                 .withName(name)
+                .withAnnotations(annotations(Map.of(), lease))
                 .endMetadata()
                 .withSpec(spec(lease))
                 .build();
@@ -80,8 +87,13 @@ public final class KubernetesLeaseStore implements LeaseStore {
             if (readAgain && !read().map(Stored::version).equals(Optional.of(version))) {
                 return Optional.empty();
             }
-            // Everything but the spec stays as it is: the owner, labels and annotations are the operator's.
-            Lease changed = new LeaseBuilder(lastRead).withSpec(spec(lease)).build();
+            // Everything but the spec and the register stays as it is: the owner and labels are the operator's.
+            Lease changed = new LeaseBuilder(lastRead)
+                    .editMetadata()
+                    .withAnnotations(annotations(lastRead.getMetadata().getAnnotations(), lease))
+                    .endMetadata()
+                    .withSpec(spec(lease))
+                    .build();
             return Optional.of(stored(
                     client.leases().inNamespace(namespace).resource(changed).update()));
         } catch (KubernetesClientException e) {
@@ -117,15 +129,30 @@ public final class KubernetesLeaseStore implements LeaseStore {
         return spec;
     }
 
+    private static Map<String, String> annotations(Map<String, String> before, LeaseRecord lease) {
+        Map<String, String> annotations = new HashMap<>(before == null ? Map.of() : before);
+        if (lease.register().isLost()) {
+            annotations.remove(REGISTER);
+        } else {
+            annotations.put(REGISTER, RegisterText.write(lease.register()));
+        }
+        return annotations;
+    }
+
     /** A Lease that the operator has just made, or a person has touched, may lack any field. */
-    private static Stored stored(Lease lease) {
+    private Stored stored(Lease lease) {
         LeaseSpec spec = lease.getSpec() == null ? new LeaseSpec() : lease.getSpec();
         LeaseRecord read = new LeaseRecord(
                 Optional.ofNullable(spec.getHolderIdentity()).orElse(""),
                 Optional.ofNullable(spec.getLeaseDurationSeconds()).orElse(0),
                 instant(spec.getAcquireTime()),
                 instant(spec.getRenewTime()),
-                Math.max(0, Optional.ofNullable(spec.getLeaseTransitions()).orElse(0)));
+                Math.max(0, Optional.ofNullable(spec.getLeaseTransitions()).orElse(0)),
+                StoredRegister.read(
+                        Optional.ofNullable(lease.getMetadata().getAnnotations())
+                                .map(annotations -> annotations.get(REGISTER))
+                                .orElse(""),
+                        place()));
         return new Stored(read, lease.getMetadata().getResourceVersion());
     }
 

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.election;
 
 import dev.kvpool.dataplane.election.LeaseStore.Stored;
 import dev.kvpool.dataplane.election.Succession.Cause;
+import dev.kvpool.dataplane.register.Register;
 
 /** What one master has seen of the Lease, and what follows about the leaders that wrote it. Pure. */
 final class LeaseHistory {
@@ -19,6 +20,7 @@ final class LeaseHistory {
 
     private long seenSinceMs;
     private long highestEpoch;
+    private Register register = Register.NONE;
 
     /** Name of the master that held the Lease last; empty when none was seen to. */
     private String lastHolder = "";
@@ -37,6 +39,11 @@ final class LeaseHistory {
     /** The most transitions of all states seen: one that was deleted or set back does not send the epoch back. */
     long highestEpoch() {
         return highestEpoch;
+    }
+
+    /** The newest register of all states seen, for the same reason. */
+    Register register() {
+        return register;
     }
 
     /** No other master leads after this moment, unless it has renewed the Lease since it was read. */
@@ -65,6 +72,10 @@ final class LeaseHistory {
         seenSinceMs = nowMs;
         if (now != null) {
             highestEpoch = Math.max(highestEpoch, now.lease().transitions());
+            // One that was set back gives way to what is known here.
+            register = register.isNewerThan(now.lease().register())
+                    ? register
+                    : now.lease().register();
             lastHolder = now.lease().isHeld() ? now.lease().holderName() : lastHolder;
         }
     }

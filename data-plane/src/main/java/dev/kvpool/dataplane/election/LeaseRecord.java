@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.election;
 
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import java.time.Instant;
 import java.util.HexFormat;
@@ -13,9 +14,20 @@ import java.util.HexFormat;
  * @param acquireTime for people; nobody decides by it
  * @param renewTime for people: clocks differ between machines
  * @param transitions the epoch
+ * @param register what the pool keeps beside its leadership; {@link Register#NONE} when there is none, or none that can be read
  */
 public record LeaseRecord(
-        String holder, int durationSeconds, Instant acquireTime, Instant renewTime, long transitions) {
+        String holder,
+        int durationSeconds,
+        Instant acquireTime,
+        Instant renewTime,
+        long transitions,
+        Register register) {
+    /** One without a register. */
+    public LeaseRecord(String holder, int durationSeconds, Instant acquireTime, Instant renewTime, long transitions) {
+        this(holder, durationSeconds, acquireTime, renewTime, transitions, Register.NONE);
+    }
+
     public boolean isHeld() {
         return !holder.isEmpty();
     }

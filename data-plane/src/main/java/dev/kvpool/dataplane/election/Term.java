@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.election;
 
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 
 /**
@@ -10,5 +11,7 @@ import dev.kvpool.dataplane.wire.message.Authority;
  * @param predecessorUntilMs no leader before this one served, or will serve, after this moment; it lies in the future when the
  *     Lease was taken before it ran out
  * @param succession how it came about
+ * @param register as it was stored with the Lease
  */
-public record Term(Authority authority, long validUntilMs, long predecessorUntilMs, Succession succession) {}
+public record Term(
+        Authority authority, long validUntilMs, long predecessorUntilMs, Succession succession, Register register) {}

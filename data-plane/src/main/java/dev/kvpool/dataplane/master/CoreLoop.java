@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.health.Beat;
 import dev.kvpool.dataplane.health.Defects;
 import dev.kvpool.dataplane.master.core.Action;
 import dev.kvpool.dataplane.master.core.MasterCore;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Message;
 import io.netty.channel.Channel;
@@ -33,6 +34,9 @@ final class CoreLoop {
     interface Leaders {
         /** Our epoch must become higher than this one. */
         void raiseAbove(long epoch);
+
+        /** The Lease is to hold this register, as long as this leader has it. */
+        void store(Authority leader, Register register);
 
         /** The leader has given its Lease back, as it told a node. */
         void left();
@@ -185,6 +189,7 @@ final class CoreLoop {
                 case Action.Send it -> send(it.session(), it.message());
                 case Action.Close it -> close(it.session(), it.reason());
                 case Action.RaiseEpoch it -> leaders.raiseAbove(it.above());
+                case Action.StoreRegister it -> leaders.store(it.leader(), it.register());
                 case Action.LookAtLease it -> leaders.left();
                 case Action.LeaderCrashed it -> leaders.crashed(it.authority(), it.address());
                 case Action.Report it -> LOG.info("{}", it.line());

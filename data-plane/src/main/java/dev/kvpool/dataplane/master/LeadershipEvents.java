@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.election.ElectionListener;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.core.MasterCore;
+import dev.kvpool.dataplane.register.Register;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -18,6 +19,7 @@ final class LeadershipEvents implements ElectionListener {
     private volatile LeaseRecord lease;
     private volatile Term term;
     private volatile boolean stopped;
+    private Register register = Register.NONE;
     private String lastFailure = "";
 
     LeadershipEvents(CoreLoop loop) {
@@ -42,13 +44,19 @@ final class LeadershipEvents implements ElectionListener {
     @Override
     public void leading(Term begun) {
         term = begun;
-        submit(core -> core.lead(begun.authority(), begun.validUntilMs(), begun.predecessorUntilMs(), loop.nowMs()));
+        submit(core -> core.lead(
+                begun.authority(), begun.validUntilMs(), begun.predecessorUntilMs(), begun.register(), loop.nowMs()));
     }
 
     @Override
     public void renewed(long validUntilMs) {
         lastFailure = "";
         submit(core -> core.renewed(validUntilMs));
+    }
+
+    @Override
+    public void registerStored(Register register) {
+        submit(core -> core.registerStored(register, loop.nowMs()));
     }
 
     @Override
@@ -59,6 +67,10 @@ final class LeadershipEvents implements ElectionListener {
     @Override
     public void observed(LeaseRecord seen) {
         lease = seen;
+        if (seen != null && !seen.register().equals(register)) {
+            register = seen.register();
+            submit(core -> core.registerSeen(seen.register(), loop.nowMs()));
+        }
     }
 
     @Override

@@ -14,6 +14,7 @@ import dev.kvpool.dataplane.master.core.CoreSettings;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.dataplane.metrics.MasterMetrics;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.Handshake;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -292,6 +293,11 @@ public final class MasterProcess implements AutoCloseable {
             @Override
             public void raiseAbove(long epoch) {
                 elector.raiseAbove(epoch);
+            }
+
+            @Override
+            public void store(Authority leader, Register register) {
+                elector.store(leader, register);
             }
 
             @Override

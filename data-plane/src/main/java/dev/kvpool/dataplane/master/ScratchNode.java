@@ -55,6 +55,7 @@ final class ScratchNode {
                 ObjectId.NONE,
                 false,
                 Restored.NOTHING,
+                1,
                 ActiveVersions.UNKNOWN,
                 List.of(segment),
                 "127.0.0.1:1",

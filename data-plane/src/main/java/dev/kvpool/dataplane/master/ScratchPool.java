@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.master.core.CoreSettings;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.NodePeer;
 import dev.kvpool.dataplane.master.core.PoolStatus;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
@@ -50,6 +51,9 @@ final class ScratchPool implements AutoCloseable {
     private static final CoreLoop.Leaders NO_ELECTION = new CoreLoop.Leaders() {
         @Override
         public void raiseAbove(long epoch) {}
+
+        @Override
+        public void store(Authority leader, Register register) {}
 
         @Override
         public void left() {}
@@ -101,12 +105,15 @@ final class ScratchPool implements AutoCloseable {
         core.nodeConnected(nodeSession, new NodePeer(NODE, INCARNATION, "scratch"), now);
         core.clientConnected(clientSession, now);
         directory.introduction().forEach(message -> core.receive(nodeSession, message, now));
-        core.lead(new Authority(1, 1), now + FOREVER_MS, now, now);
+        core.lead(new Authority(1, 1), now + FOREVER_MS, now, Register.NONE, now);
         List<Action> actions = core.drain();
         while (!actions.isEmpty()) {
             for (Action action : actions) {
                 if (action instanceof Action.Send(long session, Message command) && session == nodeSession) {
                     directory.obey(command).forEach(answer -> core.receive(nodeSession, answer, now));
+                }
+                if (action instanceof Action.StoreRegister store) {
+                    core.registerStored(store.register(), now);
                 }
             }
             actions = core.drain();

@@ -72,6 +72,7 @@ final class BenchNode {
                 new ObjectId(1, Long.MAX_VALUE),
                 false,
                 Restored.NOTHING,
+                1,
                 ActiveVersions.UNKNOWN,
                 List.of(segment),
                 "10.0.0." + number + ":50061",

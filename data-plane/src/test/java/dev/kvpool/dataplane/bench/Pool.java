@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.master.core.Action;
 import dev.kvpool.dataplane.master.core.CoreSettings;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.NodePeer;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest;
@@ -57,7 +58,7 @@ final class Pool {
     }
 
     void lead() {
-        core.lead(new Authority(EPOCH, 1), nowMs() + DAY_MS, nowMs());
+        core.lead(new Authority(EPOCH, 1), nowMs() + DAY_MS, Register.NONE, nowMs());
         deliver();
     }
 

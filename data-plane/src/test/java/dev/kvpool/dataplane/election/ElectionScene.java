@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.election;
 
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,6 +30,9 @@ abstract class ElectionScene {
         boolean leading;
         String reason = "";
 
+        Register register = Register.NONE;
+        Register stored = Register.NONE;
+
         Master(String name, long nonce) {
             this(name, nonce, Duration.ZERO);
         }
@@ -51,6 +55,11 @@ abstract class ElectionScene {
             return this;
         }
 
+        Master store(Authority leader, Register register) {
+            elector.round(Wishes.store(leader, register));
+            return this;
+        }
+
         long epoch() {
             return terms.getLast().epoch();
         }
@@ -63,6 +72,7 @@ abstract class ElectionScene {
         public void leading(Term term) {
             terms.add(term.authority());
             validUntilMs = term.validUntilMs();
+            register = term.register();
             predecessorUntilMs = term.predecessorUntilMs();
             succession = term.succession();
             leading = true;
@@ -71,6 +81,11 @@ abstract class ElectionScene {
         @Override
         public void renewed(long untilMs) {
             validUntilMs = untilMs;
+        }
+
+        @Override
+        public void registerStored(Register register) {
+            stored = register;
         }
 
         @Override

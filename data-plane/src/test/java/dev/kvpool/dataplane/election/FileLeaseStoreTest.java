@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvpool.dataplane.election.LeaseStore.Stored;
+import dev.kvpool.dataplane.register.Register;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -31,7 +33,8 @@ class FileLeaseStoreTest {
 
         LeaseRecord first = new LeaseRecord("a_1", 5, TIME, TIME, 7);
         Stored created = store.create(first).orElseThrow();
-        LeaseRecord second = new LeaseRecord("", 1, TIME, TIME.plusSeconds(1), 7);
+        Register register = Register.NONE.enrolled(Set.of("node-0"), false).as(3);
+        LeaseRecord second = new LeaseRecord("", 1, TIME, TIME.plusSeconds(1), 7, register);
         assertThat(store.update(second, created.version())).isPresent();
 
         assertThat(created.lease()).isEqualTo(first);

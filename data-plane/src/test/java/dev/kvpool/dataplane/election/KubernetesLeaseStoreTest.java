@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.kvpool.dataplane.election.LeaseStore.Stored;
+import dev.kvpool.dataplane.register.Register;
 import io.fabric8.kubeapitest.KubeAPIServer;
 import io.fabric8.kubeapitest.KubeAPIServerConfigBuilder;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
@@ -22,6 +23,7 @@ import java.time.LocalTime;
 import java.time.ZoneId;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -91,6 +93,56 @@ class KubernetesLeaseStoreTest {
                             .endMetadata()
                             .build())
                     .create();
+        }
+    }
+
+    @Test
+    void theRegisterIsAnAnnotationBesideThoseOfOthersAndStaysWhenTheOperatorRendersTheLease(TestInfo test)
+            throws Exception {
+        String name = name(test);
+        madeByTheOperator(name);
+        try (KubernetesLeaseStore store = store(name);
+                KubernetesClient client = client()) {
+            Register register =
+                    Register.NONE.enrolled(Set.of("demo-storage-0"), false).as(1);
+            Stored made = store.read().orElseThrow();
+            assertThat(made.lease().register()).isEqualTo(Register.NONE);
+
+            assertThat(store.update(new LeaseRecord("a_1", 5, NOW, NOW, 1, register), made.version()))
+                    .isPresent();
+            client.resource(new LeaseBuilder()
+                            .withNewMetadata()
+                            .withNamespace(NAMESPACE)
+                            .withName(name)
+                            .addToLabels("app.kubernetes.io/instance", "other")
+                            .endMetadata()
+                            .build())
+                    .fieldManager("kvpool-operator")
+                    .forceConflicts()
+                    .serverSideApply();
+
+            LeaseRecord read = store.read().orElseThrow().lease();
+            assertThat(read.register()).isEqualTo(register);
+            assertThat(read.holder()).isEqualTo("a_1");
+        }
+    }
+
+    @Test
+    void aRegisterThatAPersonHasSpoiltCountsAsLost(TestInfo test) throws Exception {
+        String name = name(test);
+        madeByTheOperator(name);
+        try (KubernetesLeaseStore store = store(name);
+                KubernetesClient client = client()) {
+            client.leases()
+                    .inNamespace(NAMESPACE)
+                    .withName(name)
+                    .edit(lease -> new LeaseBuilder(lease)
+                            .editMetadata()
+                            .addToAnnotations(KubernetesLeaseStore.REGISTER, "members everybody")
+                            .endMetadata()
+                            .build());
+
+            assertThat(store.read().orElseThrow().lease().register()).isEqualTo(Register.NONE);
         }
     }
 

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.dataplane.master.core.CoreSettings;
 import dev.kvpool.dataplane.master.core.MasterCore;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
@@ -26,6 +27,9 @@ class CoreLoopTest {
     private static final CoreLoop.Leaders NO_ELECTION = new CoreLoop.Leaders() {
         @Override
         public void raiseAbove(long epoch) {}
+
+        @Override
+        public void store(Authority leader, Register register) {}
 
         @Override
         public void left() {}

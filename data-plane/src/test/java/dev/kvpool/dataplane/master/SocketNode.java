@@ -66,6 +66,7 @@ final class SocketNode implements AutoCloseable {
                 ObjectId.NONE,
                 false,
                 Restored.NOTHING,
+                1,
                 ActiveVersions.UNKNOWN,
                 List.of(segment),
                 "127.0.0.1:1",

@@ -11,8 +11,10 @@ import dev.kvpool.dataplane.election.Sight;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.election.Wishes;
 import dev.kvpool.dataplane.health.Beat;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import java.time.Instant;
+import java.util.Optional;
 
 /** The production election of one master over the simulated Lease; each life of the master is a new candidate. */
 final class SimElection implements ElectionListener {
@@ -24,6 +26,8 @@ final class SimElection implements ElectionListener {
     private Elector elector;
     private long raiseAbove;
     private Authority gone;
+    private Optional<Wishes.RegisterWish> store = Optional.empty();
+    private Register seen = Register.NONE;
     private long requestMs;
     private long toldMs;
     private long heldUntilMs;
@@ -44,6 +48,8 @@ final class SimElection implements ElectionListener {
         raiseAbove = 0;
         gone = Authority.NONE;
         turned();
+        store = Optional.empty();
+        seen = Register.NONE;
         Candidate candidate = new Candidate(master.name, nonce);
         elector = new Elector(
                 candidate,
@@ -73,6 +79,11 @@ final class SimElection implements ElectionListener {
         lookNow();
     }
 
+    void store(Authority leader, Register register) {
+        store = Optional.of(new Wishes.RegisterWish(leader, register));
+        lookNow();
+    }
+
     void lookNow() {
         master.beside(world.between(0, 5), () -> round(false));
     }
@@ -90,9 +101,11 @@ final class SimElection implements ElectionListener {
     /** As the elector's thread does it: a wish stays until a round has seen to it. */
     private void round(boolean release) {
         requestMs = world.oneIn(20) ? world.between(0, 400) : world.between(0, 5);
-        if (elector.round(new Wishes(raiseAbove, release, gone, 0))) {
+        Wishes wishes = new Wishes(raiseAbove, release, gone, 0, store);
+        if (elector.round(wishes)) {
             raiseAbove = 0;
         }
+        store = elector.hasStored(wishes) ? Optional.empty() : store;
         if (elector.reachedLease()) {
             gone = Authority.NONE;
         }
@@ -135,13 +148,24 @@ final class SimElection implements ElectionListener {
     }
 
     @Override
+    public void registerStored(Register register) {
+        world.trace(() -> master.name + " has stored " + register);
+        tell(() -> master.register(register, true));
+    }
+
+    @Override
     public void standingBy(String reason) {
         world.trace(() -> master.name + " stands by: " + reason);
         tell(() -> master.standBy(reason));
     }
 
     @Override
-    public void observed(LeaseRecord lease) {}
+    public void observed(LeaseRecord lease) {
+        if (lease != null && !lease.register().equals(seen)) {
+            seen = lease.register();
+            tell(() -> master.register(lease.register(), false));
+        }
+    }
 
     @Override
     public void failed(String reason) {}

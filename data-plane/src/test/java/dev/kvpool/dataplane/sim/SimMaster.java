@@ -12,11 +12,9 @@ import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.NodePeer;
 import dev.kvpool.dataplane.master.core.Objection;
 import dev.kvpool.dataplane.master.core.PoolStatus;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.Handshake;
-import dev.kvpool.dataplane.wire.codec.MalformedMessageException;
-import dev.kvpool.dataplane.wire.codec.MessageDecoder;
-import dev.kvpool.dataplane.wire.codec.MessageEncoder;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest;
@@ -38,8 +36,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
-import org.agrona.ExpandableArrayBuffer;
-import org.agrona.concurrent.UnsafeBuffer;
 
 /** A master: the production core, codecs, handshake and election, with this class as the event loop around them. */
 final class SimMaster extends SimProcess {
@@ -61,9 +57,7 @@ final class SimMaster extends SimProcess {
     /** Keys of the publishes that were answered since the last tick. */
     private final Set<String> published = new TreeSet<>();
 
-    private final MessageDecoder decoder = new MessageDecoder();
-    private final MessageEncoder encoder = new MessageEncoder();
-    private final ExpandableArrayBuffer out = new ExpandableArrayBuffer();
+    private final MessageBytes codec = new MessageBytes();
     private final Map<Long, Session> sessions = new TreeMap<>();
     private MasterCore core;
     private Handshake.Self self;
@@ -111,8 +105,8 @@ final class SimMaster extends SimProcess {
     }
 
     private void tick() {
-        long evictedBefore = evictions();
-        long unmarkedBefore = unmarkedEvictions();
+        long evictedBefore = count(Count.EVICTED);
+        long unmarkedBefore = count(Count.EVICTED_UNMARKED);
         Set<String> before = shownKeys();
         int nodesBefore = core.status().nodes().size();
         published.clear();
@@ -120,14 +114,14 @@ final class SimMaster extends SimProcess {
         if (core.status().nodes().size() < nodesBefore && serves()) {
             watch.forgotten(goneOf(before));
         }
-        boolean evicts = evictions() != evictedBefore;
+        boolean evicts = count(Count.EVICTED) != evictedBefore;
         if (evicts) {
-            evicted(before, unmarkedEvictions() == unmarkedBefore);
+            evicted(before, count(Count.EVICTED_UNMARKED) == unmarkedBefore);
         }
         perform();
         if (evicts) {
             // An object may be published late and evicted in the same tick.
-            evicted(published, unmarkedEvictions() == unmarkedBefore);
+            evicted(published, count(Count.EVICTED_UNMARKED) == unmarkedBefore);
         }
         election.turned();
     }
@@ -179,12 +173,8 @@ final class SimMaster extends SimProcess {
         return !core.holders(Key.of(key)).isEmpty();
     }
 
-    private long evictions() {
-        return core.status().counters().get(Count.EVICTED);
-    }
-
-    private long unmarkedEvictions() {
-        return core.status().counters().get(Count.EVICTED_UNMARKED);
+    private long count(Count what) {
+        return core.status().counters().get(what);
     }
 
     private Set<String> shownKeys() {
@@ -195,7 +185,17 @@ final class SimMaster extends SimProcess {
 
     void lead(Term term) {
         watch.leads(this, term.authority());
-        core.lead(term.authority(), term.validUntilMs(), term.predecessorUntilMs(), clockMs());
+        core.lead(term.authority(), term.validUntilMs(), term.predecessorUntilMs(), term.register(), clockMs());
+        perform();
+    }
+
+    /** @param stored this master has asked for it; else it has only seen it */
+    void register(Register register, boolean stored) {
+        if (stored) {
+            core.registerStored(register, clockMs());
+        } else {
+            core.registerSeen(register, clockMs());
+        }
         perform();
     }
 
@@ -213,8 +213,7 @@ final class SimMaster extends SimProcess {
         Authority ours = core.leave();
         perform();
         in(world.between(0, HAND_OVER_MS_MAX), () -> {
-            core.standBy("this master is being stopped", clockMs());
-            perform();
+            standBy("this master is being stopped");
             election.release();
             if (!ours.equals(Authority.NONE)) {
                 core.left(ours);
@@ -263,7 +262,7 @@ final class SimMaster extends SimProcess {
 
     @Override
     void dialFailed(End end, String reason, boolean refused) {
-        throw new AssertionError("a master dials nobody");
+        opened(end);
     }
 
     @Override
@@ -273,7 +272,7 @@ final class SimMaster extends SimProcess {
 
     @Override
     void frame(End end, byte[] body) {
-        Message message = decode(body);
+        Message message = codec.decode(body, name);
         if (end.note instanceof Session session) {
             if (message instanceof ClientRequest request) {
                 session.asked.put(request.requestId(), request);
@@ -284,14 +283,6 @@ final class SimMaster extends SimProcess {
             greet(end, hello);
         } else {
             refuse(end, Handshake.noHello(self, message.getClass().getSimpleName() + " came"));
-        }
-    }
-
-    private Message decode(byte[] body) {
-        try {
-            return decoder.decode(new UnsafeBuffer(body), 0, body.length);
-        } catch (MalformedMessageException e) {
-            throw new AssertionError("a production core sent what " + name + " cannot read", e);
         }
     }
 
@@ -350,6 +341,7 @@ final class SimMaster extends SimProcess {
             case Action.Send it -> send(it);
             case Action.Close it -> close(it);
             case Action.RaiseEpoch it -> election.raiseAbove(it.above());
+            case Action.StoreRegister it -> election.store(it.leader(), it.register());
             case Action.LookAtLease it -> election.lookNow();
             case Action.LeaderCrashed it -> probe(it.authority(), it.address());
             case Action.Report it -> world.trace(() -> name + ": " + it.line());
@@ -380,10 +372,7 @@ final class SimMaster extends SimProcess {
     }
 
     private void write(End end, Message message) {
-        int length = encoder.encode(message, out);
-        byte[] body = new byte[length];
-        out.getBytes(0, body);
-        end.send(body);
+        end.send(codec.encode(message));
     }
 
     private void close(Action.Close close) {

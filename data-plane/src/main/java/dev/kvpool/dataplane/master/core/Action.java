@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
@@ -17,6 +18,9 @@ public sealed interface Action {
 
     /** A node obeys an epoch that is not ours: hold the Lease with a higher epoch than {@code above}, or lose it. */
     record RaiseEpoch(long above) implements Action {}
+
+    /** Have the Lease hold this register, together with a renewal, as long as we lead under this authority, and say when it does. */
+    record StoreRegister(Authority leader, Register register) implements Action {}
 
     /** The holder of the Lease may have given it back: look at it now. */
     record LookAtLease() implements Action {}

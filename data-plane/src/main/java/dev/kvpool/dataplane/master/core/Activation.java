@@ -9,10 +9,11 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The versions the pool speaks and writes. What one expected node keeps is the pool's: so a raise that began under one leader
- * is finished by the next, and a node that comes with an empty segment is brought to where the others are.
+ * The versions the pool speaks and writes. They are in the register before any node hears of them: so a raise that began under one
+ * leader is finished by the next, and a node that comes with an empty segment is brought to where the others are.
  */
 final class Activation {
+    private final RegisterKeeper register;
     private final Membership membership;
     private final Commands commands;
     private final Outbox outbox;
@@ -20,33 +21,34 @@ final class Activation {
     /** What each node was told last on this connection and has not done. */
     private final Map<String, ActiveVersions> told = new TreeMap<>();
 
-    /** What this leader was asked for; nodes that have done it remember it longer. */
-    private ActiveVersions wanted = ActiveVersions.UNKNOWN;
-
-    Activation(Membership membership, Commands commands, Outbox outbox) {
+    Activation(RegisterKeeper register, Membership membership, Commands commands, Outbox outbox) {
+        this.register = register;
         this.membership = membership;
         this.commands = commands;
         this.outbox = outbox;
     }
 
-    /** The highest that an expected node keeps, also one that is away now. */
+    /** Those of the register; until it has any, the highest that an expected node keeps. */
     ActiveVersions ofPool() {
-        ActiveVersions highest = ActiveVersions.UNKNOWN;
+        ActiveVersions known = register.wanted().active();
+        if (!known.equals(ActiveVersions.UNKNOWN)) {
+            return known;
+        }
         for (String id : membership.expected()) {
             NodeView node = membership.node(id);
-            highest = node == null ? highest : highest.or(node.active);
+            known = node == null ? known : known.or(node.active);
         }
-        return highest;
+        return known;
     }
 
-    /** From now on nodes are told to go over to these, one after another as they answer. */
+    /** From now on nodes are told to go over to these, one after another as they answer, as soon as the register has them. */
     void raise(ActiveVersions versions) {
-        wanted = wanted.or(versions);
+        register.change(it -> it.raised(ofPool().or(versions)));
     }
 
     /** Tells nodes in view that keep lower numbers. */
     void tick(Authority authority, long nowMs) {
-        ActiveVersions goal = wanted.or(ofPool());
+        ActiveVersions goal = register.stored().active();
         for (NodeView node : membership.usable()) {
             if (goal.exceeds(node.active) && !goal.equals(told.get(node.id))) {
                 told.put(node.id, goal);
@@ -78,7 +80,6 @@ final class Activation {
     }
 
     void endTerm() {
-        wanted = ActiveVersions.UNKNOWN;
         told.clear();
     }
 }

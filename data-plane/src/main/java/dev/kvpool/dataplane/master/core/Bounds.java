@@ -103,6 +103,11 @@ final class Bounds {
     static final int REPLICAS_MAX = 16;
     static final int ENDPOINT_CHARS_MAX = 512;
 
+    /** By how much, and how often, one node alone may make a leader raise its epoch. */
+    static final long LONE_RAISE_MAX = 8;
+
+    static final long LONE_RAISE_REST_MS = 60_000;
+
     /** A Lease holds the epoch as a 32-bit number. */
     static final long EPOCH_MAX = Integer.MAX_VALUE - 1L;
 

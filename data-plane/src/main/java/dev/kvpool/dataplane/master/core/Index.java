@@ -322,6 +322,11 @@ final class Index {
         published.purge(id);
     }
 
+    /** Shows again what a purge has hidden that may not outlive this leader. */
+    void takePurgeBack() {
+        published.takePurgeBack();
+    }
+
     /** Dooms objects that are out of sight by a purge, at most {@code limit} of them; their nodes free them unasked. */
     void forgetPurged(int limit) {
         fates.forgetPurged(limit);

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.master.core.Counters.Count;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientRequest;
@@ -32,6 +33,7 @@ public final class MasterCore {
     private final PendingReplies replies = new PendingReplies(outbox);
     private final Counters counters = new Counters();
     private final Leadership leadership = new Leadership();
+    private final RegisterKeeper register;
     private final View view;
     private final Orders orders;
     private final LateWrites lateWrites = new LateWrites();
@@ -50,7 +52,8 @@ public final class MasterCore {
         rules = new CurrentRules(settings.cache());
         leaseDurationMs = settings.leaseDurationMs();
         view = View.empty(rules.replicas(), expectedNodes, random);
-        orders = new Orders(leadership, view, lateWrites, outbox);
+        register = new RegisterKeeper(leadership, outbox);
+        orders = new Orders(leadership, view, register, lateWrites, outbox);
         Settlement settlement = new Settlement(rules, leadership, view, orders, grants, counters);
         upkeep = new Upkeep(rules, settings.evictionsTold(), leadership, view, orders, settlement, counters, outbox);
         takeover = new Takeover(rules, leadership, view, orders, grants, settlement, upkeep, replies, counters, outbox);
@@ -153,18 +156,34 @@ public final class MasterCore {
      *
      * @param validUntilMs until when we may serve, unless it is renewed
      * @param predecessorUntilMs until when the leaders before us may go on granting object leases
+     * @param taken the register that the Lease had
      */
-    public void lead(Authority authority, long validUntilMs, long predecessorUntilMs, long now) {
+    public void lead(Authority authority, long validUntilMs, long predecessorUntilMs, Register taken, long now) {
         nowMs = now;
         requests.endTerm();
         departures.forget(authority);
-        takeover.begin(authority, validUntilMs, predecessorUntilMs, nowMs);
+        takeover.begin(authority, validUntilMs, predecessorUntilMs, taken, nowMs);
         sendFrees();
     }
 
     /** The same, when nothing is known of the leaders before: they may go on for as long as a Lease lasts. */
-    public void lead(Authority authority, long validUntilMs, long now) {
-        lead(authority, validUntilMs, now + leaseDurationMs, now);
+    public void lead(Authority authority, long validUntilMs, Register taken, long now) {
+        lead(authority, validUntilMs, now + leaseDurationMs, taken, now);
+    }
+
+    /** The Lease holds this register, which we have asked for. */
+    public void registerStored(Register stored, long now) {
+        nowMs = now;
+        if (leadership.leads()) {
+            register.isStored(stored);
+            sendFrees();
+        }
+    }
+
+    /** The Lease holds this register, as a look at it shows. */
+    public void registerSeen(Register seen, long now) {
+        nowMs = now;
+        takeover.registerSeen(seen);
     }
 
     /** The Lease was renewed. */
@@ -224,7 +243,7 @@ public final class MasterCore {
         rules.become(next);
         upkeep.rulesChanged(nowMs);
         if (next.objectLeaseMs() > before.objectLeaseMs()) {
-            takeover.leasesGrow();
+            takeover.leasesGrow(nowMs);
         }
         if (next.replicas() != before.replicas()) {
             view.index()
@@ -323,6 +342,7 @@ public final class MasterCore {
             return Optional.of("not all expected nodes take part; wait for them");
         }
         upkeep.activation().raise(versions);
+        register.send();
         return Optional.empty();
     }
 
@@ -337,6 +357,7 @@ public final class MasterCore {
     }
 
     private void sendFrees() {
+        register.send();
         if (leadership.phase() == Leadership.Phase.SERVING) {
             orders.frees().send(leadership.authority());
             upkeep.send(nowMs);

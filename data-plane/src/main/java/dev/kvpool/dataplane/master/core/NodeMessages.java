@@ -21,7 +21,6 @@ final class NodeMessages {
     private final Settlement settlement;
     private final PublishRequests publishes;
     private final Frees frees;
-    private final Purges purges;
     private final Upkeep upkeep;
     private final Departures departures;
     private final Outbox outbox;
@@ -44,11 +43,10 @@ final class NodeMessages {
         this.settlement = settlement;
         this.publishes = publishes;
         this.frees = orders.frees();
-        this.purges = orders.purges();
         this.upkeep = upkeep;
         this.departures = departures;
         this.outbox = outbox;
-        stream = new NodeStream(view.index(), view.tombstones(), this::committed, this::buried);
+        stream = new NodeStream(leadership, view.index(), view.tombstones(), this::committed, this::buried);
     }
 
     void receive(NodeView node, NodeMessage message, long now) throws ProtocolViolation {
@@ -77,11 +75,8 @@ final class NodeMessages {
     private void introduced(NodeView node, NodeInfo info) throws ProtocolViolation {
         stream.introduce(node, info);
         upkeep.introduced(node);
-        if (purges.introduced(node, info.purgeId())) {
-            takeover.purgeSeen();
-        }
         if (leadership.leads()) {
-            takeover.fence(node);
+            takeover.fencing().fence(node, nowMs);
         }
     }
 
@@ -122,7 +117,7 @@ final class NodeMessages {
         upkeep.answered(node, ack);
         if (!ack.accepted() && leadership.leads()) {
             node.seen = ack.seen();
-            takeover.raise(node);
+            takeover.fencing().claimed(node, nowMs);
         }
     }
 

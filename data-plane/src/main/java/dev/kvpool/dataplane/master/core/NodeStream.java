@@ -16,6 +16,7 @@ import java.util.function.BiConsumer;
 
 /** Applies the directory stream of a node to the index: a snapshot, and changes in unbroken order. */
 final class NodeStream {
+    private final Leadership leadership;
     private final Index index;
     private final Tombstones tombstones;
     private final BiConsumer<NodeView, StoredObject> onCommit;
@@ -28,10 +29,12 @@ final class NodeStream {
      * @param onTombstone told of each tombstone that a node newly shows
      */
     NodeStream(
+            Leadership leadership,
             Index index,
             Tombstones tombstones,
             BiConsumer<NodeView, StoredObject> onCommit,
             BiConsumer<NodeView, Tombstones.Grave> onTombstone) {
+        this.leadership = leadership;
         this.index = index;
         this.tombstones = tombstones;
         this.onCommit = onCommit;
@@ -170,7 +173,7 @@ final class NodeStream {
         }
     }
 
-    private static void requireSound(NodeView node, DirectoryRecord line) throws ProtocolViolation {
+    private void requireSound(NodeView node, DirectoryRecord line) throws ProtocolViolation {
         boolean sound = node.hasSegment(line.extent().segment())
                 && line.key().isValid()
                 && line.payloadLength() >= 0
@@ -178,6 +181,13 @@ final class NodeStream {
                 && line.extentBytes() <= node.capacityOf(line.extent())
                 && Index.canHold(line);
         require(sound, "a directory record with a field out of range");
+        require(
+                !leadership.leads()
+                        || Long.compareUnsigned(
+                                        line.objectId().epoch(),
+                                        leadership.authority().epoch())
+                                <= 0,
+                "object " + line.objectId() + " of an epoch above that of " + leadership.authority());
     }
 
     private static void require(boolean holds, String otherwise) throws ProtocolViolation {

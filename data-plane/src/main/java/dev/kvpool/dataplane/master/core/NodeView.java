@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.wire.Medium;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -43,6 +44,9 @@ final class NodeView implements Placement.Candidate {
 
     boolean isTransient;
     Authority seen = Authority.NONE;
+
+    /** Everything with a lower id is gone there, as it told last. */
+    ObjectId purgeId = ObjectId.NONE;
 
     /** Where the configuration says that it is; empty when it does not. */
     String zoneSaid = "";
@@ -194,8 +198,8 @@ final class NodeView implements Placement.Candidate {
         isTransient = newInfo.isTransient();
         seen = newInfo.seen();
         active = newInfo.active();
-        highestObjectEpoch =
-                Math.max(highestObjectEpoch, newInfo.highestObject().epoch());
+        purgeId = newInfo.purgeId();
+        highestObjectEpoch = newInfo.highestObject().epoch();
         objectLeaseTold(newInfo.objectLeaseMaxMs());
         capacityBytes = 0;
         capacitySlots = 0;

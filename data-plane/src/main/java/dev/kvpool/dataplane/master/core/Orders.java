@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master.core;
 
 /** What a leader has nodes do, apart from serving its clients: give extents back, drop what is purged, obey commands. */
 final class Orders {
+    private final RegisterKeeper register;
     private final Commands commands;
     private final Frees frees;
     private final Purges purges;
@@ -10,12 +11,18 @@ final class Orders {
     private final LateWrites lateWrites;
     private long lastRequestId;
 
-    Orders(Leadership leadership, View view, LateWrites lateWrites, Outbox outbox) {
+    Orders(Leadership leadership, View view, RegisterKeeper register, LateWrites lateWrites, Outbox outbox) {
+        this.register = register;
         this.lateWrites = lateWrites;
         commands = new Commands(outbox, this::nextRequestId);
         frees = new Frees(view.index(), outbox, this::nextRequestId);
-        purges = new Purges(view.membership(), view.index(), commands);
+        purges = new Purges(register, view.membership(), view.index(), commands);
         enrolments = new Enrolments(leadership, view.membership(), view.tombstones(), purges);
+    }
+
+    /** What is stored beside the leadership. */
+    RegisterKeeper register() {
+        return register;
     }
 
     Commands commands() {

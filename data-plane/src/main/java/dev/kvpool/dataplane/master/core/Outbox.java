@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Message;
 import java.util.ArrayList;
@@ -20,6 +21,10 @@ final class Outbox {
 
     void raiseEpoch(long above) {
         actions.add(new Action.RaiseEpoch(above));
+    }
+
+    void storeRegister(Authority leader, Register register) {
+        actions.add(new Action.StoreRegister(leader, register));
     }
 
     void lookAtLease() {

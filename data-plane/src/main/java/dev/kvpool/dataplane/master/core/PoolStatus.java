@@ -17,7 +17,7 @@ import java.util.OptionalLong;
  * @param underReplicatedObjects with fewer copies on ready nodes than they should have, unavailable ones included
  * @param recoveredUntilMs on the core's clock; before it nothing that the last takeover found is evicted
  * @param active the versions the pool speaks and writes, as far as its nodes have told
- * @param highestEpoch the highest epoch any node has told of
+ * @param highestEpoch the highest epoch that a majority of the expected nodes has reached, as far as they have told
  */
 public record PoolStatus(
         State state,

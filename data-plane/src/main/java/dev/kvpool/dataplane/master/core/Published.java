@@ -152,6 +152,11 @@ final class Published {
         purged = byKey.size();
     }
 
+    /** The purge was begun and is not certain: what it covers is shown again, unless somebody settles it. */
+    void takePurgeBack() {
+        purged = 0;
+    }
+
     boolean hasPurged() {
         return purged > 0;
     }

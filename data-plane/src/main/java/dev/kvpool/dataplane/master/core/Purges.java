@@ -12,105 +12,82 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * The pool's purge id, below which every object is gone. Nodes keep it as they keep the epoch: those away drop what it
- * covers when they are fenced. One number removes a whole pool in the time of one command, however much is in it.
+ * The pool's purge id, below which every object is gone. It is in the register before any node hears of it, so that every leader knows
+ * it; nodes keep it as they keep the epoch, and those away drop what it covers when they are fenced. One number removes a whole pool
+ * in the time of one command, however much is in it.
  */
 final class Purges {
     private record Wait(ObjectId purgeId, Consumer<Status> whenDone) {}
 
+    private final RegisterKeeper register;
     private final Membership membership;
     private final Index index;
     private final Commands commands;
     private final List<Wait> waits = new ArrayList<>();
 
-    /** What each connected node is known to have done, and was told last, by node id. */
-    private final Map<String, ObjectId> done = new TreeMap<>();
-
+    /** What each connected node was told last, by node id. */
     private final Map<String, ObjectId> asked = new TreeMap<>();
 
-    private ObjectId purgeId = ObjectId.NONE;
-
-    Purges(Membership membership, Index index, Commands commands) {
+    Purges(RegisterKeeper register, Membership membership, Index index, Commands commands) {
+        this.register = register;
         this.membership = membership;
         this.index = index;
         this.commands = commands;
     }
 
-    ObjectId purgeId() {
-        return purgeId;
+    /** What is sure to outlive this leader: nodes may be told so. */
+    ObjectId storedId() {
+        return register.stored().purgeId();
     }
 
     boolean isPurged(ObjectId id) {
-        return purgeId.isNewerThan(id);
-    }
-
-    /**
-     * A node introduced itself: what one node has dropped every node must drop, whoever leads.
-     *
-     * @return whether more is gone than was known
-     */
-    boolean introduced(NodeView node, ObjectId nodesPurgeId) {
-        done.put(node.id, nodesPurgeId);
-        asked.remove(node.id);
-        return learned(nodesPurgeId);
-    }
-
-    /**
-     * The node obeyed a fence and says what it has dropped: maybe more than the fence asked for, since a purge under another
-     * leader is told to that one alone. An acknowledged purge is at a majority of the nodes, so one of those that a new leader
-     * hears tells it, and those that were away do not bring back what was purged.
-     *
-     * @return whether more is gone than was known
-     */
-    boolean fenceAnswered(NodeView node, ObjectId nodesPurgeId) {
-        done.merge(node.id, nodesPurgeId, Purges::higher);
-        return learned(nodesPurgeId);
-    }
-
-    private boolean learned(ObjectId nodesPurgeId) {
-        boolean more = nodesPurgeId.isNewerThan(purgeId);
-        purgeId = higher(purgeId, nodesPurgeId);
-        return more;
+        return register.wanted().purgeId().isNewerThan(id);
     }
 
     /**
      * Purges everything below an id, out of sight at once. Whatever is published must be older.
      *
-     * @param whenDone told OK when every node in view, a majority of the expected ones, has dropped it
+     * @param whenDone told OK when the register has it and every node in view has dropped it
      */
     void purge(ObjectId below, Consumer<Status> whenDone) {
-        purgeId = below;
+        register.change(it -> it.purged(below));
         index.purge(below);
         waits.add(new Wait(below, whenDone));
     }
 
+    /** The node obeyed a fence, which tells it too. */
+    void fenceAnswered(NodeView node, ObjectId nodesPurgeId) {
+        node.purgeId = nodesPurgeId;
+    }
+
     /** Tells nodes in view what they have not been told, forgets a bounded number of objects, answers who waits. */
     void tick(Authority authority, long nowMs) {
+        ObjectId purgeId = storedId();
         for (NodeView node : membership.usable()) {
-            if (purgeId.isNewerThan(known(asked, node)) && purgeId.isNewerThan(known(done, node))) {
-                send(node, authority, nowMs);
+            boolean isTold = !purgeId.isNewerThan(asked.getOrDefault(node.id, ObjectId.NONE));
+            if (!isTold && purgeId.isNewerThan(node.purgeId)) {
+                send(node, purgeId, authority, nowMs);
             }
         }
         index.forgetPurged(Bounds.PURGED_PER_TICK);
-        answer();
+        answer(purgeId);
     }
 
-    private void send(NodeView node, Authority authority, long nowMs) {
-        ObjectId sent = purgeId;
+    private void send(NodeView node, ObjectId sent, Authority authority, long nowMs) {
         asked.put(node.id, sent);
         commands.send(
                 node, requestId -> new Purge(requestId, authority, sent), nowMs + Bounds.COMMAND_WAIT_MS, status -> {
                     asked.remove(node.id, sent);
-                    if (status == Status.OK) {
-                        done.merge(node.id, sent, Purges::higher);
+                    if (status == Status.OK && sent.isNewerThan(node.purgeId)) {
+                        node.purgeId = sent;
                     }
                 });
     }
 
-    private void answer() {
+    private void answer(ObjectId stored) {
         for (Wait wait : List.copyOf(waits)) {
-            boolean everywhere = membership.isMajorityInView()
-                    && membership.usable().stream().noneMatch(node -> wait.purgeId.isNewerThan(known(done, node)));
+            boolean everywhere = !wait.purgeId.isNewerThan(stored)
+                    && membership.usable().stream().noneMatch(node -> wait.purgeId.isNewerThan(node.purgeId));
             if (everywhere) {
                 waits.remove(wait);
                 wait.whenDone.accept(Status.OK);
@@ -122,13 +99,5 @@ final class Purges {
     void endTerm() {
         waits.clear();
         asked.clear();
-    }
-
-    private static ObjectId known(Map<String, ObjectId> ids, NodeView node) {
-        return ids.getOrDefault(node.id, ObjectId.NONE);
-    }
-
-    private static ObjectId higher(ObjectId one, ObjectId other) {
-        return one.isNewerThan(other) ? one : other;
     }
 }

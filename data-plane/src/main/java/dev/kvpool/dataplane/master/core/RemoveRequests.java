@@ -14,7 +14,6 @@ import dev.kvpool.nativelib.Status;
 final class RemoveRequests {
     private final Index index;
     private final Groups groups;
-    private final Membership membership;
     private final Grants grants;
     private final PublishRequests publishes;
     private final Leadership leadership;
@@ -36,7 +35,6 @@ final class RemoveRequests {
             Counters counters) {
         this.index = view.index();
         this.groups = view.groups();
-        this.membership = view.membership();
         this.grants = grants;
         this.publishes = publishes;
         this.leadership = leadership;
@@ -133,10 +131,6 @@ final class RemoveRequests {
                 nowMs + Bounds.REMOVE_WAIT_MS,
                 results -> new RemoveAllReply(
                         request.requestId(), results.getFirst(), results.getFirst() == Status.OK ? removed : 0));
-        if (!membership.isMajorityInView()) {
-            reply.decide(0, Status.UNAVAILABLE);
-            return;
-        }
         publishes.endAll(Status.STALE_EPOCH);
         purges.purge(leadership.nextObjectId(), result -> {
             counters.add(Count.REMOVED, removed);

@@ -39,11 +39,11 @@ final class StatusReport {
         int ready = 0;
         long capacity = 0;
         long used = 0;
-        long highestEpoch = Math.max(leadership.authority().epoch(), index.highestEpoch());
+        long highestEpoch = Math.max(
+                leadership.authority().epoch(), takeover.fencing().claims().epochToldByMajority());
         boolean leads = leadership.leads();
         for (NodeView node : membership.all()) {
             nodes.add(describe(node));
-            highestEpoch = Math.max(highestEpoch, node.highestEpoch());
             if (isReady(node)) {
                 ready += membership.expected().contains(node.id) ? 1 : 0;
                 capacity += node.capacityBytes;

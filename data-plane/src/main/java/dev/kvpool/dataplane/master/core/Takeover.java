@@ -2,10 +2,9 @@
 package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.master.core.Counters.Count;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
-import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
-import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +13,8 @@ import java.util.List;
 final class Takeover {
     private final CurrentRules rules;
     private final Leadership leadership;
+    private final RegisterKeeper register;
+    private final Fencing fencing;
     private final Membership membership;
     private final Enrolments enrolments;
     private final Index index;
@@ -37,7 +38,6 @@ final class Takeover {
     private long startedMs;
     private long predecessorUntilMs;
     private boolean warm;
-    private boolean raising;
     private long lastDurationMs;
 
     Takeover(
@@ -54,6 +54,8 @@ final class Takeover {
         this.rules = rules;
         this.leadership = leadership;
         this.membership = view.membership();
+        this.register = orders.register();
+        this.fencing = new Fencing(rules, leadership, view, orders, replies, counters, outbox);
         this.firstNode = new FirstNode(leadership, membership);
         this.enrolments = orders.enrolments();
         this.index = view.index();
@@ -83,14 +85,18 @@ final class Takeover {
     }
 
     /** The Lease is ours with a new epoch, for the first time or raised. */
-    void begin(Authority authority, long validUntilMs, long predecessorLeadsUntilMs, long nowMs) {
+    void begin(Authority authority, long validUntilMs, long predecessorLeadsUntilMs, Register taken, long nowMs) {
         dropOldTerm(Status.RECOVERING);
         leadership.recover(authority, validUntilMs);
+        boolean more = taken.purgeId().isNewerThan(register.wanted().purgeId());
+        register.begin(taken);
+        if (more) {
+            rounds.purgeSeen();
+        }
         startedMs = nowMs;
         listensSinceMs = listensSinceMs == NOT_YET ? nowMs : listensSinceMs;
         predecessorUntilMs = predecessorLeadsUntilMs;
         warm = membership.isKnown();
-        raising = false;
         outbox.report("leading with %s: %s start, %d of %d expected nodes known, %d objects in view"
                 .formatted(
                         authority,
@@ -98,23 +104,24 @@ final class Takeover {
                         expectedSynced(),
                         membership.expected().size(),
                         index.size()));
+        outbox.report(taken.toString());
         upkeep.objectLeases().begin();
-        fenceAll();
+        fenceAll(nowMs);
         serveWhenReady(nowMs);
     }
 
-    private void fenceAll() {
+    private void fenceAll(long nowMs) {
         for (NodeView node : membership.all()) {
             if (node.info != null) {
-                fence(node);
+                fencing.fence(node, nowMs);
             }
         }
     }
 
     /** The nodes write down how long objects may be leased, before any is for longer than they know. */
-    void leasesGrow() {
+    void leasesGrow(long nowMs) {
         if (leadership.leads()) {
-            fenceAll();
+            fenceAll(nowMs);
         }
     }
 
@@ -124,7 +131,6 @@ final class Takeover {
             outbox.report("no longer leading with %s: %s".formatted(leadership.authority(), reason));
         }
         dropOldTerm(Status.NOT_LEADER);
-        raising = false;
         leadership.standBy();
     }
 
@@ -138,25 +144,17 @@ final class Takeover {
             node.wantedBytes = 0;
         }
         upkeep.endTerm();
+        fencing.endTerm();
+        if (register.wanted().purgeId().isNewerThan(register.stored().purgeId())) {
+            index.takePurgeBack();
+            rounds.purgeSeen();
+        }
+        register.endTerm();
         rounds.endTerm();
         frees.endTerm();
         grants.clear();
         index.serve(false, membership.all());
         index.reconsider();
-    }
-
-    /** Asks a node that has introduced itself to obey this leader. */
-    void fence(NodeView node) {
-        Authority ours = leadership.authority();
-        if (isAbove(node.seen, ours)) {
-            raise(node);
-            return;
-        }
-        if (!raising) {
-            node.fenceRequest = orders.nextRequestId();
-            ObjectId purgeId = orders.purges().purgeId();
-            outbox.send(node.session, new Fence(node.fenceRequest, ours, rules.objectLeaseMs(), purgeId));
-        }
     }
 
     void fenceAnswered(NodeView node, FenceAck ack, long nowMs) throws ProtocolViolation {
@@ -168,13 +166,14 @@ final class Takeover {
             return;
         }
         if (!ack.accepted()) {
-            raise(node);
+            fencing.claimed(node, nowMs);
             return;
         }
         node.fencedBy = leadership.authority();
-        boolean more = orders.purges().fenceAnswered(node, ack.purgeId());
-        if (more) {
-            rounds.purgeSeen();
+        orders.purges().fenceAnswered(node, ack.purgeId());
+        String objection = fencing.claims().objection(node);
+        if (!objection.isEmpty()) {
+            throw new ProtocolViolation(objection);
         }
         admit(node, nowMs);
     }
@@ -241,32 +240,23 @@ final class Takeover {
         index.recount(Bounds.RECOUNTED_PER_TICK);
     }
 
-    /** A purge has come into view that was begun under another leader. */
-    void purgeSeen() {
-        rounds.purgeSeen();
-    }
-
-    /** A node that obeys somebody else shows that our epoch is too low: stop answering and hold the Lease with more. */
-    void raise(NodeView node) {
-        if (raising) {
-            return;
+    /** The register is this one now, as a master sees that does not lead. */
+    void registerSeen(Register seen) {
+        boolean more = seen.purgeId().isNewerThan(register.wanted().purgeId());
+        register.seen(seen);
+        if (more && !leadership.leads()) {
+            rounds.purgeSeen();
         }
-        raiseAbove(node.seen.epoch(), "node %s obeys %s".formatted(node.id, node.seen));
     }
 
-    private void raiseAbove(long epoch, String why) {
-        raising = true;
-        counters.add(Count.EPOCH_RAISES);
-        outbox.report("%s, this leader is %s: raising the epoch".formatted(why, leadership.authority()));
-        leadership.recoverAgain();
-        replies.decideAll(Status.RECOVERING);
-        outbox.raiseEpoch(Math.max(epoch, leadership.authority().epoch()));
+    Fencing fencing() {
+        return fencing;
     }
 
     void serveWhenReady(long nowMs) {
         countHeard();
         admitEnrolled(nowMs);
-        if (leadership.phase() != Leadership.Phase.RECOVERING || raising) {
+        if (leadership.phase() != Leadership.Phase.RECOVERING || fencing.isRaising()) {
             return;
         }
         List<String> missing = missing();
@@ -276,7 +266,8 @@ final class Takeover {
         }
         if (index.highestEpoch() >= leadership.authority().epoch()) {
             // What this leader grants must be newer than whatever is there.
-            raiseAbove(index.highestEpoch(), "an object of epoch %d is in view".formatted(index.highestEpoch()));
+            fencing.raiseAbove(
+                    index.highestEpoch(), "an object of epoch %d is in view".formatted(index.highestEpoch()));
             return;
         }
         leaseRecovered();
@@ -391,10 +382,5 @@ final class Takeover {
             synced += node != null && node.synced ? 1 : 0;
         }
         return synced;
-    }
-
-    private static boolean isAbove(Authority seen, Authority ours) {
-        int order = Long.compareUnsigned(seen.epoch(), ours.epoch());
-        return order > 0 || (order == 0 && seen.nonce() != ours.nonce());
     }
 }

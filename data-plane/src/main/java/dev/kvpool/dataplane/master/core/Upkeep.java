@@ -40,7 +40,7 @@ final class Upkeep {
         this.tombstones = view.tombstones();
         this.commands = orders.commands();
         this.purges = orders.purges();
-        activation = new Activation(membership, commands, outbox);
+        activation = new Activation(orders.register(), membership, commands, outbox);
         burials = new Burials(view, orders);
         enrolling = new Enrolling(rules, leadership, view, orders, settlement, burials);
         objectLeases = new ObjectLeases(rules, membership);

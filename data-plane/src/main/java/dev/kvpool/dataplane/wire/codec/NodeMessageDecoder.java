@@ -76,6 +76,7 @@ final class NodeMessageDecoder {
                 highest,
                 info.isTransient() == Flag.YES,
                 restored,
+                info.memory(),
                 active,
                 List.copyOf(segments),
                 tcp,

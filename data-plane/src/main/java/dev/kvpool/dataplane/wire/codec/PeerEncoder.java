@@ -102,7 +102,8 @@ public final class PeerEncoder {
                 .restoredHash(it.restored().idsHash())
                 .dropped(it.restored().dropped())
                 .activeWire(it.active().wire())
-                .activeLayout(it.active().layout());
+                .activeLayout(it.active().layout())
+                .memory(it.memory());
         NodeInfoEncoder.SegmentsEncoder segments =
                 info.segmentsCount(it.segments().size());
         for (Segment segment : it.segments()) {

@@ -27,6 +27,7 @@ public sealed interface NodeMessage extends Message {
      * @param seen highest authority obeyed so far
      * @param objectLeaseMaxMs largest object lease any epoch used
      * @param highestObject highest object id in the directory
+     * @param memory number of the segment in memory: a node that lost its memory comes back with another one
      * @param active what the node keeps as its pool's versions, and writes its segments in
      * @param tcp HOST:PORT of the data endpoint
      * @param shm BOOTID:PATH of the unix socket, empty when off
@@ -39,6 +40,7 @@ public sealed interface NodeMessage extends Message {
             ObjectId highestObject,
             boolean isTransient,
             Restored restored,
+            long memory,
             ActiveVersions active,
             List<Segment> segments,
             String tcp,

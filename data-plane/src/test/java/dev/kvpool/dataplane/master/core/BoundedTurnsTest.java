@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.dataplane.master.core.Counters.Count;
 import dev.kvpool.dataplane.master.core.PoolStatus.NodeState;
 import dev.kvpool.dataplane.master.core.PoolStatus.State;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
@@ -35,7 +36,7 @@ class BoundedTurnsTest {
 
     private void serve() {
         core.clientConnected(LargePool.CLIENT, pool.nowMs);
-        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, pool.nowMs);
+        core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, Register.NONE, pool.nowMs);
         pool.obeyed(1, 2);
         assertThat(core.status().state()).isEqualTo(State.SERVING);
     }
@@ -300,7 +301,7 @@ class BoundedTurnsTest {
     }
 
     private void lead(Authority authority) {
-        core.lead(authority, pool.nowMs + 1_000_000, pool.nowMs, pool.nowMs);
+        core.lead(authority, pool.nowMs + 1_000_000, pool.nowMs, Register.NONE, pool.nowMs);
         pool.obeyed(authority, 1, 2);
         for (int turns = 0; core.status().state() != State.SERVING && turns < 30; turns++) {
             pool.tick();

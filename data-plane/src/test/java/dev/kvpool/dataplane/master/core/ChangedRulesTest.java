@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.dataplane.election.Succession;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.core.Counters.Count;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
@@ -101,7 +102,7 @@ class ChangedRulesTest {
         pool.talkedTo().crash();
 
         long now = pool.world.nowMs();
-        next.lead(new Term(Scenario.authority(8), 1L << 40, now, Succession.NONE));
+        next.lead(new Term(Scenario.authority(8), 1L << 40, now, Succession.NONE, Register.NONE));
         pool.world.run(59_900);
         pool.talkTo(next);
 

@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
 import dev.kvpool.wire.Departure;
@@ -90,7 +91,7 @@ class DeparturesTest {
     @Test
     void aMasterThatLedForgetsWhatWasSaidBefore() {
         crashed(1, LEADER);
-        core.lead(new Authority(6, 66), nowMs + 3_000, nowMs);
+        core.lead(new Authority(6, 66), nowMs + 3_000, Register.NONE, nowMs);
         core.standBy("the Lease is no longer ours", nowMs);
         core.drain();
 

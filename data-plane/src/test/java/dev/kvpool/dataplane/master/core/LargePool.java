@@ -124,6 +124,7 @@ final class LargePool {
                         ObjectId.NONE,
                         false,
                         Restored.NOTHING,
+                        1,
                         ActiveVersions.UNKNOWN,
                         segments,
                         "10.0.0." + node + ":50061",

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.Counters.Count;
 import dev.kvpool.dataplane.master.core.PoolStatus.NodeState;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
@@ -282,7 +283,7 @@ class MembershipTest {
     @Test
     void aFenceAnsweredBeforeItsPlaceInTheStreamEndsTheConnection() {
         streaming();
-        core.lead(new Authority(5, 5), 10_000, 0);
+        core.lead(new Authority(5, 5), 10_000, Register.NONE, 0);
         core.drain();
 
         core.receive(1, new FenceAck(1, true, new Authority(5, 5), 1, 99, 0, ObjectId.NONE), 0);
@@ -329,6 +330,7 @@ class MembershipTest {
                 ObjectId.NONE,
                 false,
                 Restored.NOTHING,
+                1,
                 ActiveVersions.UNKNOWN,
                 List.of(new Segment(0, Medium.DRAM, MIB, 100)),
                 "a:50061",

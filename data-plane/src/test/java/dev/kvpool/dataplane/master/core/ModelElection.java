@@ -10,10 +10,12 @@ import dev.kvpool.dataplane.election.MemoryLeaseStore;
 import dev.kvpool.dataplane.election.Sight;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.election.Wishes;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** The real election of one master in the simulated world; each life of the master is a new candidate. */
 final class ModelElection implements ElectionListener {
@@ -26,6 +28,7 @@ final class ModelElection implements ElectionListener {
     private final List<Authority> terms = new ArrayList<>();
     private Elector elector;
     private long raiseAbove;
+    private Optional<Wishes.RegisterWish> store = Optional.empty();
 
     ModelElection(World world, ModelMaster master, String name, MemoryLeaseStore store) {
         this.world = world;
@@ -34,6 +37,10 @@ final class ModelElection implements ElectionListener {
         this.access = store.access();
         rebirth();
         master.onRaise(above -> raiseAbove = Math.max(raiseAbove, above));
+        master.onStore(wish -> {
+            this.store = Optional.of(new Wishes.RegisterWish(wish.leader(), wish.register()));
+            world.in(0, this::round);
+        });
         world.every(TIMES.retryPeriodMs(), this::round);
     }
 
@@ -48,6 +55,7 @@ final class ModelElection implements ElectionListener {
 
     void rebirth() {
         raiseAbove = 0;
+        store = Optional.empty();
         Candidate candidate = new Candidate(name, world.random.nextLong());
         elector = new Elector(
                 candidate,
@@ -60,9 +68,11 @@ final class ModelElection implements ElectionListener {
     }
 
     private void round() {
-        if (master.isUp() && elector.round(Wishes.raise(raiseAbove))) {
+        Wishes wishes = new Wishes(raiseAbove, false, Authority.NONE, 0, store);
+        if (master.isUp() && elector.round(wishes)) {
             raiseAbove = 0;
         }
+        store = elector.hasStored(wishes) ? Optional.empty() : store;
     }
 
     @Override
@@ -74,6 +84,11 @@ final class ModelElection implements ElectionListener {
     @Override
     public void renewed(long validUntilMs) {
         master.renew(validUntilMs - world.nowMs());
+    }
+
+    @Override
+    public void registerStored(Register register) {
+        master.registerStored(register);
     }
 
     @Override

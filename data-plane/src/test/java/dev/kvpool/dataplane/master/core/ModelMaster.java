@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.election.Term;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
 import dev.kvpool.dataplane.wire.message.Message;
@@ -25,9 +26,11 @@ final class ModelMaster {
     private final List<Action.Evicted> evictions = new ArrayList<>();
     private Consumer<LookupReply> promises = reply -> {};
     private Consumer<Long> onRaise = above -> {};
+    private Consumer<Action.StoreRegister> onStore = this::storeByHand;
     private MasterCore core;
     private long lastSession;
     private boolean up = true;
+    private Authority leads = Authority.NONE;
 
     ModelMaster(World world, CoreSettings settings, Set<String> expected) {
         this.world = world;
@@ -77,17 +80,38 @@ final class ModelMaster {
         onRaise = listener;
     }
 
+    void onStore(Consumer<Action.StoreRegister> listener) {
+        onStore = listener;
+    }
+
+    private void storeByHand(Action.StoreRegister store) {
+        world.in(0, () -> world.store(store.leader(), store.register(), () -> registerStored(store.register())));
+    }
+
+    void registerStored(Register register) {
+        if (up) {
+            core.registerStored(register, world.nowMs());
+            perform();
+        }
+    }
+
     PoolStatus status() {
         return core.status();
     }
 
+    /** Under which authority it was made leader last. */
+    Authority leads() {
+        return leads;
+    }
+
     void lead(Authority authority, long validForMs) {
-        core.lead(authority, world.nowMs() + validForMs, world.nowMs());
+        leads = authority;
+        core.lead(authority, world.nowMs() + validForMs, world.taken(authority), world.nowMs());
         perform();
     }
 
     void lead(Term term) {
-        core.lead(term.authority(), term.validUntilMs(), term.predecessorUntilMs(), world.nowMs());
+        core.lead(term.authority(), term.validUntilMs(), term.predecessorUntilMs(), term.register(), world.nowMs());
         perform();
     }
 
@@ -163,6 +187,7 @@ final class ModelMaster {
                 case Action.Close it ->
                     Optional.ofNullable(links.get(it.session())).ifPresent(link -> link.end(it.reason()));
                 case Action.RaiseEpoch it -> onRaise.accept(it.above());
+                case Action.StoreRegister it -> onStore.accept(it);
                 case Action.LookAtLease it -> departures.add(it);
                 case Action.LeaderCrashed it -> departures.add(it);
                 case Action.Report it -> reports.add(it.line());

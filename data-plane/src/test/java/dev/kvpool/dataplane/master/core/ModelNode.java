@@ -44,6 +44,7 @@ final class ModelNode {
     private Consumer<DirectoryRecord> onFree = record -> {};
     private final ModelObedience obedience = new ModelObedience();
     private long incarnation;
+    private long memory;
     private long sequence;
     private final List<Runnable> unheard = new ArrayList<>();
     private boolean up = true;
@@ -58,11 +59,16 @@ final class ModelNode {
         media = new ModelMedia(capacityBytes);
         this.isTransient = isTransient;
         this.incarnation = 1 + world.random.nextLong(Long.MAX_VALUE);
+        this.memory = incarnation;
         world.listen(id + ":50061", this);
     }
 
     long incarnation() {
         return incarnation;
+    }
+
+    ModelObedience obedience() {
+        return obedience;
     }
 
     Authority seen() {
@@ -78,7 +84,6 @@ final class ModelNode {
         return media.memory().ofState(RecordState.COMMITTED);
     }
 
-    /** From its next connection on it has an SSD. */
     void addSsd(long capacityBytes) {
         media.addSsd(capacityBytes);
     }
@@ -152,6 +157,7 @@ final class ModelNode {
     void wipe() {
         media.memory().wipe();
         obedience.wipe();
+        memory++;
     }
 
     /** A client's write, start to commit; the authority is checked at the moment of the commit. */
@@ -202,6 +208,7 @@ final class ModelNode {
                 media.memory().highest(),
                 isTransient,
                 Restored.NOTHING,
+                memory,
                 active(),
                 media.segments(),
                 id + ":50061",
@@ -358,7 +365,6 @@ final class ModelNode {
         return write(copy.medium(), copy.authority(), object);
     }
 
-    /** Whether other nodes fail to connect to it; masters are heard as before. */
     void unreachable(boolean on) {
         unreachable = on;
     }

@@ -136,16 +136,37 @@ class PurgeTest {
     }
 
     @Test
-    void withoutAMajorityNothingChanges() {
+    void whoeverLeadsNextKnowsOfItThoughEveryNodeThatHeardItIsAway() {
         Scenario pool = filled(5);
         pool.crash("b");
         pool.crash("c");
 
-        RemoveAllReply reply = pool.removeAll(true);
+        assertThat(pool.removeAll(true).status()).isEqualTo(Status.OK);
+        pool.talkedTo().crash();
+        pool.crash("a");
+        ModelMaster next = pool.master();
+        pool.restart("b");
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(Bounds.COLD_WAIT_MS);
 
-        assertThat(reply.status()).isEqualTo(Status.UNAVAILABLE);
-        assertThat(reply.removed()).isZero();
+        assertThat(pool.node("b").directory()).isEmpty();
+    }
+
+    @Test
+    void noNodeHearsOfItBeforeTheRegisterHasIt() {
+        Scenario pool = filled(5);
+        pool.world.cutLease(true);
+
+        long request = pool.nextRequest();
+        pool.send(new RemoveAllRequest(request, true));
+        pool.world.run(1_000);
+        assertThat(pool.isAnswered(request)).isFalse();
         assertThat(pool.node("a").purgeId()).isEqualTo(ObjectId.NONE);
+
+        pool.standBy();
+        pool.lead(pool.talkedTo(), 8);
+        pool.world.run(1_000);
+        assertThat(pool.find("k1").status()).as("it had no effect").isEqualTo(Status.OK);
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.election.Succession;
 import dev.kvpool.dataplane.election.Term;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
@@ -310,7 +311,7 @@ class TakeoverTest {
         generous.crash();
 
         long predecessorUntilMs = pool.world.nowMs() + 2_000;
-        next.lead(new Term(Scenario.authority(8), 1L << 40, predecessorUntilMs, Succession.NONE));
+        next.lead(new Term(Scenario.authority(8), 1L << 40, predecessorUntilMs, Succession.NONE, Register.NONE));
         pool.world.run(61_900);
         pool.talkTo(next);
         assertThat(pool.remove("k", false)).as("2 s and 60 s").isEqualTo(Status.HAS_LEASE);

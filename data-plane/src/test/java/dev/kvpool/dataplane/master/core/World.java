@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.register.Register;
+import dev.kvpool.dataplane.wire.message.Authority;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Random;
@@ -17,6 +21,13 @@ final class World {
     private final int delayMsMax;
     private final Map<String, ModelNode> endpoints = new HashMap<>();
     private long nowMs = 1_000_000;
+
+    /** The Lease, for masters that are made leaders by hand: what it has, and who may change it. */
+    private Register register = Register.NONE;
+
+    private Authority leader = Authority.NONE;
+    private boolean leaseIsOut;
+    private final List<Runnable> untilItIsBack = new ArrayList<>();
     private long order;
 
     /** @param delayMsMax the longest time a message is under way; 0 delivers at once, in order */
@@ -40,6 +51,40 @@ final class World {
 
     long delayMs() {
         return delayMsMax == 0 ? 0 : random.nextInt(delayMsMax + 1);
+    }
+
+    Register register() {
+        return register;
+    }
+
+    /** Somebody takes the Lease, and learns the register. */
+    Register taken(Authority by) {
+        leader = by;
+        return register;
+    }
+
+    /** Nobody reaches the Lease until this is over; writes are tried until then. */
+    void cutLease(boolean on) {
+        leaseIsOut = on;
+        if (!on) {
+            List<Runnable> late = List.copyOf(untilItIsBack);
+            untilItIsBack.clear();
+            late.forEach(it -> in(0, it));
+        }
+    }
+
+    /** The Lease is deleted, or a person has changed it. */
+    void setRegister(Register changed) {
+        register = changed;
+    }
+
+    void store(Authority by, Register next, Runnable whenStored) {
+        if (leaseIsOut) {
+            untilItIsBack.add(() -> store(by, next, whenStored));
+        } else if (by.equals(leader)) {
+            register = next;
+            whenStored.run();
+        }
     }
 
     void at(long atMs, Runnable what) {

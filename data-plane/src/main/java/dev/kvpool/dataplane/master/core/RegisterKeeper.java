@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import dev.kvpool.dataplane.register.Register;
+import dev.kvpool.dataplane.register.RegisterText;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
+
+/**
+ * The pool's register as this master knows it, and as it wants it while it leads. One change is on its way to the Lease at a time; what
+ * is changed meanwhile goes with the next. A change counts when the Lease holds it; until then it may or may not be there, so what
+ * somebody relies on must hold in the one that is stored and in the one that is being written.
+ */
+final class RegisterKeeper {
+    private record Wait(Predicate<Register> condition, Runnable whenSure) {}
+
+    private final Leadership leadership;
+    private final Outbox outbox;
+    private final List<Wait> waits = new ArrayList<>();
+    private Register stored = Register.NONE;
+
+    /** On its way to the Lease; null when nothing is. */
+    private Register writing;
+
+    private Register wanted = Register.NONE;
+    private boolean tooLong;
+
+    RegisterKeeper(Leadership leadership, Outbox outbox) {
+        this.leadership = leadership;
+        this.outbox = outbox;
+    }
+
+    /** The register that the Lease had when this master took it. */
+    void begin(Register taken) {
+        endTerm();
+        stored = taken;
+        wanted = taken;
+    }
+
+    /** A master that does not lead has seen it in the Lease. */
+    void seen(Register register) {
+        if (!leadership.leads()) {
+            stored = register;
+            wanted = register;
+        }
+    }
+
+    void endTerm() {
+        writing = null;
+        wanted = stored;
+        waits.clear();
+        tooLong = false;
+    }
+
+    /** As the Lease had it last, as far as is known. */
+    Register stored() {
+        return stored;
+    }
+
+    /** As it is to be. */
+    Register wanted() {
+        return wanted;
+    }
+
+    /** Whether something holds, whatever becomes of the write that is under way. */
+    boolean isSure(Predicate<Register> condition) {
+        return condition.test(stored) && (writing == null || condition.test(writing));
+    }
+
+    /**
+     * Whether something holds in the register as it is, may come to be, or is wanted: who must be careful asks for that.
+     */
+    boolean isPossible(Predicate<Register> condition) {
+        return condition.test(stored) || (writing != null && condition.test(writing)) || condition.test(wanted);
+    }
+
+    /** Changes it, which is written together with all else that this turn brings. Only while this master leads. */
+    void change(UnaryOperator<Register> change) {
+        Register next = change.apply(wanted);
+        if (next.saysTheSame(wanted) || !leadership.leads()) {
+            return;
+        }
+        if (RegisterText.write(next).length() > RegisterText.CHARS_MAX) {
+            if (!tooLong) {
+                outbox.report(
+                        "the register is full: it would be longer than %d characters with %d members and %d nodes behind"
+                                .formatted(
+                                        RegisterText.CHARS_MAX,
+                                        next.members().size(),
+                                        next.behind().size()));
+            }
+            tooLong = true;
+            return;
+        }
+        tooLong = false;
+        wanted = next;
+    }
+
+    /** Told once, when something is sure to hold; never when this term ends before. */
+    void whenSure(Predicate<Register> condition, Runnable whenSure) {
+        if (isSure(condition)) {
+            whenSure.run();
+        } else {
+            waits.add(new Wait(condition, whenSure));
+        }
+    }
+
+    /** Sends what is wanted on its way, if nothing else is. */
+    void send() {
+        if (writing == null && leadership.leads() && !wanted.saysTheSame(stored)) {
+            writing = wanted.as(stored.revision() + 1);
+            outbox.storeRegister(leadership.authority(), writing);
+        }
+    }
+
+    /** The Lease holds this one now. */
+    void isStored(Register register) {
+        if (writing == null || !register.equals(writing)) {
+            return; // of a term that has ended
+        }
+        stored = writing;
+        writing = null;
+        List<Wait> sure = new ArrayList<>();
+        waits.removeIf(wait -> isSure(wait.condition) && sure.add(wait));
+        sure.forEach(wait -> wait.whenSure.run());
+    }
+}

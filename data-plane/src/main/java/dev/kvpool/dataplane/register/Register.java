@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.register;
+
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.UnaryOperator;
+
+/**
+ * What no single storage node may own. The epoch is not here: it is the transitions of the Lease that the register is kept in.
+ *
+ * <p>Each change answers the register itself when there is nothing to change.
+ *
+ * @param revision grows by one with every change that is stored; 0 when there has been none, or the register was lost
+ * @param purgeId every object with a lower id is gone, wherever it turns up
+ * @param active versions that the pool speaks and writes
+ * @param members by id the nodes that may hold objects; what any other node holds counts for nothing
+ * @param drains by node id
+ */
+public record Register(
+        long revision,
+        ObjectId purgeId,
+        ActiveVersions active,
+        SortedMap<String, Member> members,
+        SortedMap<String, DrainEntry> drains) {
+    public static final int WITNESSES_MAX = 3;
+
+    /** There is none. */
+    public static final Register NONE =
+            new Register(0, ObjectId.NONE, ActiveVersions.UNKNOWN, new TreeMap<>(), new TreeMap<>());
+
+    public Register {
+        members = Collections.unmodifiableSortedMap(members);
+        drains = Collections.unmodifiableSortedMap(drains);
+    }
+
+    /** Whether nothing was ever stored, as far as is known. */
+    public boolean isLost() {
+        return revision == 0;
+    }
+
+    public boolean isMember(String id) {
+        return members.containsKey(id);
+    }
+
+    /** Since when a node is behind; {@link ObjectId#NONE} when it is not, or is no member. */
+    public ObjectId behindSince(String id) {
+        Member member = members.get(id);
+        return member == null ? ObjectId.NONE : member.behindSince();
+    }
+
+    public Set<String> behind() {
+        Set<String> behind = new TreeSet<>();
+        members.forEach((id, member) -> {
+            if (member.isBehind()) {
+                behind.add(id);
+            }
+        });
+        return behind;
+    }
+
+    public boolean isAnyBehind() {
+        return members.values().stream().anyMatch(Member::isBehind);
+    }
+
+    /** The nodes that hold every tombstone, with the numbers of their memories. */
+    public SortedMap<String, Long> witnesses() {
+        SortedMap<String, Long> witnesses = new TreeMap<>();
+        members.forEach((id, member) -> {
+            if (member.isWitness()) {
+                witnesses.put(id, member.witnessMemory());
+            }
+        });
+        return witnesses;
+    }
+
+    /** Whether a node with this memory holds every tombstone. */
+    public boolean isWitness(String id, long memory) {
+        Member member = members.get(id);
+        return member != null && member.isWitness() && member.witnessMemory() == memory;
+    }
+
+    // ---- changes ----------------------------------------------------------------------------------------------------
+
+    /** The same under another revision. */
+    public Register as(long newRevision) {
+        return new Register(newRevision, purgeId, active, members, drains);
+    }
+
+    public Register purged(ObjectId below) {
+        return below.isNewerThan(purgeId) ? new Register(revision, below, active, members, drains) : this;
+    }
+
+    public Register raised(ActiveVersions versions) {
+        return versions.exceeds(active) ? new Register(revision, purgeId, active.or(versions), members, drains) : this;
+    }
+
+    /** Nodes that may hold objects from now on, and have missed nothing, since they hold none yet. */
+    public Register enrolled(Collection<String> ids, boolean areTransient) {
+        return changed(ids, member -> member == null ? Member.inSync(areTransient) : member);
+    }
+
+    /** What these nodes hold counts no more: they have gone for good, or come back with nothing. */
+    public Register dropped(Collection<String> ids) {
+        return changed(ids, member -> null);
+    }
+
+    /** Nodes that are away and about to miss something; what they hold has lower ids. None of them is a witness any longer. */
+    public Register away(Collection<String> ids, ObjectId since) {
+        return changed(ids, member -> member == null ? null : member.away(since));
+    }
+
+    /** Nodes that were behind and have dropped all that was removed or replaced meanwhile. */
+    public Register caughtUp(Collection<String> ids) {
+        return changed(ids, member -> member == null ? null : member.caughtUp());
+    }
+
+    /** A node that is not behind holds every tombstone, with this memory. */
+    public Register witnessed(String id, long memory) {
+        return changed(Set.of(id), member -> member == null || member.isBehind() ? member : member.witness(memory));
+    }
+
+    public Register struckOff(Collection<String> ids) {
+        return changed(ids, member -> member == null ? null : member.witness(Member.NO_WITNESS));
+    }
+
+    private Register changed(Collection<String> ids, UnaryOperator<Member> change) {
+        SortedMap<String, Member> next = new TreeMap<>(members);
+        for (String id : ids) {
+            next.compute(id, (same, member) -> change.apply(member));
+        }
+        return next.equals(members) ? this : new Register(revision, purgeId, active, next, drains);
+    }
+
+    public Register draining(String node, DrainEntry entry) {
+        return drained(node, Optional.of(entry));
+    }
+
+    /** Nobody has to know of the emptying of this node any longer. */
+    public Register drainOver(String node) {
+        return drained(node, Optional.empty());
+    }
+
+    private Register drained(String node, Optional<DrainEntry> entry) {
+        SortedMap<String, DrainEntry> next = new TreeMap<>(drains);
+        next.compute(node, (same, before) -> entry.orElse(null));
+        return next.equals(drains) ? this : new Register(revision, purgeId, active, members, next);
+    }
+
+    /** Whether this one was stored after the other. */
+    public boolean isNewerThan(Register other) {
+        return revision > other.revision;
+    }
+
+    /** For logs. */
+    @Override
+    public String toString() {
+        return "register %d: %d members, behind %s, witnesses %s, purge id %s, drains of %s"
+                .formatted(revision, members.size(), behind(), witnesses().keySet(), purgeId, drains.keySet());
+    }
+
+    /** Whether storing the one where the other is changes nothing. */
+    public boolean saysTheSame(Register other) {
+        return purgeId.equals(other.purgeId)
+                && active.equals(other.active)
+                && members.equals(other.members)
+                && drains.equals(other.drains);
+    }
+}

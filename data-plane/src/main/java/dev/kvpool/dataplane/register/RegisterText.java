@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.register;
+
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+
+/**
+ * A {@link Register} as text, for an annotation and for people: one fact a line, the version first and {@code end} last, so that what
+ * was cut off is noticed. Ids of nodes that begin alike share a line, for the Lease is written each second:
+ *
+ * <pre>
+ * register 1
+ * revision 7
+ * purge 3.99
+ * active 1.1
+ * members demo-storage- 0 1 2
+ * transient engine- 5f21
+ * behind 4.17 demo-storage- 2
+ * witness demo-storage-0 8c1f
+ * end
+ * </pre>
+ */
+public final class RegisterText {
+    /** Annotations of one object end at 256 KiB, keys included. */
+    public static final int CHARS_MAX = 200 * 1024;
+
+    private static final int VERSION = 1;
+    private static final int MEMBERS_MAX = 1 << 14;
+    private static final long VERSIONS_MAX = 0xFFFF;
+    private static final Pattern ID = Pattern.compile("[A-Za-z0-9._-]{1,253}");
+    private static final String NO_PREFIX = "=";
+
+    private RegisterText() {}
+
+    /** Whether a node id can be written. */
+    public static boolean isId(String id) {
+        return ID.matcher(id).matches();
+    }
+
+    // ---- writing ----------------------------------------------------------------------------------------------------
+
+    public static String write(Register register) {
+        StringBuilder text = new StringBuilder();
+        text.append("register ").append(VERSION).append('\n');
+        text.append("revision ").append(register.revision()).append('\n');
+        text.append("purge ").append(register.purgeId()).append('\n');
+        text.append("active ")
+                .append(register.active().wire())
+                .append('.')
+                .append(register.active().layout())
+                .append('\n');
+        // By what a line begins with: its kind, and what the nodes of the line have in common.
+        SortedMap<String, Set<String>> members = new TreeMap<>();
+        SortedMap<String, Set<String>> behind = new TreeMap<>();
+        register.members().forEach((id, member) -> {
+            add(members, member.isTransient() ? "transient" : "members", id);
+            if (member.isBehind()) {
+                add(behind, "behind " + member.behindSince(), id);
+            }
+        });
+        append(text, members);
+        append(text, behind);
+        register.witnesses()
+                .forEach((id, memory) -> text.append("witness ")
+                        .append(id)
+                        .append(' ')
+                        .append(Long.toHexString(memory))
+                        .append('\n'));
+        register.drains()
+                .forEach((id, drain) -> text.append(String.join(
+                                " ",
+                                "drain",
+                                id,
+                                drain.stage().name(),
+                                Long.toHexString(drain.incarnation()),
+                                Long.toString(drain.startedAtMs()),
+                                Long.toString(drain.leftMs()),
+                                Long.toString(drain.objectsMoved()),
+                                Long.toString(drain.bytesMoved()),
+                                Boolean.toString(drain.clears())))
+                        .append('\n'));
+        return text.append("end\n").toString();
+    }
+
+    private static void append(StringBuilder text, SortedMap<String, Set<String>> lines) {
+        lines.forEach((head, suffixes) ->
+                text.append(head).append(' ').append(String.join(" ", suffixes)).append('\n'));
+    }
+
+    /** A number at the end of an id stands alone; the rest is said once. */
+    private static void add(SortedMap<String, Set<String>> lines, String kind, String id) {
+        int cut = id.lastIndexOf('-') + 1;
+        boolean alike = cut > 0 && cut < id.length();
+        String prefix = alike ? id.substring(0, cut) : NO_PREFIX;
+        lines.computeIfAbsent(kind + ' ' + prefix, it -> new TreeSet<>()).add(alike ? id.substring(cut) : id);
+    }
+
+    // ---- reading ----------------------------------------------------------------------------------------------------
+
+    /** Reads what {@link #write} has written, and nothing else. */
+    public static Register read(String text) throws RegisterException {
+        require(text.length() <= CHARS_MAX, "it is longer than " + CHARS_MAX + " characters");
+        Reader reader = new Reader();
+        List<String> lines = text.lines().toList();
+        require(!lines.isEmpty() && lines.getLast().equals("end"), "it does not end with a line 'end'");
+        int number = 0;
+        for (String line : lines.subList(0, lines.size() - 1)) {
+            number++;
+            try {
+                reader.line(number, line.split(" ", -1));
+            } catch (NumberFormatException e) {
+                throw new RegisterException("line " + number + " has no number where one belongs");
+            } catch (IllegalArgumentException e) {
+                throw new RegisterException("line " + number + ": " + e.getMessage());
+            }
+        }
+        Register register = reader.register(number);
+        // One text for one register: whatever is out of order, repeated or spelt otherwise was written by nobody.
+        require(write(register).equals(text), "it is not spelt as masters spell it");
+        return register;
+    }
+
+    private static void require(boolean holds, String otherwise) throws RegisterException {
+        if (!holds) {
+            throw new RegisterException(otherwise);
+        }
+    }
+
+    private static final class Reader {
+        private static final int HEADS = 4;
+        private long revision;
+        private ObjectId purgeId = ObjectId.NONE;
+        private ActiveVersions active = ActiveVersions.UNKNOWN;
+        private final SortedMap<String, Member> members = new TreeMap<>();
+        private final SortedMap<String, DrainEntry> drains = new TreeMap<>();
+
+        Register register(int lines) throws RegisterException {
+            require(lines >= HEADS, "it lacks lines at its beginning");
+            return new Register(revision, purgeId, active, members, drains);
+        }
+
+        void line(int number, String[] words) throws RegisterException {
+            switch (words[0]) {
+                case "register" -> {
+                    int version = Integer.parseInt(word(words, 1, 2));
+                    require(version <= VERSION, "it is of version " + version + ", this build knows " + VERSION);
+                    require(version == VERSION && number == 1, "it does not begin as one");
+                }
+                case "revision" -> {
+                    revision = Long.parseLong(word(words, 1, 2));
+                    require(revision >= 0, "a revision below 0");
+                }
+                case "purge" -> purgeId = id(word(words, 1, 2));
+                case "active" -> {
+                    ObjectId numbers = id(word(words, 1, 2));
+                    boolean fits = Long.compareUnsigned(numbers.epoch(), VERSIONS_MAX) <= 0
+                            && Long.compareUnsigned(numbers.counter(), VERSIONS_MAX) <= 0;
+                    require(fits, "a version above " + VERSIONS_MAX);
+                    active = new ActiveVersions((int) numbers.epoch(), (int) numbers.counter());
+                }
+                case "members" -> nodes(words, 1, id -> enrol(id, false));
+                case "transient" -> nodes(words, 1, id -> enrol(id, true));
+                case "behind" -> {
+                    ObjectId since = id(word(words, 1, words.length));
+                    nodes(words, 2, id -> members.put(id, member(id).away(since)));
+                }
+                case "witness" ->
+                    members.put(
+                            node(word(words, 1, 3)), member(words[1]).witness(Long.parseUnsignedLong(words[2], 16)));
+                case "drain" -> drain(words);
+                default -> throw new RegisterException("line " + number + " says nothing that this build knows");
+            }
+        }
+
+        private interface EachNode {
+            void node(String id) throws RegisterException;
+        }
+
+        private void nodes(String[] words, int from, EachNode each) throws RegisterException {
+            require(words.length > from + 1, "a line without nodes");
+            String prefix = words[from].equals(NO_PREFIX) ? "" : words[from];
+            for (int i = from + 1; i < words.length; i++) {
+                each.node(node(prefix + words[i]));
+            }
+        }
+
+        private void enrol(String id, boolean isTransient) throws RegisterException {
+            require(members.size() < MEMBERS_MAX, "more than " + MEMBERS_MAX + " members");
+            members.put(id, Member.inSync(isTransient));
+        }
+
+        private Member member(String id) throws RegisterException {
+            Member member = members.get(id);
+            require(member != null, "node " + id + " is no member");
+            return member;
+        }
+
+        private void drain(String[] words) throws RegisterException {
+            DrainEntry drain = new DrainEntry(
+                    DrainEntry.Stage.valueOf(word(words, 2, 9)),
+                    Long.parseUnsignedLong(words[3], 16),
+                    Long.parseLong(words[4]),
+                    Long.parseLong(words[5]),
+                    Long.parseLong(words[6]),
+                    Long.parseLong(words[7]),
+                    Boolean.parseBoolean(words[8]));
+            require(drain.leftMs() >= 0 && drain.objectsMoved() >= 0 && drain.bytesMoved() >= 0, "a length below 0");
+            drains.put(node(words[1]), drain);
+        }
+
+        private static String word(String[] words, int at, int count) throws RegisterException {
+            require(words.length == count && at < count, "a line with too few or too many words");
+            return words[at];
+        }
+
+        private static String node(String id) throws RegisterException {
+            require(isId(id), "a node id that is none");
+            return id;
+        }
+
+        private static ObjectId id(String word) throws RegisterException {
+            int dot = word.indexOf('.');
+            require(dot > 0, "two numbers with a dot between them are missing");
+            return new ObjectId(
+                    Long.parseUnsignedLong(word.substring(0, dot)), Long.parseUnsignedLong(word.substring(dot + 1)));
+        }
+    }
+}

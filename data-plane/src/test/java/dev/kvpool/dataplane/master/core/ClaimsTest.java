@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.register.Register;
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Activate;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What one node says of epochs, purges and versions binds nobody; what most say does where the register was lost. */
+class ClaimsTest {
+    private static final long MIB = 1 << 20;
+    private static final Authority FAR = new Authority(Integer.MAX_VALUE - 3, 77);
+
+    private final Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c").leading(5);
+    private final List<Long> raises = new ArrayList<>();
+
+    ClaimsTest() {
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        pool.talkedTo().onRaise(raises::add);
+    }
+
+    private void obeys(String node, Authority authority, ObjectId purgeId) {
+        pool.crash(node);
+        pool.node(node).obedience().fence(new Fence(1, authority, 0, purgeId));
+        pool.node(node).obedience().raisePurge(purgeId);
+    }
+
+    private String reason(String node) {
+        return pool.talkedTo().status().nodes().stream()
+                .filter(it -> it.id().equals(node))
+                .findFirst()
+                .orElseThrow()
+                .reason();
+    }
+
+    @Test
+    void oneNodeDoesNotDriveTheEpochUp() {
+        obeys("a", FAR, ObjectId.NONE);
+        pool.restart("a");
+        pool.world.run(1_000);
+
+        assertThat(raises).isEmpty();
+        assertThat(reason("a")).contains("the Lease says").contains("this node is not believed");
+        assertThat(pool.talkedTo().departures())
+                .as("it looks whether it was deposed")
+                .isNotEmpty();
+        assertThat(pool.put("other", 100)).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void mostNodesDo() {
+        for (String node : List.of("a", "b", "c")) {
+            obeys(node, new Authority(node.equals("c") ? FAR.epoch() : 40, 77), ObjectId.NONE);
+        }
+        pool.restart("a");
+        assertThat(raises).isEmpty();
+        pool.restart("c");
+
+        assertThat(raises).as("what two of three have at least").containsExactly(40L);
+    }
+
+    @Test
+    void oneNodeThatIsALittleAheadComesInAgain() {
+        obeys("a", new Authority(6, 77), ObjectId.NONE);
+        pool.restart("a");
+        assertThat(raises).containsExactly(6L);
+    }
+
+    @Test
+    void whatOneNodeSaysWasRemovedIsThere() {
+        obeys("a", pool.talkedTo().leads(), new ObjectId(5, Long.MAX_VALUE));
+        pool.restart("a");
+        pool.world.run(1_000);
+
+        assertThat(reason("a")).contains("says that everything below").contains("not believed");
+        assertThat(pool.node("b").purgeId()).isEqualTo(ObjectId.NONE);
+        assertThat(pool.put("other", 100)).isEqualTo(Status.OK);
+        assertThat(pool.find("other").status()).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void whatMostNodesSayWasRemovedIsGoneWhenTheRegisterWasLost() {
+        assertThat(pool.removeAll(true).status()).isEqualTo(Status.OK);
+        ObjectId purgeId = pool.node("b").purgeId();
+        pool.world.setRegister(Register.NONE);
+
+        ModelMaster next = pool.master();
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(1_000);
+
+        assertThat(pool.world.register().purgeId()).isEqualTo(purgeId);
+        assertThat(next.status().readyNodes()).isEqualTo(3);
+    }
+
+    @Test
+    void theVersionsOfOneNodeAreNotThePools() {
+        pool.world.run(1_000);
+        pool.crash("a");
+        pool.node("a")
+                .knowing(9, 9)
+                .obedience()
+                .activate(new Activate(1, pool.talkedTo().leads(), new ActiveVersions(9, 9)));
+        pool.restart("a");
+        pool.world.run(1_000);
+
+        assertThat(pool.talkedTo().core().activeVersions()).isEqualTo(new ActiveVersions(1, 1));
+        assertThat(reason("a")).contains("not believed");
+    }
+}
