@@ -56,8 +56,14 @@ typedef struct kv_region {
 KV_API int32_t kv_engine_register(kv_engine *engine, const kv_region *regions, uint32_t count, const char *location);
 
 /* Takes them back, named by address; length is not looked at. All, or none with KV_NOT_REGISTERED. When this returns no
- * peer reads or writes there: transfers that were doing so fail at the peer. */
+ * peer reads or writes there: transfers that were doing so fail at the peer. Nor does a client that uses the memory of this
+ * engine: batches that are at it are waited for, and new ones get KV_NOT_REGISTERED. */
 KV_API int32_t kv_engine_unregister(kv_engine *engine, const kv_region *regions, uint32_t count);
+
+/* From now on memory that is registered with the engine, before this call or after it, counts as registered with the
+ * client too, for as long as it is registered there. It may be registered with both. Neither becomes the other's: either
+ * may be destroyed first, and kv_engine_destroy waits like kv_engine_unregister for what the client is at. */
+KV_API int32_t kv_client_use_engine_memory(kv_client *client, kv_engine *engine);
 
 enum kv_transfer_op {
   KV_TRANSFER_WRITE = 1, /* local memory to the peer's */

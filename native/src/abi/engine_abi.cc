@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "abi/border.h"
+#include "abi/client_handle.h"
 #include "abi/parameters.h"
 #include "base/entropy.h"
 #include "base/utf8.h"
@@ -179,6 +180,15 @@ int32_t kv_engine_unregister(kv_engine* engine, const kv_region* regions, uint32
   return withEngine(engine, [&](Engine& self) -> Status {
     Status judged = judgeRegions(regions, count);
     return judged.ok() ? self.unregisterRegions({regions, count}) : judged;
+  });
+}
+
+int32_t kv_client_use_engine_memory(kv_client* client, kv_engine* engine) {
+  return withEngine(engine, [&](Engine& self) -> Status {
+    if (client == nullptr) return {KV_INVALID_ARGUMENT, "client is NULL"};
+    if (!client->isOurs()) return {KV_CLOSED, ""};
+    client->client->memory().borrowFrom(self.lentMemory());
+    return {};
   });
 }
 

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "batch.h"
+#include "engine_kind.h"
 #include "failure.h"
 #include "fetch.h"
 #include "handle.h"
@@ -129,6 +130,18 @@ PyObject* clientUnregister(PyObject* self, PyObject* arguments) {
   return PyLong_FromLong(kv_client_unregister(entry.handle(), pointerTo(address)));
 }
 
+PyObject* clientUseEngineMemory(PyObject* self, PyObject* engine) {
+  if (!isEngine(engine)) {
+    PyErr_SetString(PyExc_TypeError, "not a kvpool._kvpool.Engine");
+    return nullptr;
+  }
+  const ClientEntry entry(self);
+  if (!entry) return nullptr;
+  const EngineEntry lender(engine);
+  if (!lender) return nullptr;
+  return PyLong_FromLong(kv_client_use_engine_memory(entry.handle(), lender.handle()));
+}
+
 PyObject* clientExplain(PyObject* self, PyObject*) {
   const ClientEntry entry(self);
   if (!entry) return nullptr;
@@ -208,6 +221,7 @@ PyMethodDef clientMethods[] = {
     {"remove_all", guarded<clientRemoveAll>, METH_VARARGS, "remove_all(force, timeout_ms) -> count or status"},
     {"register", guarded<clientRegister>, METH_VARARGS, "register(address, length) -> status"},
     {"unregister", guarded<clientUnregister>, METH_VARARGS, "unregister(address) -> status"},
+    {"use_engine_memory", guarded<clientUseEngineMemory>, METH_O, "use_engine_memory(engine) -> status"},
     {"explain", guarded<clientExplain>, METH_NOARGS, "explain() -> the sentence behind the latest failure"},
     {"stats", guarded<clientStats>, METH_NOARGS, "stats() -> counters as a dict"},
     {nullptr, nullptr, 0, nullptr},

@@ -2,25 +2,11 @@
 #include <array>
 
 #include "batch.h"
-#include "handle.h"
-#include "transfers.h"
+#include "engine_kind.h"
 #include "types.h"
 
 namespace kvpool::python {
 namespace {
-
-struct EngineKind {
-  using Handle = kv_engine;
-  struct Extra {
-    Submitted submitted;
-  };
-  static void destroy(kv_engine* engine) { kv_engine_destroy(engine); }
-  static constexpr const char* kClosed = "the transfer engine is closed";
-  static constexpr const char* kForked =
-      "this transfer engine was made before fork(); make a new one in the child process";
-};
-
-using EngineEntry = Entry<EngineKind>;
 
 PyObject* engineNew(PyTypeObject* type, PyObject* arguments, PyObject*) {
   kv_engine_params params{};
@@ -263,10 +249,17 @@ PyType_Slot engineSlots[] = {
 PyType_Spec engineSpec = {"kvpool._kvpool.Engine", sizeof(HandleObject<EngineKind>), 0, Py_TPFLAGS_DEFAULT,
                           engineSlots};
 
+PyObject* engineType = nullptr;  // the module's, which is never unloaded
+
 }  // namespace
+
+bool isEngine(PyObject* object) {
+  return PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(engineType)) != 0;
+}
 
 bool addEngineType(PyObject* module) {
   Ref type(PyType_FromSpec(&engineSpec));
+  engineType = type.get();
   return type && PyModule_AddObjectRef(module, "Engine", type.get()) == 0 &&
          PyModule_AddIntMacro(module, KV_TRANSFER_WRITE) == 0 && PyModule_AddIntMacro(module, KV_TRANSFER_READ) == 0 &&
          PyModule_AddIntMacro(module, KV_TRANSFER_PROBE) == 0 &&

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "kvpool/agent.h"
+#include "kvpool/engine.h"
 #include "kvpool/kvpool.h"
 
 /* What the tests set and read. */
@@ -30,6 +31,7 @@ typedef struct fake_state {
   int32_t batches; /* in flight */
   int32_t most_batches;
   int32_t meeting; /* calls block until so many batches were in flight at a time */
+  int32_t engines; /* alive */
   char sentence[512];
   char last_call[1024];
 } fake_state;
@@ -37,6 +39,25 @@ typedef struct fake_state {
 extern fake_state fake;
 
 void fake_say(char* err, uint32_t size);
+
+#define FAKE_REGIONS 64
+
+/* Registered memory. */
+typedef struct fake_regions {
+  struct {
+    char* begin;
+    uint64_t length; /* 0: free */
+  } each[FAKE_REGIONS];
+} fake_regions;
+
+int32_t fake_add_region(fake_regions* regions, char* begin, uint64_t length);
+int32_t fake_drop_region(fake_regions* regions, const char* begin);
+
+struct kv_engine {
+  fake_regions* lent;
+};
+
+void fake_count_engine(int32_t change);
 
 /* Counts batches in flight. */
 void fake_count_batch(int32_t change);

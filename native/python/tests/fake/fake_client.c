@@ -9,7 +9,6 @@
 
 #define FAKE_API __attribute__((visibility("default")))
 #define BUCKETS 4096
-#define REGIONS 64
 #define BATCHES 256
 
 typedef struct object {
@@ -21,11 +20,6 @@ typedef struct object {
   int leased;
 } object;
 
-typedef struct region {
-  char* begin;
-  uint64_t length;
-} region;
-
 typedef struct batch {
   uint64_t id; /* 0: free */
   int32_t op_code;
@@ -35,7 +29,8 @@ typedef struct batch {
 } batch;
 
 struct kv_client {
-  region regions[REGIONS];
+  fake_regions regions;
+  const fake_regions* lent; /* of an engine */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -66,12 +61,13 @@ static uint64_t drop_all(int leased_too) {
   return dropped;
 }
 
-/* Forgets the objects and every fault; clients and nodes stay counted. */
+/* Forgets the objects and every fault; clients, nodes and engines stay counted. */
 FAKE_API void fake_reset(void) {
   pthread_mutex_lock(&lock);
   drop_all(1);
-  int32_t clients = fake.clients, nodes = fake.nodes;
+  int32_t clients = fake.clients, nodes = fake.nodes, engines = fake.engines;
   memset(&fake, 0, sizeof(fake));
+  fake.engines = engines;
   fake.clients = clients;
   fake.nodes = nodes;
   pthread_mutex_unlock(&lock);
@@ -111,39 +107,54 @@ KV_API void kv_client_destroy(kv_client* client) {
   free(client);
 }
 
-KV_API int32_t kv_client_register(kv_client* client, void* address, uint64_t length) {
-  if (address == NULL || length == 0) return KV_INVALID_ARGUMENT;
-  region* empty = NULL;
-  for (int i = 0; i < REGIONS; i++) {
-    region* r = &client->regions[i];
-    if (r->length == 0) {
-      empty = r;
-    } else if (r->begin < (char*)address + length && (char*)address < r->begin + r->length) {
+int32_t fake_add_region(fake_regions* regions, char* begin, uint64_t length) {
+  if (begin == NULL || length == 0) return KV_INVALID_ARGUMENT;
+  int empty = -1;
+  for (int i = 0; i < FAKE_REGIONS; i++) {
+    if (regions->each[i].length == 0) {
+      empty = i;
+    } else if (regions->each[i].begin < begin + length && begin < regions->each[i].begin + regions->each[i].length) {
       return KV_INVALID_ARGUMENT;
     }
   }
-  if (empty == NULL) return KV_QUEUE_FULL;
-  *empty = (region){address, length};
+  if (empty < 0) return KV_QUEUE_FULL;
+  regions->each[empty].begin = begin;
+  regions->each[empty].length = length;
   return KV_OK;
 }
 
-KV_API int32_t kv_client_unregister(kv_client* client, void* address) {
-  for (int i = 0; i < REGIONS; i++) {
-    region* r = &client->regions[i];
-    if (r->length == 0 || r->begin != address) continue;
-    *r = (region){NULL, 0};
+int32_t fake_drop_region(fake_regions* regions, const char* begin) {
+  for (int i = 0; i < FAKE_REGIONS; i++) {
+    if (regions->each[i].length == 0 || regions->each[i].begin != begin) continue;
+    regions->each[i].length = 0;
     return KV_OK;
   }
   return KV_NOT_REGISTERED;
 }
 
-static int is_registered(const kv_client* client, const kv_op* op) {
-  const char* begin = op->data;
-  for (int i = 0; i < REGIONS; i++) {
-    const region* r = &client->regions[i];
-    if (r->length != 0 && begin >= r->begin && begin + op->length <= r->begin + r->length) return 1;
+KV_API int32_t kv_client_register(kv_client* client, void* address, uint64_t length) {
+  return fake_add_region(&client->regions, address, length);
+}
+
+KV_API int32_t kv_client_unregister(kv_client* client, void* address) {
+  return fake_drop_region(&client->regions, address);
+}
+
+KV_API int32_t kv_client_use_engine_memory(kv_client* client, kv_engine* engine) {
+  client->lent = engine->lent;
+  return KV_OK;
+}
+
+static int holds(const fake_regions* regions, const char* begin, uint64_t length) {
+  for (int i = 0; regions != NULL && i < FAKE_REGIONS; i++) {
+    const char* from = regions->each[i].begin;
+    if (regions->each[i].length != 0 && begin >= from && begin + length <= from + regions->each[i].length) return 1;
   }
   return 0;
+}
+
+static int is_registered(const kv_client* client, const kv_op* op) {
+  return holds(&client->regions, op->data, op->length) || holds(client->lent, op->data, op->length);
 }
 
 static object** find(const kv_op* op) {

@@ -27,6 +27,10 @@ FAKE_API void fake_gate(int32_t closed) {
   pthread_mutex_unlock(&lock);
 }
 
+void fake_count_engine(int32_t change) {
+  __atomic_add_fetch(&fake.engines, change, __ATOMIC_SEQ_CST);
+}
+
 void fake_count_batch(int32_t change) {
   pthread_mutex_lock(&lock);
   fake.batches += change;

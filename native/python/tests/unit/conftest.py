@@ -19,6 +19,7 @@ class State(ctypes.Structure):
         *((name, ctypes.c_int32) for name in ("create_status", "node_status", "node_failures", "leases")),
         *((name, ctypes.c_int32) for name in ("gate_closed", "not_fenced", "leaderless")),
         *((name, ctypes.c_int32) for name in ("clients", "nodes", "waiting", "batches", "most_batches", "meeting")),
+        ("engines", ctypes.c_int32),
         ("sentence", ctypes.c_char * 512),
         ("last_call", ctypes.c_char * 1024),
     ]
@@ -64,7 +65,8 @@ def fake() -> Iterator[Fake]:
     yield _fake
     _fake.reset()
     gc.collect()
-    assert (_fake.state.clients, _fake.state.nodes) == (0, 0), "the test left handles of the library behind"
+    state = _fake.state
+    assert (state.clients, state.nodes, state.engines) == (0, 0, 0), "the test left handles of the library behind"
 
 
 @pytest.fixture

@@ -123,9 +123,10 @@ void Guest::act() {
 // ---- callers ----
 
 Result<uint64_t> Guest::submit(client::OpCode op, kv_op* table, uint32_t count, const client::BatchOptions& options) {
-  client::Submission submission = client::submissionOf(op, table, count, options, memory_, now());
+  LentMemory::Loans loans;
+  client::Submission submission = client::submissionOf(op, table, count, options, memory_, now(), loans);
   const std::lock_guard lock(mutex_);
-  Result<client::BatchId> taken = pending_.add(submission, table, count);
+  Result<client::BatchId> taken = pending_.add(submission, table, count, std::move(loans));
   if (!taken.ok()) return taken;
   submission.id = taken.value();
   const bool wasIdle = core_.idle();

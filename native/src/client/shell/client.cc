@@ -51,10 +51,11 @@ Status Client::awaitLeader() {
 }
 
 Result<uint64_t> Client::submit(OpCode op, kv_op* table, uint32_t count, const BatchOptions& options) {
-  Submission submission = submissionOf(op, table, count, options, memory_, ClientShell::now());
+  LentMemory::Loans loans;
+  Submission submission = submissionOf(op, table, count, options, memory_, ClientShell::now(), loans);
   std::unique_lock lock(driver_.mutex());
   if (!driver_.running()) return kDefunct;
-  Result<BatchId> taken = pending_.add(submission, table, count);
+  Result<BatchId> taken = pending_.add(submission, table, count, std::move(loans));
   if (!taken.ok()) return taken;
   submission.id = taken.value();
   driver_.submit(lock, std::move(submission), options.waits);

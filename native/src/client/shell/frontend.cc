@@ -7,7 +7,8 @@
 namespace kvpool::client {
 namespace {
 
-void nameMemory(Operation& line, const kv_op& asked, const BatchOptions& options, const MemoryRegistry& registered) {
+void nameMemory(Operation& line, const kv_op& asked, const BatchOptions& options, const MemoryRegistry& registered,
+                LentMemory::Loans& loans) {
   line.memory = Pieces(asked.data, asked.length);
   if (options.inPieces) {
     const bool whole = asked.length <= KV_PIECES_MAX && (asked.data != nullptr || asked.length == 0);
@@ -21,7 +22,7 @@ void nameMemory(Operation& line, const kv_op& asked, const BatchOptions& options
   const auto length = Pieces::lengthOf(pieces);
   line.length = length.value_or(0);
   if (!length) line.refused = KV_INVALID_ARGUMENT;
-  const auto isCovered = [&](const kv_piece& piece) { return registered.covers(piece.data, piece.length); };
+  const auto isCovered = [&](const kv_piece& piece) { return registered.covers(piece.data, piece.length, loans); };
   if (length && options.registered && !std::all_of(pieces.begin(), pieces.end(), isCovered)) {
     line.refused = KV_NOT_REGISTERED;
   }
@@ -30,7 +31,7 @@ void nameMemory(Operation& line, const kv_op& asked, const BatchOptions& options
 }  // namespace
 
 Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const BatchOptions& options,
-                        const MemoryRegistry& registered, Time now) {
+                        const MemoryRegistry& registered, Time now, LentMemory::Loans& loans) {
   Submission submission;
   submission.op = op;
   submission.deadline = now + options.timeoutMs;
@@ -54,7 +55,7 @@ Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const Bat
     line.key = {static_cast<const char*>(asked.key), asked.key_length};
     if (op == OpCode::Put && options.groups != nullptr) line.group = options.groups[i];
     if (!hasData) continue;
-    nameMemory(line, asked, options, registered);
+    nameMemory(line, asked, options, registered, loans);
   }
   return submission;
 }

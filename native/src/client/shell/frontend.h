@@ -30,9 +30,10 @@ struct BatchOptions {
 };
 
 /// The batch as the cores take it, with the statuses of lines that are wrong already; its id is not set. A RemoveAll
-/// has one line, of which only the results count.
+/// has one line, of which only the results count. `loans` gets the memory that it borrows, to be kept until it is
+/// finished.
 Submission submissionOf(OpCode op, const kv_op* table, uint32_t count, const BatchOptions& options,
-                        const MemoryRegistry& registered, Time now);
+                        const MemoryRegistry& registered, Time now, LentMemory::Loans& loans);
 
 class Frontend {
  public:

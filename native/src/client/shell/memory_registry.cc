@@ -2,6 +2,7 @@
 #include "client/shell/memory_registry.h"
 
 #include <iterator>
+#include <utility>
 
 namespace kvpool::client {
 
@@ -32,10 +33,26 @@ Status MemoryRegistry::remove(const void* address) {
   return {};
 }
 
-bool MemoryRegistry::covers(const void* address, uint64_t length) const {
-  if (length == 0) return true;
-  const auto begin = reinterpret_cast<uintptr_t>(address);
+void MemoryRegistry::borrowFrom(std::shared_ptr<const LentMemory> lender) {
   const std::lock_guard lock(mutex_);
+  std::erase_if(lenders_, [&](const auto& known) { return known == lender || known->ended(); });
+  lenders_.push_back(std::move(lender));
+}
+
+bool MemoryRegistry::covers(const void* address, uint64_t length, LentMemory::Loans& loans) const {
+  if (length == 0) return true;
+  const std::lock_guard lock(mutex_);
+  if (declared(reinterpret_cast<uintptr_t>(address), length)) return true;
+  for (const auto& lender : lenders_) {
+    LentMemory::Loan loan = lender->borrow(address, length);
+    if (!loan) continue;
+    if (loans.empty() || loans.back() != loan) loans.push_back(std::move(loan));
+    return true;
+  }
+  return false;
+}
+
+bool MemoryRegistry::declared(uintptr_t begin, uint64_t length) const {
   const auto next = regions_.upper_bound(begin);
   if (next == regions_.begin()) return false;
   const auto region = std::prev(next);

@@ -3,25 +3,35 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <vector>
 
+#include "base/lent_memory.h"
 #include "base/status.h"
 
 namespace kvpool::client {
 
-/// Memory the caller declared. Regions do not overlap. Thread-safe.
+/// Memory that batches may name: what the caller declared, and what transfer engines lend. Declared regions do not
+/// overlap; one that is declared may be lent as well. Thread-safe.
 class MemoryRegistry {
  public:
   /// KV_INVALID_ARGUMENT for nothing, for a range that wraps around, and for an overlap.
   Status add(const void* address, uint64_t length);
   /// KV_NOT_REGISTERED unless a region begins there.
   Status remove(const void* address);
-  /// Whether the range lies in one region. Zero bytes need none.
-  [[nodiscard]] bool covers(const void* address, uint64_t length) const;
+  /// From now on what that engine lends counts too. Engines that ended are forgotten.
+  void borrowFrom(std::shared_ptr<const LentMemory> lender);
+  /// Whether the range lies in one region. Zero bytes need none. What had to be borrowed is added to `loans`, where it
+  /// stands once for pieces that follow each other in one region.
+  [[nodiscard]] bool covers(const void* address, uint64_t length, LentMemory::Loans& loans) const;
 
  private:
+  [[nodiscard]] bool declared(uintptr_t begin, uint64_t length) const;
+
   mutable std::mutex mutex_;
   std::map<uintptr_t, uint64_t> regions_;
+  std::vector<std::shared_ptr<const LentMemory>> lenders_;
 };
 
 }  // namespace kvpool::client

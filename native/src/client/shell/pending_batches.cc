@@ -2,6 +2,7 @@
 #include "client/shell/pending_batches.h"
 
 #include <string>
+#include <utility>
 
 #include "base/log.h"
 
@@ -26,7 +27,8 @@ const char* nameOf(OpCode op) {
 
 }  // namespace
 
-Result<BatchId> PendingBatches::add(const Submission& submission, kv_op* table, uint32_t count) {
+Result<BatchId> PendingBatches::add(const Submission& submission, kv_op* table, uint32_t count,
+                                    LentMemory::Loans loans) {
   if (count > operationsMax_ - operations_) {
     return {KV_QUEUE_FULL, std::to_string(operations_) + " operations are in flight or not waited for, and " +
                                std::to_string(count) +
@@ -38,7 +40,7 @@ Result<BatchId> PendingBatches::add(const Submission& submission, kv_op* table, 
     for (const Operation& line : submission.lines)
       bytes += line.length;
   }
-  batches_[++last_] = Pending{table, count, submission.op, bytes, Clock::now(), false};
+  batches_[++last_] = Pending{table, count, submission.op, bytes, Clock::now(), std::move(loans), false};
   return last_;
 }
 
@@ -51,6 +53,7 @@ bool PendingBatches::finish(const FinishBatch& finished) {
     pending.table[i].result_length = finished.lines[i].length;
   }
   pending.done = true;
+  pending.loans.clear();
   measure(finished, pending);
   return true;
 }

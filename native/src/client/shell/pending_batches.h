@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 
+#include "base/lent_memory.h"
 #include "base/status.h"
 #include "client/core/actions.h"
 #include "client/core/batch.h"
@@ -19,10 +20,11 @@ class PendingBatches {
  public:
   explicit PendingBatches(uint32_t operationsMax) : operationsMax_(operationsMax) {}
 
-  /// Takes a batch with the table it is of, and names it. KV_QUEUE_FULL when more than `operationsMax` lines would be
-  /// in flight.
-  Result<BatchId> add(const Submission& submission, kv_op* table, uint32_t count);
-  /// Writes the results into the table of their caller; false when nobody has such a batch.
+  /// Takes a batch with the table it is of, and names it; `loans` is kept until it is finished. KV_QUEUE_FULL when more
+  /// than `operationsMax` lines would be in flight.
+  Result<BatchId> add(const Submission& submission, kv_op* table, uint32_t count, LentMemory::Loans loans = {});
+  /// Writes the results into the table of their caller, and gives back what was borrowed; false when nobody has such a
+  /// batch.
   bool finish(const FinishBatch& finished);
   [[nodiscard]] bool has(BatchId batch) const { return batches_.contains(batch); }
   /// Done, or waited for and forgotten by somebody else.
@@ -40,6 +42,7 @@ class PendingBatches {
     OpCode op = OpCode::Get;
     uint64_t bytes = 0;  // of the values put
     Clock::time_point since;
+    LentMemory::Loans loans;
     bool done = false;
   };
 

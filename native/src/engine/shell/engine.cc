@@ -55,6 +55,7 @@ Engine::~Engine() {
     attendance_.end();
   }
   if (thread_.joinable()) thread_.join();
+  LentMemory::awaitReturn(lent_->recallAll());
 }
 
 void Engine::run() {
@@ -85,14 +86,22 @@ void Engine::giveUp(const std::exception& defect) {
 
 Status Engine::registerRegions(std::span<const kv_region> regions) {
   const std::lock_guard lock(mutex_);
-  return shell_.core().registerRegions(regions);
+  Status added = shell_.core().registerRegions(regions);
+  if (added.ok()) lent_->lend(regions);
+  return added;
 }
 
 Status Engine::unregisterRegions(std::span<const kv_region> regions) {
-  const std::lock_guard lock(mutex_);
-  Status removed = shell_.core().unregisterRegions(regions);
-  shell_.settle();  // transfers that were going on there are cut before this returns
-  return removed;
+  LentMemory::Recalled recalled;
+  {
+    const std::lock_guard lock(mutex_);
+    Status removed = shell_.core().unregisterRegions(regions);
+    shell_.settle();  // transfers that were going on there are cut before this returns
+    if (!removed.ok()) return removed;
+    recalled = lent_->recall(regions);
+  }
+  LentMemory::awaitReturn(recalled);  // without the lock: a put may take its time, peers shall not
+  return {};
 }
 
 Result<BatchId> Engine::submit(TransferOp op, kv_transfer* table, uint32_t count, const Options& options) {

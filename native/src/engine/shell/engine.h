@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/lent_memory.h"
 #include "engine/shell/attendance.h"
 #include "engine/shell/engine_shell.h"
 #include "engine/shell/transports.h"
@@ -43,7 +44,10 @@ class Engine : private EngineShell::Listener {
   };
 
   Status registerRegions(std::span<const kv_region> regions);
+  /// Returns once neither a peer nor a batch of a client that borrows it uses that memory.
   Status unregisterRegions(std::span<const kv_region> regions);
+  /// What is registered here, for clients of this process.
+  [[nodiscard]] std::shared_ptr<const LentMemory> lentMemory() const { return lent_; }
   /// `table` stays the caller's; its lines get their statuses before wait() says so. KV_QUEUE_FULL names the bound.
   Result<BatchId> submit(TransferOp op, kv_transfer* table, uint32_t count, const Options& options);
   /// KV_OK: done and forgotten. KV_TIMEOUT: still running. KV_INVALID_ARGUMENT: no such batch.
@@ -81,6 +85,7 @@ class Engine : private EngineShell::Listener {
 
   const EngineSettings settings_;
   const uint16_t port_;
+  const std::shared_ptr<LentMemory> lent_ = std::make_shared<LentMemory>();
   mutable std::mutex mutex_;
   EngineShell shell_;
   Attendance attendance_;

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <thread>
 
+#include "base/lent_memory.h"
 #include "base/log.h"
 #include "client/core/core_harness.h"
 
@@ -82,6 +83,29 @@ TEST_F(MeasuredBatches, ALineOfTheLogForEachIfThatIsWanted) {
   EXPECT_NE(text.find("batch 3: put of 2 lines with 100 bytes, 1 lines KV_OK, "), std::string::npos) << text;
   EXPECT_NE(text.find("batch 4: get of 2 lines with 20 bytes, 1 lines KV_OK, "), std::string::npos) << text;
   EXPECT_NE(text.find(" us\n"), std::string::npos) << text;
+}
+
+TEST(PendingBatches, KeepWhatABatchBorrowedUntilItIsFinished) {
+  LentMemory lent;
+  char memory[10] = {};
+  const kv_region region{reinterpret_cast<uintptr_t>(memory), sizeof memory};
+  lent.lend({&region, 1});
+  std::weak_ptr<const LentMemory::Region> held;
+  PendingBatches pending(100);
+  kv_op table{};
+  Submission submission;
+  submission.lines.resize(1);
+  {
+    LentMemory::Loans loans{lent.borrow(memory, 1)};
+    held = loans[0];
+    ASSERT_TRUE(pending.add(submission, &table, 1, std::move(loans)).ok());
+  }
+  const LentMemory::Recalled recalled = lent.recallAll();
+  EXPECT_FALSE(held.expired());
+  EXPECT_TRUE(pending.finish({1, {{KV_OK, 0}}}));
+  EXPECT_TRUE(held.expired()) << "given back before its caller waits for it";
+  LentMemory::awaitReturn(recalled);
+  EXPECT_EQ(pending.forget(1), KV_OK);
 }
 
 }  // namespace

@@ -16,6 +16,8 @@ from kvpool.status import Status, error_of, status_of
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+    from kvpool.transfer_engine import TransferEngine
+
 
 class Client:
     """A connection to a pool, for any number of threads.
@@ -257,6 +259,17 @@ class Client:
     def unregister(self, address: int) -> None:
         """Takes back register(), by the same address."""
         self._raise_unless_ok(self._raw.unregister(address))
+
+    @raising_kvpool_errors
+    def use_engine_memory(self, engine: TransferEngine) -> None:
+        """From now on memory that is registered with the engine, now or later, counts as registered here, until it is
+        unregistered there or the engine is closed: both wait for calls of this client that are at that memory. The engine
+        is not kept: whoever drops it closes it.
+
+        Raises:
+            CallError: with Status.CLOSED when either of them is closed.
+        """
+        self._raise_unless_ok(self._raw.use_engine_memory(engine._raw))
 
     @raising_kvpool_errors
     def put_from(

@@ -82,7 +82,8 @@ class TransferEngine:
         self._check(self._regions(self._raw.register, addresses, lengths, location))
 
     def unregister(self, addresses: Sequence[int]) -> None:
-        """Takes regions back, named by their first address. When it returns no peer uses that memory any more.
+        """Takes regions back, named by their first address. When it returns no peer uses that memory any more, nor does a
+        call of a Client that uses the memory of this engine: it waits for those that do.
 
         All, or none and a KvpoolError with NOT_REGISTERED.
         """
@@ -211,7 +212,8 @@ class TransferEngine:
         return self._raw.stats()
 
     def close(self) -> None:
-        """Ends what runs with CLOSED and disconnects. May be called again; running calls end first."""
+        """Ends what runs with CLOSED and disconnects. May be called again; running calls end first, also those of a Client
+        that are at memory of this engine."""
         self._raw.close()
 
     def __enter__(self) -> TransferEngine:
