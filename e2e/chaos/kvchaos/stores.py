@@ -91,7 +91,7 @@ class MooncakeStore:
 
     def __init__(self, masters: str) -> None:
         self._store = MooncakeDistributedStore()
-        if (code := self._store.setup("127.0.0.1", "P2PHANDSHAKE", 0, 0, "tcp", "", masters)) != 0:
+        if (code := self._store.setup("127.0.0.1", "P2PHANDSHAKE", 0, 64 << 20, "tcp", "", masters)) != 0:
             raise RuntimeError(f"mooncake.store: setup answered {code}")
 
     def retries(self) -> int:

@@ -49,7 +49,7 @@ def connect() -> MooncakeDistributedStore:
             "local_hostname": hostname,
             "metadata_server": os.environ.get("MOONCAKE_TE_META_DATA_SERVER", "P2PHANDSHAKE"),
             "global_segment_size": os.environ.get("MOONCAKE_GLOBAL_SEGMENT_SIZE", "0"),
-            "local_buffer_size": "0",
+            "local_buffer_size": "64MB",
             "protocol": os.environ.get("MOONCAKE_PROTOCOL", "tcp"),
             "master_server_addr": masters,
         }

@@ -25,7 +25,7 @@ async def with_kvpool(masters: str) -> None:
 
 async def with_mooncake(masters: str) -> None:
     store = MooncakeDistributedStoreAsync()
-    code = await store.async_setup("localhost", "P2PHANDSHAKE", 0, 0, "tcp", "", masters)
+    code = await store.async_setup("localhost", "P2PHANDSHAKE", 0, 64 << 20, "tcp", "", masters)
     if code != 0:
         sys.exit(f"setup failed with {code}; the line above says why")
     print("async_put", await store.async_put("greeting", b"hello, pool"))

@@ -15,7 +15,7 @@ from mooncake.store import MooncakeDistributedStore
 def main(masters: str) -> None:
     store = MooncakeDistributedStore()
     # This host, any metadata server, no memory for the pool, no staging buffer, tcp, no device, the masters.
-    code = store.setup("localhost", "P2PHANDSHAKE", 0, 0, "tcp", "", masters)
+    code = store.setup("localhost", "P2PHANDSHAKE", 0, 64 << 20, "tcp", "", masters)
     if code != 0:
         sys.exit(f"setup failed with {code}; the line above says why")
 

@@ -143,6 +143,8 @@ def test_before_initialize_and_twice(caplog: pytest.LogCaptureFixture) -> None:
         ("10.0.0.1:2379", "tcp", 'give "P2PHANDSHAKE"'),
         ("P2PHANDSHAKE", "rdma", "transfer engines do not use that yet"),
         ("P2PHANDSHAKE", "ascend", "needs an Ascend NPU"),
+        ("P2PHANDSHAKE", "ascend", "have tcp alone as protocol"),
+        ("P2PHANDSHAKE", "ascend", "KVPOOL_PROTOCOL_OVERRIDE=tcp"),
         ("P2PHANDSHAKE", "tcp,,", "empty name"),
     ],
 )
@@ -157,6 +159,16 @@ def test_tcp_instead_of_rdma_is_seen(caplog: pytest.LogCaptureFixture) -> None:
     assert TransferEngine().initialize(HERE, "P2PHANDSHAKE", "rdma,tcp", "mlx5_0") == 0
     warning = next(record for record in caplog.records if record.levelno == logging.WARNING)
     assert "rdma: not installed" in warning.getMessage() and "tcp: used" in warning.getMessage()
+
+
+def test_tcp_instead_of_ascend_where_the_environment_says_so(
+    there: TransferEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KVPOOL_PROTOCOL_OVERRIDE", "tcp")
+    here, memory, got = TransferEngine(), Memory(4096, b"kv"), Memory(4096)
+    assert here.initialize(HERE, "P2PHANDSHAKE", "ascend", "") == there.register_memory(memory.address, 4096) == 0
+    assert here.batch_transfer_sync_read(name(there), [got.address], [memory.address], [4096]) == 0
+    assert got == memory
 
 
 def test_settings_name_every_problem() -> None:

@@ -102,7 +102,7 @@ def prefix(request: pytest.FixtureRequest) -> str:
 
 def open_store(pool: LocalPool, segment_bytes: int = 0) -> MooncakeDistributedStore:
     store = MooncakeDistributedStore()
-    assert store.setup("127.0.0.1", "P2PHANDSHAKE", segment_bytes, 0, "tcp", "", pool.masters) == 0
+    assert store.setup("127.0.0.1", "P2PHANDSHAKE", segment_bytes, 64 << 20, "tcp", "", pool.masters) == 0
     return store
 
 

@@ -46,7 +46,7 @@ async def test_many_puts_and_gets_at_a_time(pool: LocalPool, agent: Agent, prefi
 @in_loop
 async def test_many_calls_of_the_store_at_a_time(pool: LocalPool, prefix: str) -> None:
     store = MooncakeDistributedStoreAsync()
-    assert await store.async_setup("127.0.0.1", "P2PHANDSHAKE", 0, 0, "tcp", "", pool.masters) == 0
+    assert await store.async_setup("127.0.0.1", "P2PHANDSHAKE", 0, 64 << 20, "tcp", "", pool.masters) == 0
     put = values(prefix)
     assert await asyncio.gather(*(store.async_put(key, value) for key, value in put.items())) == [0] * CALLS
     assert await asyncio.gather(*(store.async_get(key) for key in put)) == list(put.values())

@@ -73,7 +73,7 @@ def test_buffers_from_many_threads(store: MooncakeDistributedStore, prefix: str)
 @in_loop
 async def test_buffers_by_coroutines(pool: LocalPool, prefix: str) -> None:
     store = MooncakeDistributedStoreAsync()
-    assert await store.async_setup("127.0.0.1", "P2PHANDSHAKE", 0, 0, "tcp", "", pool.masters) == 0
+    assert await store.async_setup("127.0.0.1", "P2PHANDSHAKE", 0, 64 << 20, "tcp", "", pool.masters) == 0
     await store.async_put(prefix, b"value")
     found = await store.async_batch_get_buffer([prefix, f"{prefix}/none"])
     assert (bytes(found[0]), found[1]) == (b"value", None)

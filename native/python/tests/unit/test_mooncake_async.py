@@ -13,7 +13,7 @@ from kvpool import Status
 from mooncake.async_store import MooncakeDistributedStoreAsync
 from mooncake.store import MooncakeDistributedStore, ReplicateConfig
 
-SETUP = ("10.0.0.5", "P2PHANDSHAKE", 0, 0, "tcp", "", "m:1")
+SETUP = ("10.0.0.5", "P2PHANDSHAKE", 0, 64 << 20, "tcp", "", "m:1")
 
 
 async def open_store(max_calls: int = 16) -> MooncakeDistributedStoreAsync:

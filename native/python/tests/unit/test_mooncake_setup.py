@@ -13,7 +13,7 @@ from mooncake.environment import parse_time
 from mooncake.settings import BadSettings, parse_host, parse_size, read_settings
 from mooncake.store import MooncakeDistributedStore
 
-SEVEN = ("10.0.0.5", "P2PHANDSHAKE", 0, 0, "tcp", "", "m0:50051,m1:50051")
+SEVEN = ("10.0.0.5", "P2PHANDSHAKE", 0, 64 << 20, "tcp", "", "m0:50051,m1:50051")
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_keywords_as_engines_give_them(store: MooncakeDistributedStore) -> None:
         protocol="tcp",
         rdma_devices="mlx5_0",
         master_server_addr="m:1",
-        engine=object(),
+        engine=None,
         enable_ssd_offload=False,
         ssd_offload_path="",
     )
@@ -163,6 +163,80 @@ def test_one_dict(store: MooncakeDistributedStore, fake: Fake, form: str) -> Non
     assert fake.state.nodes == 1
 
 
+def test_the_dict_that_lmcache_gives(
+    store: MooncakeDistributedStore, fake: Fake, caplog: pytest.LogCaptureFixture
+) -> None:
+    """All of it is text, by the names of its own file."""
+    config = {
+        "local_hostname": "localhost",
+        "metadata_server": "P2PHANDSHAKE",
+        "global_segment_size": "0",
+        "local_buffer_size": "536870912",
+        "protocol": "tcp",
+        "device_name": "",
+        "master_server_address": "m0:50051,m1:50051",
+    }
+    with caplog.at_level(logging.WARNING, "mooncake.store"):
+        assert store.setup(config) == 0
+    assert (fake.last_call[0], caplog.text) == ("m0:50051,m1:50051", "")
+
+
+BASE = {"local_hostname": "h", "metadata_server": "P2PHANDSHAKE"}
+
+
+@pytest.mark.parametrize(
+    ("given", "environment", "masters", "note"),
+    [
+        ({"master_server_addr": "a:1"}, {}, "a:1", ""),
+        ({"master_server_address": "a:1"}, {}, "a:1", ""),
+        ({"master_server_addr": "a:1", "master_server_address": "a:1"}, {}, "a:1", ""),
+        ({"master_server_addr": "a:1", "master_server_address": "b:1"}, {}, "a:1", "'b:1': 'a:1' is used"),
+        ({"master_server_address": "a:1"}, {"MOONCAKE_MASTER": "b:1"}, "a:1", ""),
+        ({}, {"MOONCAKE_MASTER": "b:1,c:1"}, "b:1,c:1", ""),
+        ({}, {}, "127.0.0.1:50051", "127.0.0.1:50051 is tried"),
+    ],
+)
+def test_the_masters_by_every_name(given: dict, environment: dict, masters: str, note: str) -> None:
+    settings = read_settings({**BASE, **given}, environment)
+    assert settings.masters == masters
+    assert note in "".join(settings.notes)
+    assert bool(settings.notes) == bool(note)
+
+
+def test_the_file_of_a_pool_is_a_dict_too() -> None:
+    """mooncake.json of the ConfigMap NAME-client, as it is."""
+    settings = read_settings(
+        {
+            "mode": "standalone-store",
+            "metadata_server": "P2PHANDSHAKE",
+            "master_server_address": "m0:50051",
+            "protocol": "tcp",
+            "device_name": "",
+            "local_hostname": "localhost",
+            "global_segment_size": 0,
+            "local_buffer_size": 536870912,
+            "transfer_timeout": 3600,
+        },
+        {},
+    )
+    assert (settings.masters, settings.segment_bytes, settings.stages, settings.notes) == ("m0:50051", 0, True, [])
+
+
+def test_an_unknown_key_is_named_with_what_may_be_meant() -> None:
+    settings = read_settings({**BASE, "master_server_adress": "m:1", "colour": "red"}, {})
+    notes = "\n".join(settings.notes)
+    assert (
+        "'master_server_adress' is no setting of this version and has no effect; is 'master_server_address' meant?"
+        in notes
+    )
+    assert "'colour' is no setting of this version and has no effect\n" in notes
+
+
+def test_no_masters_at_all_is_a_problem() -> None:
+    with pytest.raises(BadSettings, match="master_server_addr is empty"):
+        read_settings({**BASE, "master_server_address": " "}, {"MOONCAKE_MASTER": "m:1"})
+
+
 def test_an_incomplete_call_is_a_type_error(store: MooncakeDistributedStore) -> None:
     """Engines probe for newer arguments this way."""
     with pytest.raises(TypeError, match="misses master_server_addr"):
@@ -176,7 +250,8 @@ def test_other_transports_are_refused_aloud(
     store: MooncakeDistributedStore, fake: Fake, caplog: pytest.LogCaptureFixture, protocol: str
 ) -> None:
     assert store.setup("h", "", 0, 0, protocol, "", "m:1") == -600
-    assert f"protocol is {protocol!r}, but this build of kvpool moves bytes by tcp" in caplog.text
+    assert f"protocol is {protocol!r}, but this build of kvpool has tcp and" in caplog.text
+    assert "KVPOOL_PROTOCOL_OVERRIDE=tcp" in caplog.text, "the remedy"
     assert fake.state.clients == 0
 
 

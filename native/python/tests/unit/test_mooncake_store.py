@@ -18,7 +18,7 @@ from mooncake.store import MooncakeDistributedStore, ObjectDataType, ReplicateCo
 @pytest.fixture
 def store(fake: Fake) -> Iterator[MooncakeDistributedStore]:
     opened = MooncakeDistributedStore()
-    assert opened.setup("10.0.0.5", "P2PHANDSHAKE", 0, 0, "tcp", "", "m:1") == 0
+    assert opened.setup("10.0.0.5", "P2PHANDSHAKE", 0, 64 << 20, "tcp", "", "m:1") == 0
     yield opened
     opened.close()
 
@@ -168,7 +168,7 @@ def test_before_setup(fake: Fake, caplog: pytest.LogCaptureFixture) -> None:
     for _, call in CALLS.values():
         assert call(store, memory) == -600
     assert store.batch_put_from(["a", "b"], [1, 1], [1, 1]) == [-600, -600]
-    assert (store.get("k"), store.get_batch(["k", "l"])) == (b"", [])
+    assert (store.get("k"), store.get_batch(["k", "l"])) == (b"", [b"", b""])
     assert (store.is_exist("k"), store.batch_is_exist(["k", "l"])) == (-600, [-600, -600])
     assert store.register_buffer(1, 1) == store.unregister_buffer(1) == store.remove_all() == -600
     assert "the store is not set up" in caplog.text
@@ -197,7 +197,7 @@ def test_replicate_config_reaches_the_library(store: MooncakeDistributedStore, f
 
 def test_a_preferred_segment_may_be_our_own_memory(fake: Fake) -> None:
     store = MooncakeDistributedStore()
-    assert store.setup("10.0.0.5", "", 16 << 20, 0, "tcp", "", "m:1") == 0
+    assert store.setup("10.0.0.5", "", 16 << 20, 1 << 20, "tcp", "", "m:1") == 0
     config = ReplicateConfig(preferred_segment=store.get_hostname(), prefer_alloc_in_same_node=True)
     store.put("k", b"", config)
     node = fake.last_call[4]
@@ -241,6 +241,25 @@ def test_a_config_that_cannot_be_is_refused_and_named(
     assert store.put_batch(["a", "b"], [b"", b""], ReplicateConfig(**fields)) == -600
     assert word in caplog.text
     assert store.is_exist("a") == 0
+
+
+def test_without_staging_only_registered_memory_is_served(fake: Fake, caplog: pytest.LogCaptureFixture) -> None:
+    """As with the reference, tried with 0.3.13.post1."""
+    store, memory = MooncakeDistributedStore(), Memory(b"hello" + bytes(59))
+    at = memory.address
+    assert store.setup("10.0.0.5", "P2PHANDSHAKE", 0, 0, "tcp", "", "m:1") == 0
+    assert store.put("a", b"1") == store.put("a", b"") == store.put_parts("a", b"1", b"2") == -600
+    assert "put: all 1 keys failed: -600 INVALID_PARAMS: local_buffer_size is 0, so only registered" in caplog.text
+    assert store.put_batch(["a", "b"], [b"1", b"2"]) == store.upsert("a", b"1") == store.upsert_parts("a", b"1") == -600
+    assert store.upsert_batch(["a"], [b"1"]) == -600
+    assert store.register_buffer(at, 64) == store.put_from("k", at, 5) == store.upsert_from("l", at, 5) == 0
+    assert store.batch_put_from(["m"], [at], [5]) == store.batch_put_from_multi_buffers(["n"], [[at]], [[5]]) == [0]
+    assert (store.get("k"), store.get_batch(["k", "l"])) == (b"", [b"", b""])
+    assert (store.get_buffer("k"), store.batch_get_buffer(["k", "l"])) == (None, [None, None])
+    assert store.get_into("k", at + 10, 9) == store.batch_get_into_multi_buffers(["n"], [[at + 20]], [[9]])[0] == 5
+    assert memory.bytes.raw[10:15] == memory.bytes.raw[20:25] == b"hello"
+    assert (store.batch_is_exist(["k", "a"]), store.get_size("k"), store.remove("k")) == ([1, 0], 5, 0)
+    store.close()
 
 
 def test_groups_reach_the_library(store: MooncakeDistributedStore, fake: Fake) -> None:
@@ -322,7 +341,7 @@ def test_the_log_is_bounded() -> None:
 def test_a_store_that_is_dropped_closes(fake: Fake) -> None:
     for _ in range(100):
         store = MooncakeDistributedStore()
-        assert store.setup("h", "", 16 << 20, 0, "tcp", "", "m:1") == 0
+        assert store.setup("h", "", 16 << 20, 1 << 20, "tcp", "", "m:1") == 0
     del store
     gc.collect()
     assert (fake.state.clients, fake.state.nodes) == (0, 0)

@@ -16,12 +16,17 @@ _INVALID_PARAMS = int(ErrorCode.INVALID_PARAMS)
 # A miss answers a question: engines ask for what may not be there, and it is nothing to report.
 _NOTHING_TO_REPORT = frozenset((int(Status.NOT_FOUND),))
 
+# What is wrong with a store that is not set up is wrong with all of its calls, and stays so.
+_QUIET_WITHOUT_POOL_SECONDS = 10.0
+
 
 class Calls:
     """Runs calls and translates their outcome. `pool` None: the store is not set up."""
 
     def __init__(self, logger: logging.Logger) -> None:
         self.failures = FailureLog(logger)
+        self.why_no_pool = "setup() was never called"
+        self._without_pool = FailureLog(logger, quiet_seconds=_QUIET_WITHOUT_POOL_SECONDS, by_method=False)
 
     def for_each(
         self, pool: Pool | None, method: str, keys: Sequence[str], call: Callable[[Pool], Sequence[int]]
@@ -48,7 +53,7 @@ class Calls:
             return self._failed(method, "the call failed", error)
 
     def _not_set_up(self, method: str) -> int:
-        self.failures.write(method, _INVALID_PARAMS, "no pool", "the store is not set up, or closed")
+        self._without_pool.write(method, _INVALID_PARAMS, "the store is not set up", self.why_no_pool)
         return _INVALID_PARAMS
 
     def _failed(self, method: str, what: str, error: Exception) -> int:

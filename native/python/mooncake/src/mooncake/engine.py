@@ -15,8 +15,9 @@ from collections.abc import Sequence
 
 from kvpool import KvpoolError, Status
 from kvpool import TransferEngine as Engine
-from mooncake.engine_settings import read_engine_settings
+from mooncake.engine_settings import SERVED, read_engine_settings
 from mooncake.managed_buffers import ManagedBuffers
+from mooncake.protocols import REMEDY, override_log
 from mooncake.settings import BadSettings
 from mooncake.transfer_types import InnerTransferEngine, TransferNotify, TransferOpcode
 
@@ -36,6 +37,7 @@ SUPPORT_CUDA = SUPPORT_EFA = SUPPORT_HIP = SUPPORT_INTRA_NVLINK = SUPPORT_MNNVL 
 
 _logger = logging.getLogger("mooncake.engine")
 
+_ONLY_TCP = f"Transfer engines of this build of kvpool have {SERVED} alone as protocol: {REMEDY}"
 _RUNNING, _DONE, _FAILED, _TIMED_OUT = 0, 1, -1, -2
 
 
@@ -67,7 +69,8 @@ class TransferEngine:
                 told get_rpc_port().
             metadata_server: "P2PHANDSHAKE". Others are refused.
             protocol: "tcp", or a list such as "rdma,tcp": the first that works here is used, and the log says what
-                became of the others. "rdma" or "ascend" alone are refused: this build has neither.
+                became of the others. "rdma" or "ascend" alone are refused: this build has neither, and uses tcp in their
+                place only where the environment variable KVPOOL_PROTOCOL_OVERRIDE is "tcp".
             device_name: accepted and not used: tcp takes the route of the machine.
 
         Returns:
@@ -91,10 +94,15 @@ class TransferEngine:
                     listen_host=settings.listen_host,
                     ports=settings.ports,
                 )
-            except (BadSettings, KvpoolError, ValueError) as error:
+            except KvpoolError as error:
+                none_served = SERVED not in settings.protocols
+                return self._failed("initialize", f"{error}. {_ONLY_TCP}" if none_served else str(error))
+            except (BadSettings, ValueError) as error:
                 return self._failed("initialize", str(error))
             self._timeout = settings.timeout
             self._buffers = ManagedBuffers(self._engine)
+        if settings.instead_of is not None:
+            override_log.write(_logger, settings.instead_of, settings.protocols[0])
         level = logging.INFO if len(settings.protocols) == 1 else logging.WARNING
         _logger.log(level, "port %d; %s", self._engine.port, self._engine.transports())
         return 0
@@ -104,7 +112,8 @@ class TransferEngine:
         return self._engine.port if self._engine is not None else -1
 
     def get_engine(self) -> InnerTransferEngine:
-        """For MooncakeDistributedStore.setup(engine=...). RuntimeError before initialize()."""
+        """For MooncakeDistributedStore.setup(engine=...): the store then takes what is registered here as registered there.
+        RuntimeError before initialize()."""
         return InnerTransferEngine(self._open("get_engine"))
 
     def get_engine_ptr(self) -> int:
@@ -125,7 +134,8 @@ class TransferEngine:
         return self.batch_register_memory([buffer_addr], [capacity], location)
 
     def unregister_memory(self, buffer_addr: int) -> int:
-        """Takes a region back. No peer uses it any more when this returns. 0, or -1: no region begins there."""
+        """Takes a region back. No peer uses it any more when this returns, nor a call of a store that was given this engine:
+        those that are at it are waited for. 0, or -1: no region begins there."""
         return self.batch_unregister_memory([buffer_addr])
 
     def batch_register_memory(

@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from mooncake.protocols import read_override
 from mooncake.settings import BadSettings
 
 PEER_TO_PEER = "P2PHANDSHAKE"
 _PORT_VARIABLES = ("MC_MIN_RPC_PORT", "MC_MAX_RPC_PORT")
 _PORTS = (15000, 17000)
+SERVED = "tcp"
 _TIMEOUT = 30.0
 _SHORTEST_TIMEOUT = 5.0
 
@@ -25,6 +27,7 @@ class EngineSettings:
     listen_host: str | None
     ports: tuple[int, int]
     timeout: float  # seconds of a transfer, before what its length adds
+    instead_of: str | None = None  # the protocol that was asked for, where the environment overrides it
 
 
 def read_engine_settings(
@@ -44,12 +47,24 @@ def read_engine_settings(
         )
     ports = _ports(environment, problems)
     timeout = _timeout(environment.get("MC_TRANSFER_TIMEOUT", ""), problems)
+    protocols, instead_of = _protocols(protocol, environment, problems)
     if problems:
         raise BadSettings(problems)
-    protocols = tuple(name.strip() for name in (protocol or "tcp").split(","))
-    return EngineSettings(
-        local_hostname, metadata_server, protocols, environment.get("MC_TCP_BIND_ADDRESS") or None, ports, timeout
-    )
+    listen_host = environment.get("MC_TCP_BIND_ADDRESS") or None
+    return EngineSettings(local_hostname, metadata_server, protocols, listen_host, ports, timeout, instead_of)
+
+
+def _protocols(asked: str, environment: Mapping[str, str], problems: list[str]) -> tuple[tuple[str, ...], str | None]:
+    """Those to try, and what was asked for where the environment has another one used."""
+    names = tuple(name.strip() for name in (asked or SERVED).split(","))
+    try:
+        override = read_override(environment)
+    except ValueError as problem:
+        problems.append(str(problem))
+        return names, None
+    if override is None or SERVED in names:
+        return names, None
+    return (override,), asked
 
 
 def _ports(environment: Mapping[str, str], problems: list[str]) -> tuple[int, int]:

@@ -30,6 +30,7 @@ class Pool:
         self.node: StorageNode | None = None
         self.node_id: str | None = None
         self.memory = MemPool(0)
+        self.stages = True
         if isinstance(settings, AgentSettings):
             self._attach(settings)
         else:
@@ -44,6 +45,8 @@ class Pool:
 
     def _connect(self, settings: Settings) -> None:
         self.hostname = settings.local_hostname
+        self.stages = settings.stages
+        self._engine = settings.engine  # open until we are closed, even if its application drops it
         try:
             if settings.segment_bytes > 0:
                 self._contribute(settings)
@@ -57,6 +60,8 @@ class Pool:
                 idle_timeout=settings.client.idle_timeout,
                 busy_wait=settings.client.busy_wait,
             )
+            if settings.engine is not None:
+                self.client.use_engine_memory(settings.engine)
             self._await_admission()
         except BaseException:
             self.close()
@@ -65,6 +70,14 @@ class Pool:
     def node_for(self, segment: str | None) -> str | None:
         """The storage node that a preferred segment means: our own memory by our host name, else a node's id."""
         return self.node_id if segment == self.hostname and self.node_id else segment
+
+    def require_staging(self) -> None:
+        """ValueError where the application asked for a store without."""
+        if not self.stages:
+            raise ValueError(
+                "local_buffer_size is 0, so only registered memory is served (put_from, get_into and their like); give "
+                "setup() a local_buffer_size for values that are anywhere else"
+            )
 
     def close(self) -> None:
         """The client first: what it still writes may go to our own memory."""

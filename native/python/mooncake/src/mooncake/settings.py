@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """The arguments of setup(), checked: pure, so that every problem is reported at once."""
 
+import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from kvpool import MIN_SEGMENT_BYTES
+from kvpool import MIN_SEGMENT_BYTES, TransferEngine
 from mooncake.environment import ClientOptions, read_environment
+from mooncake.protocols import REMEDY, read_override
+from mooncake.transfer_types import inner_engine
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*(?:([kmgt])i?b?|b)?", re.IGNORECASE | re.ASCII)
 
 _SERVED_PROTOCOLS = ("", "tcp", "shm")
+_MASTERS_VARIABLE = "MOONCAKE_MASTER"
+_MASTERS_DEFAULT = "127.0.0.1:50051"
 _REQUIRED = ("local_hostname", "metadata_server")
 _DEFAULTS: dict[str, object] = {
     "local_hostname": "",
@@ -21,7 +26,7 @@ _DEFAULTS: dict[str, object] = {
     "local_buffer_size": 16 << 20,
     "protocol": "tcp",
     "rdma_devices": "",
-    "master_server_addr": "127.0.0.1:50051",
+    "master_server_addr": "",
     "engine": None,
     "ipc_socket_path": "",
     "enable_ssd_offload": False,
@@ -30,6 +35,16 @@ _DEFAULTS: dict[str, object] = {
     "enable_client_http_server": False,
     "client_http_port": 9300,
 }
+
+# The same settings as engines call them in their files, and LMCache in the dict that it passes on.
+_OTHER_NAMES = {
+    "master_server_address": "master_server_addr",
+    "device_name": "rdma_devices",
+    "enable_offload": "enable_ssd_offload",
+}
+
+# What engines read themselves, from the file that also holds the arguments of setup().
+_OF_ENGINES = frozenset(("mode", "transfer_timeout"))
 
 
 @dataclass(frozen=True)
@@ -41,6 +56,9 @@ class Settings:
     masters: str
     segment_bytes: int
     client: ClientOptions
+    stages: bool = True  # values that do not lie in registered memory are served
+    engine: TransferEngine | None = None  # whose registered memory counts as the store's
+    instead_of: str | None = None  # the protocol that was asked for, where the environment overrides it
     notes: list[str] = field(default_factory=list)  # what the caller should know, for the log
 
 
@@ -84,8 +102,9 @@ def parse_host(local_hostname: str) -> str:
 
 def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -> Settings:
     """Raises BadSettings."""
-    values = {**_DEFAULTS, **{name: value for name, value in given.items() if name in _DEFAULTS}}
-    problems: list[str] = [f"{name} is missing" for name in _REQUIRED if name not in given]
+    named, notes = _by_our_names(given)
+    values = {**_DEFAULTS, **named}
+    problems: list[str] = [f"{name} is missing" for name in _REQUIRED if name not in named]
     sizes = {}
     for name in ("global_segment_size", "local_buffer_size"):
         try:
@@ -93,28 +112,80 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
         except ValueError as problem:
             problems.append(f"{name} {problem}")
     hostname = str(values["local_hostname"])
-    if "local_hostname" in given and not parse_host(hostname):
+    if "local_hostname" in named and not parse_host(hostname):
         problems.append(f'local_hostname is {hostname!r}, but must be "host" or "host:port"')
-    masters = str(values["master_server_addr"])
+    masters, masters_notes = _masters(named, environment)
     if not masters.strip(" ,"):
         problems.append("master_server_addr is empty, but must be HOST:PORT[,HOST:PORT...]")
-    problems += _protocol_problem(str(values["protocol"]))
+    instead_of = _instead_of(str(values["protocol"]), environment, problems)
+    engine = None
+    try:
+        engine = inner_engine(values["engine"])
+    except ValueError as problem:
+        problems.append(f"engine {problem}")
     client, client_problems = read_environment(environment)
     problems += client_problems
     if problems:
         raise BadSettings(problems)
     segment_bytes, size_notes = _segment(sizes["global_segment_size"])
-    notes = size_notes + _notes(given, values)
-    return Settings(hostname, parse_host(hostname), masters, segment_bytes, client, notes)
+    return Settings(
+        local_hostname=hostname,
+        advertise_host=parse_host(hostname),
+        masters=masters,
+        segment_bytes=segment_bytes,
+        client=client,
+        stages=sizes["local_buffer_size"] > 0,
+        engine=engine,
+        instead_of=instead_of,
+        notes=[*notes, *masters_notes, *size_notes, *_without_effect(values)],
+    )
 
 
-def _protocol_problem(protocol: str) -> list[str]:
+def _by_our_names(given: Mapping[str, object]) -> tuple[dict[str, object], list[str]]:
+    """The settings by the names that the arguments of setup() have, which count where a setting has two names."""
+    named = {name: value for name, value in given.items() if name in _DEFAULTS}
+    notes = []
+    for name, value in given.items():
+        if name in _DEFAULTS or name in _OF_ENGINES:
+            continue
+        ours = _OTHER_NAMES.get(name)
+        if ours is None:
+            close = difflib.get_close_matches(name, [*_DEFAULTS, *_OTHER_NAMES], 1)
+            meant = f"; is {close[0]!r} meant?" if close else ""
+            notes.append(f"{name!r} is no setting of this version and has no effect{meant}")
+        elif ours not in given:
+            named[ours] = value
+        elif str(given[ours]) != str(value):
+            notes.append(f"{ours} is {given[ours]!r} and {name}, the same setting, {value!r}: {given[ours]!r} is used")
+    return named, notes
+
+
+def _masters(named: Mapping[str, object], environment: Mapping[str, str]) -> tuple[str, list[str]]:
+    """A dict may leave the masters out."""
+    if "master_server_addr" in named:
+        return str(named["master_server_addr"]), []
+    variable = environment.get(_MASTERS_VARIABLE, "")
+    if variable:
+        return variable, []
+    missing = f"neither master_server_addr (or master_server_address) nor the environment variable {_MASTERS_VARIABLE}"
+    return _MASTERS_DEFAULT, [f"{missing} names a master: {_MASTERS_DEFAULT} is tried"]
+
+
+def _instead_of(protocol: str, environment: Mapping[str, str], problems: list[str]) -> str | None:
+    """The protocol itself where the environment has another one used; whatever is wrong is added to the problems."""
+    try:
+        override = read_override(environment)
+    except ValueError as problem:
+        problems.append(str(problem))
+        return None
     if protocol in _SERVED_PROTOCOLS:
-        return []
-    return [
-        f"protocol is {protocol!r}, but this build of kvpool moves bytes by tcp and, on one machine, by shared memory: "
-        'set it to "tcp" (nothing falls back to tcp by itself)'
-    ]
+        return None
+    if override is None:
+        problems.append(
+            f"protocol is {protocol!r}, but this build of kvpool has tcp and, on one machine, shared memory, and falls "
+            f"back to nothing in silence: {REMEDY}"
+        )
+    return protocol
 
 
 def _segment(size: int) -> tuple[int, list[str]]:
@@ -123,8 +194,8 @@ def _segment(size: int) -> tuple[int, list[str]]:
     return size, []
 
 
-def _notes(given: Mapping[str, object], values: Mapping[str, object]) -> list[str]:
-    notes = [f"{name!r} is no setting of this version and has no effect" for name in given if name not in _DEFAULTS]
+def _without_effect(values: Mapping[str, object]) -> list[str]:
+    notes = []
     if _truth(values["enable_ssd_offload"]):
         notes.append("enable_ssd_offload has no effect: this version of kvpool keeps objects in memory only")
     if values["tenant_id"] not in ("", "default"):

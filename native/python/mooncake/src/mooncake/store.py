@@ -20,8 +20,10 @@ from mooncake.calls import Calls, first_failure
 from mooncake.error_code import ErrorCode, code_of
 from mooncake.parts import joined
 from mooncake.pool import Pool
+from mooncake.protocols import override_log
 from mooncake.replicate_config import ObjectDataType, ReplicateConfig, SoftPinAction, WithoutEffect
 from mooncake.settings import AgentSettings, BadSettings, Settings, read_settings
+from mooncake.setup_failure import cause_of, sentence
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -50,8 +52,8 @@ class MooncakeDistributedStore:
     """A client of a pool with Mooncake's methods, for any number of threads. It does not survive fork().
 
     Keys are str (or bytes of UTF-8) of 1 to 4096 bytes. Objects are immutable: a put of a key that exists returns 0
-    and changes nothing. Before setup() and after close() every method answers -600, or an empty result where it
-    returns data.
+    and changes nothing. Before setup(), after one that failed, and after close() every method answers -600, for each key
+    where it has many, or an empty result where it returns data; the log says why.
     """
 
     def __init__(self) -> None:
@@ -81,18 +83,25 @@ class MooncakeDistributedStore:
         config: Mapping[str, object] | None = None,
     ) -> int:
         """Connects to the pool: setup(seven positional arguments, ...) or setup({...}), where the dict may leave out
-        all but local_hostname and metadata_server, and sizes may be text such as "16MB".
+        all but local_hostname and metadata_server, and sizes may be text such as "16MB". A dict may use the names of
+        engines' files as well, master_server_address and device_name; without masters the environment variable
+        MOONCAKE_MASTER has them. What is no setting is named in the log.
 
         Args:
             local_hostname: "host" or "host:port" by which others reach this process; only the host is used.
             metadata_server: accepted and not used: a pool needs none.
             global_segment_size: bytes of this process's memory that join the pool (16 MiB at least); 0 for none.
-            local_buffer_size: accepted and not used: values are sent from where they are.
+            local_buffer_size: 0: only registered memory is served, by put_from(), get_into() and their like; what needs
+                staging in the reference (put(), get(), their like) fails with -600 or is empty. Any other size serves
+                everything and is no bound: values are sent from where they are.
             protocol: "tcp" (or ""): tcp, and shared memory where the storage node is on this machine. "rdma" and
-                "ascend" are refused: this build does not have them, and falls back to nothing in silence.
+                "ascend" are refused: this build does not have them, and falls back to nothing in silence; on purpose it
+                does where the environment variable KVPOOL_PROTOCOL_OVERRIDE is "tcp".
             rdma_devices: accepted and not used.
             master_server_addr: "HOST:PORT[,HOST:PORT...]", all masters of the pool in any order.
-            engine: accepted and not used: the client moves bytes by itself.
+            engine: what get_engine() of a mooncake.engine.TransferEngine returns. Memory that is registered there, before
+                or after this call, counts as registered here until it is unregistered there. The client moves bytes by
+                itself all the same.
             enable_ssd_offload, ssd_offload_path, tenant_id, enable_client_http_server, client_http_port: accepted;
                 one that is set is reported in the log as having no effect yet.
 
@@ -131,34 +140,41 @@ class MooncakeDistributedStore:
         )
 
     def _open(self, method: str, read: Callable[[], Settings | AgentSettings], peers: str) -> int:
-        try:
-            settings = read()
-        except BadSettings as bad:
-            for problem in bad.problems:
-                _logger.error("%s: %s", method, problem)
-            return _INVALID_PARAMS
-        for note in getattr(settings, "notes", ()):
-            _logger.warning("%s: %s", method, note)
         with self._setup_lock:
             if self._pool is not None:
                 _logger.error("%s: this store is set up already; close() it first", method)
                 return _INVALID_PARAMS
             try:
+                settings = read()
+                self._mention(method, settings)
                 self._pool = Pool(settings, _logger)
             except KvpoolError as error:
-                code = code_of(error.status)
                 where = settings.socket if isinstance(settings, AgentSettings) else settings.masters
-                self._calls.failures.write(method, code, f"{peers} {where}", str(error))
-                return code
-            except (ValueError, OSError) as error:
-                _logger.error("%s: %s", method, error)
-                return _INVALID_PARAMS
+                return self._setup_failed(method, code_of(error.status), f"{peers} {where}: {error}")
+            except (BadSettings, ValueError, OSError) as error:
+                return self._setup_failed(method, _INVALID_PARAMS, str(error))
         return 0
+
+    def _mention(self, method: str, settings: Settings | AgentSettings) -> None:
+        if isinstance(settings, AgentSettings):
+            return
+        for note in settings.notes:
+            _logger.warning("%s: %s", method, note)
+        if settings.instead_of is not None:
+            override_log.write(_logger, settings.instead_of, "tcp")
+
+    def _setup_failed(self, method: str, code: int, reason: str) -> int:
+        """Some engines do not look at the result, so the log and all later answers have to tell."""
+        self._calls.why_no_pool = cause_of(method, code, reason)
+        _logger.error("%s", sentence(method, code, reason))
+        return code
 
     def close(self) -> int:
         """Disconnects; memory given by this process leaves the pool. 0, also when there was nothing to close."""
         with self._setup_lock:
             pool, self._pool = self._pool, None
+            if pool is not None:
+                self._calls.why_no_pool = "it is closed"
         if pool is not None:
             pool.close()
         return 0
@@ -275,7 +291,7 @@ class MooncakeDistributedStore:
         return next(iter(self.get_batch([key])), b"")
 
     def get_batch(self, keys: Sequence[str]) -> list[bytes]:
-        """get() for many keys, in order. [] before setup()."""
+        """get() for many keys, in order."""
         return [value or b"" for value in self._values("get", keys)]
 
     def get_buffer(self, key: str) -> BufferHandle | None:
@@ -283,7 +299,7 @@ class MooncakeDistributedStore:
         return next(iter(self.batch_get_buffer([key])), None)
 
     def batch_get_buffer(self, keys: Sequence[str]) -> list[BufferHandle | None]:
-        """get_buffer() for many keys, in order. [] before setup()."""
+        """get_buffer() for many keys, in order."""
         return [None if value is None else BufferHandle(value) for value in self._values("get_buffer", keys)]
 
     def get_into(self, key: str, buffer_ptr: int, size: int) -> int:
@@ -343,12 +359,10 @@ class MooncakeDistributedStore:
     # ---- inside
 
     def _values(self, method: str, keys: Sequence[str]) -> list[bytes | None]:
-        if self._pool is None:
-            self._calls.once(None, method, lambda pool: None)
-            return []
         found: list[bytes | None] = []
 
         def read(pool: Pool) -> Sequence[int]:
+            pool.require_staging()
             answers = pool.client.get_batch(keys)
             found.extend(answer if isinstance(answer, bytes) else None for answer in answers)
             return [0 if isinstance(answer, bytes) else answer for answer in answers]
@@ -359,9 +373,11 @@ class MooncakeDistributedStore:
     def _put_values(
         self, method: str, keys: Sequence[str], values: Sequence[Buffer], config: ReplicateConfig | None, upsert: bool
     ) -> list[int]:
-        return self._put(
-            method, keys, config, lambda pool, how: pool.client.put_batch(keys, values, upsert=upsert, **how)
-        )
+        def send(pool: Pool, how: dict[str, Any]) -> Sequence[int]:
+            pool.require_staging()
+            return pool.client.put_batch(keys, values, upsert=upsert, **how)
+
+        return self._put(method, keys, config, send)
 
     def _put_memory(
         self,

@@ -24,4 +24,15 @@ class InnerTransferEngine:
     """What get_engine() returns, for MooncakeDistributedStore.setup(engine=...)."""
 
     def __init__(self, engine: TransferEngine) -> None:
-        self._engine = engine  # alive as long as the store that was given it
+        self.engine = engine  # open for as long as a store that was given it is set up
+
+
+def inner_engine(given: object) -> TransferEngine | None:
+    """The engine of setup()'s argument, None for none. ValueError for what is none of ours."""
+    if given is None:
+        return None
+    if isinstance(given, InnerTransferEngine):
+        return given.engine
+    raise ValueError(
+        f"is of type {type(given).__name__}, but must be what get_engine() of a mooncake.engine.TransferEngine returns"
+    )
