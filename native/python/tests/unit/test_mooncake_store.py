@@ -205,6 +205,12 @@ def test_a_preferred_segment_may_be_our_own_memory(fake: Fake) -> None:
     store.close()
 
 
+def test_a_config_has_the_defaults_of_the_reference() -> None:
+    config = ReplicateConfig()
+    assert (config.replica_num, config.soft_pin_action, config.with_hard_pin) == (1, SoftPinAction.PRESERVE, False)
+    assert (config.soft_pin_ttl_ms, config.group_ids, config.preferred_segment) == (None, None, "")
+
+
 PINS = slice(6, 8)  # of what the fake saw: the pins and soft_pin_ms
 
 
@@ -217,7 +223,8 @@ PINS = slice(6, 8)  # of what the fake saw: the pins and soft_pin_ms
         ({"soft_pin_action": SoftPinAction.ENABLE, "soft_pin_ttl_ms": 90_000}, ["1", "90000"]),
         ({"with_soft_pin": True, "soft_pin_ttl_ms": 24 * 3600 * 1000}, ["1", "86400000"]),
         ({"soft_pin_action": SoftPinAction.DISABLE, "with_soft_pin": True}, ["0", "0"]),
-        ({"soft_pin_action": SoftPinAction.PRESERVE, "soft_pin_ttl_ms": 90_000}, ["0", "0"]),
+        ({"soft_pin_action": SoftPinAction.ENABLE, "soft_pin_ttl_ms": None}, ["1", "0"]),
+        ({"soft_pin_action": SoftPinAction.ENABLE, "soft_pin_ttl_ms": 0}, ["0", "0"]),  # over at once
         ({"soft_pin_action": SoftPinAction.ENABLE, "with_hard_pin": True}, ["3", "0"]),
     ],
 )
@@ -231,6 +238,9 @@ def test_pins_reach_the_library(store: MooncakeDistributedStore, fake: Fake, fie
     [
         ({"replica_num": 0}, "replica_num"),
         ({"with_soft_pin": True, "soft_pin_ttl_ms": -1}, "soft_pin_ttl_ms"),
+        ({"soft_pin_ttl_ms": 90_000}, "needs SoftPinAction.ENABLE"),
+        ({"soft_pin_ttl_ms": 0}, "needs SoftPinAction.ENABLE"),
+        ({"soft_pin_action": SoftPinAction.DISABLE, "with_soft_pin": True, "soft_pin_ttl_ms": 90_000}, "is DISABLE"),
         ({"with_soft_pin": True, "soft_pin_ttl_ms": 24 * 3600 * 1000 + 1}, "24 h"),
         ({"group_ids": ["a", "b", "c"]}, "2 keys but 3 group_ids"),
     ],
@@ -241,6 +251,20 @@ def test_a_config_that_cannot_be_is_refused_and_named(
     assert store.put_batch(["a", "b"], [b"", b""], ReplicateConfig(**fields)) == -600
     assert word in caplog.text
     assert store.is_exist("a") == 0
+
+
+def test_a_time_without_a_pin_fails_every_kind_of_put(store: MooncakeDistributedStore) -> None:
+    config, memory = ReplicateConfig(soft_pin_ttl_ms=5000), Memory(b"value")
+    at = memory.address
+    assert store.register_buffer(at, 5) == store.put("there", b"1") == 0
+    assert store.put("there", b"2", config) == -600, "whether or not the key exists"
+    assert store.put("a", b"2", config) == store.upsert("a", b"2", config) == -600
+    assert store.put_parts("a", b"2", config=config) == store.upsert_parts("a", b"2", config=config) == -600
+    assert store.put_batch(["a", "b"], [b"2", b"3"], config) == store.upsert_batch(["a"], [b"2"], config) == -600
+    assert store.put_from("a", at, 5, config) == store.upsert_from("a", at, 5, config) == -600
+    assert store.batch_put_from(["a", "b"], [at, at], [5, 5], config) == [-600, -600]
+    assert store.batch_put_from_multi_buffers(["a"], [[at]], [[5]], config) == [-600]
+    assert (store.get("there"), store.batch_is_exist(["a", "b"])) == (b"1", [0, 0])
 
 
 def test_without_staging_only_registered_memory_is_served(fake: Fake, caplog: pytest.LogCaptureFixture) -> None:

@@ -40,8 +40,9 @@ class ReplicateConfig:
         replica_num: 1 leaves it to the pool, which may keep more.
         preferred_segment, or the first of preferred_segments: a storage node's id, or what get_hostname() of this store
             says, the memory that this process contributes.
-        soft_pin_action ENABLE, or with_soft_pin: evicted only when nothing unpinned is left, until soft_pin_ttl_ms (0: the
-            pool's default, 30 minutes unless it says otherwise; at most 24 h) after the last use.
+        soft_pin_action ENABLE, or with_soft_pin: evicted only when nothing unpinned is left, until soft_pin_ttl_ms (None: the
+            pool's default, 30 minutes unless it says otherwise; at most 24 h) after the last use. A time without ENABLE
+            fails the put.
         with_hard_pin: never evicted.
         group_ids: for each key the name of its group, or one for all: a read of one object leases all of its group, and
             they are evicted together.
@@ -54,7 +55,7 @@ class ReplicateConfig:
     nof_replica_num: int = 0
     dfs_replica_num: int = 0
     soft_pin_action: SoftPinAction = SoftPinAction.PRESERVE
-    soft_pin_ttl_ms: int = 0
+    soft_pin_ttl_ms: int | None = None
     with_soft_pin: bool = False
     with_hard_pin: bool = False
     preferred_segments: list[str] = field(default_factory=list)
@@ -62,7 +63,7 @@ class ReplicateConfig:
     preferred_nof_segments: list[str] = field(default_factory=list)
     prefer_alloc_in_same_node: bool = False
     data_type: ObjectDataType = ObjectDataType.UNKNOWN
-    group_ids: list[str] = field(default_factory=list)
+    group_ids: list[str] | None = None
 
     def preferred(self) -> str | None:
         """The segment to try first."""
@@ -82,10 +83,20 @@ class ReplicateConfig:
         """Its pins. ValueError for a time that no soft pin can have."""
         soft = self.soft_pin_action == SoftPinAction.ENABLE
         soft = soft or (self.with_soft_pin and self.soft_pin_action != SoftPinAction.DISABLE)
-        if self.soft_pin_ttl_ms < 0:
-            raise ValueError(f"soft_pin_ttl_ms is {self.soft_pin_ttl_ms}, but must be 0 (the pool's default) or more")
-        ttl = self.soft_pin_ttl_ms / 1000 if soft and self.soft_pin_ttl_ms else None
-        return Keep(soft_pin=soft, soft_pin_ttl=ttl, hard_pin=bool(self.with_hard_pin))
+        ttl_ms = self.soft_pin_ttl_ms
+        if ttl_ms is None:
+            return Keep(soft_pin=soft, hard_pin=bool(self.with_hard_pin))
+        if not soft:
+            action = SoftPinAction(self.soft_pin_action).name
+            raise ValueError(
+                f"soft_pin_ttl_ms is {ttl_ms}, but soft_pin_action is {action}: a time needs SoftPinAction.ENABLE, anything "
+                "else soft_pin_ttl_ms None"
+            )
+        if ttl_ms < 0:
+            raise ValueError(f"soft_pin_ttl_ms is {ttl_ms}, but must be None (the pool's default), 0 or more")
+        if ttl_ms == 0:  # a pin that is over at once
+            return Keep(hard_pin=bool(self.with_hard_pin))
+        return Keep(soft_pin=True, soft_pin_ttl=ttl_ms / 1000, hard_pin=bool(self.with_hard_pin))
 
     def groups(self, count: int) -> list[str] | None:
         """The group of each of `count` keys, None when there are none."""
