@@ -3,12 +3,13 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from conftest import Engine, EngineFailed
 from local_pool import LocalPool, free_ports
 
-ENGINES = ["sglang", "vllm"]
+ENGINES = ["lmcache", "sglang", "vllm", "vllm-ascend"]
 BLOCKS = 12
 
 
@@ -67,19 +68,48 @@ def test_blocks_that_go_between_lookup_and_load_are_misses(engine: Engine, promp
     assert answers == [BLOCKS, None, [False] * BLOCKS, 0]
 
 
-def test_an_engine_that_reaches_no_master_says_so(start_engine: Callable[..., Engine]) -> None:
-    """It does not start, or finds nothing. All at the same time, as each waits ten seconds."""
-    address = f"127.0.0.1:{free_ports(1)}"
-    engines = [start_engine(name, address) for name in ENGINES]
+def test_lmcache_that_keeps_what_chunks_are_beside_their_bytes(
+    start_engine: Callable[..., Engine], pool: LocalPool, prompt: int
+) -> None:
+    """Its default: values of two parts, read into buffers of the store's."""
+    engine = start_engine("lmcache", pool.masters)
+    config = Path(engine.process.environment["LMCACHE_CONFIG_FILE"])
+    config.write_text(config.read_text().replace("save_chunk_meta: false", "save_chunk_meta: true"))
+    blocks = {"prompt": prompt, "blocks": BLOCKS}
 
-    def outcome(engine: Engine) -> tuple[str, list | None]:
+    engine.run(("save", blocks))
+
+    assert engine.run(("lookup", blocks), ("load", blocks)) == [BLOCKS, [True] * BLOCKS]
+    assert engine.run(("remove_all", {}), ("load", blocks), ("lookup", blocks)) == [None, [False] * BLOCKS, 0]
+
+
+def test_vllm_ascend_runs_over_tcp_on_purpose(start_engine: Callable[..., Engine], pool: LocalPool) -> None:
+    """It knows no protocol but ascend, and the operator's ConfigMap says what to use instead; without that it does not start."""
+    engine = start_engine("vllm-ascend", pool.masters)
+    engine.run()
+    assert "'ascend' is asked for, and tcp is used on purpose" in engine.log
+
+    del engine.process.environment["KVPOOL_PROTOCOL_OVERRIDE"]
+    with pytest.raises(EngineFailed, match="KVPOOL_PROTOCOL_OVERRIDE=tcp"):
+        engine.run()
+
+
+def test_an_engine_that_reaches_no_master_says_so(start_engine: Callable[..., Engine]) -> None:
+    """LMCache goes on and takes -600 for a hit, as it does with the reference, but says that the load failed; the others do not
+    start. All at the same time, as each waits ten seconds."""
+    address = f"127.0.0.1:{free_ports(1)}"
+    engines = {name: start_engine(name, address) for name in ENGINES}
+
+    def outcome(name: str) -> list | None:
         try:
-            answers = engine.run(("lookup", {"prompt": 1, "blocks": 1}))
+            return engines[name].run(("load", {"prompt": 1, "blocks": 1}))
         except EngineFailed:
-            answers = None
-        return engine.log, answers
+            return None
 
     with ThreadPoolExecutor() as threads:
-        for log, answers in threads.map(outcome, engines):
-            assert f"masters {address}" in log
-            assert answers in (None, [0]), log
+        outcomes = dict(zip(engines, threads.map(outcome, engines), strict=True))
+
+    assert outcomes == {"lmcache": [[False]], "sglang": None, "vllm": None, "vllm-ascend": None}
+    assert "(code=-600)" in engines["lmcache"].log
+    for engine in engines.values():
+        assert f"masters {address}" in engine.log
