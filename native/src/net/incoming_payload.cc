@@ -15,7 +15,7 @@ namespace {
 /// Below this much missing, one receive call for the rest and what follows beats sparing the copy.
 constexpr uint64_t kWorthReceivingBytes = uint64_t{32} << 10;
 /// Pieces of memory that one receive call fills.
-constexpr size_t kPiecesMax = 256;
+constexpr size_t kPiecesOfARead = 256;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ bool IncomingPayload::isWorthReceiving() const {
 
 ssize_t IncomingPayload::receive(int socket) {
   static thread_local std::array<uint8_t, kReceiveBytes> nowhere;
-  std::array<iovec, kPiecesMax> pieces;
+  std::array<iovec, kPiecesOfARead> pieces;
   size_t count = 0;
   uint64_t wanted = std::min(kReceiveBytes, missingPayload());
   if (dropped_) pieces[count++] = {nowhere.data(), std::exchange(wanted, 0)};

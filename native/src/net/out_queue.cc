@@ -14,7 +14,7 @@
 namespace kvpool::net {
 namespace {
 
-constexpr size_t kPiecesMax = 256;
+constexpr size_t kPiecesOfASend = 256;
 /// Bytes of one send call: a piece of a payload should still be in the cache when the kernel copies it.
 constexpr uint64_t kSendBytes = uint64_t{256} * 1024;
 
@@ -64,7 +64,7 @@ class OutQueue::Gathered {
   }
 
  private:
-  std::array<iovec, kPiecesMax> pieces_;
+  std::array<iovec, kPiecesOfASend> pieces_;
   size_t count_ = 0;
   uint64_t bytes_ = 0;
 };
