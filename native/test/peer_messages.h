@@ -15,6 +15,7 @@
 #include "dev_kvpool_wire/FenceAck.h"
 #include "dev_kvpool_wire/Free.h"
 #include "dev_kvpool_wire/LeaderGone.h"
+#include "dev_kvpool_wire/NodeLeaves.h"
 #include "dev_kvpool_wire/LeaderLeaves.h"
 #include "dev_kvpool_wire/NodeInfo.h"
 #include "dev_kvpool_wire/NodeStats.h"

@@ -42,7 +42,7 @@ enum kv_status {
   KV_BUSY = -103,             /* the key is being put by another client */
   KV_HAS_LEASE = -104,        /* a reader may still use it */
   KV_LEASE_EXPIRED = -105,    /* the read outlived its lease and the object is gone */
-  KV_UNAVAILABLE = -106,      /* known, but every node that holds it is away */
+  KV_UNAVAILABLE = -106,      /* known, but nodes that hold it, or most storage nodes, are away */
   KV_INVALID_KEY = -107,      /* not 1 to KV_KEY_BYTES_MAX bytes of UTF-8 */
   KV_TOO_LARGE = -108,        /* larger than any segment */
   KV_CHECKSUM = -109,         /* bytes do not match their CRC-32C */

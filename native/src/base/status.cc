@@ -24,7 +24,7 @@ constexpr std::array kEntries = {
     ENTRY(KV_BUSY, "Another client is putting this key; try again when it is done."),
     ENTRY(KV_HAS_LEASE, "A reader may still use the object; try again after its lease, or force it."),
     ENTRY(KV_LEASE_EXPIRED, "The read outlived its lease and the object is gone; look it up again."),
-    ENTRY(KV_UNAVAILABLE, "The object is known, but every node that holds it is away."),
+    ENTRY(KV_UNAVAILABLE, "The object is known, but nodes that hold it, or most storage nodes, are away."),
     ENTRY(KV_INVALID_KEY, "A key is 1 to 4096 bytes of UTF-8."),
     ENTRY(KV_TOO_LARGE, "The value is larger than any segment of the pool."),
     ENTRY(KV_CHECKSUM, "The bytes do not match their CRC-32C."),

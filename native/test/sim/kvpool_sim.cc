@@ -310,6 +310,10 @@ int32_t kv_sim_node_tick(kv_sim_node* node, uint64_t now_ms) {
   return live(node, [&] { node->core->tick(now_ms); });
 }
 
+int32_t kv_sim_node_leave(kv_sim_node* node) {
+  return live(node, [&] { node->core->leave(); });
+}
+
 int32_t kv_sim_node_next(kv_sim_node* node, kv_sim_action* out) {
   *out = kv_sim_action{};
   return live(node, [&] {

@@ -90,6 +90,8 @@ KV_SIM_API int32_t kv_sim_node_staging_mapped(kv_sim_node* node, uint64_t connec
 KV_SIM_API int32_t kv_sim_node_sent(kv_sim_node* node, uint64_t connection, uint64_t bytes);
 KV_SIM_API int32_t kv_sim_node_closed(kv_sim_node* node, uint64_t now_ms, uint64_t connection);
 KV_SIM_API int32_t kv_sim_node_tick(kv_sim_node* node, uint64_t now_ms);
+/* The memory ends with this node: it tells the masters and closes their connections; none is dialled any more. */
+KV_SIM_API int32_t kv_sim_node_leave(kv_sim_node* node);
 /* Does a job of the SSD, or fails it. Jobs may be done in any order. */
 KV_SIM_API int32_t kv_sim_node_tier_work(kv_sim_node* node, uint64_t job, uint32_t fails);
 

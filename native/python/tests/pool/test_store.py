@@ -233,6 +233,22 @@ def test_memory_of_this_process_joins_and_leaves(
     other.close()
 
 
+def test_a_closed_store_holds_up_no_removal_of_what_it_held_a_copy_of(pool: LocalPool, prefix: str) -> None:
+    stores = [open_store(pool, 64 << 20) for _ in range(2)]
+
+    def ready() -> int:
+        return len([node for node in pool.view()["nodes"] if node["transient"] and node["state"] == "ready"])
+
+    eventually(lambda: ready() == 2, "both take part")
+    keys = [f"{prefix}/{i}" for i in range(12)]
+    for key in keys:
+        assert stores[1].put(key, b"a value", ReplicateConfig(replica_num=2)) == 0
+    stores[0].close()
+    assert [stores[1].remove(key) for key in keys] == [0] * len(keys)
+    assert [stores[1].is_exist(key) for key in keys] == [0] * len(keys)
+    stores[1].close()
+
+
 def test_a_port_where_nobody_listens(caplog: pytest.LogCaptureFixture) -> None:
     port = free_ports(1)
     with pytest.raises(kvpool.KvpoolError, match=f"127.0.0.1:{port}") as caught:

@@ -49,6 +49,7 @@ void MasterLinks::dialled(uint64_t nowMs, ConnectionId id, size_t master, const 
   link.peer = peer;
   link.heardAtMs = nowMs;
   link.unsentBytes = 0;
+  if (leaving_) return closeToLeave(link);
   wire::Bytes out;
   wire::appendHello(out, {context_.config.self, 0, wire::kMagic});
   send(link, std::move(out));
@@ -174,6 +175,7 @@ void MasterLinks::tellLeaderGone(Link& link, const LeaderWatch::Verdict& verdict
 }
 
 void MasterLinks::tick(uint64_t nowMs) {
+  if (leaving_) return;
   for (Link& link : links_) {
     switch (link.state) {
       case State::Waiting:
@@ -193,6 +195,28 @@ void MasterLinks::tick(uint64_t nowMs) {
         break;
     }
   }
+}
+
+void MasterLinks::leave() {
+  sendChanges();
+  leaving_ = true;
+  for (Link& link : links_) {
+    if (link.state == State::Streaming) {
+      wire::Bytes out;
+      appendNodeLeaves(out);
+      send(link, std::move(out));
+    }
+    if (link.state == State::Streaming || link.state == State::Greeting) closeToLeave(link);
+  }
+}
+
+void MasterLinks::closeToLeave(Link& link) {
+  link.state = State::Closing;
+  context_.outbox.add(Close{link.connection, "this node leaves", LogLevel::Debug});
+}
+
+bool MasterLinks::closedAll() const {
+  return std::all_of(links_.begin(), links_.end(), [](const Link& link) { return link.connection == 0; });
 }
 
 void MasterLinks::sendStats(Link& link) {

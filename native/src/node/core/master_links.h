@@ -44,6 +44,11 @@ class MasterLinks {
   void closed(uint64_t nowMs, ConnectionId id);
   void tick(uint64_t nowMs);
 
+  /// Tells every master that this node and its memory end, and closes; none is dialled any more.
+  void leave();
+  /// No connection is left.
+  [[nodiscard]] bool closedAll() const;
+
   /// Hands changes of the directory to every master, and behind them the answers that wait. Called before anything that
   /// must come after them in the stream.
   void sendChanges();
@@ -83,6 +88,7 @@ class MasterLinks {
   void send(Link& link, Frames frames);
   void send(Link& link, wire::Bytes frames) { send(link, std::make_shared<const wire::Bytes>(std::move(frames))); }
   void close(Link& link, const std::string& reason);
+  void closeToLeave(Link& link);
   void redialLater(uint64_t nowMs, Link& link, const std::string& problem, uint64_t longestMs = kRedialMsMax);
   void hurry(uint64_t nowMs);
   uint64_t random();
@@ -91,6 +97,7 @@ class MasterLinks {
   MasterCommands& commands_;
   std::vector<Link> links_;
   LeaderWatch watch_;
+  bool leaving_ = false;
   uint64_t randomState_;
 };
 

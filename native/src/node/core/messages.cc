@@ -4,6 +4,7 @@
 #include "dev_kvpool_wire/LeaderGone.h"
 #include "dev_kvpool_wire/LeaderLeaves.h"
 #include "dev_kvpool_wire/NodeInfo.h"
+#include "dev_kvpool_wire/NodeLeaves.h"
 #include "dev_kvpool_wire/NodeStats.h"
 #include "dev_kvpool_wire/ReadReply.h"
 #include "dev_kvpool_wire/ReadRequest.h"
@@ -95,6 +96,10 @@ void appendLeaderGone(wire::Bytes& out, const LeaderGone& gone) {
     put(m.authority(), gone.authority);
     m.putAddress(gone.address);
   });
+}
+
+void appendNodeLeaves(wire::Bytes& out) {
+  appendFrame<sbe::NodeLeaves>(out, 0, [](sbe::NodeLeaves&) {});
 }
 
 Authority readLeaderLeaves(wire::Body body) {

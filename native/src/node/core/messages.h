@@ -64,6 +64,8 @@ struct LeaderGone {
   std::string_view address;  // HOST:PORT where this node knew it
 };
 void appendLeaderGone(wire::Bytes& out, const LeaderGone& gone);
+/// The last message of a node whose memory ends with it.
+void appendNodeLeaves(wire::Bytes& out);
 /// The authority that was given back.
 Authority readLeaderLeaves(wire::Body body);
 

@@ -81,6 +81,12 @@ class NodeCore {
   [[nodiscard]] std::vector<Action> takeActions() { return context_.outbox.take(); }
   [[nodiscard]] CoreSnapshot snapshot() const;
 
+  [[nodiscard]] bool transient() const { return context_.config.isTransient; }
+  /// The memory ends with this node: the masters are told, so that nobody waits for it. Turns go on until hasLeft().
+  void leave() { masters_.leave(); }
+  /// The masters have heard it, or their connections are gone.
+  [[nodiscard]] bool hasLeft() const { return masters_.closedAll(); }
+
   /// The last turn is over: a segment that is left without objects says so to the next life.
   void ended();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/shell/node.h"
 
+#include <chrono>
 #include <ctime>
 #include <exception>
 #include <fstream>
@@ -14,6 +15,9 @@
 
 namespace kvpool::node {
 namespace {
+
+/// How long the farewell of a node may take.
+constexpr std::chrono::milliseconds kLeaveMax{250};
 
 std::string utcTimestamp() {
   const std::time_t now = std::time(nullptr);
@@ -207,6 +211,7 @@ void Node::run() {
       shell_->turn();
       publishStats();
     }
+    if (core_->transient()) leave();
     core_->ended();
   } catch (const SegmentLost& lost) {
     log(LogLevel::Error, std::string("the node ends: ") + lost.what());
@@ -217,6 +222,14 @@ void Node::run() {
   if (prefault_) prefault_->stop();  // it needs the shell's guard
   // Peers see closed connections at once instead of silence.
   shell_.reset();
+}
+
+/// Masters that hang do not hold up whoever ends this node.
+void Node::leave() {
+  const auto until = std::chrono::steady_clock::now() + kLeaveMax;
+  core_->leave();
+  while (!core_->hasLeft() && std::chrono::steady_clock::now() < until)
+    shell_->turn();
 }
 
 void Node::publishStats() {

@@ -265,5 +265,45 @@ TEST(MasterStream, ATransientNodeBelongsToThePoolOfItsFirstMaster) {
   EXPECT_TRUE(node.closeReasons.contains(kOther)) << "another pool's master behind one address";
 }
 
+TEST(Leaving, IsTheLastThatEveryMasterHearsBehindAllChanges) {
+  CoreInMemory node(3, true);
+  node.tick(0);
+  node.connectMaster(kMaster, 0);
+  node.connectMaster(kOther, 1);
+  node.fence(kMaster, kLeader);
+  node.connectClient(kClient);
+  node.write(kClient, kLeader, {5, 1}, "one", "1");
+  node.core->leave();
+  node.act();
+  for (const ConnectionId master : {kMaster, kOther}) {
+    const std::vector<uint16_t> heard = node.types(master);
+    ASSERT_GE(heard.size(), 2u);
+    EXPECT_EQ(heard[heard.size() - 2], test::sbe::DirectoryRecords::SBE_TEMPLATE_ID);
+    EXPECT_EQ(heard.back(), test::sbe::NodeLeaves::SBE_TEMPLATE_ID);
+    EXPECT_TRUE(node.closeReasons.contains(master)) << "when all of that is sent";
+  }
+}
+
+TEST(Leaving, IsOverWhenNoMasterIsConnected) {
+  CoreInMemory node(3, true);
+  node.tick(0);
+  node.connectMaster(kMaster, 0);
+  node.core->dialled(node.nowMs, kOther, 1, "master-1");  // not welcomed yet
+  node.core->leave();
+  node.act();
+  EXPECT_FALSE(node.core->hasLeft());
+  node.core->closed(node.nowMs, kMaster);
+  node.core->closed(node.nowMs, kOther);
+  node.act();
+  EXPECT_TRUE(node.core->hasLeft());
+  node.dials.clear();
+  node.tick(60'000);
+  EXPECT_TRUE(node.dials.empty()) << "nobody is dialled any more";
+  node.core->dialled(node.nowMs, 3, 2, "master-2");  // a dial that was under way
+  node.act();
+  EXPECT_TRUE(node.inbox(3).empty());
+  EXPECT_TRUE(node.closeReasons.contains(3));
+}
+
 }  // namespace
 }  // namespace kvpool::node

@@ -60,7 +60,7 @@ final class Faults {
             ssd(node);
             return;
         }
-        switch (world.random.nextInt(17)) {
+        switch (world.random.nextInt(plan.transientNodes() > 0 ? 18 : 17)) {
             case 0 -> crash("master crashed", master);
             case 1 -> freezeOrHang(master);
             case 2 -> crash("node crashed", node);
@@ -75,7 +75,8 @@ final class Faults {
             case 13 -> client();
             case 14 -> leave(master);
             case 15 -> drain(master, node);
-            default -> crashAllMasters();
+            case 16 -> crashAllMasters();
+            default -> leave(node);
         }
     }
 
@@ -114,6 +115,13 @@ final class Faults {
         if (master.hears()) {
             tally.count("master told to end");
             master.leave(() -> restartLater(master));
+        }
+    }
+
+    private void leave(SimNode node) {
+        if (node.isTransient && node.hears()) {
+            tally.count("transient node told to end");
+            node.leave(() -> restartLater(node));
         }
     }
 

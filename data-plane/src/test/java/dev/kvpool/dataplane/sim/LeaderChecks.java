@@ -9,11 +9,13 @@ import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.NodeRef;
 import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.Put;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
@@ -78,7 +80,7 @@ final class LeaderChecks implements MasterWatch {
     }
 
     @Override
-    public void replied(SimMaster master, ClientRequest request, ClientReply reply) {
+    public void replied(SimMaster master, ClientRequest request, ClientReply reply, boolean atOnce) {
         if (reply.status() != Status.OK) {
             return;
         }
@@ -90,6 +92,11 @@ final class LeaderChecks implements MasterWatch {
             }
             case PublishReply it -> published(master, (PublishRequest) request, it);
             case LookupReply it -> found(master, (LookupRequest) request, it);
+            case RemoveReply it -> {
+                if (atOnce) {
+                    removable(master, (RemoveRequest) request, it);
+                }
+            }
             default -> {}
         }
     }
@@ -131,6 +138,19 @@ final class LeaderChecks implements MasterWatch {
                     node,
                     reply.authority(),
                     seen);
+        }
+    }
+
+    /** While most expected nodes take part, a removal can be written down for whoever is away, if a reader can find the object. */
+    private static void removable(SimMaster master, RemoveRequest request, RemoveReply reply) {
+        for (int i = 0; i < reply.results().size(); i++) {
+            String key = request.keys().get(i).toString();
+            Violation.unless(
+                    reply.results().get(i) != Status.UNAVAILABLE || !master.canRemove(key),
+                    "what can be read can be removed",
+                    "%s answers UNAVAILABLE to a removal of %s, which is on a node that takes part, as do most expected ones",
+                    master,
+                    key);
         }
     }
 
@@ -182,6 +202,12 @@ final class LeaderChecks implements MasterWatch {
         for (int i = 0; i < reply.objects().size(); i++) {
             String key = request.keys().get(i).toString();
             Found found = reply.objects().get(i);
+            Violation.unless(
+                    found.status() != Status.UNAVAILABLE || !master.waitsForEnded(key),
+                    "nobody waits for a node that has ended",
+                    "%s answers UNAVAILABLE for %s, which only nodes had that told it that they end",
+                    master,
+                    key);
             ObjectId must = truth.mustShow(key);
             if (must != null && found.status() != Status.UNAVAILABLE) {
                 boolean right = found.status() == Status.OK && found.objectId().compareTo(must) >= 0;

@@ -9,7 +9,12 @@ import java.util.Set;
 
 /** Hears what masters decide, at the moment they do. */
 interface MasterWatch {
-    void replied(SimMaster master, ClientRequest request, ClientReply reply);
+    /**
+     * A client gets an answer.
+     *
+     * @param atOnce it was given before the master did anything else
+     */
+    void replied(SimMaster master, ClientRequest request, ClientReply reply, boolean atOnce);
 
     /** A node is to copy this object from another. */
     void copies(ObjectId id);

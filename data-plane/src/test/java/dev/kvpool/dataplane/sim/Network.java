@@ -48,9 +48,10 @@ final class Network {
         processes.forEach(process -> process.ends().forEach(end -> end.slow(0)));
     }
 
-    /** Who listens at an address, dead or alive; null for nobody. */
-    SimProcess listener(String address) {
-        return listeners.get(address);
+    /** Who listens at an address, dead or alive, when bytes get there and back; else null. */
+    SimProcess reachable(SimProcess from, String address) {
+        SimProcess to = listeners.get(address);
+        return to == null || isBlocked(from, to) || isBlocked(to, from) ? null : to;
     }
 
     long delayMs() {

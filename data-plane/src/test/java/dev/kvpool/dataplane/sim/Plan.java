@@ -9,6 +9,7 @@ import java.util.SplittableRandom;
  * What pool a seed runs, and under which load and faults. Seeds differ in what they leave out: a checker that must excuse a
  * miss because of a removal says more where nothing is removed.
  *
+ * @param transientNodes nodes of engines; where there are two of them, half of the pools have one storage node beside them
  * @param forcing removals may be forced
  * @param tight values so large that the pool evicts
  * @param cramped the values are so large that all of them do not fit, and puts find no room, above all after a takeover
@@ -58,11 +59,18 @@ record Plan(
         boolean tight = dice.nextInt(4) == 0;
         boolean cramped = tight && new SplittableRandom(seed ^ 0xC4A3).nextInt(4) == 0;
         ElectionTimes election = dice.nextInt(4) == 0 ? ElectionTimes.DEFAULT : QUICK;
+        SplittableRandom engineDice = new SplittableRandom(seed ^ 0xE6619E);
+        boolean twoEngines = engineDice.nextBoolean();
+        boolean oneStorageNode = engineDice.nextBoolean();
+        SimTimes times = new SimTimes(election, dice.nextLong(300, 3_000), dice.nextLong(500, 5_000));
+        int masters = 2 + dice.nextInt(2);
+        int nodes = 2 + dice.nextInt(2);
+        int engines = dice.nextInt(3) != 0 ? 0 : twoEngines ? 2 : 1;
         return new Plan(
-                new SimTimes(election, dice.nextLong(300, 3_000), dice.nextLong(500, 5_000)),
-                2 + dice.nextInt(2),
-                2 + dice.nextInt(2),
-                dice.nextInt(3) == 0 ? 1 : 0,
+                times,
+                masters,
+                engines == 2 && oneStorageNode ? 1 : nodes,
+                engines,
                 1 + dice.nextInt(2),
                 3,
                 cramped ? 45 : tight ? 30 : 3 + dice.nextInt(8),

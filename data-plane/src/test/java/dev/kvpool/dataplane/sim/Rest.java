@@ -115,7 +115,8 @@ final class Rest {
         if (plan.tight()) {
             return ""; // repair never evicts, so in a pool at its watermark a copy may be missing for good
         }
-        if (status.underReplicatedObjects() != 0) {
+        // What one storage node and one of engines held cannot be repaired when that one has gone.
+        if (status.underReplicatedObjects() != 0 && plan.replicas() <= plan.nodes()) {
             return status.underReplicatedObjects() + " objects have fewer copies than they should: " + copies();
         }
         for (Set<String> holders : copies().values()) {

@@ -6,7 +6,6 @@ import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.core.Action;
 import dev.kvpool.dataplane.master.core.CacheRules;
 import dev.kvpool.dataplane.master.core.CoreSettings;
-import dev.kvpool.dataplane.master.core.Counters.Count;
 import dev.kvpool.dataplane.master.core.DrainStatus;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.NodePeer;
@@ -25,6 +24,7 @@ import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeCommand;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeLeaves;
 import dev.kvpool.wire.Medium;
 import dev.kvpool.wire.Role;
 import java.util.HashMap;
@@ -42,7 +42,9 @@ final class SimMaster extends SimProcess {
     private static final long TICK_MS = 10;
     private static final long HELLO_MS_MAX = 5_000;
     private static final long HAND_OVER_MS_MAX = 500;
-    private static final int KEYS_SHOWN = 1000;
+
+    /** How long a node that has ended may be remembered. */
+    private static final long FORGETS_MS_MAX = 100;
 
     /** A welcomed connection. */
     private record Session(long number, End end, Map<Long, ClientRequest> asked) {}
@@ -62,6 +64,12 @@ final class SimMaster extends SimProcess {
     private MasterCore core;
     private Handshake.Self self;
     private long lastSession;
+
+    /** When nodes said that they end, by id. */
+    private final Map<String, Long> ended = new HashMap<>();
+
+    /** The message that is being seen to, or null. */
+    private Message now;
 
     SimMaster(
             Network network,
@@ -95,6 +103,7 @@ final class SimMaster extends SimProcess {
         self = new Handshake.Self(name, pool, world.random.nextLong(1, Long.MAX_VALUE), Versions.ofThisBuild());
         core = new MasterCore(settings, expected, new Random(world.random.nextLong()));
         sessions.clear();
+        ended.clear();
         election.begin(self.incarnation());
         every(TICK_MS, this::tick);
     }
@@ -105,38 +114,13 @@ final class SimMaster extends SimProcess {
     }
 
     private void tick() {
-        long evictedBefore = count(Count.EVICTED);
-        long unmarkedBefore = count(Count.EVICTED_UNMARKED);
-        Set<String> before = shownKeys();
-        int nodesBefore = core.status().nodes().size();
+        OutOfSight gone = new OutOfSight(this, core, watch);
         published.clear();
         core.tick(clockMs());
-        if (core.status().nodes().size() < nodesBefore && serves()) {
-            watch.forgotten(goneOf(before));
-        }
-        boolean evicts = count(Count.EVICTED) != evictedBefore;
-        if (evicts) {
-            evicted(before, count(Count.EVICTED_UNMARKED) == unmarkedBefore);
-        }
+        gone.afterTick();
         perform();
-        if (evicts) {
-            // An object may be published late and evicted in the same tick.
-            evicted(published, count(Count.EVICTED_UNMARKED) == unmarkedBefore);
-        }
+        gone.afterActions(published);
         election.turned();
-    }
-
-    /** @param marked nothing older of these keys can come back */
-    private void evicted(Set<String> shownBefore, boolean marked) {
-        Set<String> gone = goneOf(shownBefore);
-        world.trace(() -> name + " evicts " + gone);
-        watch.evicted(this, gone, marked);
-    }
-
-    private Set<String> goneOf(Set<String> shownBefore) {
-        Set<String> gone = new TreeSet<>(shownBefore);
-        gone.removeAll(shownKeys());
-        return gone;
     }
 
     /** Begins to empty a node if this master leads and the node takes part; every second time nothing is to be left there. */
@@ -173,12 +157,25 @@ final class SimMaster extends SimProcess {
         return !core.holders(Key.of(key)).isEmpty();
     }
 
-    private long count(Count what) {
-        return core.status().counters().get(what);
+    /** Whether the object of a key is on a node that takes part, as most expected ones do. */
+    boolean canRemove(String key) {
+        Set<String> ready = new TreeSet<>();
+        for (PoolStatus.Node node : core.status().nodes()) {
+            if (node.state() == PoolStatus.NodeState.READY) {
+                ready.add(node.id());
+            }
+        }
+        boolean readable = core.holders(Key.of(key)).stream().anyMatch(ready::contains);
+        return readable && 2 * expected.stream().filter(ready::contains).count() > expected.size();
     }
 
-    private Set<String> shownKeys() {
-        return new TreeSet<>(core.keys(KEYS_SHOWN));
+    /** Whether all that it knows to have the object of a key have told it, a while ago, that they and their memory end. */
+    boolean waitsForEnded(String key) {
+        long untilMs = world.nowMs() - FORGETS_MS_MAX;
+        List<String> holders = core.holders(Key.of(key));
+        return untilMs > thawedMs()
+                && !holders.isEmpty()
+                && holders.stream().allMatch(node -> ended.getOrDefault(node, Long.MAX_VALUE) < untilMs);
     }
 
     // ---- leadership ---------------------------------------------------------------------------------------------
@@ -229,10 +226,7 @@ final class SimMaster extends SimProcess {
     /** Dials a leader that is said to be gone; nothing follows unless nobody listens there, or somebody else. */
     private void probe(Authority authority, String where) {
         in(network.delayMs(), () -> {
-            boolean reachable = network.listener(where) instanceof SimMaster other
-                    && !network.isBlocked(this, other)
-                    && !network.isBlocked(other, this);
-            if (reachable && ((SimMaster) network.listener(where)).isGone(authority.nonce())) {
+            if (network.reachable(this, where) instanceof SimMaster other && other.isGone(authority.nonce())) {
                 world.trace(() -> name + " finds that the leader at " + where + " is gone");
                 election.take(authority);
             }
@@ -277,8 +271,13 @@ final class SimMaster extends SimProcess {
             if (message instanceof ClientRequest request) {
                 session.asked.put(request.requestId(), request);
             }
+            now = message;
+            if (message instanceof NodeLeaves) {
+                ended.put(((SimNode) end.peer().owner).nodeId(), world.nowMs());
+            }
             core.receive(session.number, message, clockMs());
             perform();
+            now = null;
         } else if (message instanceof Hello hello) {
             greet(end, hello);
         } else {
@@ -357,7 +356,7 @@ final class SimMaster extends SimProcess {
         if (send.message() instanceof ClientReply reply) {
             ClientRequest request = session.asked.remove(reply.requestId());
             world.trace(() -> name + " answers " + session.end.peer().owner + " " + request + " with " + reply);
-            watch.replied(this, request, reply);
+            watch.replied(this, request, reply, request != null && request.equals(now));
             if (request instanceof PublishRequest publish) {
                 publish.puts().forEach(put -> published.add(put.key().toString()));
             }

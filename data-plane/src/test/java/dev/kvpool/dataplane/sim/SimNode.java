@@ -19,6 +19,7 @@ import java.util.UUID;
 /** A storage node: the native core, with this class as the shell that its process would put around it. */
 final class SimNode extends SimProcess {
     private static final long TICK_MS = 50;
+    private static final long LEAVE_MS_MAX = 250;
     static final long SEGMENT_BYTES = 16 << 20;
     private static final long SSD_BYTES = 16 << 20;
 
@@ -198,6 +199,16 @@ final class SimNode extends SimProcess {
             // Its memory and its name go with the process.
             wipe();
         }
+    }
+
+    /** Ends in order: it says so and waits until the masters have heard it, but not for those that do not answer. */
+    void leave(Runnable whenEnded) {
+        world.trace(() -> name + " leaves");
+        feed(() -> core.leave());
+        in(LEAVE_MS_MAX, () -> {
+            crash();
+            whenEnded.run();
+        });
     }
 
     private void tick() {

@@ -77,7 +77,8 @@ final class Enrolling {
 
     private void lookAfter(Grave grave, Authority authority, long nowMs) {
         NodeView node = membership.node(EnrolmentKey.nodeId(grave.key));
-        boolean forgotten = node == null && nowMs - servesSinceMs >= Bounds.TRANSIENT_AWAY_MS;
+        boolean late = nowMs - servesSinceMs >= Bounds.TRANSIENT_AWAY_MS;
+        boolean forgotten = node == null && (late || membership.hasEnded(EnrolmentKey.nodeId(grave.key)));
         if (forgotten || grave.struckOff) {
             // Until the last expected node has confirmed, its removals stay written down.
             grave.struckOff = true;

@@ -105,12 +105,16 @@ final class Enrolments {
         return false;
     }
 
+    private boolean mayCome(Grave grave) {
+        return isValid(grave) && !grave.struckOff && !membership.hasEnded(EnrolmentKey.nodeId(grave.key));
+    }
+
     /** Some transient node that may come back has not shown this leader what it holds. */
     boolean isAnyUnheardByLeader() {
         for (Grave grave : tombstones.enrolments()) {
             NodeView node = membership.node(EnrolmentKey.nodeId(grave.key));
             boolean heard = node != null && node.heardUnder.equals(leadership.authority());
-            if (isValid(grave) && !grave.struckOff && !heard) {
+            if (mayCome(grave) && !heard) {
                 return true;
             }
         }
@@ -123,7 +127,7 @@ final class Enrolments {
         for (Grave grave : tombstones.enrolments()) {
             String id = EnrolmentKey.nodeId(grave.key);
             NodeView node = membership.node(id);
-            if (isValid(grave) && !grave.struckOff && (node == null || !node.known)) {
+            if (mayCome(grave) && (node == null || !node.known)) {
                 unheard.add(id);
             }
         }

@@ -66,6 +66,11 @@ final class Heartbeats {
         return silent;
     }
 
+    /** A node has ended, and its memory with it: nobody waits for it. */
+    void left(NodeView node) {
+        forgetting.add(node);
+    }
+
     /** The memory of a transient node is gone with its process; a node that is not expected any more was scaled in. */
     private void forgetIfGone(NodeView node, long nowMs) {
         // One that never showed its directory has not said either whether it is transient, and nothing of it is known.

@@ -62,7 +62,16 @@ public final class MasterCore {
         heartbeats = new Heartbeats(view, clients, outbox);
         departures = new Departures(view.membership(), outbox);
         nodeMessages = new NodeMessages(
-                leadership, view, orders, takeover, settlement, requests.publishes(), upkeep, departures, outbox);
+                leadership,
+                view,
+                orders,
+                takeover,
+                settlement,
+                requests.publishes(),
+                upkeep,
+                departures,
+                outbox,
+                this::left);
         report = new StatusReport(leadership, view, grants, takeover, upkeep, counters);
     }
 
@@ -354,6 +363,13 @@ public final class MasterCore {
         view.membership().disconnect(node, reason, nowMs);
         upkeep.abandon(node);
         requests.publishes().disconnected(nowMs);
+    }
+
+    private void left(NodeView node) {
+        outbox.close(node.session, "the node left");
+        lose(node, "it ended in order");
+        view.membership().ended(node);
+        heartbeats.left(node);
     }
 
     private void sendFrees() {

@@ -5,6 +5,7 @@ import dev.kvpool.wire.RefusalCode;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -16,6 +17,10 @@ final class Membership {
     private final Map<String, NodeView> nodes = new TreeMap<>();
     private final Map<Long, NodeView> bySession = new LinkedHashMap<>();
     private final Map<String, Objection> refusals = new TreeMap<>();
+
+    /** Ids of the latest transient nodes that ended in order: their memory is gone for certain. */
+    private final LinkedHashSet<String> ended = new LinkedHashSet<>();
+
     private Set<String> expected;
     private Map<String, String> zones = Map.of();
     private boolean zonesAreSaid;
@@ -156,6 +161,7 @@ final class Membership {
     NodeView connect(long session, NodePeer peer, long nowMs) {
         NodeView node = nodes.computeIfAbsent(peer.id(), NodeView::new);
         tellZone(node);
+        ended.remove(peer.id());
         bySession.remove(node.session);
         bySession.put(session, node);
         node.connected(session, peer, nowMs);
@@ -166,6 +172,19 @@ final class Membership {
     void disconnect(NodeView node, String reason, long nowMs) {
         bySession.remove(node.session);
         node.disconnected(reason, nowMs);
+    }
+
+    /** The node said that its memory ends with it. */
+    void ended(NodeView node) {
+        if (ended.size() >= Bounds.NODES_MAX) {
+            ended.removeFirst();
+        }
+        ended.add(node.id);
+    }
+
+    /** Whether a node with this id has ended, and none has come under that id since. */
+    boolean hasEnded(String id) {
+        return ended.contains(id);
     }
 
     void forget(NodeView node) {

@@ -7,11 +7,13 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeLeaves;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import java.util.OptionalLong;
+import java.util.function.Consumer;
 
 /** What each message of a storage node leads to: in the view on every master, and beyond it on the one that leads. */
 final class NodeMessages {
@@ -24,9 +26,11 @@ final class NodeMessages {
     private final Upkeep upkeep;
     private final Departures departures;
     private final Outbox outbox;
+    private final Consumer<NodeView> whenLeft;
     private final NodeStream stream;
     private long nowMs;
 
+    /** @param whenLeft told of a node that has ended, and its memory with it */
     NodeMessages(
             Leadership leadership,
             View view,
@@ -36,7 +40,8 @@ final class NodeMessages {
             PublishRequests publishes,
             Upkeep upkeep,
             Departures departures,
-            Outbox outbox) {
+            Outbox outbox,
+            Consumer<NodeView> whenLeft) {
         this.leadership = leadership;
         this.membership = view.membership();
         this.takeover = takeover;
@@ -46,6 +51,7 @@ final class NodeMessages {
         this.upkeep = upkeep;
         this.departures = departures;
         this.outbox = outbox;
+        this.whenLeft = whenLeft;
         stream = new NodeStream(leadership, view.index(), view.tombstones(), this::committed, this::buried);
     }
 
@@ -67,6 +73,7 @@ final class NodeMessages {
                 node.hasPlaceFor(it.largestFreeBytes());
             }
             case LeaderGone it -> departures.heard(node, it, nowMs);
+            case NodeLeaves it -> left(node);
             case FenceAck it -> takeover.fenceAnswered(node, it, nowMs);
             case CommandAck it -> answered(node, it);
         }
@@ -138,6 +145,14 @@ final class NodeMessages {
         if ((node.usable || node.joining) && serves()) {
             settlement.settle(grave, nowMs);
         }
+    }
+
+    /** Of a storage node the segment stays, which may hold the last copies: it is waited for. */
+    private void left(NodeView node) throws ProtocolViolation {
+        if (!node.isTransient) {
+            throw new ProtocolViolation("node " + node.id + " says that its memory ends with it, and is not transient");
+        }
+        whenLeft.accept(node);
     }
 
     private boolean serves() {

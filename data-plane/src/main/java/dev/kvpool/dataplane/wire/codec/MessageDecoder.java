@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.wire.codec;
 
 import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeLeaves;
 import dev.kvpool.wire.CommandAckDecoder;
 import dev.kvpool.wire.DirectoryRecordsDecoder;
 import dev.kvpool.wire.ExistsRequestDecoder;
@@ -13,6 +14,7 @@ import dev.kvpool.wire.LeaderGoneDecoder;
 import dev.kvpool.wire.LookupRequestDecoder;
 import dev.kvpool.wire.MessageHeaderDecoder;
 import dev.kvpool.wire.NodeInfoDecoder;
+import dev.kvpool.wire.NodeLeavesDecoder;
 import dev.kvpool.wire.NodeStatsDecoder;
 import dev.kvpool.wire.PublishRequestDecoder;
 import dev.kvpool.wire.RemoveAllRequestDecoder;
@@ -79,6 +81,7 @@ public final class MessageDecoder {
             case FenceAckDecoder.TEMPLATE_ID -> nodes.fenceAck(body, sized(FenceAckDecoder.BLOCK_LENGTH));
             case CommandAckDecoder.TEMPLATE_ID -> nodes.commandAck(body, sized(CommandAckDecoder.BLOCK_LENGTH));
             case LeaderGoneDecoder.TEMPLATE_ID -> nodes.leaderGone(body, sized(LeaderGoneDecoder.BLOCK_LENGTH));
+            case NodeLeavesDecoder.TEMPLATE_ID -> new NodeLeaves();
             case GrantRequestDecoder.TEMPLATE_ID -> clients.grant(body, sized(GrantRequestDecoder.BLOCK_LENGTH));
             case PublishRequestDecoder.TEMPLATE_ID -> clients.publish(body, sized(PublishRequestDecoder.BLOCK_LENGTH));
             case LookupRequestDecoder.TEMPLATE_ID -> clients.lookup(body, sized(LookupRequestDecoder.BLOCK_LENGTH));

@@ -18,6 +18,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeLeaves;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
@@ -36,6 +37,7 @@ import dev.kvpool.wire.LeaderGoneEncoder;
 import dev.kvpool.wire.LookupRequestEncoder;
 import dev.kvpool.wire.MessageHeaderEncoder;
 import dev.kvpool.wire.NodeInfoEncoder;
+import dev.kvpool.wire.NodeLeavesEncoder;
 import dev.kvpool.wire.NodeStatsEncoder;
 import dev.kvpool.wire.ObjectIdEncoder;
 import dev.kvpool.wire.PublishRequestEncoder;
@@ -73,6 +75,8 @@ public final class PeerEncoder {
             case FenceAck it -> fenceAck(it);
             case CommandAck it -> commandAck(it);
             case LeaderGone it -> leaderGone(it);
+            case NodeLeaves it ->
+                new NodeLeavesEncoder().wrapAndApplyHeader(buffer, 0, header).limit();
             case GrantRequest it -> grant(it);
             case PublishRequest it -> publish(it);
             case LookupRequest it -> lookup(it);

@@ -97,6 +97,9 @@ public sealed interface NodeMessage extends Message {
      */
     record LeaderGone(Authority authority, Departure departure, String address) implements NodeMessage {}
 
+    /** The last message of a transient node: it ends in order, and its memory with it. */
+    record NodeLeaves() implements NodeMessage {}
+
     /**
      * Stands in the stream behind every commit that the fence allowed.
      *

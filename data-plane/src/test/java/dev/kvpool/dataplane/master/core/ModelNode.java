@@ -99,9 +99,7 @@ final class ModelNode {
             media.remove(record);
             change(DirectoryRecord.freed(record.extent(), record.objectId()));
         }
-        NodeStats stats =
-                new NodeStats(sequence, 0, Long.MAX_VALUE, 0, 0, 0, 0, 0, 0, active(), new Ssd(0, 0, problem));
-        streams.values().forEach(stream -> stream.link.toMaster(stats));
+        tellAll(new NodeStats(sequence, 0, Long.MAX_VALUE, 0, 0, 0, 0, 0, 0, active(), new Ssd(0, 0, problem)));
     }
 
     List<DirectoryRecord> tombstones() {
@@ -145,6 +143,10 @@ final class ModelNode {
         up = false;
         List.copyOf(streams.values()).forEach(stream -> stream.link.end("the node died"));
         streams.clear();
+    }
+
+    void tellAll(Message message) {
+        streams.values().forEach(stream -> stream.link.toMaster(message));
     }
 
     void start() {

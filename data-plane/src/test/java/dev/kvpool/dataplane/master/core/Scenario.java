@@ -22,6 +22,7 @@ import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeLeaves;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
@@ -172,6 +173,13 @@ final class Scenario {
     void crash(String id) {
         nodes.get(id).crash();
         world.run(0);
+    }
+
+    /** A transient node ends in order. */
+    void leave(String id) {
+        nodes.get(id).tellAll(new NodeLeaves());
+        world.run(0);
+        crash(id);
     }
 
     /** A dead node starts again and dials every master. */

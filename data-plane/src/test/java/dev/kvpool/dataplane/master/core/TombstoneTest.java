@@ -101,13 +101,42 @@ class TombstoneTest {
     }
 
     @Test
-    void anUnforcedRemovalOfWhatANodeAwayHoldsChangesNothing() {
+    void soIsOneThatIsNotForced() {
         Scenario pool = oneAway();
 
-        assertThat(pool.remove("k", false)).isEqualTo(Status.UNAVAILABLE);
+        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
 
-        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
-        assertThat(tombstones(pool, "a")).isEmpty();
+        assertThat(tombstones(pool, "a")).containsExactly("k");
+        pool.restart("c");
+        pool.world.run(100);
+        assertThat(pool.node("c").directory()).isEmpty();
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+    }
+
+    @Test
+    void andOneOfWhatOnlyNodesAwayHold() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c").leading(7);
+        pool.put("k", 100);
+        String holder = pool.talkedTo().core().holders(Key.of("k")).getFirst();
+        pool.crash(holder);
+
+        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        pool.restart(holder);
+        pool.world.run(100);
+        assertThat(pool.node(holder).directory()).isEmpty();
+    }
+
+    @Test
+    void aReaderOfWhatANodeAwayHoldsKeepsItsLease() {
+        Scenario pool = oneAway();
+        pool.find("k");
+
+        assertThat(pool.remove("k", false)).isEqualTo(Status.HAS_LEASE);
+        pool.world.run(Scenario.OBJECT_LEASE_MS);
+
+        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
     }
 
     @Test

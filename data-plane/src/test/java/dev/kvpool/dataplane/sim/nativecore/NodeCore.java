@@ -195,6 +195,11 @@ public final class NodeCore implements AutoCloseable {
         call(() -> SimFunctions.kv_sim_node_tick(handle, nowMs));
     }
 
+    /** It ends in order, and its memory with it. */
+    public void leave() {
+        call(() -> SimFunctions.kv_sim_node_leave(handle));
+    }
+
     /** The next action in order, or null when the turn is over. */
     public Action next() {
         call(() -> SimFunctions.kv_sim_node_next(handle, action.address()));

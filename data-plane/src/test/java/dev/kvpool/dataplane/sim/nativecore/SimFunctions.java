@@ -60,6 +60,8 @@ final class SimFunctions {
 
     static native int kv_sim_node_tick(long node, long nowMs);
 
+    static native int kv_sim_node_leave(long node);
+
     static native int kv_sim_node_next(long node, long out);
 
     static native int kv_sim_client_create(long params, long out);

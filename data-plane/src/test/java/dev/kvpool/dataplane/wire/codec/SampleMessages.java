@@ -46,6 +46,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.LeaderGone;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeLeaves;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
@@ -111,6 +112,7 @@ public final class SampleMessages {
             new SnapshotEnd(2, 6),
             new NodeStats(1, 2, 3, 4, 5, 6, -7, 8, 9, new ActiveVersions(2, 3), new Ssd(10, 11, "the disk is full")),
             new LeaderGone(AUTHORITY, Departure.CRASHED, "m-0:50051"),
+            new NodeLeaves(),
             new FenceAck(1, true, AUTHORITY, 3, 4, 5, ID),
             new CommandAck(1, false, AUTHORITY, Status.NO_SPACE),
             new GrantRequest(

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.nativelib.Status;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Removals of objects of which a copy lay in an engine that has ended, or was cut off, just before. */
+class EngineRemovalTest {
+    private static final long MIB = 1 << 20;
+    private static final String ONE = "engine-1";
+    private static final String OTHER = "engine-2";
+
+    /** One storage node and two engines, of which each has so much room that no copy goes elsewhere. */
+    private static Scenario pool() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").withReplicas(2).leading(7);
+        join(pool, ONE);
+        join(pool, OTHER);
+        return pool;
+    }
+
+    private static void join(Scenario pool, String engine) {
+        pool.transientNode(engine, 64 * MIB).dial(pool.talkedTo());
+        pool.world.run(50);
+    }
+
+    /** Puts a key until its two copies lie there. */
+    private static void put(Scenario pool, String key, String... holders) {
+        for (int i = 0; i < 200; i++) {
+            assertThat(pool.put(key, 100)).isEqualTo(Status.OK);
+            List<String> told = pool.talkedTo().core().holders(Key.of(key));
+            if (told.size() == holders.length && told.containsAll(List.of(holders))) {
+                return;
+            }
+            assertThat(pool.remove(key, true)).isEqualTo(Status.OK);
+        }
+        throw new AssertionError("no put went to " + List.of(holders));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a", OTHER})
+    void oneThatEndedInOrderHoldsUpNoRemoval(String holder) {
+        Scenario pool = pool();
+        put(pool, "k", ONE, holder);
+
+        pool.leave(ONE);
+
+        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.node(holder).directory()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a", OTHER})
+    void norDoesOneThatWasKilled(String holder) {
+        Scenario pool = pool();
+        put(pool, "k", ONE, holder);
+
+        pool.crash(ONE);
+
+        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.node(holder).directory()).isEmpty();
+        pool.world.run(Bounds.TRANSIENT_AWAY_MS + 1_000);
+        assertThat(pool.talkedTo().status().tombstones())
+                .as("nobody can come back with it")
+                .isZero();
+    }
+
+    @Test
+    void oneThatWasCutOffLosesItsCopyWhenItIsBack() {
+        Scenario pool = pool();
+        put(pool, "k", ONE, OTHER);
+        pool.node(ONE).hangUp(pool.talkedTo());
+        pool.world.run(0);
+
+        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+        pool.node(ONE).dial(pool.talkedTo());
+        pool.world.run(100);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.node(ONE).directory()).isEmpty();
+    }
+
+    @Test
+    void norDoesItBringItBackUnderTheNextLeader() {
+        Scenario pool = pool();
+        put(pool, "k", ONE, OTHER);
+        ModelMaster standby = pool.master();
+        pool.node(ONE).hangUp(pool.talkedTo());
+        pool.world.run(0);
+        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+
+        pool.talkedTo().crash();
+        pool.lead(standby, 8).talkTo(standby);
+        pool.world.run(100);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        pool.world.run(Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS);
+        assertThat(pool.node(ONE).directory()).isEmpty();
+    }
+
+    @Test
+    void whatOnlyAnEngineHadThatEndedInOrderIsGoneAtOnce() {
+        Scenario pool = pool().withReplicasOfPuts(1);
+        put(pool, "k", ONE);
+
+        pool.leave(ONE);
+        pool.world.run(50);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.remove("k", false)).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        assertThat(pool.talkedTo().status().nodes()).noneMatch(node -> node.id().equals(ONE));
+    }
+
+    @Test
+    void aStandbyHearsThatItEnded() {
+        Scenario pool = pool();
+        put(pool, "k", ONE, "a");
+        ModelMaster standby = pool.master();
+        pool.leave(ONE);
+        assertThat(pool.node("a").tombstones()).as("written down").hasSize(2);
+
+        pool.talkedTo().crash();
+        pool.lead(standby, 8).talkTo(standby);
+        assertThat(pool.find("never").status()).as("nobody is waited for").isEqualTo(Status.NOT_FOUND);
+        pool.world.run(Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS);
+
+        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+    }
+
+    @Test
+    void whatWasReplacedMeanwhileDoesNotComeBack() {
+        Scenario pool = pool();
+        put(pool, "k", ONE, OTHER);
+        pool.node(ONE).hangUp(pool.talkedTo());
+        pool.world.run(0);
+        assertThat(pool.upsert("k", 200)).isEqualTo(Status.OK);
+
+        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+        pool.node(ONE).dial(pool.talkedTo());
+        pool.world.run(100);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.node(ONE).directory()).isEmpty();
+    }
+
+    @Test
+    void aRemovalOfAllTakesItToo() {
+        Scenario pool = pool();
+        put(pool, "k", ONE, OTHER);
+        put(pool, "read", ONE, OTHER);
+        pool.find("read");
+        pool.crash(ONE);
+
+        assertThat(pool.removeAll(false).removed()).isEqualTo(1);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.find("read").status()).isEqualTo(Status.OK);
+        assertThat(pool.removeAll(true).removed()).isEqualTo(1);
+    }
+
+    @Test
+    void withoutStorageNodesItIsRefusedWhileTheOtherHolderMayComeBack() {
+        Scenario pool = new Scenario().withReplicas(2).leading(7);
+        join(pool, ONE);
+        join(pool, OTHER);
+        put(pool, "k", ONE, OTHER);
+        put(pool, "l", ONE, OTHER);
+
+        pool.node(ONE).hangUp(pool.talkedTo());
+        pool.world.run(0);
+        assertThat(pool.remove("k", false)).as("nobody could write it down").isEqualTo(Status.UNAVAILABLE);
+        pool.node(ONE).dial(pool.talkedTo());
+        pool.world.run(100);
+        pool.leave(ONE);
+        pool.world.run(50);
+
+        assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void aStorageNodeCannotSayThatItsMemoryEnds() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);
+        pool.put("k", 100);
+
+        pool.leave("b");
+
+        assertThat(pool.talkedTo().reports()).noneMatch(line -> line.contains("it ended in order"));
+        pool.restart("b");
+        assertThat(pool.talkedTo().core().holders(Key.of("k"))).containsExactlyInAnyOrder("a", "b");
+    }
+}
