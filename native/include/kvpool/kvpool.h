@@ -170,7 +170,7 @@ typedef struct kv_node_stats {
   uint32_t clients_connected;
   uint32_t fenced;             /* 1: has met the leader of its epoch in this life */
   uint64_t restored_objects;   /* found in the segment at start */
-  uint64_t dropped_records;    /* torn, overlapping or out of range at start */
+  uint64_t dropped_records;    /* torn, overlapping, out of range or of an epoch that no leader had, at start */
   uint64_t writes;
   uint64_t write_bytes;
   uint64_t write_failures;

@@ -23,6 +23,9 @@ struct PoolId {
 std::optional<PoolId> parsePoolId(std::string_view text);
 std::string toString(const PoolId& id);
 
+/// A leadership Lease counts epochs in 31 bits; one that is not below this is nobody's, and masters refuse it too.
+inline constexpr uint64_t kEpochMax = 0x7FFFFFFE;
+
 /// A higher one is newer.
 struct ObjectId {
   uint64_t epoch = 0;

@@ -14,7 +14,7 @@ Table::Table(const TierGeometry& geometry, uint32_t number)
 
 // ---- a start ----
 
-void Table::recover(std::span<const uint8_t> blocks, const IsDead& isDead) {
+void Table::recover(std::span<const uint8_t> blocks, const FateOf& fateOf) {
   for (size_t at = 0; at < blocks.size() && looked_ < geometry_.slots; at += sizeof(TierRecord)) {
     const uint32_t number = looked_++;
     Slot slot;
@@ -23,9 +23,11 @@ void Table::recover(std::span<const uint8_t> blocks, const IsDead& isDead) {
     // Generations name extents for ever; one whose record is torn was never readable, or is told by its object's id.
     generation_ = std::max(generation_, slot.object.generation + 1);
     const bool whole = finding == Finding::Whole;
-    const bool dead = whole && isDead(slot.object.objectId, slot.object.key);
+    const Fate fate = whole ? fateOf(slot.object.objectId, slot.object.key) : Fate::Alive;
+    const bool dead = fate != Fate::Alive;
     const bool second = whole && !dead && byId_.contains(slot.object.objectId);
-    recovery_.dead += dead ? 1 : 0;
+    recovery_.dead += fate == Fate::Dead ? 1 : 0;
+    recovery_.above += fate == Fate::Above ? 1 : 0;
     recovery_.torn += finding == Finding::Torn ? 1 : 0;
     recovery_.foreign += finding == Finding::Foreign ? 1 : 0;
     recovery_.invalid += finding == Finding::Invalid || second ? 1 : 0;

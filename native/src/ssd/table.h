@@ -24,7 +24,8 @@ struct TierRecovery {
   uint64_t torn = 0;
   uint64_t invalid = 0;
   uint64_t overlapping = 0;
-  [[nodiscard]] uint64_t dropped() const { return torn + invalid + overlapping; }
+  uint64_t above = 0;  // of an epoch that no leader the node knew had
+  [[nodiscard]] uint64_t dropped() const { return torn + invalid + overlapping + above; }
 };
 
 /// The objects of one SSD tier: which slot and which blocks each has, and which blocks of the table have to be written
@@ -66,14 +67,15 @@ class Table {
     };
     std::vector<Freed> freed;
   };
-  /// Whether an object was removed, whatever the table says.
-  using IsDead = std::function<bool(const ObjectId& id, std::string_view key)>;
+  /// What the segment beside it says of an object, whatever the table says.
+  enum class Fate { Alive, Dead, Above };
+  using FateOf = std::function<Fate(const ObjectId& id, std::string_view key)>;
 
   Table(const TierGeometry& geometry, uint32_t number);
 
   /// Takes in the next blocks of the table as read from the device, from the first one on. Then finishRecovery(), once.
-  /// Dead objects are being cleared from then on.
-  void recover(std::span<const uint8_t> blocks, const IsDead& isDead);
+  /// Objects that are not alive are being cleared from then on.
+  void recover(std::span<const uint8_t> blocks, const FateOf& fateOf);
   /// Drops objects that claim the same blocks. What was dropped is cleared on the device by the next batches.
   TierRecovery finishRecovery();
 

@@ -277,13 +277,13 @@ Status formatTier(Device& device, const TierGeometry& geometry, const store::Seg
   return device.sync();
 }
 
-Result<TierRecovery> loadTable(Device& device, Table& table, const Table::IsDead& isDead) {
+Result<TierRecovery> loadTable(Device& device, Table& table, const Table::FateOf& fateOf) {
   const uint64_t end = kTableOffset + uint64_t{table.geometry().slots} * sizeof(TierRecord);
   const BlockBuffer buffer(std::min(kLoadBytes, end - kTableOffset));
   for (uint64_t at = kTableOffset; at < end; at += kLoadBytes) {
     const Piece piece{at, buffer.bytes().first(std::min(kLoadBytes, end - at))};
     if (Status read = device.read({&piece, 1}); !read.ok()) return read;
-    table.recover(piece.bytes, isDead);
+    table.recover(piece.bytes, fateOf);
   }
   return table.finishRecovery();
 }

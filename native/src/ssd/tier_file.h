@@ -39,6 +39,6 @@ Status formatTier(Device& device, const TierGeometry& geometry, const store::Seg
                   uint32_t number);
 
 /// Reads the table from the device. KV_IO when that fails.
-Result<TierRecovery> loadTable(Device& device, Table& table, const Table::IsDead& isDead);
+Result<TierRecovery> loadTable(Device& device, Table& table, const Table::FateOf& fateOf);
 
 }  // namespace kvpool::ssd

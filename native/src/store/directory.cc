@@ -288,7 +288,10 @@ void Directory::restore(Survey& found) {
     found.dropped.push_back(number);
   };
   for (const uint32_t number : found.whole) {
-    if (slots_[number].objectId < purgeId()) {
+    if (slots_[number].objectId.epoch > state_.get().epoch) {
+      ++found.counts.above;
+      drop(number);
+    } else if (slots_[number].objectId < purgeId()) {
       // The life before ended between the purge id and the last record below it.
       ++found.counts.purged;
       drop(number);

@@ -37,7 +37,8 @@ struct Recovery {
   uint64_t torn = 0;          // records with a wrong checksum
   uint64_t invalid = 0;       // out of range, wrong key, or the same object twice
   uint64_t overlapping = 0;
-  [[nodiscard]] uint64_t dropped() const { return torn + invalid + overlapping; }
+  uint64_t above = 0;  // of an epoch after the one the segment obeys: no leader the node knew has granted them
+  [[nodiscard]] uint64_t dropped() const { return torn + invalid + overlapping + above; }
 };
 
 /// What the records of a segment were found to be.

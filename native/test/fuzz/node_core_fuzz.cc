@@ -78,8 +78,9 @@ class Player {
   }
 
   void other(node::ConnectionId id, Peer& peer, uint8_t what, Input& input) {
-    const Authority authority{input.byte() % 4U, input.byte() % 2U};
-    const ObjectId object{authority.epoch, input.byte() % 8U};
+    const uint8_t grant = input.byte();
+    const Authority authority{grant % 4U, input.byte() % 2U};
+    const ObjectId object{epochOf(grant / 4, authority), input.byte() % 8U};
     const ExtentRef extent{0, input.byte() % 8U, input.byte()};
     switch (what) {
       case 0:
@@ -113,6 +114,13 @@ class Player {
       default:
         return close(id);
     }
+  }
+
+  /// Mostly that of the leader, as it should be; else one before it, one after it, or as high as can be said.
+  static uint64_t epochOf(uint8_t choice, const Authority& authority) {
+    if (choice < 56) return authority.epoch;
+    if (choice < 60) return choice % 4;
+    return choice < 62 ? kEpochMax - 1 : UINT64_MAX;
   }
 
   static void sourceWelcome(wire::Bytes& out) {
@@ -204,6 +212,7 @@ class Player {
       const store::Slot slot = directory.slot(number);
       if (slot.state == store::SlotState::Free) continue;
       require(slot.state != store::SlotState::Reserved);
+      require(slot.objectId.epoch <= node_.core->snapshot().seen.epoch);
       require(directory.free({0, number, slot.generation}, slot.objectId));
     }
     require(directory.usedBytes() == 0 && directory.quarantinedBytes() == 0 && directory.objects() == 0);

@@ -57,6 +57,7 @@ void checkRestored(const kvpool::test::SegmentInMemory& segment) {
     require(slot.state != SlotState::Tombstone || slot.payloadLength == 0);
     require(slot.extent.offset >= geometry.dataOffset);
     require(slot.extent.offset + slot.extent.length <= geometry.dataOffset + geometry.dataBytes);
+    require(slot.objectId.epoch <= segment.state->get().epoch);
     require(slot.payloadOffset() + slot.payloadLength <= slot.extent.offset + slot.extent.length);
     for (const auto& [begin, end] : extents) {
       require(slot.extent.offset >= end || slot.extent.offset + slot.extent.length <= begin);
@@ -69,6 +70,7 @@ void checkRestored(const kvpool::test::SegmentInMemory& segment) {
 /// What the segment is for still works, unless lies that were believed leave no room or name that very object. What is
 /// written is the caller's to take back, or the next input would start from other bytes.
 std::optional<Slot> putAfterwards(kvpool::test::SegmentInMemory& segment) {
+  segment.obey(9);
   const kvpool::Result<uint32_t> slot = segment.directory->reserve({9, 9}, "works", 10);
   if (!slot.ok()) {
     const int32_t code = slot.status().code();

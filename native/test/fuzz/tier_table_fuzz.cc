@@ -68,7 +68,10 @@ void checkObjects(const Table& table) {
 
 Table loaded(kvpool::test::DeviceInMemory& disk, const kvpool::ssd::TierCheck& check) {
   Table table(check.geometry, check.number);
-  require(loadTable(disk, table, [](const kvpool::ObjectId& id, std::string_view) { return id.epoch == 13; }).ok());
+  require(loadTable(disk, table, [](const kvpool::ObjectId& id, std::string_view) {
+            if (id.epoch > 14) return kvpool::ssd::Table::Fate::Above;
+            return id.epoch == 13 ? kvpool::ssd::Table::Fate::Dead : kvpool::ssd::Table::Fate::Alive;
+          }).ok());
   return table;
 }
 

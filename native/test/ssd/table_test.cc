@@ -22,7 +22,7 @@ using test::DeviceInMemory;
 using test::kGeometry;
 using test::kNumber;
 
-const Table::IsDead kNobodyIsDead = [](const ObjectId&, std::string_view) { return false; };
+const Table::FateOf kNobodyIsDead = [](const ObjectId&, std::string_view) { return Table::Fate::Alive; };
 
 /// A table over a disk that does at once what the table wants.
 struct Tier {
@@ -208,8 +208,9 @@ TEST(TierTable, TheDeadStayDead) {
   tier.put({1, 1}, "a", "one");
   const ExtentRef kept = tier.put({1, 2}, "b", "two");
   Table table(kGeometry, kNumber);
-  const TierRecovery found =
-      loadTable(disk, table, [](const ObjectId&, std::string_view key) { return key == "a"; }).value();
+  const TierRecovery found = loadTable(disk, table, [](const ObjectId&, std::string_view key) {
+                               return key == "a" ? Table::Fate::Dead : Table::Fate::Alive;
+                             }).value();
   EXPECT_EQ(found.dead, 1U);
   EXPECT_EQ(found.restored, 1U);
   EXPECT_NE(table.find(kept, {1, 2}), nullptr);

@@ -164,7 +164,8 @@ TEST_F(TierFileTest, AMissingDirectoryIsNamed) {
 class WorkersTest : public TierFileTest {
  protected:
   WorkersTest() : tier(std::move(open().value())), table(tier.geometry, tier.number) {
-    static_cast<void>(loadTable(*tier.device, table, [](const ObjectId&, std::string_view) { return false; }));
+    static_cast<void>(
+        loadTable(*tier.device, table, [](const ObjectId&, std::string_view) { return Table::Fate::Alive; }));
   }
   /// Waits for as many jobs as were submitted.
   std::vector<Done> finish(std::vector<Job> jobs) {

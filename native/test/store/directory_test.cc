@@ -142,6 +142,7 @@ TEST(Directory, BehavesAsASimpleModel) {
   SCOPED_TRACE(test::seedTrace(seed));
   test::Dice dice(seed);
   SegmentInMemory segment;
+  segment.obey(3);
   struct Kept {
     ExtentRef extent;
     std::string key;

@@ -69,6 +69,24 @@ TEST_F(RecoveryTest, AWholeRecordThatCannotBeIsDropped) {
   }
 }
 
+TEST_F(RecoveryTest, WhatIsOfAnEpochThatTheSegmentNeverObeyedIsDropped) {
+  ASSERT_TRUE(segment.directory->bury(std::vector<Burial>{{{1, 9}, "removed"}}).ok());
+  DirectoryRecord object = segment.record(extents[1].slot);
+  object.objectEpoch = 2;
+  segment.forge(extents[1].slot, object);
+  DirectoryRecord tombstone = segment.record(3);
+  ASSERT_EQ(tombstone.state, static_cast<uint32_t>(SlotState::Tombstone));
+  tombstone.objectEpoch = kEpochMax - 1;
+  segment.forge(3, tombstone);
+  const Recovery recovery = segment.open();
+  EXPECT_EQ(recovery.above, 2u);
+  EXPECT_EQ(recovery.dropped(), 2u);
+  EXPECT_EQ(recovery.restored, 2u);
+  EXPECT_EQ(recovery.tombstones, 0u);
+  EXPECT_EQ(segment.directory->highestObject(), (ObjectId{1, 3}));
+  EXPECT_EQ(segment.open().dropped(), 0u) << "cleaned up by the first recovery";
+}
+
 TEST_F(RecoveryTest, AKeyThatChangedUnderItsRecordIsDropped) {
   const DirectoryRecord record = segment.record(extents[2].slot);
   segment.memory[record.offset] ^= 1;

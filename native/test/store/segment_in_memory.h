@@ -30,8 +30,14 @@ class SegmentInMemory {
     return directory->recover(threads);
   }
 
-  /// An object put as the node does it.
+  /// A leader of this epoch is obeyed.
+  void obey(uint64_t epoch) {
+    if (epoch > state->get().epoch) state->update([&](store::SegmentState& next) { next.epoch = epoch; });
+  }
+
+  /// An object put as the node does it, under a leader of its epoch.
   ExtentRef put(const ObjectId& id, const std::string& key, const std::string& value) {
+    obey(id.epoch);
     const Result<uint32_t> slot = directory->reserve(id, key, value.size());
     if (!slot.ok()) throw std::runtime_error(slot.status().text());
     std::memcpy(memory.data() + directory->slot(slot.value()).payloadOffset(), value.data(), value.size());

@@ -12,6 +12,7 @@ using test::SegmentInMemory;
 class TombstonesTest : public ::testing::Test {
  protected:
   ExtentRef bury(const ObjectId& id, const std::string& key) {
+    segment.obey(id.epoch);
     const Result<Buried> buried = segment.directory->bury(std::vector<Burial>{{id, key}});
     EXPECT_TRUE(buried.ok()) << buried.status().text();
     if (!buried.ok() || buried.value().made.empty()) return {};
@@ -117,6 +118,7 @@ TEST_F(TombstonesTest, AllOfAMessageOrNone) {
 TEST_F(TombstonesTest, OfTwoAfterACrashTheNewerStays) {
   for (const bool newerFirst : {false, true}) {
     SegmentInMemory fresh;
+    fresh.obey(3);
     const ObjectId ids[] = {newerFirst ? ObjectId{3, 2} : ObjectId{3, 1}, newerFirst ? ObjectId{3, 1} : ObjectId{3, 2}};
     ASSERT_TRUE(fresh.directory->bury(std::vector<Burial>{{ids[0], "key-a"}, {ids[1], "key-b"}}).ok());
     // The second one's key becomes that of the first, as if the life had ended between the two stores of replacing.
@@ -189,6 +191,7 @@ TEST(IdsHash, IsTheSumOverTheObjectsThereInAnyOrder) {
 
 TEST(Retention, IsKeptAcrossRestarts) {
   SegmentInMemory segment;
+  segment.obey(1);
   const Retention retention{kPinSoft | kPinHard, 1234, 0xABCDEF0123456789};
   const Result<uint32_t> slot = segment.directory->reserve({1, 1}, "key", 0, retention);
   ASSERT_TRUE(slot.ok());

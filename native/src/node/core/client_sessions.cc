@@ -119,8 +119,10 @@ bool ClientSessions::knowsActive(const Session& session) const {
 }
 
 Status ClientSessions::admitWrite(const Session& session, const WriteRequest& request) const {
-  const int32_t authority = context_.obedience.judge(request.authority);
-  if (authority != KV_OK) return {authority, "grant of " + toString(request.authority)};
+  const int32_t authority = context_.obedience.judgeWrite(request.authority, request.objectId);
+  if (authority != KV_OK) {
+    return {authority, "grant of " + toString(request.authority) + " for object " + toString(request.objectId)};
+  }
   if (!request.staging) return {};
   if (session.stagingBytes == 0) return {KV_INVALID_ARGUMENT, "no staging memory is attached"};
   if (!rangeInside(request.stagingOffset, request.payloadLength, 0, session.stagingBytes)) {

@@ -17,6 +17,17 @@ namespace kvpool::node {
 
 namespace sbe = wire::sbe;
 
+namespace {
+
+/// No leader that is obeyed names an id of an epoch after its own: what was stored of one would outlive every leader to
+/// come.
+void requireNamed(const Authority& authority, const ObjectId& id, const char* what) {
+  if (id.epoch <= authority.epoch) return;
+  throw wire::Malformed(std::string(what) + " " + toString(id) + " from a leader of " + toString(authority));
+}
+
+}  // namespace
+
 bool MasterCommands::frame(uint64_t nowMs, ConnectionId master, uint16_t type, wire::Body body) {
   switch (type) {
     case sbe::Fence::SBE_TEMPLATE_ID:
@@ -48,6 +59,12 @@ void MasterCommands::masterClosed(ConnectionId master) {
 
 void MasterCommands::fence(ConnectionId master, const Fence& request) {
   const ObjectId before = context_.obedience.purged();
+  if (request.authority.epoch >= kEpochMax) {
+    throw wire::Malformed("epoch " + std::to_string(request.authority.epoch) + " is none that a Lease can count");
+  }
+  if (request.authority.epoch >= context_.obedience.seen().epoch) {
+    requireNamed(request.authority, request.purgeId, "purge id");
+  }
   if (!context_.obedience.fence(request.authority, request.objectLeaseMs, request.purgeId)) {
     ++context_.stats.staleRefusals;
     return answerFence(master, request.requestId, false);
@@ -71,6 +88,7 @@ void MasterCommands::free(ConnectionId master, const FreeRequest& request) {
 
 void MasterCommands::purge(ConnectionId master, const Purge& request) {
   if (!admit(master, request.requestId, request.authority)) return;
+  requireNamed(request.authority, request.purgeId, "purge id");
   const ObjectId before = context_.obedience.purged();
   context_.obedience.purge(request.purgeId);
   sweepIfRaised(before);
@@ -79,6 +97,8 @@ void MasterCommands::purge(ConnectionId master, const Purge& request) {
 
 void MasterCommands::bury(ConnectionId master, const Bury& request) {
   if (!admit(master, request.requestId, request.authority)) return;
+  for (const store::Burial& burial : request.burials)
+    requireNamed(request.authority, burial.objectId, "tombstone");
   const Result<store::Buried> buried = context_.directory.bury(request.burials);
   if (!buried.ok()) return answer(master, request.requestId, true, buried.status().code());
   for (const uint32_t slot : buried.value().made)
@@ -107,6 +127,7 @@ void MasterCommands::activate(ConnectionId master, const Activate& request) {
 
 void MasterCommands::copy(uint64_t nowMs, ConnectionId master, const Copy& request) {
   if (!admit(master, request.requestId, request.authority)) return;
+  requireNamed(request.authority, request.objectId, "copy of object");
   if (request.toTier) return tier_.demote(master, request);
   copies_.begin(nowMs, master, request);
 }

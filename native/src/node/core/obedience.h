@@ -48,6 +48,13 @@ class Obedience {
     return authority == seen() ? KV_OK : KV_STALE_EPOCH;
   }
 
+  /// The same for the grant of a write, which is of the epoch that its object is of: an object of a later one would be
+  /// newer than whatever later leaders grant.
+  [[nodiscard]] int32_t judgeWrite(const Authority& authority, const ObjectId& id) const {
+    const int32_t judged = judge(authority);
+    return judged == KV_OK && id.epoch != authority.epoch ? KV_INVALID_ARGUMENT : judged;
+  }
+
  private:
   static void raisePurge(store::SegmentState& state, const ObjectId& purgeId) {
     if (purgeId <= ObjectId{state.purgeEpoch, state.purgeCounter}) return;

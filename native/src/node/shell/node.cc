@@ -44,7 +44,8 @@ void reportRecovery(const NodeSettings& settings, const store::Recovery& recover
   if (recovery.dropped() == 0) return log(LogLevel::Info, what);
   log(LogLevel::Warning, what + ", dropped " + std::to_string(recovery.torn) + " torn, " +
                              std::to_string(recovery.invalid) + " invalid and " + std::to_string(recovery.overlapping) +
-                             " overlapping records");
+                             " overlapping records, and " + std::to_string(recovery.above) +
+                             " of an epoch that no leader had");
 }
 
 }  // namespace
@@ -132,7 +133,8 @@ Status Node::openTier(const NodeSettings& settings) {
       "SSD tier of node " + settings.nodeId + " in " + tier_->shown + ": " + std::to_string(tier_->geometry.dataBytes) +
           " bytes, " + std::to_string(recovery.restored) + " objects restored, " + std::to_string(recovery.dead) +
           " removed since, dropped " + std::to_string(recovery.torn) + " torn, " + std::to_string(recovery.invalid) +
-          " invalid and " + std::to_string(recovery.overlapping) + " overlapping records");
+          " invalid and " + std::to_string(recovery.overlapping) + " overlapping records, and " +
+          std::to_string(recovery.above) + " of an epoch that no leader had");
   return {};
 }
 

@@ -14,8 +14,13 @@ Result<TierStart> startTier(const OpenTier& tier, uint32_t fresh, const store::S
     if (Status made = ssd::formatTier(tier.device, tier.geometry, identity, fresh); !made.ok()) return made;
   }
   ssd::Table table(tier.geometry, believed ? tier.number : fresh);
-  Result<ssd::TierRecovery> recovery = ssd::loadTable(
-      tier.device, table, [&](const ObjectId& id, std::string_view key) { return directory.removed(id, key); });
+  // A segment that is new beside it knows no epoch: its memory was lost.
+  const uint64_t epochMax = state.epoch == 0 ? kEpochMax - 1 : state.epoch;
+  Result<ssd::TierRecovery> recovery =
+      ssd::loadTable(tier.device, table, [&](const ObjectId& id, std::string_view key) {
+        if (id.epoch > epochMax) return ssd::Table::Fate::Above;
+        return directory.removed(id, key) ? ssd::Table::Fate::Dead : ssd::Table::Fate::Alive;
+      });
   if (!recovery.ok()) return recovery.status();
   return TierStart{std::move(table), recovery.value(), !believed};
 }

@@ -2,6 +2,8 @@
 // A node obeys only the highest authority it has seen, and remembers it.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "node/core/core_in_memory.h"
 
 namespace kvpool::node {
@@ -71,6 +73,44 @@ TEST_F(AuthorityTest, GrantsOfOthersAreRefusedAtTheStart) {
   EXPECT_EQ(node.write(kClient, {5, 56}, {5, 1}, "key", "value").status, KV_STALE_EPOCH);
   EXPECT_EQ(node.write(kClient, {6, 1}, {6, 1}, "key", "value").status, KV_NOT_FENCED);
   EXPECT_EQ(node.core->snapshot().objects, 0u);
+}
+
+TEST_F(AuthorityTest, AnObjectIsOfTheEpochThatGrantedIt) {
+  node.fence(kMaster, kLeader);
+  for (const uint64_t epoch : {uint64_t{0}, uint64_t{4}, uint64_t{6}, kEpochMax - 1, UINT64_MAX}) {
+    EXPECT_EQ(node.write(kClient, kLeader, {epoch, 1}, "key", "value").status, KV_INVALID_ARGUMENT) << epoch;
+  }
+  EXPECT_EQ(node.core->snapshot().objects, 0u);
+  EXPECT_EQ(node.core->snapshot().usedBytes, 0u);
+  EXPECT_TRUE(node.records(kMaster).empty()) << "no master heard of them";
+  EXPECT_EQ(node.write(kClient, kLeader, {5, 1}, "key", "value").status, KV_OK);
+}
+
+TEST_F(AuthorityTest, ALeaderNamesNoIdOfAnEpochAfterItsOwn) {
+  const auto ends = [](const std::function<void(wire::Bytes&)>& say) {
+    CoreInMemory other(2);
+    other.connectMaster(kMaster, 0);
+    EXPECT_TRUE(other.fence(kMaster, kLeader).accepted);
+    other.frame(kMaster, say);
+    EXPECT_EQ(other.core->snapshot().seen, kLeader);
+    EXPECT_EQ(other.segment.state->get().purgeEpoch, 0u);
+    EXPECT_EQ(other.segment.directory->tombstones(), 0u);
+    EXPECT_TRUE(other.sources.empty());
+    return other.closeReasons.contains(kMaster);
+  };
+  Copy copy;
+  copy.requestId = 1;
+  copy.authority = kLeader;
+  copy.objectId = {6, 1};
+  copy.payloadLength = 5;
+  copy.key = "key";
+  copy.sourceTcp = "10.0.0.2:50061";
+  EXPECT_TRUE(ends([](wire::Bytes& out) { test::appendFence(out, 2, kLeader, 1000, {6, 0}); }));
+  EXPECT_TRUE(ends([](wire::Bytes& out) { test::appendFence(out, 2, {kEpochMax, 1}, 1000); }));
+  EXPECT_TRUE(ends([](wire::Bytes& out) { test::appendPurge(out, {2, kLeader, {6, 0}}); }));
+  EXPECT_TRUE(ends([](wire::Bytes& out) { test::appendBury(out, {2, kLeader, {{{5, 9}, "a"}, {{6, 1}, "b"}}}); }));
+  EXPECT_TRUE(ends([&](wire::Bytes& out) { test::appendCopy(out, copy); }));
+  EXPECT_FALSE(ends([](wire::Bytes& out) { test::appendFence(out, 2, kLeader, 1000); }));
 }
 
 TEST_F(AuthorityTest, AFenceDuringATransferMakesItStaleAtCommit) {

@@ -57,7 +57,7 @@ class CoreInMemory {
       tierPayloads.clear();
       table.emplace(*ssd::planTier(disk->bytes.size()), kTierNumber);
       tierFound = ssd::loadTable(*disk, *table, [&](const ObjectId& id, std::string_view key) {
-                    return segment.directory->removed(id, key);
+                    return segment.directory->removed(id, key) ? ssd::Table::Fate::Dead : ssd::Table::Fate::Alive;
                   }).value();
       tier = &*table;
     }

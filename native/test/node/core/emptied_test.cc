@@ -26,7 +26,7 @@ class NodeEmptiedTest : public ::testing::Test {
     node.restart();
     node.connectMaster(kMaster);
   }
-  ExtentRef put() { return node.write(kClient, kLeader, {3, 1}, "key", "value").extent; }
+  ExtentRef put() { return node.write(kClient, kLeader, {5, 1}, "key", "value").extent; }
   bool said() { return store::saysEmptied(node.segment.memory); }
 
   CoreInMemory node;
@@ -43,7 +43,7 @@ TEST_F(NodeEmptiedTest, ANewNodeIsUntilAnObjectComes) {
 }
 
 TEST_F(NodeEmptiedTest, ADrainedNodeIsWhenItEnds) {
-  node.free(kMaster, kLeader, {{put(), {3, 1}}});
+  node.free(kMaster, kLeader, {{put(), {5, 1}}});
   EXPECT_FALSE(said()) << "more may come";
   node.core->ended();
   EXPECT_TRUE(said());
@@ -52,13 +52,13 @@ TEST_F(NodeEmptiedTest, ADrainedNodeIsWhenItEnds) {
 }
 
 TEST_F(NodeEmptiedTest, ADrainedNodeThatIsKilledIsWhenItStartsAgain) {
-  node.free(kMaster, kLeader, {{put(), {3, 1}}});
+  node.free(kMaster, kLeader, {{put(), {5, 1}}});
   restart();
   EXPECT_TRUE(said());
 }
 
 TEST_F(NodeEmptiedTest, AnObjectThatIsBeingWrittenIsNoObject) {
-  ASSERT_TRUE(node.beginWrite(kClient, kLeader, {3, 2}, "slow", 100));
+  ASSERT_TRUE(node.beginWrite(kClient, kLeader, {5, 2}, "slow", 100));
   EXPECT_FALSE(said()) << "its record is there";
   node.core->ended();
   EXPECT_TRUE(said()) << "nobody was told that it is stored";
@@ -67,7 +67,7 @@ TEST_F(NodeEmptiedTest, AnObjectThatIsBeingWrittenIsNoObject) {
 }
 
 TEST_F(NodeEmptiedTest, ARemovedKeyIsNoObject) {
-  node.command(kMaster, [](wire::Bytes& out) { test::appendBury(out, {8, kLeader, {{{3, 9}, "gone"}}}); });
+  node.command(kMaster, [](wire::Bytes& out) { test::appendBury(out, {8, kLeader, {{{5, 9}, "gone"}}}); });
   ASSERT_EQ(node.segment.directory->tombstones(), 1U);
   node.core->ended();
   EXPECT_TRUE(said()) << "leaders write it again on a node that lacks it";

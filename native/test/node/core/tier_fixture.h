@@ -43,7 +43,7 @@ class TierTest : public ::testing::Test {
   static constexpr size_t kTicksOfWrites = Tier::kWritePatienceMs / Tier::kTickMsMax;
 
   ExtentRef put(uint64_t counter, const std::string& value = kValue) {
-    return node.write(test::kClient, test::kLeader, {3, counter}, key(counter), value).extent;
+    return node.write(test::kClient, test::kLeader, {5, counter}, key(counter), value).extent;
   }
   static std::string key(uint64_t counter) { return "key-" + std::to_string(counter); }
   void demote(uint64_t counter, const ExtentRef& memory, const Authority& authority = test::kLeader,
@@ -52,7 +52,7 @@ class TierTest : public ::testing::Test {
     const std::string name = key(counter);
     copy.requestId = counter;
     copy.authority = authority;
-    copy.objectId = {3, counter};
+    copy.objectId = {5, counter};
     copy.payloadLength = value.size();
     copy.payloadCrc = crc32c(value);
     copy.sourceIncarnation = test::CoreInMemory::kIncarnation;
@@ -79,11 +79,11 @@ class TierTest : public ::testing::Test {
     return tierExtent(counter);
   }
   ExtentRef tierExtent(uint64_t counter) {
-    const std::optional<uint32_t> slot = node.table->slotOf({3, counter});
+    const std::optional<uint32_t> slot = node.table->slotOf({5, counter});
     return {kTierSegment, slot.value(), node.table->slot(slot.value()).object.generation};
   }
   void askOf(ConnectionId client, uint64_t request, uint64_t counter, const ExtentRef& extent, uint64_t length) {
-    node.frame(client, [&](wire::Bytes& out) { appendReadRequest(out, {request, extent, {3, counter}, length}); });
+    node.frame(client, [&](wire::Bytes& out) { appendReadRequest(out, {request, extent, {5, counter}, length}); });
   }
   void ask(uint64_t counter, const ExtentRef& extent) { askOf(test::kClient, counter, counter, extent, kValue.size()); }
   /// The value, or the status that came instead.

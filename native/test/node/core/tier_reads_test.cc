@@ -172,7 +172,7 @@ TEST_F(TierReadsTest, AReaderThatLeavesTakesNothingWithIt) {
   work();
   EXPECT_TRUE(node.tierPayloads.empty());
   node.connectClient(kClient + 1);
-  node.frame(kClient + 1, [&](wire::Bytes& out) { appendReadRequest(out, {1, extent, {3, 1}, kValue.size()}); });
+  node.frame(kClient + 1, [&](wire::Bytes& out) { appendReadRequest(out, {1, extent, {5, 1}, kValue.size()}); });
   work();
   EXPECT_EQ(readReadReply(node.last(kClient + 1, test::sbe::ReadReply::SBE_TEMPLATE_ID)).status, KV_OK);
 }

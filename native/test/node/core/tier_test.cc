@@ -27,7 +27,7 @@ TEST_F(TierTest, AnObjectGoesThereAndIsReadFromThereWithoutItsMemory) {
   EXPECT_EQ(record.key, key(1));
   EXPECT_EQ(node.types(kMaster).back(), test::sbe::CommandAck::SBE_TEMPLATE_ID) << "the record comes first";
   EXPECT_EQ(answers(), std::vector<int32_t>{KV_OK});
-  node.free(kMaster, kLeader, {{memory, {3, 1}}});
+  node.free(kMaster, kLeader, {{memory, {5, 1}}});
   EXPECT_EQ(read(1, record.extent), kValue);
   EXPECT_EQ(node.core->snapshot().counters.tierReads, 1U);
   EXPECT_EQ(node.core->snapshot().tierObjects, 1U);
@@ -37,7 +37,7 @@ TEST_F(TierTest, ANodeWhoseObjectsAreAllThereIsNotEmptied) {
   const ExtentRef memory = put(1);
   demote(1, memory);
   work();
-  node.free(kMaster, kLeader, {{memory, {3, 1}}});
+  node.free(kMaster, kLeader, {{memory, {5, 1}}});
   ASSERT_EQ(node.segment.directory->objects(), 0U);
   node.core->ended();
   EXPECT_FALSE(store::saysEmptied(node.segment.memory));
@@ -55,7 +55,7 @@ TEST_F(TierTest, ARestartFindsItAndSnapshotsNameIt) {
 
 TEST_F(TierTest, AFreeIsAnsweredWhenTheDiskKnowsIt) {
   const ExtentRef extent = putBoth(1);
-  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {3, 1}}}); });
+  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {5, 1}}}); });
   EXPECT_EQ(read(1, extent), "KV_NOT_FOUND");  // which lets the disk work
   EXPECT_EQ(answers(), std::vector<int32_t>{KV_OK});
   restart();
@@ -64,16 +64,16 @@ TEST_F(TierTest, AFreeIsAnsweredWhenTheDiskKnowsIt) {
 
 TEST_F(TierTest, NothingIsAnsweredWhileTheDiskHasNotAnswered) {
   const ExtentRef extent = putBoth(1);
-  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {3, 1}}}); });
+  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {5, 1}}}); });
   node.tick(5000);
   EXPECT_TRUE(answers().empty());
-  EXPECT_EQ(node.table->find(extent, {3, 1}), nullptr) << "but nobody reads it any more";
+  EXPECT_EQ(node.table->find(extent, {5, 1}), nullptr) << "but nobody reads it any more";
 }
 
 /// Or the next leader would call an object stored that is about to go, or one gone that a crash brings back.
 TEST_F(TierTest, AFenceIsAnsweredBehindWhatTheDiskHasToClear) {
   const ExtentRef extent = putBoth(1);
-  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {3, 1}}}); });
+  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {5, 1}}}); });
   node.connectMaster(kMaster + 1, 1);
   EXPECT_EQ(inSnapshotOf(kMaster + 1), 0U);
   node.inbox(kMaster + 1).clear();
@@ -88,7 +88,7 @@ TEST_F(TierTest, AFenceIsAnsweredBehindWhatTheDiskHasToClear) {
 
 TEST_F(TierTest, ADiskThatHangsEndsTheTierAndHoldsUpNobodyForLonger) {
   const ExtentRef extent = putBoth(1);
-  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {3, 1}}}); });
+  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {5, 1}}}); });
   node.frame(kMaster, [&](wire::Bytes& out) { test::appendFence(out, 8, {6, 66}, 1000); });
   node.inbox(kMaster).clear();
   for (size_t i = 0; i < kTicksOfPatience; ++i)
@@ -104,7 +104,7 @@ TEST_F(TierTest, ADiskThatHangsEndsTheTierAndHoldsUpNobodyForLonger) {
 TEST_F(TierTest, ADiskThatHangsOnPayloadsEndsTheTierAndKeepsTheMemoryItReads) {
   const ExtentRef memory = put(1);
   demote(1, memory);
-  node.free(kMaster, kLeader, {{memory, {3, 1}}});
+  node.free(kMaster, kLeader, {{memory, {5, 1}}});
   node.inbox(kMaster).clear();
   for (size_t i = 0; i < kTicksOfWrites; ++i)
     awhile();
@@ -141,7 +141,7 @@ TEST_F(TierTest, PayloadsWaitBehindReadsForAsLongAsThoseGoOn) {
 TEST_F(TierTest, WhatIsRemovedOnItsWayDoesNotArrive) {
   const ExtentRef memory = put(1);
   demote(1, memory);
-  node.free(kMaster, kLeader, {{memory, {3, 1}}});
+  node.free(kMaster, kLeader, {{memory, {5, 1}}});
   EXPECT_EQ(answers(), std::vector<int32_t>{KV_OK}) << "no record of it will be written";
   work();
   EXPECT_EQ(answers(), std::vector<int32_t>{KV_STALE_EPOCH});
@@ -153,7 +153,7 @@ TEST_F(TierTest, WhatIsRemovedWhileItsRecordIsWrittenIsClearedBeforeTheAnswer) {
   const ExtentRef memory = put(1);
   demote(1, memory);
   ASSERT_TRUE(node.workTier());  // the payload; its record waits
-  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{memory, {3, 1}}}); });
+  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{memory, {5, 1}}}); });
   EXPECT_TRUE(answers().empty());
   work();
   EXPECT_EQ(answers(), (std::vector<int32_t>{KV_STALE_EPOCH, KV_OK}));
@@ -174,7 +174,7 @@ TEST_F(TierTest, AnotherLeaderEndsWhatTheOneBeforeAskedFor) {
 TEST_F(TierTest, APurgeReachesIt) {
   const ExtentRef older = putBoth(1);
   const ExtentRef newer = putBoth(2);
-  node.frame(kMaster, [](wire::Bytes& out) { test::appendPurge(out, {9, kLeader, {3, 2}}); });
+  node.frame(kMaster, [](wire::Bytes& out) { test::appendPurge(out, {9, kLeader, {5, 2}}); });
   EXPECT_EQ(read(1, older), "KV_NOT_FOUND");
   EXPECT_EQ(read(2, newer), kValue);
   EXPECT_EQ(node.table->objects(), 1U);
@@ -184,7 +184,7 @@ TEST_F(TierTest, APurgeReachesIt) {
 
 TEST_F(TierTest, APurgeThatTheDiskHasNotSeenHoldsAfterARestart) {
   putBoth(1);
-  node.frame(kMaster, [](wire::Bytes& out) { test::appendPurge(out, {9, kLeader, {3, 2}}); });
+  node.frame(kMaster, [](wire::Bytes& out) { test::appendPurge(out, {9, kLeader, {5, 2}}); });
   node.restart();
   EXPECT_EQ(node.tierFound.dead, 1U);
   EXPECT_EQ(node.tierFound.restored, 0U);
@@ -216,7 +216,7 @@ TEST_F(TierTest, ADiskThatFailsCostsWhatLiesOnItAndNothingElse) {
   EXPECT_EQ(node.core->snapshot().tierProblem, "the disk is gone");
   EXPECT_EQ(read(1, lost), "KV_NOT_FOUND");
   EXPECT_EQ(inSnapshot(), 0U);
-  EXPECT_NE(node.segment.directory->find(memory, {3, 2}), nullptr);
+  EXPECT_NE(node.segment.directory->find(memory, {5, 2}), nullptr);
   demote(2, memory);
   EXPECT_EQ(answers(), std::vector<int32_t>{KV_UNAVAILABLE});
   EXPECT_EQ(node.segment.state->get().tier, 0U) << "the next life would believe what was not freed there";
@@ -236,7 +236,7 @@ TEST_F(TierTest, AFailingDiskIsToldToTheMastersWithWhatTheyLose) {
 TEST_F(TierTest, AFreeThatTheDiskCannotTakeIsAnsweredBeforeItsRecordGoes) {
   const ExtentRef extent = putBoth(1);
   node.disk->failing = Status(KV_IO, "the disk is gone");
-  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {3, 1}}}); });
+  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {5, 1}}}); });
   work();
   node.tick(600);
   const std::vector<uint16_t> types = node.types(kMaster);
@@ -273,7 +273,7 @@ TEST_F(TierTest, WithoutMemoryForItsBufferAnObjectStaysWhereItIs) {
 TEST_F(TierTest, WithoutMemoryForItsBufferTheTableIsWrittenAtTheNextTick) {
   const ExtentRef extent = putBoth(1);
   const auto askToFree = [&] {
-    node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {3, 1}}}); });
+    node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {5, 1}}}); });
   };
   node.disk->noMemory = true;
   askToFree();
@@ -292,7 +292,7 @@ TEST_F(TierTest, WithoutMemoryForItsBufferTheTableIsWrittenAtTheNextTick) {
 TEST_F(TierTest, ATableThatFindsNoMemoryForLongEndsTheTier) {
   const ExtentRef extent = putBoth(1);
   node.disk->noMemory = true;
-  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {3, 1}}}); });
+  node.frame(kMaster, [&](wire::Bytes& out) { test::appendFree(out, 7, kLeader, {{extent, {5, 1}}}); });
   for (size_t i = 0; i <= kTicksOfPatience + 1; ++i) {
     work();
     awhile();

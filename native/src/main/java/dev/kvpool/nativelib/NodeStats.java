@@ -17,7 +17,7 @@ import java.util.Set;
  * @param clientsConnected client connections, all transports
  * @param fenced whether the node has met the leader of its epoch in this life
  * @param restoredObjects objects found in the segment file at start
- * @param droppedRecords records found torn, overlapping or out of range at start
+ * @param droppedRecords records found torn, overlapping, out of range or of an epoch that no leader had, at start
  * @param writes objects written
  * @param writeBytes payload bytes written
  * @param writeFailures writes refused or broken off

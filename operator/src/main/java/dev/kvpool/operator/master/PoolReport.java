@@ -258,7 +258,7 @@ public record PoolReport(
      * What a storage node found in its segments when its process began.
      *
      * @param idsHash order-free hash of the ids of {@code objects}
-     * @param droppedRecords records that were torn, overlapping or out of range
+     * @param droppedRecords records that were torn, overlapping, out of range or of an epoch that no leader had
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
     public record Restored(long objects, String idsHash, long droppedRecords) {}

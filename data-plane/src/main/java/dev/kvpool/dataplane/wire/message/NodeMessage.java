@@ -15,7 +15,7 @@ public sealed interface NodeMessage extends Message {
      * What a life of a node found in its segments when it began.
      *
      * @param idsHash order-free hash of the ids of {@code objects}, as in {@link NodeStats}
-     * @param dropped records that were torn, overlapping or out of range
+     * @param dropped records that were torn, overlapping, out of range or of an epoch that no leader had
      */
     record Restored(long objects, long idsHash, long dropped) {
         public static final Restored NOTHING = new Restored(0, 0, 0);
