@@ -34,6 +34,7 @@ final class DrainRoutes {
         return List.of(
                 Route.post("/api/v1/drain", routes::start),
                 Route.delete("/api/v1/drain", routes::cancel),
+                Route.post("/api/v1/forget", routes::forget),
                 Route.get("/api/v1/drains", request -> routes.list()));
     }
 
@@ -60,6 +61,18 @@ final class DrainRoutes {
         return Answers.await(master.cancelDrain(node))
                 ? Response.json(200, JSON.createObjectNode().put("node", node).toString())
                 : Response.text(404, "node " + node + " is not being drained here\n");
+    }
+
+    /** A node that will not come back is waited for no more; should it come, it drops what it holds. */
+    private Response forget(Request request) {
+        String node = node(request);
+        if (!master.isLeader()) {
+            return Answers.notLeader(master);
+        }
+        return Answers.await(master.forget(node))
+                .map(why -> Response.text(409, why + "\n"))
+                .orElseGet(() -> Response.json(
+                        200, JSON.createObjectNode().put("node", node).toString()));
     }
 
     private Response list() {

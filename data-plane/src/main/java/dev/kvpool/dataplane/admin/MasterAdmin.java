@@ -77,6 +77,9 @@ public interface MasterAdmin {
      */
     CompletableFuture<Optional<String>> drain(String node, boolean clears, Duration timeout, Instant startedAt);
 
+    /** A person gives a node up that knows what others have missed, or is behind; the answer says why not, or nothing. */
+    CompletableFuture<Optional<String>> forget(String node);
+
     /** Ends the emptying of a node, which takes part again; the answer is false when there was none. */
     CompletableFuture<Boolean> cancelDrain(String node);
 }

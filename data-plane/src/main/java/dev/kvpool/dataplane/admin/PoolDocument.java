@@ -11,6 +11,7 @@ import dev.kvpool.dataplane.master.core.CacheRules;
 import dev.kvpool.dataplane.master.core.EvictionRules;
 import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.dataplane.master.core.PoolStatus.NodeState;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.nativelib.VersionRange;
@@ -45,6 +46,7 @@ final class PoolDocument {
         root.put("objects", status.objects());
         root.put("unavailableObjects", status.unavailableObjects());
         root.put("tombstones", status.tombstones());
+        register(root.putObject("register"), status);
         root.put("underReplicatedObjects", status.underReplicatedObjects());
         root.put("overReplicatedObjects", status.overReplicatedObjects());
         root.put("clients", status.clients());
@@ -64,6 +66,16 @@ final class PoolDocument {
         root.withArray("nodes");
         clients(root.putArray("clientVersions"), peers.ofClients());
         return root.toString();
+    }
+
+    /** Who has missed removals, and who knows which. */
+    private static void register(ObjectNode object, PoolStatus status) {
+        Register register = status.register().register();
+        object.put("revision", register.revision());
+        object.put("awaitsWitness", status.register().awaitsWitness());
+        ObjectNode behind = object.putObject("behind");
+        register.behind().forEach(id -> behind.put(id, register.behindSince(id).toString()));
+        register.witnesses().keySet().forEach(object.putArray("witnesses")::add);
     }
 
     private static void rules(ObjectNode object, RulesInEffect now) {

@@ -141,7 +141,22 @@ final class AdminQuestions implements MasterAdmin {
 
     @Override
     public CompletableFuture<Optional<String>> drain(String node, boolean clears, Duration timeout, Instant startedAt) {
-        return loop.ask(core -> core.drain(node, clears, timeout.toMillis(), startedAt.toEpochMilli(), loop.nowMs()));
+        CompletableFuture<Optional<String>> answer = new CompletableFuture<>();
+        loop.submit(core -> {
+            Optional<String> objection =
+                    core.drain(node, clears, timeout.toMillis(), startedAt.toEpochMilli(), loop.nowMs());
+            if (objection.isPresent()) {
+                answer.complete(objection);
+            } else {
+                core.whenDrainIsKept(node, () -> answer.complete(Optional.empty()));
+            }
+        });
+        return answer;
+    }
+
+    @Override
+    public CompletableFuture<Optional<String>> forget(String node) {
+        return loop.ask(core -> core.forget(node, loop.nowMs()));
     }
 
     @Override

@@ -36,6 +36,11 @@ public record Member(boolean isTransient, ObjectId behindSince, long witnessMemo
         return new Member(isTransient, isBehind() ? behindSince : since, NO_WITNESS);
     }
 
+    /** It misses puts, and maybe what they replaced, but no tombstone. */
+    Member lagging(ObjectId since) {
+        return away(since).witness(witnessMemory);
+    }
+
     Member caughtUp() {
         return new Member(isTransient, ObjectId.NONE, witnessMemory);
     }

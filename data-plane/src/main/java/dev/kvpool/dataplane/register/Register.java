@@ -18,6 +18,7 @@ import java.util.function.UnaryOperator;
  * <p>Each change answers the register itself when there is nothing to change.
  *
  * @param revision grows by one with every change that is stored; 0 when there has been none, or the register was lost
+ * @param open the register was lost not long ago: its members may not be all there are
  * @param purgeId every object with a lower id is gone, wherever it turns up
  * @param active versions that the pool speaks and writes
  * @param members by id the nodes that may hold objects; what any other node holds counts for nothing
@@ -25,6 +26,7 @@ import java.util.function.UnaryOperator;
  */
 public record Register(
         long revision,
+        boolean open,
         ObjectId purgeId,
         ActiveVersions active,
         SortedMap<String, Member> members,
@@ -33,7 +35,7 @@ public record Register(
 
     /** There is none. */
     public static final Register NONE =
-            new Register(0, ObjectId.NONE, ActiveVersions.UNKNOWN, new TreeMap<>(), new TreeMap<>());
+            new Register(0, false, ObjectId.NONE, ActiveVersions.UNKNOWN, new TreeMap<>(), new TreeMap<>());
 
     public Register {
         members = Collections.unmodifiableSortedMap(members);
@@ -90,15 +92,22 @@ public record Register(
 
     /** The same under another revision. */
     public Register as(long newRevision) {
-        return new Register(newRevision, purgeId, active, members, drains);
+        return new Register(newRevision, open, purgeId, active, members, drains);
+    }
+
+    /** Whether nodes that come are taken for members, as after the register was lost. */
+    public Register open(boolean now) {
+        return now == open ? this : new Register(revision, now, purgeId, active, members, drains);
     }
 
     public Register purged(ObjectId below) {
-        return below.isNewerThan(purgeId) ? new Register(revision, below, active, members, drains) : this;
+        return below.isNewerThan(purgeId) ? new Register(revision, open, below, active, members, drains) : this;
     }
 
     public Register raised(ActiveVersions versions) {
-        return versions.exceeds(active) ? new Register(revision, purgeId, active.or(versions), members, drains) : this;
+        return versions.exceeds(active)
+                ? new Register(revision, open, purgeId, active.or(versions), members, drains)
+                : this;
     }
 
     /** Nodes that may hold objects from now on, and have missed nothing, since they hold none yet. */
@@ -114,6 +123,11 @@ public record Register(
     /** Nodes that are away and about to miss something; what they hold has lower ids. None of them is a witness any longer. */
     public Register away(Collection<String> ids, ObjectId since) {
         return changed(ids, member -> member == null ? null : member.away(since));
+    }
+
+    /** Nodes that are away and about to miss puts, no removals: who is a witness has every tombstone still. */
+    public Register lagging(Collection<String> ids, ObjectId since) {
+        return changed(ids, member -> member == null ? null : member.lagging(since));
     }
 
     /** Nodes that were behind and have dropped all that was removed or replaced meanwhile. */
@@ -135,7 +149,7 @@ public record Register(
         for (String id : ids) {
             next.compute(id, (same, member) -> change.apply(member));
         }
-        return next.equals(members) ? this : new Register(revision, purgeId, active, next, drains);
+        return next.equals(members) ? this : new Register(revision, open, purgeId, active, next, drains);
     }
 
     public Register draining(String node, DrainEntry entry) {
@@ -150,7 +164,7 @@ public record Register(
     private Register drained(String node, Optional<DrainEntry> entry) {
         SortedMap<String, DrainEntry> next = new TreeMap<>(drains);
         next.compute(node, (same, before) -> entry.orElse(null));
-        return next.equals(drains) ? this : new Register(revision, purgeId, active, members, next);
+        return next.equals(drains) ? this : new Register(revision, open, purgeId, active, members, next);
     }
 
     /** Whether this one was stored after the other. */
@@ -167,7 +181,8 @@ public record Register(
 
     /** Whether storing the one where the other is changes nothing. */
     public boolean saysTheSame(Register other) {
-        return purgeId.equals(other.purgeId)
+        return open == other.open
+                && purgeId.equals(other.purgeId)
                 && active.equals(other.active)
                 && members.equals(other.members)
                 && drains.equals(other.drains);

@@ -55,6 +55,9 @@ public final class RegisterText {
                 .append('.')
                 .append(register.active().layout())
                 .append('\n');
+        if (register.open()) {
+            text.append("open\n");
+        }
         // By what a line begins with: its kind, and what the nodes of the line have in common.
         SortedMap<String, Set<String>> members = new TreeMap<>();
         SortedMap<String, Set<String>> behind = new TreeMap<>();
@@ -135,6 +138,7 @@ public final class RegisterText {
     private static final class Reader {
         private static final int HEADS = 4;
         private long revision;
+        private boolean open;
         private ObjectId purgeId = ObjectId.NONE;
         private ActiveVersions active = ActiveVersions.UNKNOWN;
         private final SortedMap<String, Member> members = new TreeMap<>();
@@ -142,7 +146,7 @@ public final class RegisterText {
 
         Register register(int lines) throws RegisterException {
             require(lines >= HEADS, "it lacks lines at its beginning");
-            return new Register(revision, purgeId, active, members, drains);
+            return new Register(revision, open, purgeId, active, members, drains);
         }
 
         void line(int number, String[] words) throws RegisterException {
@@ -155,6 +159,10 @@ public final class RegisterText {
                 case "revision" -> {
                     revision = Long.parseLong(word(words, 1, 2));
                     require(revision >= 0, "a revision below 0");
+                }
+                case "open" -> {
+                    require(words.length == 1, "a line with too many words");
+                    open = true;
                 }
                 case "purge" -> purgeId = id(word(words, 1, 2));
                 case "active" -> {

@@ -71,6 +71,11 @@ final class Rest {
         }
     }
 
+    /** All faults are over: a node that is there and has another memory has lost the one it had. */
+    private boolean isLost(String id, long memory) {
+        return nodes.stream().filter(node -> node.nodeId().equals(id)).allMatch(node -> node.image.memory() != memory);
+    }
+
     /** What is not as it should be, empty when the pool is whole. */
     private String lacking() {
         int running = loads.stream().mapToInt(load -> load.client().running()).sum();
@@ -82,6 +87,7 @@ final class Rest {
             return leaders.size() + " masters serve";
         }
         leaders.getFirst().cancelDrains();
+        leaders.getFirst().giveLostWitnessesUp(this::isLost);
         PoolStatus status = leaders.getFirst().status();
         if (status.readyNodes() != plan.nodes()) {
             return status.readyNodes() + " of " + plan.nodes() + " nodes are ready: " + status.nodes();

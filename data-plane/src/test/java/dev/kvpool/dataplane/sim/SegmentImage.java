@@ -18,6 +18,7 @@ final class SegmentImage {
     private static final long STATE_OFFSET = 4096;
     private static final long STATE_BYTES = 96;
     private static final long STATE_INCARNATION = 56;
+    private static final long STATE_MEMORY = 72;
     private static final long STATE_SSD = 84;
     private static final long PAGE_BYTES = 4096;
     private static final long DIRECTORY_OFFSET = 3 * PAGE_BYTES;
@@ -59,6 +60,11 @@ final class SegmentImage {
     Authority authority() {
         long newest = newestState();
         return new Authority(NativeMemory.getLong(newest + 8), NativeMemory.getLong(newest + 16));
+    }
+
+    /** Number of the memory, which another one would not have. */
+    long memory() {
+        return NativeMemory.getLong(newestState() + STATE_MEMORY);
     }
 
     /** Whether the latest life over these bytes had the SSD of this number, or there was none yet. */

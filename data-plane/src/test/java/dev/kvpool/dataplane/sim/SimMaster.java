@@ -36,6 +36,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.function.BiPredicate;
 
 /** A master: the production core, codecs, handshake and election, with this class as the event loop around them. */
 final class SimMaster extends SimProcess {
@@ -143,6 +144,19 @@ final class SimMaster extends SimProcess {
     void cancelDrain(String node) {
         core.cancelDrain(node);
         perform();
+    }
+
+    /** What a person does who is told that the memory of the last witness is lost: nobody who knows more will come. */
+    void giveLostWitnessesUp(BiPredicate<String, Long> isLost) {
+        if (core.status().register().awaitsWitness()) {
+            core.status().register().register().witnesses().forEach((node, memory) -> {
+                if (isLost.test(node, memory)) {
+                    world.trace(() -> name + " forgets " + node);
+                    core.forget(node, clockMs());
+                }
+            });
+            perform();
+        }
     }
 
     /** Nodes whose emptying another leader has begun, and nobody has cancelled under this one, take part again. */

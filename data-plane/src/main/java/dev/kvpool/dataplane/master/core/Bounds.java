@@ -103,6 +103,9 @@ final class Bounds {
     static final int REPLICAS_MAX = 16;
     static final int ENDPOINT_CHARS_MAX = 512;
 
+    /** How long after a lost register a leader takes every node for a member that comes. */
+    static final long REGISTER_OPEN_MS = 60_000;
+
     /** By how much, and how often, one node alone may make a leader raise its epoch. */
     static final long LONE_RAISE_MAX = 8;
 

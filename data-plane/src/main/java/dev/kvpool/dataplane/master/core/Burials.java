@@ -10,79 +10,79 @@ import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * Keeps removals true that not every node could be told of. A tombstone lies on a majority of the expected nodes, and a
- * leader hears at least half of them before it publishes what it found: so whoever leads knows of it. Nodes that lack one,
- * because they were away or have lost their memory, get it again. When every expected and every enrolled node is in view and
- * what the tombstone covers is freed, it is lifted.
+ * Keeps removals true that not every node could be told of. A tombstone is kept by every witness of the register, and the nodes that it
+ * is for stand there as behind: so whoever leads knows of it, or knows what not to believe. It is kept, too, by nodes in view on which
+ * something may still turn up. When nobody is behind, every member is in view and what it covers is freed, it is lifted.
  */
 final class Burials {
+    private static final long CHECK_MS = 100;
+
     /**
      * How writing a tombstone ended.
      *
-     * @param status OK when a majority keeps it
+     * @param status OK when whoever leads next will know of it
      * @param begun whether some node may keep it, so that the object must be taken for dead
      */
     record Outcome(Status status, boolean begun) {}
 
     private final class Burial {
         final Key key;
+        final ObjectId upTo;
+        final Set<String> where = new TreeSet<>();
+        final long untilMs;
         final Consumer<Outcome> whenDecided;
-        int needed;
-        int open;
-        int kept;
-        boolean uncertain;
+        final Set<String> asked = new HashSet<>();
+        final Set<String> kept = new HashSet<>();
+        final List<Runnable> followers = new ArrayList<>(0);
+        boolean begun;
         boolean decided;
-        Status lastRefusal = Status.UNAVAILABLE;
 
-        Burial(Key key, Consumer<Outcome> whenDecided) {
+        Burial(Key key, ObjectId upTo, long untilMs, Consumer<Outcome> whenDecided) {
             this.key = key;
+            this.upTo = upTo;
+            this.untilMs = untilMs;
             this.whenDecided = whenDecided;
         }
 
-        void answered(Status status) {
-            open--;
-            switch (status) {
-                case OK -> kept++;
-                case UNAVAILABLE, TIMEOUT -> uncertain = true;
-                default -> lastRefusal = status;
-            }
-            if (kept >= needed) {
-                decide(new Outcome(Status.OK, true));
-            } else if (open == 0) {
-                boolean begun = uncertain || kept > 0;
-                decide(new Outcome(begun ? Status.UNAVAILABLE : lastRefusal, begun));
-            }
-        }
-
-        private void decide(Outcome outcome) {
+        void decide(Status status) {
             if (!decided) {
                 decided = true;
-                burying.remove(key);
-                whenDecided.accept(outcome);
+                burying.remove(key, this);
+                whenDecided.accept(new Outcome(status, begun));
+                followers.forEach(Runnable::run);
             }
         }
     }
 
     private final Membership membership;
-    private final Enrolments enrolments;
+    private final Members members;
+    private final Absences absences;
     private final LateWrites lateWrites;
     private final Index index;
     private final Tombstones tombstones;
     private final Commands commands;
+    private final RegisterKeeper register;
     private final BuryQueues queues;
-    private final Set<Key> burying = new HashSet<>();
+    private final Map<Key, Burial> burying = new LinkedHashMap<>();
+    private long checkedMs = Long.MIN_VALUE;
+    private boolean awaitingRegister;
 
     Burials(View view, Orders orders) {
         this.membership = view.membership();
-        this.enrolments = orders.enrolments();
+        this.members = orders.members();
+        this.absences = orders.absences();
+        this.register = orders.register();
         this.lateWrites = orders.lateWrites();
         this.index = view.index();
         this.tombstones = view.tombstones();
@@ -91,7 +91,7 @@ final class Burials {
     }
 
     boolean isBurying(Key key) {
-        return burying.contains(key);
+        return burying.containsKey(key);
     }
 
     /** How many are being written. */
@@ -104,22 +104,102 @@ final class Burials {
     }
 
     /**
-     * Writes a tombstone to every expected node in view, which must be a majority of them, and one at a time for a key.
+     * Writes a tombstone, one after the other of a key.
      *
-     * @param whenDecided told once, as soon as a majority keeps it or no majority can
+     * @param where nodes in view that have to keep it, apart from those that witness what nodes away miss
+     * @param whenDecided told once
      */
-    void bury(Key key, ObjectId upTo, Consumer<Outcome> whenDecided) {
-        Burial burial = new Burial(key, whenDecided);
-        burying.add(key);
-        List<NodeView> nodes = membership.expectedInView();
-        burial.needed = membership.majority();
-        burial.open = nodes.size();
-        for (NodeView node : nodes) {
-            queues.add(node, upTo, key, burial::answered);
+    void bury(Key key, ObjectId upTo, Collection<NodeView> where, long nowMs, Consumer<Outcome> whenDecided) {
+        Burial before = burying.get(key);
+        if (before != null) {
+            List<NodeView> nodes = List.copyOf(where);
+            before.followers.add(() -> bury(key, upTo, nodes, nowMs, whenDecided));
+            return;
         }
-        if (nodes.isEmpty()) {
-            burial.decide(new Outcome(Status.OK, true));
+        Burial burial = new Burial(key, upTo, nowMs + Bounds.COMMAND_WAIT_MS, whenDecided);
+        where.forEach(node -> burial.where.add(node.id));
+        burying.put(key, burial);
+        check(burial);
+    }
+
+    private void check(Burial burial) {
+        if (burial.decided) {
+            return;
         }
+        burial.where.removeIf(id -> !isUsable(id)); // it is behind from now on, or has lost what it had
+        if (!absences.isPrepared()) {
+            if (absences.isPossible()) {
+                awaitRegister();
+            } else {
+                burial.decide(Status.UNAVAILABLE);
+            }
+            return;
+        }
+        boolean open = false;
+        for (String id : keepers(burial)) {
+            if (burial.kept.contains(id)) {
+                continue;
+            }
+            open = true;
+            if (isUsable(id) && burial.asked.add(id)) {
+                burial.begun = true;
+                queues.add(membership.node(id), burial.upTo, burial.key, status -> answered(burial, id, status));
+            }
+        }
+        if (!open) {
+            burial.decide(Status.OK);
+        }
+    }
+
+    /** Nodes of which each must have it. Where it is for nobody in particular, one is enough for this leader to see it. */
+    private Set<String> keepers(Burial burial) {
+        Set<String> keepers = new TreeSet<>(burial.where);
+        if (!absences.isNobodyBehind()) {
+            keepers.addAll(absences.witnesses());
+        }
+        if (keepers.isEmpty()) {
+            membership.usable().stream().findFirst().ifPresent(node -> keepers.add(node.id));
+        }
+        return keepers;
+    }
+
+    private boolean isUsable(String id) {
+        NodeView node = membership.node(id);
+        return node != null && node.usable;
+    }
+
+    private void answered(Burial burial, String id, Status status) {
+        burial.asked.remove(id);
+        if (status == Status.OK) {
+            burial.kept.add(id);
+        } else if (isUsable(id) && absences.witnesses().contains(id) && !burial.where.contains(id)) {
+            absences.strikeOff(id);
+            if (register.wanted().members().containsKey(id)
+                    && register.wanted().members().get(id).isWitness()) {
+                burial.decide(status); // the only one
+            } else {
+                burial.asked.add(id); // it is not asked again, and soon need not be
+                awaitRegister();
+            }
+        } else if (isUsable(id)) {
+            burial.decide(status == Status.TIMEOUT ? Status.UNAVAILABLE : status);
+        }
+        check(burial);
+    }
+
+    private void awaitRegister() {
+        if (!awaitingRegister) {
+            awaitingRegister = true;
+            Runnable again = () -> {
+                awaitingRegister = false;
+                checkAll();
+            };
+            register.whenSure(it -> it.saysTheSame(register.wanted()), again);
+        }
+    }
+
+    private void checkAll() {
+        List.copyOf(burying.values()).forEach(this::check);
     }
 
     /** Sends what is queued, as far as the bound on requests under way allows. */
@@ -131,55 +211,81 @@ final class Burials {
         queues.abandon(node);
     }
 
+    void endTerm() {
+        burying.clear();
+        awaitingRegister = false;
+        checkedMs = Long.MIN_VALUE;
+    }
+
     /** Looks after a bounded number of tombstones. */
     void tick(Authority authority, long nowMs) {
+        if (nowMs - CHECK_MS >= checkedMs) {
+            checkedMs = nowMs;
+            for (Burial burial : List.copyOf(burying.values())) {
+                if (nowMs >= burial.untilMs) {
+                    burial.decide(Status.UNAVAILABLE);
+                }
+                check(burial);
+            }
+        }
         List<Marker> needless = new ArrayList<>();
-        boolean allInView = enrolments.isAllInView();
+        boolean over = absences.isNobodyBehind() && members.isAllInView();
         int visits = Math.min(tombstones.size(), Bounds.GRAVES_PER_TICK);
         for (int i = 0; i < visits; i++) {
             Grave grave = tombstones.next();
-            if (grave != null && !burying.contains(grave.key)) {
-                lookAfter(grave, allInView, needless, nowMs);
+            if (grave != null && !burying.containsKey(grave.key)) {
+                lookAfter(grave, over, needless, nowMs);
             }
         }
         free(needless, authority, nowMs);
     }
 
-    private void lookAfter(Grave grave, boolean allInView, List<Marker> needless, long nowMs) {
-        boolean mayEnd =
-                allInView && !index.remains().has(grave.key, grave.upTo()) && !lateWrites.mayCome(grave.key, nowMs);
+    private void lookAfter(Grave grave, boolean over, List<Marker> needless, long nowMs) {
+        boolean mayEnd = over && !index.remains().has(grave.key, grave.upTo()) && !lateWrites.mayCome(grave.key, nowMs);
         for (Marker marker : grave.markers()) {
             boolean outdone = !marker.id.equals(grave.upTo()) && grave.isOn(marker.node);
             if (marker.node.usable && !marker.lifting && (mayEnd || outdone)) {
                 needless.add(marker);
             }
         }
-        if (!mayEnd) {
-            buryAgain(grave, nowMs);
-        }
     }
 
-    /** Writes what the grave says to the expected nodes in view that lack it. */
-    void buryAgain(Grave grave, long nowMs) {
-        if (nowMs < grave.restsUntilMs) {
-            return;
-        }
-        for (NodeView node : membership.expectedInView()) {
-            if (!grave.isOn(node) && grave.asked.add(node.id)) {
-                queues.add(node, grave.upTo(), grave.key, status -> {
-                    // Also after OK: a node that answers without a record to show would be asked at every tick.
-                    grave.asked.remove(node.id);
-                    grave.restsUntilMs = nowMs + Bounds.BURY_PAUSE_MS;
-                });
+    /**
+     * Has a node keep every tombstone there is.
+     *
+     * @return whether it does
+     */
+    boolean copyAllTo(NodeView node) {
+        int asked = 0;
+        boolean complete = true;
+        for (Grave grave : tombstones.all()) {
+            if (grave.isOn(node)) {
+                continue;
+            }
+            complete = false;
+            if (asked < Bounds.GRAVES_OF_NODE_PER_TICK && grave.asked.add(node.id)) {
+                asked++;
+                queues.add(node, grave.upTo(), grave.key, status -> grave.asked.remove(node.id));
             }
         }
+        return complete;
     }
 
-    /** Takes what is written about a grave from every node in view. */
-    void lift(Grave grave, Authority authority, long nowMs) {
-        List<Marker> needless = new ArrayList<>(grave.markers());
-        needless.removeIf(marker -> marker.lifting || !marker.node.usable);
-        free(needless, authority, nowMs);
+    /** Whether nothing is left on a node, or may still come there, that a tombstone covers. */
+    boolean isClean(NodeView node, long nowMs) {
+        for (Grave grave : tombstones.all()) {
+            if (lateWrites.mayCome(grave.key, nowMs)) {
+                return false;
+            }
+            for (ObjectId id : index.remains().of(grave.key)) {
+                StoredObject object =
+                        grave.upTo().isNewerThan(id) || grave.upTo().equals(id) ? index.object(id) : null;
+                if (object != null && object.isOn(node)) {
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 
     private void free(List<Marker> needless, Authority authority, long nowMs) {

@@ -51,7 +51,14 @@ final class ClientRequests {
         this.outbox = outbox;
         granting = new GrantRequests(
                 rules, leadership, view, orders, grants, settlement, upkeep.reserve(), counters, random);
-        publishes = new PublishRequests(view, grants, settlement, upkeep.standings(), replies, counters);
+        publishes = new PublishRequests(
+                view,
+                grants,
+                settlement,
+                new Replacements(rules, view, orders, upkeep.burials()),
+                upkeep.standings(),
+                replies,
+                counters);
         reads = new ReadRequests(upkeep.objectLeases(), leadership, view, orders, upkeep.promotions(), counters);
         Removals removals =
                 new Removals(leadership, view, orders, grants, settlement, upkeep.burials(), upkeep.copies());

@@ -37,4 +37,9 @@ final class CurrentRules {
     long objectLeaseMs() {
         return now.objectLeaseMs();
     }
+
+    /** Whether what a node shows that is behind is served though nobody knows what it has missed. */
+    boolean servesBehind() {
+        return false;
+    }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
-import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.register.DrainEntry;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -38,40 +38,30 @@ final class Drain {
     /** Until then readers may have been told to read there. */
     long namedUntilMs;
 
-    /** The latest note about it, null when there is none of this term; kept by {@link DrainNotes}. */
-    DrainNote noted;
+    /** When the register was told of it last; kept by {@link DrainEntries}. */
+    long writtenMs = Long.MIN_VALUE;
 
-    /** Notes with this id or a lower one say nothing that is not known. */
-    ObjectId notedBy;
-
-    long notedMs = Long.MIN_VALUE;
-    boolean noteIsSafe;
-
-    Drain(String node, long incarnation, long startedAtMs, long untilMs, boolean clears, ObjectId notedBy) {
+    Drain(String node, long incarnation, long startedAtMs, long untilMs, boolean clears) {
         this.node = node;
         this.clears = clears;
         this.incarnation = incarnation;
         this.startedAtMs = startedAtMs;
         this.untilMs = untilMs;
-        this.notedBy = notedBy;
     }
 
     /**
      * As it was under another leader. What is left has to be counted anew, also of one that was done: this leader may have
-     * put something there before it heard of it. That others have what is there too is all that notes tell: who wants the
-     * node cleared asks again.
+     * put something there before it heard of it.
      */
-    static Drain resumed(DrainNote note, ObjectId notedBy, long nowMs) {
-        boolean done = note.stage() == DrainNote.Stage.DRAINED;
-        long leftMs = done ? Math.max(note.leftMs(), Bounds.DRAINED_CHECK_MS) : note.leftMs();
-        Drain drain = new Drain(note.node(), note.incarnation(), note.startedAtMs(), nowMs + leftMs, false, notedBy);
-        drain.objectsMoved = note.objectsMoved();
-        drain.bytesMoved = note.bytesMoved();
+    static Drain resumed(String node, DrainEntry entry, long nowMs) {
+        boolean done = entry.stage() == DrainEntry.Stage.DRAINED;
+        long leftMs = done ? Math.max(entry.leftMs(), Bounds.DRAINED_CHECK_MS) : entry.leftMs();
+        Drain drain = new Drain(node, entry.incarnation(), entry.startedAtMs(), nowMs + leftMs, entry.clears());
+        drain.objectsMoved = entry.objectsMoved();
+        drain.bytesMoved = entry.bytesMoved();
         drain.state =
-                note.stage() == DrainNote.Stage.TIMED_OUT ? DrainStatus.State.TIMED_OUT : DrainStatus.State.DRAINING;
-        drain.noted = note;
-        drain.notedMs = nowMs;
-        drain.noteIsSafe = true;
+                entry.stage() == DrainEntry.Stage.TIMED_OUT ? DrainStatus.State.TIMED_OUT : DrainStatus.State.DRAINING;
+        drain.writtenMs = nowMs;
         return drain;
     }
 
@@ -135,10 +125,16 @@ final class Drain {
         bytesMoved += bytes;
     }
 
-    DrainNote note(long nowMs) {
-        DrainNote.Stage stage = !isHolding() ? DrainNote.Stage.OVER : DrainNote.Stage.valueOf(state.name());
-        long leftMs = Math.max(0, untilMs - nowMs);
-        return new DrainNote(node, incarnation, stage, startedAtMs, leftMs, objectsMoved, bytesMoved);
+    /** As the next leader has to know it; of one that is not cancelled. */
+    DrainEntry entry(long nowMs) {
+        return new DrainEntry(
+                DrainEntry.Stage.valueOf(state.name()),
+                incarnation,
+                startedAtMs,
+                Math.max(0, untilMs - nowMs),
+                objectsMoved,
+                bytesMoved,
+                clears);
     }
 
     DrainStatus status() {

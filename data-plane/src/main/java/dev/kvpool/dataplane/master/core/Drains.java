@@ -2,7 +2,7 @@
 package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.master.core.Counters.Count;
-import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.register.DrainEntry;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -10,34 +10,24 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.function.Supplier;
 
 /**
  * Nodes that are to leave. A drained node takes nothing new; what only it holds is moved by {@link Repairs}; it may leave
  * when nothing is left that can be moved and no reader has a promise any more that names it. Whoever leads next goes on
- * with it, by what {@link DrainNotes} have written down.
+ * with it, by what {@link DrainEntries} have written down.
  */
 final class Drains {
     private final ObjectLeases leases;
     private final Membership membership;
     private final Settlement settlement;
-    private final Supplier<ObjectId> nextId;
     private final Counters counters;
     private final Outbox outbox;
     private final Map<String, Drain> drains = new TreeMap<>();
 
-    /** @param nextId an id above every one that was given before */
-    Drains(
-            ObjectLeases leases,
-            Membership membership,
-            Settlement settlement,
-            Supplier<ObjectId> nextId,
-            Counters counters,
-            Outbox outbox) {
+    Drains(ObjectLeases leases, Membership membership, Settlement settlement, Counters counters, Outbox outbox) {
         this.leases = leases;
         this.membership = membership;
         this.settlement = settlement;
-        this.nextId = nextId;
         this.counters = counters;
         this.outbox = outbox;
     }
@@ -56,24 +46,19 @@ final class Drains {
         if (node.isTransient) {
             return Optional.of("node " + id + " is transient: its memory goes with its process");
         }
-        Drain drain = new Drain(id, node.peer.incarnation(), startedAtMs, nowMs + timeoutMs, clears, nextId.get());
+        Drain drain = new Drain(id, node.peer.incarnation(), startedAtMs, nowMs + timeoutMs, clears);
         hold(drain, nowMs);
         outbox.report("draining node %s with %d objects, %d ms at most".formatted(id, node.replicaCount(), timeoutMs));
         return Optional.empty();
     }
 
-    /** Goes on with what another leader has begun, unless something newer is known about it. */
-    void found(DrainNote note, ObjectId id, long nowMs) {
-        Drain present = drains.get(note.node());
-        boolean known = present != null && !id.isNewerThan(present.notedBy);
-        if (known || note.stage() == DrainNote.Stage.OVER) {
-            return;
-        }
-        Drain drain = Drain.resumed(note, id, nowMs);
+    /** Goes on with what another leader has begun. */
+    void found(String id, DrainEntry entry, long nowMs) {
+        Drain drain = Drain.resumed(id, entry, nowMs);
         hold(drain, nowMs);
         outbox.report("draining node %s goes on as another leader has begun it, %d ms at most: %d objects moved so far"
-                .formatted(note.node(), note.leftMs(), note.objectsMoved()));
-        NodeView node = membership.node(note.node());
+                .formatted(id, entry.leftMs(), entry.objectsMoved()));
+        NodeView node = membership.node(id);
         if (node != null && node.isConnected() && node.info != null) {
             introduced(node);
         }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
-import dev.kvpool.dataplane.master.core.Tombstones.Grave;
+import dev.kvpool.dataplane.register.Member;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
- * Keeps the {@link Enrolments} while this master serves: writes down transient nodes that come, strikes off those that have
- * gone for good, and has a node that comes back after that drop all it holds, since nobody told it what was removed.
+ * Keeps the {@link Members} while this master serves: takes nodes up into the register that come, drops those that have gone for good,
+ * and has a node that comes back after that drop all it holds, since nobody told it what was removed.
  */
 final class Enrolling {
     private static final long NOT_SERVING = Long.MIN_VALUE;
@@ -22,42 +22,30 @@ final class Enrolling {
     private final CurrentRules rules;
     private final Leadership leadership;
     private final Membership membership;
+    private final RegisterKeeper register;
+    private final Members members;
     private final Index index;
     private final Settlement settlement;
-    private final Tombstones tombstones;
-    private final Enrolments enrolments;
-    private final Burials burials;
     private final Commands commands;
 
     /** Ids of nodes that were told to drop something and have not answered. */
     private final Set<String> emptying = new HashSet<>();
 
-    /** Until when nothing more is written about a node, by id, since there was no room for it. */
-    private final Map<String, Long> restsUntilMs = new HashMap<>();
-
     private long servesSinceMs = NOT_SERVING;
 
-    Enrolling(
-            CurrentRules rules,
-            Leadership leadership,
-            View view,
-            Orders orders,
-            Settlement settlement,
-            Burials burials) {
+    Enrolling(CurrentRules rules, Leadership leadership, View view, Orders orders, Settlement settlement) {
         this.rules = rules;
         this.leadership = leadership;
         this.membership = view.membership();
+        this.register = orders.register();
+        this.members = orders.members();
         this.index = view.index();
         this.settlement = settlement;
-        this.tombstones = view.tombstones();
-        this.enrolments = orders.enrolments();
-        this.burials = burials;
         this.commands = orders.commands();
     }
 
     void endTerm() {
         emptying.clear();
-        restsUntilMs.clear();
         servesSinceMs = NOT_SERVING;
     }
 
@@ -65,52 +53,58 @@ final class Enrolling {
         if (servesSinceMs == NOT_SERVING) {
             servesSinceMs = nowMs;
         }
-        for (Grave grave : List.copyOf(tombstones.enrolments())) {
-            lookAfter(grave, authority, nowMs);
+        if (register.wanted().open() && nowMs - servesSinceMs >= Bounds.REGISTER_OPEN_MS) {
+            register.change(it -> it.open(false));
         }
+        Set<String> lasting = new TreeSet<>();
+        Set<String> transients = new TreeSet<>();
         for (NodeView node : membership.all()) {
-            if (node.isTransient && enrolments.areNeeded()) {
-                lookAfter(node, authority, nowMs);
+            if (members.isMember(node)) {
+                continue;
+            }
+            if (node.usable) {
+                (node.isTransient ? transients : lasting).add(node.id);
+            } else if (isStranger(node) && nowMs >= leasedUntilMs(node)) {
+                empty(node, authority, nowMs);
             }
         }
-    }
-
-    private void lookAfter(Grave grave, Authority authority, long nowMs) {
-        NodeView node = membership.node(EnrolmentKey.nodeId(grave.key));
-        boolean late = nowMs - servesSinceMs >= Bounds.TRANSIENT_AWAY_MS;
-        boolean forgotten = node == null && (late || membership.hasEnded(EnrolmentKey.nodeId(grave.key)));
-        if (forgotten || grave.struckOff) {
-            // Until the last expected node has confirmed, its removals stay written down.
-            grave.struckOff = true;
-            burials.lift(grave, authority, nowMs);
-        } else if (enrolments.isValid(grave)) {
-            burials.buryAgain(grave, nowMs);
+        Set<String> gone = gone(nowMs);
+        if (!lasting.isEmpty() || !transients.isEmpty() || !gone.isEmpty()) {
+            register.change(
+                    it -> it.enrolled(lasting, false).enrolled(transients, true).dropped(gone));
         }
     }
 
-    private void lookAfter(NodeView node, Authority authority, long nowMs) {
-        if (node.usable) {
-            enrol(node, nowMs);
-        } else if (isStranger(node) && nowMs >= leasedUntilMs(node)) {
-            empty(node, authority, nowMs);
+    /** Members that nobody expects and that have been away for longer than a connection is. */
+    private Set<String> gone(long nowMs) {
+        Set<String> gone = new TreeSet<>();
+        Register now = register.wanted();
+        for (String id : now.members().keySet()) {
+            Member member = now.members().get(id);
+            NodeView node = membership.node(id);
+            boolean expected = membership.expected().contains(id) && !member.isTransient();
+            if (!expected && (node == null || !node.isConnected())) {
+                long awayMs = node == null ? nowMs - servesSinceMs : nowMs - node.awaySinceMs;
+                long patienceMs = member.isTransient() ? Bounds.TRANSIENT_AWAY_MS : Bounds.UNEXPECTED_AWAY_MS;
+                if ((awayMs >= patienceMs || membership.hasEnded(id)) && !isLastWitness(now, id)) {
+                    gone.add(id);
+                }
+            }
         }
+        return gone;
     }
 
-    private void enrol(NodeView node, long nowMs) {
-        Grave grave = enrolments.of(node);
-        boolean written = grave != null && !grave.struckOff;
-        boolean later = nowMs < restsUntilMs.getOrDefault(node.id, Long.MIN_VALUE);
-        if (!written && !later && !burials.isBurying(EnrolmentKey.of(node.id)) && membership.isMajorityInView()) {
-            restsUntilMs.put(node.id, nowMs + Bounds.BURY_PAUSE_MS);
-            burials.bury(EnrolmentKey.of(node.id), leadership.nextObjectId(), outcome -> {});
-        }
+    /** Others are behind, and it alone knows what they have missed: a person decides that it will not come. */
+    private static boolean isLastWitness(Register now, String id) {
+        Set<String> witnesses = now.witnesses().keySet();
+        Set<String> behind = now.behind();
+        behind.remove(id);
+        return witnesses.size() == 1 && witnesses.contains(id) && !behind.isEmpty();
     }
 
-    /** It obeys us and its directory is here, but nobody has written it down any more. */
+    /** It obeys us and its directory is here, but the register does not have it. */
     private boolean isStranger(NodeView node) {
-        Grave grave = enrolments.of(node);
-        boolean struckOff = grave == null ? membership.isAllInView() : grave.struckOff;
-        return struckOff && node.synced && node.fencedBy.equals(leadership.authority());
+        return node.synced && !node.joining && node.fencedBy.equals(leadership.authority());
     }
 
     /** Until when readers may rely on what a leader that had the node in view has told them. */

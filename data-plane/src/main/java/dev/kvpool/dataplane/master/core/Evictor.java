@@ -97,6 +97,7 @@ final class Evictor {
         Eviction eviction = leadership.serves(nowMs) ? new Eviction(membership.all(), rules.eviction()) : null;
         if (eviction == null || !eviction.isNeeded()) {
             endWalk();
+            predecessors.enough();
         } else if (walk != null || nowMs >= restsUntilMs) {
             predecessors.look();
             walkOn(eviction, nowMs);
@@ -194,6 +195,7 @@ final class Evictor {
     /** Everything that is left is leased or pinned. Who waits for room had better look elsewhere for a while. */
     private void foundTooLittle(Eviction eviction, long nowMs) {
         endWalk();
+        predecessors.nothingElseIsLeft();
         counters.add(Count.EVICTIONS_SHORT);
         restsUntilMs = nowMs + Bounds.EVICTION_PAUSE_MS;
         for (NodeView node : membership.all()) {

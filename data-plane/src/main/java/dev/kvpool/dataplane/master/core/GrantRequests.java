@@ -18,7 +18,8 @@ final class GrantRequests {
     private final CurrentRules rules;
     private final Index index;
     private final Membership membership;
-    private final Enrolments enrolments;
+    private final Members members;
+    private final Absences absences;
     private final Grants grants;
     private final Settlement settlement;
     private final Leadership leadership;
@@ -39,7 +40,8 @@ final class GrantRequests {
         this.rules = rules;
         this.index = view.index();
         this.membership = view.membership();
-        this.enrolments = orders.enrolments();
+        this.members = orders.members();
+        this.absences = orders.absences();
         this.grants = grants;
         this.settlement = settlement;
         this.leadership = leadership;
@@ -65,7 +67,7 @@ final class GrantRequests {
                 session,
                 replicas,
                 request.replace(),
-                new Placement<>(enrolments.takers(), request.preferredNode(), random),
+                new Placement<>(members.takers(), request.preferredNode(), random),
                 largestExtent(),
                 nowMs,
                 nowMs + grantedMs);
@@ -130,11 +132,11 @@ final class GrantRequests {
     }
 
     private Status objection(Key key, Wish wish) {
-        if (!key.isValid() || NoteKey.isAny(key)) {
+        if (!key.isValid()) {
             return Status.INVALID_KEY;
         }
         StoredObject present = index.published(key);
-        if (present != null && leadership.mayRead(present) && !wish.replace) {
+        if (present != null && absences.mayRead(present) && !wish.replace) {
             counters.add(Count.PUTS_EXISTING);
             index.recency().touch(present);
             return Status.EXISTS;

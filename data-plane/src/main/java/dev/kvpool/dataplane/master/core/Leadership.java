@@ -22,9 +22,6 @@ final class Leadership {
     private long lastCounter;
     private boolean leaving;
 
-    /** So many expected nodes were in view that a tombstone of any recovered object would be known. */
-    private boolean heardEnough;
-
     Phase phase() {
         return phase;
     }
@@ -69,20 +66,6 @@ final class Leadership {
         validUntilMs = untilMs;
         leaving = false;
         lastCounter = 0;
-        heardEnough = false;
-    }
-
-    void hearEnough() {
-        heardEnough = true;
-    }
-
-    /**
-     * Whether readers may be told of an object. One of an earlier epoch may have been removed, and a leader that has heard of
-     * few nodes does not know of that yet.
-     */
-    boolean mayRead(StoredObject object) {
-        boolean ours = object.id().epoch() == authority.epoch();
-        return object.isAvailable() && (ours || heardEnough);
     }
 
     /** Stops answering until the epoch has been raised. */

@@ -27,6 +27,8 @@ import java.util.random.RandomGenerator;
 public final class MasterCore {
     public static final long LOCAL_SESSION = 0;
 
+    private static final String NOT_SERVING = "this master does not serve as leader";
+
     private final CurrentRules rules;
     private final long leaseDurationMs;
     private final Outbox outbox = new Outbox();
@@ -53,7 +55,7 @@ public final class MasterCore {
         leaseDurationMs = settings.leaseDurationMs();
         view = View.empty(rules.replicas(), expectedNodes, random);
         register = new RegisterKeeper(leadership, outbox);
-        orders = new Orders(leadership, view, register, lateWrites, outbox);
+        orders = new Orders(rules, leadership, view, register, lateWrites, outbox);
         Settlement settlement = new Settlement(rules, leadership, view, orders, grants, counters);
         upkeep = new Upkeep(rules, settings.evictionsTold(), leadership, view, orders, settlement, counters, outbox);
         takeover = new Takeover(rules, leadership, view, orders, grants, settlement, upkeep, replies, counters, outbox);
@@ -72,7 +74,7 @@ public final class MasterCore {
                 departures,
                 outbox,
                 this::left);
-        report = new StatusReport(leadership, view, grants, takeover, upkeep, counters);
+        report = new StatusReport(leadership, view, orders, grants, takeover, upkeep, counters);
     }
 
     // ---- connections --------------------------------------------------------------------------------------------
@@ -322,9 +324,37 @@ public final class MasterCore {
      */
     public Optional<String> drain(String node, boolean clears, long timeoutMs, long startedAtMs, long now) {
         nowMs = now;
-        return leadership.serves(now)
-                ? upkeep.drain(node, clears, timeoutMs, startedAtMs, now)
-                : Optional.of("this master does not serve as leader");
+        if (!leadership.serves(now)) {
+            return Optional.of(NOT_SERVING);
+        }
+        Optional<String> objection = upkeep.drain(node, clears, timeoutMs, startedAtMs, now);
+        register.send();
+        return objection;
+    }
+
+    /** Calls back when whoever leads next knows of the emptying of a node, in this term or never. */
+    public void whenDrainIsKept(String node, Runnable whenKept) {
+        register.whenSure(it -> it.drains().containsKey(node), whenKept);
+    }
+
+    /**
+     * A person says that a node will not come back, or that what it knows must not be waited for: it is behind, or a witness, no more.
+     * Should it come, it drops what it holds.
+     *
+     * @return why that is not possible here and now, or nothing
+     */
+    public Optional<String> forget(String node, long now) {
+        nowMs = now;
+        if (!leadership.serves(now)) {
+            return Optional.of(NOT_SERVING);
+        }
+        if (!register.wanted().isMember(node)) {
+            return Optional.of("the register has no node " + node);
+        }
+        orders.absences().forget(node);
+        outbox.report("node %s is forgotten, as a person wants: %s".formatted(node, register.wanted()));
+        sendFrees();
+        return Optional.empty();
     }
 
     /** Ends the emptying of a node, which takes part again; false when there is none. */
@@ -345,7 +375,7 @@ public final class MasterCore {
     public Optional<String> activate(ActiveVersions versions, long now) {
         nowMs = now;
         if (!leadership.serves(now)) {
-            return Optional.of("this master does not serve as leader");
+            return Optional.of(NOT_SERVING);
         }
         if (!view.membership().isAllInView()) {
             return Optional.of("not all expected nodes take part; wait for them");

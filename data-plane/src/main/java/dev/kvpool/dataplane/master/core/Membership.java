@@ -130,10 +130,6 @@ final class Membership {
         return connected;
     }
 
-    boolean isMajorityInView() {
-        return expectedInView().size() >= majority();
-    }
-
     boolean isAllInView() {
         return expectedInView().size() == expected.size();
     }

@@ -220,6 +220,11 @@ final class NodeView implements Placement.Candidate {
         objectLeaseMaxMs = Math.max(objectLeaseMaxMs, Math.clamp(maxMs, 0, Bounds.OBJECT_LEASE_MS_MAX));
     }
 
+    /** Number of the memory that its directory is in; 0 until it has introduced itself. */
+    long memory() {
+        return info == null ? 0 : info.memory();
+    }
+
     /** It has begun to send its directory on this connection: changes follow. */
     boolean isStreaming() {
         return inSnapshot || comparing || synced;

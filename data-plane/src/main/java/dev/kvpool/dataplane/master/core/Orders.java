@@ -7,17 +7,25 @@ final class Orders {
     private final Commands commands;
     private final Frees frees;
     private final Purges purges;
-    private final Enrolments enrolments;
+    private final Members members;
+    private final Absences absences;
     private final LateWrites lateWrites;
     private long lastRequestId;
 
-    Orders(Leadership leadership, View view, RegisterKeeper register, LateWrites lateWrites, Outbox outbox) {
+    Orders(
+            CurrentRules rules,
+            Leadership leadership,
+            View view,
+            RegisterKeeper register,
+            LateWrites lateWrites,
+            Outbox outbox) {
         this.register = register;
         this.lateWrites = lateWrites;
         commands = new Commands(outbox, this::nextRequestId);
         frees = new Frees(view.index(), outbox, this::nextRequestId);
         purges = new Purges(register, view.membership(), view.index(), commands);
-        enrolments = new Enrolments(leadership, view.membership(), view.tombstones(), purges);
+        members = new Members(register, leadership, view.membership());
+        absences = new Absences(rules, leadership, view.membership(), register, members);
     }
 
     /** What is stored beside the leadership. */
@@ -37,9 +45,14 @@ final class Orders {
         return purges;
     }
 
-    /** Which transient nodes are written down, and so get objects. */
-    Enrolments enrolments() {
-        return enrolments;
+    /** Nodes that may hold objects. */
+    Members members() {
+        return members;
+    }
+
+    /** Which of them are behind, and what may be believed. */
+    Absences absences() {
+        return absences;
     }
 
     /** Keys of which a node may still show an object that is not wanted any more. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
 import java.util.List;
@@ -17,6 +18,7 @@ import java.util.OptionalLong;
  * @param underReplicatedObjects with fewer copies on ready nodes than they should have, unavailable ones included
  * @param recoveredUntilMs on the core's clock; before it nothing that the last takeover found is evicted
  * @param active the versions the pool speaks and writes, as far as its nodes have told
+ * @param register what the pool keeps beside its leadership
  * @param highestEpoch the highest epoch that a majority of the expected nodes has reached, as far as they have told
  */
 public record PoolStatus(
@@ -44,6 +46,7 @@ public record PoolStatus(
         ActiveVersions active,
         List<Node> nodes,
         List<DrainStatus> drains,
+        Kept register,
         Counters counters) {
     /** What the master does. */
     public enum State {
@@ -109,6 +112,14 @@ public record PoolStatus(
      * @param lostAtReturn replicas of published objects that were gone when it came back; empty when this master cannot tell
      */
     public record Contents(Optional<Committed> committed, Restored restored, OptionalLong lostAtReturn) {}
+
+    /**
+     * The register, as this master saw it last.
+     *
+     * @param awaitsWitness nodes are behind, and this leader has met nobody who knows what they have missed: what only they show is
+     *     not served
+     */
+    public record Kept(Register register, boolean awaitsWitness) {}
 
     /** Committed objects, and the order-free hash of their ids. */
     public record Committed(long objects, long idsHash) {}

@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.master.core.Counters.Count;
 import dev.kvpool.dataplane.master.core.Tombstones.Grave;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.List;
 
 /**
  * Keeps what an object replaced from being read again when the object is evicted. An older object of the key may lie on a node
@@ -18,15 +19,13 @@ final class Predecessors {
     private enum Whereabouts {
         NOWHERE,
         ON_ITS_WAY_OUT,
-        OUT_OF_VIEW,
-        /** With a node that has not shown this leader what it holds. */
-        UNKNOWN
+        OUT_OF_VIEW
     }
 
-    private final Leadership leadership;
     private final Index index;
-    private final Membership membership;
-    private final Enrolments enrolments;
+    private final Members members;
+    private final Absences absences;
+    private final RegisterKeeper register;
     private final LateWrites lateWrites;
     private final Tombstones tombstones;
     private final Burials burials;
@@ -34,6 +33,9 @@ final class Predecessors {
 
     /** What {@link #look} has seen: nobody is out of view; what somebody holds was not told to this leader. */
     private boolean allInView;
+
+    /** What an object older than this id replaced, nobody holds of whom this leader does not know what he holds. */
+    private ObjectId unheardSince = ObjectId.NONE;
 
     private boolean isAnyUnheard;
 
@@ -45,11 +47,16 @@ final class Predecessors {
     /** Until then objects go without a tombstone, since there was no room for one. */
     private long giveUpUntilMs = Long.MIN_VALUE;
 
-    Predecessors(Leadership leadership, View view, Orders orders, Burials burials, Counters counters) {
-        this.leadership = leadership;
+    /** An object was passed over, since there is no room for its tombstone; and there is nothing else to evict. */
+    private boolean refusedForRoom;
+
+    private boolean lastResort;
+
+    Predecessors(View view, Orders orders, Burials burials, Counters counters) {
         this.index = view.index();
-        this.membership = view.membership();
-        this.enrolments = orders.enrolments();
+        this.members = orders.members();
+        this.absences = orders.absences();
+        this.register = orders.register();
         this.lateWrites = orders.lateWrites();
         this.tombstones = view.tombstones();
         this.burials = burials;
@@ -58,12 +65,24 @@ final class Predecessors {
 
     /** Looks at the nodes as they are in this turn. */
     void look() {
-        allInView = enrolments.isAllInView();
-        isAnyUnheard = !allInView && isAnyUnheard();
+        allInView = members.isAllInView();
+        lookAtUnheard();
         measureRoom();
     }
 
+    /** A walk found too little: what had to stay for want of a tombstone may go in the next one. */
+    void nothingElseIsLeft() {
+        lastResort = refusedForRoom;
+    }
+
+    /** There is enough room again. */
+    void enough() {
+        lastResort = false;
+        refusedForRoom = false;
+    }
+
     void endTerm() {
+        enough();
         giveUpUntilMs = Long.MIN_VALUE;
     }
 
@@ -78,7 +97,6 @@ final class Predecessors {
         Key key = object.key();
         return switch (whereabouts(object, key, nowMs)) {
             case NOWHERE -> true;
-            case UNKNOWN -> goesUnmarked();
             case ON_ITS_WAY_OUT -> false;
             case OUT_OF_VIEW -> isCovered(object, key) || mark(object, key, nowMs);
         };
@@ -96,11 +114,12 @@ final class Predecessors {
         }
         long bytes = ExtentSize.of(key.length(), 0);
         if (nowMs < giveUpUntilMs || slotsLeft <= 0 || bytesLeft < bytes || burials.isFull()) {
-            return goesUnmarked();
+            refusedForRoom = true;
+            return lastResort && goesUnmarked();
         }
         slotsLeft--;
         bytesLeft -= bytes;
-        burials.bury(key, object.id().before(), outcome -> {
+        burials.bury(key, object.id().before(), List.of(), nowMs, outcome -> {
             switch (outcome.status()) {
                 case OK, UNAVAILABLE, TIMEOUT -> {}
                 default -> giveUpUntilMs = nowMs + Bounds.BURY_PAUSE_MS;
@@ -124,17 +143,23 @@ final class Predecessors {
         if (!allInView && lateWrites.mayCome(key, nowMs)) {
             return Whereabouts.OUT_OF_VIEW;
         }
-        return isAnyUnheard ? Whereabouts.UNKNOWN : Whereabouts.NOWHERE;
+        boolean mayBeUnheard = isAnyUnheard && !unheardSince.isNewerThan(object.id());
+        return mayBeUnheard ? Whereabouts.OUT_OF_VIEW : Whereabouts.NOWHERE;
     }
 
-    private boolean isAnyUnheard() {
-        for (String id : membership.expected()) {
-            NodeView node = membership.node(id);
-            if (node == null || !node.heardUnder.equals(leadership.authority())) {
-                return true;
+    /**
+     * What was put before a node went away had replaced nothing on it that was not freed, or written down, before the put was
+     * acknowledged. So only what was put since then can have replaced something there that this leader does not know.
+     */
+    private void lookAtUnheard() {
+        isAnyUnheard = false;
+        for (String id : members.unheard()) {
+            ObjectId since = register.stored().behindSince(id);
+            if (!since.equals(ObjectId.NONE)) {
+                unheardSince = isAnyUnheard && since.isNewerThan(unheardSince) ? unheardSince : since;
+                isAnyUnheard = true;
             }
         }
-        return enrolments.isAnyUnheardByLeader();
     }
 
     private boolean isCovered(StoredObject object, Key key) {
@@ -142,21 +167,26 @@ final class Predecessors {
         if (grave == null || object.id().before().isNewerThan(grave.upTo())) {
             return false;
         }
-        int keepers = 0;
-        for (NodeView node : membership.expectedInView()) {
-            keepers += grave.isOn(node) ? 1 : 0;
+        for (NodeView witness : absences.witnessesInView()) {
+            if (grave.isOn(witness)) {
+                return true;
+            }
         }
-        return keepers >= membership.majority();
+        return false;
     }
 
     private void measureRoom() {
-        boolean possible = !allInView && membership.isMajorityInView();
+        boolean possible = !allInView && absences.isPossible();
         slotsLeft = possible ? Long.MAX_VALUE : 0;
         bytesLeft = Long.MAX_VALUE;
-        for (NodeView node : membership.expectedInView()) {
+        for (NodeView node : keepers()) {
             long slots = node.capacitySlots / Bounds.TOMBSTONES_OF_EVICTIONS - node.tombstoneSlots;
             slotsLeft = Math.min(slotsLeft, slots - burials.underWay());
             bytesLeft = Math.min(bytesLeft, node.capacityBytes / Bounds.TOMBSTONES_OF_EVICTIONS - node.tombstoneBytes);
         }
+    }
+
+    private List<NodeView> keepers() {
+        return absences.witnessesInView().isEmpty() ? absences.candidates() : absences.witnessesInView();
     }
 }

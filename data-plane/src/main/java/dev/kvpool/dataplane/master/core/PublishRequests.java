@@ -22,6 +22,7 @@ final class PublishRequests {
     private final Index index;
     private final Grants grants;
     private final Settlement settlement;
+    private final Replacements replacements;
     private final Standings standings;
     private final PendingReplies replies;
     private final Counters counters;
@@ -31,12 +32,14 @@ final class PublishRequests {
             View view,
             Grants grants,
             Settlement settlement,
+            Replacements replacements,
             Standings standings,
             PendingReplies replies,
             Counters counters) {
         this.index = view.index();
         this.grants = grants;
         this.settlement = settlement;
+        this.replacements = replacements;
         this.standings = standings;
         this.replies = replies;
         this.counters = counters;
@@ -171,9 +174,7 @@ final class PublishRequests {
                 continue;
             }
             if (seen) {
-                settlement.publishGranted(object, grant, nowMs);
-                counters.add(Count.PUTS);
-                end(grant, Status.OK);
+                publish(object, grant, nowMs);
             } else {
                 counters.add(Count.PUTS_FAILED);
                 end(grant, Status.UNAVAILABLE);
@@ -181,6 +182,20 @@ final class PublishRequests {
             }
             return;
         }
+    }
+
+    private void publish(StoredObject object, Grant grant, long nowMs) {
+        settlement.publishGranted(object, grant, nowMs);
+        counters.add(Count.PUTS);
+        List<PublishWait> waits = List.copyOf(grant.waits);
+        grant.waits.clear();
+        // Before the grant ends: a copy of this object that is still to come is not one that it replaced.
+        replacements.settle(
+                grant.key,
+                grant.id,
+                nowMs,
+                status -> waits.forEach(it -> it.reply().decide(it.line(), status)));
+        end(grant, Status.OK);
     }
 
     /** Whether a target that the client named is connected and its record, or its whole directory, has not come yet. */

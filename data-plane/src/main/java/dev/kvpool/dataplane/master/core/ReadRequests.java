@@ -22,8 +22,8 @@ final class ReadRequests {
     private final Index index;
     private final Membership membership;
     private final Groups groups;
-    private final Enrolments enrolments;
-    private final Leadership leadership;
+    private final Members members;
+    private final Absences absences;
     private final Departed departed;
     private final Promotions promotions;
     private final Counters counters;
@@ -39,8 +39,8 @@ final class ReadRequests {
         this.index = view.index();
         this.membership = view.membership();
         this.groups = view.groups();
-        this.enrolments = orders.enrolments();
-        this.leadership = leadership;
+        this.members = orders.members();
+        this.absences = orders.absences();
         this.departed = view.departed();
         this.promotions = promotions;
         this.counters = counters;
@@ -88,9 +88,9 @@ final class ReadRequests {
             return Finding.INVALID;
         }
         if (object != null) {
-            return leadership.mayRead(object) ? Finding.FOUND : unavailable(object);
+            return absences.mayRead(object) ? Finding.FOUND : unavailable(object);
         }
-        if (!enrolments.unheard().isEmpty()) {
+        if (!members.transientsToCome().isEmpty()) {
             return Finding.UNAVAILABLE;
         }
         return switch (departed.fateOf(key)) {

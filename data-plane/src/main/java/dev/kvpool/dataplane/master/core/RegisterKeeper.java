@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.register.Member;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.register.RegisterText;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
@@ -27,6 +30,13 @@ final class RegisterKeeper {
     private Register wanted = Register.NONE;
     private boolean tooLong;
 
+    // Of all three, since they are asked for at every request.
+    private Set<String> possibleMembers = Set.of();
+    private Set<String> possibleWitnesses = Set.of();
+    private boolean isAnyBehind;
+    private boolean isAnyStoredBehind;
+    private boolean isAnyTransient;
+
     RegisterKeeper(Leadership leadership, Outbox outbox) {
         this.leadership = leadership;
         this.outbox = outbox;
@@ -37,6 +47,7 @@ final class RegisterKeeper {
         endTerm();
         stored = taken;
         wanted = taken;
+        changed();
     }
 
     /** A master that does not lead has seen it in the Lease. */
@@ -44,6 +55,7 @@ final class RegisterKeeper {
         if (!leadership.leads()) {
             stored = register;
             wanted = register;
+            changed();
         }
     }
 
@@ -52,6 +64,7 @@ final class RegisterKeeper {
         wanted = stored;
         waits.clear();
         tooLong = false;
+        changed();
     }
 
     /** As the Lease had it last, as far as is known. */
@@ -76,6 +89,44 @@ final class RegisterKeeper {
         return condition.test(stored) || (writing != null && condition.test(writing)) || condition.test(wanted);
     }
 
+    private void changed() {
+        Set<String> members = new TreeSet<>();
+        Set<String> witnesses = new TreeSet<>();
+        isAnyBehind = false;
+        isAnyTransient = false;
+        for (Register register : writing == null ? List.of(stored, wanted) : List.of(stored, writing, wanted)) {
+            members.addAll(register.members().keySet());
+            witnesses.addAll(register.witnesses().keySet());
+            isAnyBehind |= register.isAnyBehind();
+            isAnyTransient |= register.members().values().stream().anyMatch(Member::isTransient);
+        }
+        possibleMembers = members;
+        possibleWitnesses = witnesses;
+        isAnyStoredBehind = stored.isAnyBehind();
+    }
+
+    /** Nodes that may hold objects, whatever becomes of what is being written. */
+    Set<String> possibleMembers() {
+        return possibleMembers;
+    }
+
+    /** Nodes that must have every tombstone, whatever becomes of what is being written. */
+    Set<String> possibleWitnesses() {
+        return possibleWitnesses;
+    }
+
+    boolean isAnyBehind() {
+        return isAnyBehind;
+    }
+
+    boolean isAnyStoredBehind() {
+        return isAnyStoredBehind;
+    }
+
+    boolean isAnyTransient() {
+        return isAnyTransient;
+    }
+
     /** Changes it, which is written together with all else that this turn brings. Only while this master leads. */
     void change(UnaryOperator<Register> change) {
         Register next = change.apply(wanted);
@@ -96,6 +147,7 @@ final class RegisterKeeper {
         }
         tooLong = false;
         wanted = next;
+        changed();
     }
 
     /** Told once, when something is sure to hold; never when this term ends before. */
@@ -111,6 +163,7 @@ final class RegisterKeeper {
     void send() {
         if (writing == null && leadership.leads() && !wanted.saysTheSame(stored)) {
             writing = wanted.as(stored.revision() + 1);
+            changed();
             outbox.storeRegister(leadership.authority(), writing);
         }
     }
@@ -122,6 +175,7 @@ final class RegisterKeeper {
         }
         stored = writing;
         writing = null;
+        changed();
         List<Wait> sure = new ArrayList<>();
         waits.removeIf(wait -> isSure(wait.condition) && sure.add(wait));
         sure.forEach(wait -> wait.whenSure.run());

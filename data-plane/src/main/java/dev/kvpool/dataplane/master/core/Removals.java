@@ -9,14 +9,13 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Takes an object away for good: out of sight at once, done when no leader can find it again. With every expected and
- * enrolled node in view that is so when each replica's node has freed it; else a tombstone tells the nodes that are away, or have never been
- * seen, and may still hold a replica.
+ * Takes an object away for good: out of sight at once, done when no leader can find it again. With every member in view that is so
+ * when each replica's node has freed it; else a tombstone tells the nodes that are away and may still hold a replica.
  */
 final class Removals {
     private final Index index;
-    private final Membership membership;
-    private final Enrolments enrolments;
+    private final Members members;
+    private final Absences absences;
     private final LateWrites lateWrites;
     private final Grants grants;
     private final Frees frees;
@@ -35,8 +34,8 @@ final class Removals {
             Burials burials,
             Copies copies) {
         this.index = view.index();
-        this.membership = view.membership();
-        this.enrolments = orders.enrolments();
+        this.members = orders.members();
+        this.absences = orders.absences();
         this.lateWrites = orders.lateWrites();
         this.grants = grants;
         this.frees = orders.frees();
@@ -58,23 +57,18 @@ final class Removals {
             return Status.BUSY;
         }
         boolean remains = mayLeaveOthers(key, nowMs);
-        if (object == null && !remains && (!force || enrolments.isAllInView())) {
-            // What a node holds that may still come is not known here; forced, a tombstone covers it.
-            return force || enrolments.unheard().isEmpty() ? Status.NOT_FOUND : Status.UNAVAILABLE;
+        if (object == null
+                && !remains
+                && (force ? members.isAllInView() : members.unheard().isEmpty())) {
+            return Status.NOT_FOUND;
         }
         if (object != null && !remains && isWhollyInView(object)) {
             return Status.OK;
         }
-        boolean missed = object != null && object.usableReplicas() < object.replicaCount();
-        if (missed && !force && membership.expected().isEmpty()) {
-            // There is nowhere to write down what a node away misses: it may bring the object back under the next
-            // leader.
-            return Status.UNAVAILABLE;
-        }
         if (burials.isFull()) {
             return Status.QUEUE_FULL;
         }
-        return membership.isMajorityInView() ? Status.OK : Status.UNAVAILABLE;
+        return absences.isPossible() ? Status.OK : Status.UNAVAILABLE;
     }
 
     /**
@@ -102,11 +96,11 @@ final class Removals {
 
     private void vanish(Key key, ObjectId id, boolean alone, long nowMs, Consumer<Status> whenDone) {
         StoredObject object = index.object(id);
-        if (object == null && enrolments.isAllInView() && alone) {
+        if (object == null && members.isAllInView() && alone) {
             whenDone.accept(Status.OK);
         } else if (object != null && alone && isWhollyInView(object)) {
             free(object, freed -> whenDone.accept(freed ? Status.OK : Status.UNAVAILABLE));
-        } else if (membership.isMajorityInView() && leadership.leads()) {
+        } else if (absences.isPossible() && leadership.leads()) {
             bury(key, id, nowMs, whenDone);
         } else {
             takeBack(object, nowMs);
@@ -118,7 +112,7 @@ final class Removals {
         endGrantLeftBehind(key, nowMs);
         // The leader's next id is above whatever was ever granted for this key.
         ObjectId upTo = leadership.nextObjectId();
-        burials.bury(key, upTo, outcome -> {
+        burials.bury(key, upTo, wherever(key, nowMs), nowMs, outcome -> {
             // Nothing but the id of the object is good for longer than a turn.
             StoredObject left = id == null ? null : index.object(id);
             if (left == null) {
@@ -137,8 +131,29 @@ final class Removals {
         return !index.remains().of(key).isEmpty() || lateWrites.mayCome(key, nowMs);
     }
 
+    /** Nodes in view that hold, or may come to hold, something of the key besides its published object. */
+    private Set<NodeView> wherever(Key key, long nowMs) {
+        Set<NodeView> nodes = new HashSet<>();
+        for (NodeView node : lateWrites.nodesOf(key, nowMs)) {
+            if (node.usable) {
+                nodes.add(node);
+            }
+        }
+        for (ObjectId other : index.remains().of(key)) {
+            StoredObject object = index.object(other);
+            if (object != null) {
+                object.replicas().forEach(replica -> {
+                    if (replica.node().usable) {
+                        nodes.add(replica.node());
+                    }
+                });
+            }
+        }
+        return nodes;
+    }
+
     private boolean isWhollyInView(StoredObject object) {
-        return enrolments.isAllInView() && object.usableReplicas() == object.replicaCount();
+        return members.isAllInView() && object.usableReplicas() == object.replicaCount();
     }
 
     private void free(StoredObject object, Consumer<Boolean> whenDone) {

@@ -76,7 +76,7 @@ final class RemoveRequests {
     }
 
     private Status objection(Key key, StoredObject object, boolean force, long nowMs) {
-        if (!key.isValid() || NoteKey.isAny(key)) {
+        if (!key.isValid()) {
             return Status.INVALID_KEY;
         }
         if (grants.isBeingPut(key, nowMs)) {

@@ -26,6 +26,7 @@ final class Repairs {
     private final Membership membership;
     private final Index index;
     private final Frees frees;
+    private final Absences absences;
     private final Copies copies;
     private final Drains drains;
     private final Counters counters;
@@ -62,6 +63,7 @@ final class Repairs {
         this.membership = view.membership();
         this.index = view.index();
         this.frees = orders.frees();
+        this.absences = orders.absences();
         this.copies = copies;
         this.drains = drains;
         this.counters = counters;
@@ -171,11 +173,14 @@ final class Repairs {
         clear(object, holders, nowMs);
         if (CopyPlan.missing(object.wanted(), holders) > 0) {
             Replica leaving = soleReplica(object, holders);
-            String why = copy(object, bytes, leaving, holders, now, now.values(), authority, nowMs);
+            // A copy elsewhere would be believed.
+            String why = object.isAvailable() && !absences.mayRead(object)
+                    ? "may have been removed: nobody is there who knows"
+                    : copy(object, bytes, leaving, holders, now, now.values(), authority, nowMs);
             drains.left(first ? leaving : null, why);
         } else if (object.usableCopies() > object.wanted() && !object.isLeased(nowMs)) {
             trim(object, holders);
-        } else if (spreading && even) {
+        } else if (spreading && even && absences.mayRead(object)) {
             List<Site> elsewhere = CopyPlan.elsewhere(holders, now.values(), bytes);
             if (!elsewhere.isEmpty()) {
                 copy(object, bytes, null, holders, now, elsewhere, authority, nowMs);

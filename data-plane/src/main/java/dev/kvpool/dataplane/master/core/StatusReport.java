@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.master.core.PoolStatus.Committed;
 import dev.kvpool.dataplane.master.core.PoolStatus.Contents;
+import dev.kvpool.dataplane.master.core.PoolStatus.Kept;
 import dev.kvpool.dataplane.master.core.PoolStatus.Node;
 import dev.kvpool.dataplane.master.core.PoolStatus.NodeState;
 import dev.kvpool.dataplane.master.core.PoolStatus.Ssd;
@@ -16,6 +17,7 @@ import java.util.Optional;
 final class StatusReport {
     private final Leadership leadership;
     private final Membership membership;
+    private final Orders orders;
     private final Index index;
     private final Tombstones tombstones;
     private final Grants grants;
@@ -23,9 +25,17 @@ final class StatusReport {
     private final Upkeep upkeep;
     private final Counters counters;
 
-    StatusReport(Leadership leadership, View view, Grants grants, Takeover takeover, Upkeep upkeep, Counters counters) {
+    StatusReport(
+            Leadership leadership,
+            View view,
+            Orders orders,
+            Grants grants,
+            Takeover takeover,
+            Upkeep upkeep,
+            Counters counters) {
         this.leadership = leadership;
         this.membership = view.membership();
+        this.orders = orders;
         this.index = view.index();
         this.tombstones = view.tombstones();
         this.grants = grants;
@@ -80,6 +90,7 @@ final class StatusReport {
                 upkeep.activation().ofPool(),
                 List.copyOf(nodes),
                 upkeep.drains().status(),
+                new Kept(orders.register().stored(), leads && orders.absences().awaitsWitness()),
                 counters.copy());
     }
 

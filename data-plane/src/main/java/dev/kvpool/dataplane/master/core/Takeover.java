@@ -16,7 +16,7 @@ final class Takeover {
     private final RegisterKeeper register;
     private final Fencing fencing;
     private final Membership membership;
-    private final Enrolments enrolments;
+    private final Members members;
     private final Index index;
     private final Grants grants;
     private final Orders orders;
@@ -57,7 +57,7 @@ final class Takeover {
         this.register = orders.register();
         this.fencing = new Fencing(rules, leadership, view, orders, replies, counters, outbox);
         this.firstNode = new FirstNode(leadership, membership);
-        this.enrolments = orders.enrolments();
+        this.members = orders.members();
         this.index = view.index();
         this.grants = grants;
         this.orders = orders;
@@ -90,6 +90,8 @@ final class Takeover {
         leadership.recover(authority, validUntilMs);
         boolean more = taken.purgeId().isNewerThan(register.wanted().purgeId());
         register.begin(taken);
+        members.begin();
+        orders.absences().begin();
         if (more) {
             rounds.purgeSeen();
         }
@@ -191,7 +193,7 @@ final class Takeover {
             return;
         }
         node.heardUnder = leadership.authority();
-        if (node.usable || node.joining || !enrolments.mayTakePart(node)) {
+        if (node.usable || node.joining || !members.mayTakePart(node)) {
             return;
         }
         if (leadership.phase() == Leadership.Phase.SERVING) {
@@ -199,31 +201,30 @@ final class Takeover {
             rounds.join(node);
             rounds.tick(nowMs);
         } else {
-            index.setUsable(node, true);
-            countHeard();
+            takesPart(node);
         }
+    }
+
+    private void takesPart(NodeView node) {
+        index.setUsable(node, true);
+        orders.absences().joined(node);
     }
 
     private boolean isReady(NodeView node) {
         return leadership.leads() && node.synced && node.fencedBy.equals(leadership.authority());
     }
 
-    /** Whether transient nodes are enrolled is known little by little, as the expected nodes come into view. */
+    /** A node that the register does not have takes part when it has dropped what it held. */
     private void admitEnrolled(long nowMs) {
-        for (NodeView node : membership.all()) {
-            if (node.isTransient) {
-                takeIn(node, nowMs);
-            }
-        }
+        membership.all().forEach(node -> takeIn(node, nowMs));
     }
 
     /** All that a node shows has been decided about: it takes part beside the others. */
     private void joined(NodeView node, long nowMs) {
-        if (!enrolments.mayTakePart(node)) {
+        if (!members.mayTakePart(node)) {
             return; // struck off meanwhile
         }
-        index.setUsable(node, true);
-        countHeard();
+        takesPart(node);
         upkeep.joined(node, nowMs);
     }
 
@@ -254,7 +255,6 @@ final class Takeover {
     }
 
     void serveWhenReady(long nowMs) {
-        countHeard();
         admitEnrolled(nowMs);
         if (leadership.phase() != Leadership.Phase.RECOVERING || fencing.isRaising()) {
             return;
@@ -273,22 +273,6 @@ final class Takeover {
         leaseRecovered();
         if (rounds.decide(nowMs)) {
             serve(missing, nowMs);
-        }
-    }
-
-    /**
-     * A removal is acknowledged with its tombstones at a majority of the expected nodes: among half of them, rounded up, is one
-     * that has it.
-     */
-    private void countHeard() {
-        int expected = membership.expected().size();
-        int inView = 0;
-        for (String id : membership.expected()) {
-            NodeView node = membership.node(id);
-            inView += node != null && node.usable ? 1 : 0;
-        }
-        if (leadership.leads() && 2 * inView >= expected) {
-            leadership.hearEnough();
         }
     }
 
@@ -335,7 +319,7 @@ final class Takeover {
                 missing.add(node.id);
             }
         }
-        missing.addAll(enrolments.unheard());
+        missing.addAll(members.transientsToCome());
         for (String id : membership.expected()) {
             NodeView node = membership.node(id);
             if (node == null || !node.isConnected()) {

@@ -12,7 +12,6 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
@@ -56,12 +55,6 @@ final class Tombstones {
         private final List<Marker> markers = new ArrayList<>(2);
         private ObjectId upTo = ObjectId.NONE;
 
-        /** When the leader looks at it again after a node had no room. */
-        long restsUntilMs = Long.MIN_VALUE;
-
-        /** Of an enrolment: the node has gone for good, and what is written here is being lifted. */
-        boolean struckOff;
-
         /** Nodes, by id, that were asked for a tombstone and have not answered. */
         final Set<String> asked = new HashSet<>(2);
 
@@ -97,8 +90,6 @@ final class Tombstones {
 
         private void forgetRequests() {
             asked.clear();
-            restsUntilMs = Long.MIN_VALUE;
-            struckOff = false;
             markers.forEach(marker -> marker.lifting = false);
         }
 
@@ -112,17 +103,8 @@ final class Tombstones {
 
     private final Map<Key, Grave> graves = new HashMap<>();
 
-    /** What is written like a tombstone and says that a transient node belongs to the pool. */
-    private final Map<Key, Grave> enrolments = new TreeMap<>();
-
-    /** What is written in the same way about nodes that are being emptied. */
-    private final Map<Key, Grave> drains = new TreeMap<>();
-
     /** By node and place; those that a node's latest snapshot has not confirmed stand before all others. */
     private final Map<String, SequencedMap<Long, Marker>> byPlace = new TreeMap<>();
-
-    /** The latest transient nodes, by id, that were written down and then freed somewhere. */
-    private final LinkedHashSet<String> struckOff = new LinkedHashSet<>();
 
     /** Every grave once, and those that have been emptied meanwhile. */
     private final Deque<Grave> round = new ArrayDeque<>();
@@ -130,7 +112,7 @@ final class Tombstones {
     private long changes;
     private long term;
 
-    /** Keys with a tombstone; notes of leaders are not counted. */
+    /** Keys with a tombstone. */
     int size() {
         return graves.size();
     }
@@ -147,26 +129,6 @@ final class Tombstones {
 
     Collection<Grave> all() {
         return graves.values();
-    }
-
-    /** What is written down about a transient node, by keys' order. */
-    Collection<Grave> enrolments() {
-        return enrolments.values();
-    }
-
-    /** What is written down about one transient node, or null. */
-    Grave enrolment(String nodeId) {
-        return enrolments.isEmpty() ? null : enrolments.get(EnrolmentKey.of(nodeId));
-    }
-
-    /** What is written down about nodes that are being emptied, by keys' order. */
-    Collection<Grave> drainNotes() {
-        return drains.values();
-    }
-
-    /** Where one such note is kept, or null. */
-    Grave drainNote(DrainNote note) {
-        return drains.isEmpty() ? null : drains.get(note.key());
     }
 
     boolean isDead(Key key, ObjectId id) {
@@ -207,10 +169,7 @@ final class Tombstones {
             }
             remove(present);
         }
-        if (EnrolmentKey.isOne(line.key())) {
-            struckOff.remove(EnrolmentKey.nodeId(line.key()));
-        }
-        Grave grave = kind(line.key()).get(line.key());
+        Grave grave = graves.get(line.key());
         if (grave == null) {
             grave = open(line.key());
         }
@@ -227,18 +186,9 @@ final class Tombstones {
     private Grave open(Key key) {
         Grave grave = new Grave(key);
         grave.term = term;
-        kind(key).put(key, grave);
-        if (!NoteKey.isAny(key)) {
-            round.add(grave);
-        }
+        graves.put(key, grave);
+        round.add(grave);
         return grave;
-    }
-
-    private Map<Key, Grave> kind(Key key) {
-        if (EnrolmentKey.isOne(key)) {
-            return enrolments;
-        }
-        return NoteKey.DRAIN.is(key) ? drains : graves;
     }
 
     /** A node says that an extent is free, or that it holds something else now. */
@@ -246,22 +196,7 @@ final class Tombstones {
         Marker present = places(node).get(place(extent));
         if (present != null && isAtLeast(extent, present.extent)) {
             remove(present);
-            if (EnrolmentKey.isOne(present.grave.key)) {
-                noteStruckOff(EnrolmentKey.nodeId(present.grave.key));
-            }
         }
-    }
-
-    private void noteStruckOff(String nodeId) {
-        if (struckOff.size() >= Bounds.NODES_MAX) {
-            struckOff.removeFirst();
-        }
-        struckOff.add(nodeId);
-    }
-
-    /** Whether a node was told, as far as this master heard, to free what it had written down about a transient one. */
-    boolean wasStruckOff(String nodeId) {
-        return struckOff.contains(nodeId);
     }
 
     /** Whether this slot is known, from the same snapshot, to hold a tombstone of a higher generation. */
@@ -323,8 +258,6 @@ final class Tombstones {
     /** What was asked of nodes ended with the term: forgotten for each grave when a leader comes to it again. */
     void endTerm() {
         term++;
-        enrolments.values().forEach(this::inThisTerm);
-        drains.values().forEach(this::inThisTerm);
     }
 
     private void inThisTerm(Grave grave) {
@@ -342,7 +275,7 @@ final class Tombstones {
         grave.markers.remove(marker);
         grave.measure();
         if (grave.isEmpty()) {
-            kind(grave.key).remove(grave.key, grave);
+            graves.remove(grave.key, grave);
         }
     }
 

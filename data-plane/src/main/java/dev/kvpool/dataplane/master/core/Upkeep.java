@@ -20,7 +20,8 @@ final class Upkeep {
     private final Copies copies;
     private final Repairs repairs;
     private final Drains drains;
-    private final DrainNotes drainNotes;
+    private final DrainEntries drainEntries;
+    private final Witnessing witnessing;
     private final TakeoverReserve reserve;
     private final Evictor evictor;
     private final SsdEvictor ssdEvictor;
@@ -42,15 +43,16 @@ final class Upkeep {
         this.purges = orders.purges();
         activation = new Activation(orders.register(), membership, commands, outbox);
         burials = new Burials(view, orders);
-        enrolling = new Enrolling(rules, leadership, view, orders, settlement, burials);
+        enrolling = new Enrolling(rules, leadership, view, orders, settlement);
         objectLeases = new ObjectLeases(rules, membership);
         standings = new Standings(counters);
         copies = new Copies(rules, view.index(), commands, standings, counters);
-        drains = new Drains(objectLeases, membership, settlement, leadership::nextObjectId, counters, outbox);
-        drainNotes = new DrainNotes(leadership, view, orders, burials, drains);
+        drains = new Drains(objectLeases, membership, settlement, counters, outbox);
+        drainEntries = new DrainEntries(orders.register(), drains);
+        witnessing = new Witnessing(view, orders, burials);
         repairs = new Repairs(rules, view, orders, copies, standings, drains, counters);
         reserve = new TakeoverReserve(rules, leadership, membership, settlement);
-        Predecessors predecessors = new Predecessors(leadership, view, orders, burials, counters);
+        Predecessors predecessors = new Predecessors(view, orders, burials, counters);
         MemoryPressure pressure = new MemoryPressure(leadership, view, orders, copies, counters);
         Evictions evictions = new Evictions(counters, view.departed(), outbox, evictionsTold);
         evictor = new Evictor(rules, leadership, view, orders, settlement, predecessors, pressure, evictions, counters);
@@ -79,6 +81,7 @@ final class Upkeep {
     Optional<String> drain(String node, boolean clears, long timeoutMs, long startedAtMs, long nowMs) {
         Optional<String> objection = drains.start(node, clears, timeoutMs, startedAtMs, nowMs);
         repairs.lookAgain();
+        drainEntries.tick(nowMs);
         return objection;
     }
 
@@ -135,7 +138,7 @@ final class Upkeep {
 
     /** A term's serving begins. */
     void serving(long nowMs) {
-        drainNotes.resume(nowMs);
+        drainEntries.resume(nowMs);
         evictor.serving();
         reserve.tick(nowMs);
     }
@@ -145,6 +148,8 @@ final class Upkeep {
         ssdEvictor.beginAnew();
         promotions.endTerm();
         reserve.endTerm();
+        burials.endTerm();
+        witnessing.endTerm();
         purges.endTerm();
         tombstones.endTerm();
         activation.endTerm();
@@ -169,7 +174,8 @@ final class Upkeep {
         enrolling.tick(authority, nowMs);
         copies.tick(nowMs);
         drains.tick(nowMs);
-        drainNotes.tick(authority, nowMs);
+        drainEntries.tick(nowMs);
+        witnessing.tick(nowMs);
         repairs.tick(authority, nowMs);
         promotions.tick(authority);
     }

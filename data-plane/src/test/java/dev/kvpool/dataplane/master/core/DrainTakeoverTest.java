@@ -3,11 +3,8 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.nativelib.Status;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** The emptying of a node goes on, or stays cancelled, whoever leads. */
 class DrainTakeoverTest {
@@ -50,12 +47,6 @@ class DrainTakeoverTest {
                 .findFirst()
                 .orElseThrow()
                 .state();
-    }
-
-    private long notesOn(String node) {
-        return pool.node(node).tombstones().stream()
-                .filter(record -> NoteKey.DRAIN.is(record.key()))
-                .count();
     }
 
     @Test
@@ -151,17 +142,12 @@ class DrainTakeoverTest {
         pool.crash("c");
         assertThat(pool.talkedTo().core().cancelDrain("a")).isTrue();
         pool.world.run(5_000);
-        assertThat(notesOn("c")).as("what it said when it died").isPositive();
+        assertThat(pool.world.register().drains()).isEmpty();
 
         changeLeaders();
         pool.restart("c");
         pool.world.run(1_000);
         assertThat(pool.talkedTo().status().drains()).isEmpty();
-
-        pool.pass(10_000);
-        for (String node : new String[] {"a", "b", "c"}) {
-            assertThat(notesOn(node)).as("notes on " + node).isZero();
-        }
     }
 
     @Test
@@ -191,7 +177,7 @@ class DrainTakeoverTest {
     }
 
     @Test
-    void aPurgeTakesTheNoteAndItIsWrittenAgain() {
+    void aPurgeChangesNothingAboutIt() {
         fill(6, 1_000);
         drain("a", TIMEOUT_MS);
         pool.removeAll(true);
@@ -201,34 +187,13 @@ class DrainTakeoverTest {
         assertThat(status().state()).isIn(DrainStatus.State.DRAINING, DrainStatus.State.DRAINED);
     }
 
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "",
-                "DRAINING",
-                "DRAINING 1 2 3 4 5",
-                "DRAINING 1 2 3 4 5 ",
-                "PAUSED 1 2 3 4 5 node",
-                "DRAINING x 2 3 4 5 node",
-                "DRAINING 1 2 -3 4 5 node",
-                "DRAINING 1 2 99999999999999999999 4 5 node"
-            })
-    void aNoteThatCannotBeUnderstoodSaysNothing(String what) {
-        assertThat(DrainNote.read(NoteKey.DRAIN.of(what))).isEmpty();
-    }
-
     @Test
-    void aNoteIsReadAsItWasWritten() {
-        DrainNote note = new DrainNote("a node, oddly named", -1, DrainNote.Stage.TIMED_OUT, -5, 6, 7, 8);
+    void whetherANodeIsToBeClearedIsKnownToTheNextLeaderToo() {
+        fill(6, 1_000);
+        assertThat(pool.talkedTo().core().drain("a", true, TIMEOUT_MS, STARTED_MS, pool.world.nowMs()))
+                .isEmpty();
+        pool.world.run(20);
 
-        assertThat(DrainNote.read(note.key())).contains(note);
-    }
-
-    @Test
-    void clientsMayNotWriteNotes() {
-        Key key = new DrainNote("a", 1, DrainNote.Stage.OVER, 0, 0, 0, 0).key();
-
-        assertThat(pool.put(key.toString(), 10)).isEqualTo(Status.INVALID_KEY);
-        assertThat(pool.remove(key.toString(), true)).isEqualTo(Status.INVALID_KEY);
+        assertThat(pool.world.register().drains().get("a").clears()).isTrue();
     }
 }

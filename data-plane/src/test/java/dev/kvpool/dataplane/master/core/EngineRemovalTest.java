@@ -125,7 +125,7 @@ class EngineRemovalTest {
         put(pool, "k", ONE, "a");
         ModelMaster standby = pool.master();
         pool.leave(ONE);
-        assertThat(pool.node("a").tombstones()).as("written down").hasSize(2);
+        assertThat(pool.world.register().members()).containsKeys("a", ONE, OTHER);
 
         pool.talkedTo().crash();
         pool.lead(standby, 8).talkTo(standby);
@@ -168,7 +168,7 @@ class EngineRemovalTest {
     }
 
     @Test
-    void withoutStorageNodesItIsRefusedWhileTheOtherHolderMayComeBack() {
+    void withoutStorageNodesTheOtherEngineWitnessesIt() {
         Scenario pool = new Scenario().withReplicas(2).leading(7);
         join(pool, ONE);
         join(pool, OTHER);
@@ -177,13 +177,15 @@ class EngineRemovalTest {
 
         pool.node(ONE).hangUp(pool.talkedTo());
         pool.world.run(0);
-        assertThat(pool.remove("k", false)).as("nobody could write it down").isEqualTo(Status.UNAVAILABLE);
-        pool.node(ONE).dial(pool.talkedTo());
-        pool.world.run(100);
-        pool.leave(ONE);
-        pool.world.run(50);
-
         assertThat(pool.remove("k", false)).isEqualTo(Status.OK);
+        assertThat(pool.world.register().behind()).containsExactly(ONE);
+        assertThat(pool.world.register().witnesses()).containsOnlyKeys(OTHER);
+
+        pool.node(ONE).dial(pool.talkedTo());
+        pool.world.run(1_000);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.node(ONE).directory()).noneMatch(record -> record.key().equals(Key.of("k")));
+        assertThat(pool.world.register().behind()).isEmpty();
     }
 
     @Test

@@ -83,15 +83,21 @@ class RemoveTest {
     }
 
     @Test
-    void withANodeAwayNothingChanges() {
+    void withOneOfTwoNodesAwayRemovalsHold() {
         Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);
         pool.put("k", 100);
         pool.node("b").crash();
         pool.world.run(0);
 
-        assertThat(pool.remove("k", true)).isEqualTo(Status.UNAVAILABLE);
-        assertThat(pool.find("k").status()).isEqualTo(Status.OK);
-        assertThat(pool.node("a").directory()).hasSize(1);
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+
+        pool.talkedTo().crash();
+        ModelMaster next = pool.master();
+        pool.restart("b");
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(100);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
     }
 
     @Test

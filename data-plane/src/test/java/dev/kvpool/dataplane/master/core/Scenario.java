@@ -252,7 +252,7 @@ final class Scenario {
         return grant(key, payloadLength, deadlineMs, false);
     }
 
-    private GrantReply grant(String key, long payloadLength, long deadlineMs, boolean replace) {
+    GrantReply grant(String key, long payloadLength, long deadlineMs, boolean replace) {
         GrantRequest request = new GrantRequest(
                 nextRequest(),
                 askedReplicas,

@@ -259,8 +259,9 @@ class TakeoverTest {
         assertThat(pool.talkedTo().status().state()).isEqualTo(PoolStatus.State.RECOVERING);
     }
 
+    /** Nobody is behind, so what it shows was neither removed nor replaced. */
     @Test
-    void recoveredObjectsAreNotReadBeforeHalfOfTheExpectedNodesAreInView() {
+    void whatOneNodeAloneShowsIsReadWhenNothingWasMissed() {
         Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c").leading(7);
         assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
         String holder = pool.talkedTo().core().holders(Key.of("k")).getFirst();
@@ -272,16 +273,8 @@ class TakeoverTest {
         next.lead(Scenario.authority(8), 100_000);
         pool.talkTo(next).world.run(Bounds.COLD_WAIT_MS + 10);
 
-        assertThat(pool.find("k").status()).as("a tombstone may be elsewhere").isEqualTo(Status.UNAVAILABLE);
-        assertThat(pool.exists("k")).isEqualTo(Status.NOT_FOUND);
-        assertThat(pool.put("new", 100)).isEqualTo(Status.OK);
-        assertThat(pool.find("new").status()).isEqualTo(Status.OK);
-
-        pool.node(others.getFirst()).start();
-        pool.node(others.getFirst()).dial(next);
-        pool.world.run(100);
-
         assertThat(pool.find("k").status()).isEqualTo(Status.OK);
+        assertThat(pool.put("new", 100)).isEqualTo(Status.OK);
     }
 
     @Test
