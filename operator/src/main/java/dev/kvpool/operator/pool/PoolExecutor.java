@@ -7,6 +7,7 @@ import dev.kvpool.operator.pool.drain.DrainAction;
 import dev.kvpool.operator.pool.roll.RollAction;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
+import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Secret;
@@ -16,10 +17,12 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import java.net.HttpURLConnection;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.function.Function;
 
 /**
@@ -96,6 +99,21 @@ final class PoolExecutor {
         Outcome applied = ChildApplier.apply(children, seen, matched, context);
         changes.addAll(applied.changes());
         failures.addAll(applied.failures());
+        children.make().stream()
+                .filter(ConfigMap.class::isInstance)
+                .map(ConfigMap.class::cast)
+                .filter(map -> map.getMetadata().getName().equals(seen.names().poolConfigMap()))
+                .filter(map -> applied.changes().contains(ApiWords.title(map)))
+                .findFirst()
+                .ifPresent(this::hurryFiles);
+    }
+
+    /** A hint: when it is lost the files of the masters are up to date a minute or two later. */
+    private void hurryFiles(ConfigMap changed) {
+        String digest = UUID.nameUUIDFromBytes(changed.getData().toString().getBytes(StandardCharsets.UTF_8))
+                .toString();
+        seen.pods(PoolLabels.ROLE_MASTER)
+                .forEach(observed -> patch(observed, "annotations", PoolLabels.FILES, "\"" + digest + "\""));
     }
 
     /** One of its name has what it has, as the name follows from that. */
@@ -176,9 +194,13 @@ final class PoolExecutor {
         if (has == wanted) {
             return;
         }
+        patch(observed, "labels", label, wanted ? "\"true\"" : "null");
+    }
+
+    private void patch(ObservedPod observed, String where, String name, String value) {
         // The UID makes the API server refuse the change when the pod was replaced by another of its name.
-        String value = wanted ? "\"true\"" : "null";
-        String patch = "{\"metadata\":{\"uid\":\"%s\",\"labels\":{\"%s\":%s}}}".formatted(observed.uid(), label, value);
+        String patch =
+                "{\"metadata\":{\"uid\":\"%s\",\"%s\":{\"%s\":%s}}}".formatted(observed.uid(), where, name, value);
         pod(observed)
                 .ifPresent(pod -> attempt(pod, () -> {
                     client().resource(pod).patch(PatchContext.of(PatchType.JSON_MERGE), patch);

@@ -36,6 +36,9 @@ public final class PoolLabels {
     /** Annotation of masters and storage nodes: digest of the settings a pod was made with, its image left out. */
     public static final String SETTINGS = "kvpool.dev/settings";
 
+    /** Annotation of masters, changed with the pool's ConfigMap: kubelets then bring the files up to date at once, and else within two minutes. */
+    public static final String FILES = "kvpool.dev/files";
+
     /** Annotation of storage StatefulSets and DaemonSets on the network of nodes: the first of their two ports. */
     public static final String FIRST_PORT = "kvpool.dev/first-port";
 

@@ -9,6 +9,7 @@ import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.CacheRules;
+import dev.kvpool.operator.pool.PoolLabels;
 import dev.kvpool.operator.status.ConditionType;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
@@ -57,6 +58,7 @@ class LiveRulesTest {
         String before = Children.cacheRules(operator.client(), NAMESPACE, "demo");
         Map<String, Object> workloads = workloads();
         Map<String, String> pods = pods();
+        assertThat(files("demo-master")).hasSize(2).containsOnlyNulls();
 
         operator.applyPool("demo", """
                 {cache: {objectLease: 30s, eviction: {highWatermark: 0.8, lowWatermark: 0.7}, takeoverReserve: 0.1,
@@ -70,6 +72,9 @@ class LiveRulesTest {
         assertThat(Children.cacheRules(operator.client(), NAMESPACE, "demo"))
                 .isEqualTo(wanted().text())
                 .doesNotContain(before.lines().limit(9).toList());
+        // A kubelet that sees its pod changed brings the files up to date at once.
+        assertThat(files("demo-master")).hasSize(2).doesNotContainNull();
+        assertThat(files("demo-default")).hasSize(2).containsOnlyNulls();
         mastersGoBy(wanted());
         awaitReason(Reason.APPLIED);
         assertThat(workloads()).isEqualTo(workloads);
@@ -103,6 +108,14 @@ class LiveRulesTest {
                 .collect(Collectors.toMap(
                         pod -> pod.getMetadata().getUid(),
                         pod -> pod.getSpec().toString() + pod.getMetadata().getDeletionTimestamp()));
+    }
+
+    /** What tells kubelets that the files of these pods have changed. */
+    private static List<String> files(String owner) {
+        return operator.client().pods().inNamespace(NAMESPACE).list().getItems().stream()
+                .filter(pod -> pod.getMetadata().getName().startsWith(owner))
+                .map(pod -> pod.getMetadata().getAnnotations().get(PoolLabels.FILES))
+                .toList();
     }
 
     private static void awaitReason(Reason reason) {

@@ -2,14 +2,17 @@
 package dev.kvpool.operator.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.FieldValidateable;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
@@ -71,6 +74,20 @@ class SpecRulesTest {
 
         assertThat(refusal).isNotNull();
         assertThat(refusal.getMessage()).contains(sentence);
+    }
+
+    /** As kubectl asks by default. Not read by the types, which would drop the field. */
+    @Test
+    void aMisspeltFieldIsRefusedInsteadOfIgnored() {
+        GenericKubernetesResource misspelt = client.getKubernetesSerialization()
+                .unmarshal(
+                        POOL.replace("capacity: 1Gi", "capcity: 1Gi, capacity: 1Gi"), GenericKubernetesResource.class);
+
+        assertThatThrownBy(() -> client.resource(misspelt)
+                        .dryRun()
+                        .fieldValidation(FieldValidateable.Validation.STRICT)
+                        .create())
+                .hasMessageContaining("unknown field \"spec.storage[0].capcity\"");
     }
 
     @Test
