@@ -6,8 +6,8 @@ The content of an object follows from its key, size and seed, so a reader needs 
 printed is the verdict; the exit status is 0 when everything is as it should be, 1 when not, 2 for wrong usage.
 
 Environment, as the pool's client ConfigMap sets it: MOONCAKE_MASTER, MOONCAKE_TE_META_DATA_SERVER, MOONCAKE_PROTOCOL,
-MOONCAKE_GLOBAL_SEGMENT_SIZE; and MOONCAKE_LOCAL_HOSTNAME or POD_IP, by which this process is reached. With --agent
-KVPOOL_SOCKET_DIR alone: where the agent's socket is.
+MOONCAKE_GLOBAL_SEGMENT_SIZE, MOONCAKE_LOCAL_BUFFER_SIZE; and MOONCAKE_LOCAL_HOSTNAME or POD_IP, by which this process is reached.
+With --agent KVPOOL_SOCKET_DIR alone: where the agent's socket is.
 """
 
 import argparse
@@ -16,8 +16,10 @@ import itertools
 import logging
 import os
 import random
+import signal
 import socket
 import sys
+import threading
 import time
 
 from mooncake.store import MooncakeDistributedStore
@@ -109,7 +111,12 @@ def get(store: MooncakeDistributedStore, options: argparse.Namespace) -> int:
 
 
 def load(store: MooncakeDistributedStore, options: argparse.Namespace) -> int:
-    """Puts one object after the other, reads something back at random, and in the end reads back all that was acknowledged."""
+    """Puts one object after the other, reads something back at random, and in the end reads back all that was acknowledged.
+
+    SIGTERM ends it early, after one more put that succeeded.
+    """
+    told_to_end = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: told_to_end.set())
     choice = random.Random(options.seed)
     acknowledged: list[str] = []
     failures, longest_gap = 0, 0.0
@@ -119,13 +126,14 @@ def load(store: MooncakeDistributedStore, options: argparse.Namespace) -> int:
     for number in itertools.count():
         if time.monotonic() - start >= options.seconds:
             break
+        last = told_to_end.is_set()
         key = f"{options.prefix}/{number}"
         if store.put(key, content(options.seed, key, options.size)) == 0:
             now = time.monotonic()
             longest_gap, last_success = max(longest_gap, now - last_success), now
             acknowledged.append(key)
         else:
-            failures += 1
+            failures, last = failures + 1, False
             time.sleep(0.01)
         if acknowledged:
             # Not there is no problem yet: in the middle of a takeover an object may be out of reach.
@@ -134,6 +142,8 @@ def load(store: MooncakeDistributedStore, options: argparse.Namespace) -> int:
             now = time.monotonic()
             longest_blind = max(longest_blind, now - last_sight)
             misses, last_sight = (misses + 1, last_sight) if probe else (misses, now)
+        if last:
+            break
         time.sleep(options.pause)
     longest_gap = max(longest_gap, time.monotonic() - last_success)
     lost = read_back(store, acknowledged, options)
@@ -152,7 +162,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=100, help="objects to put or get")
     parser.add_argument("--size", type=int, default=65536, help="bytes of each")
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=10.0, help="how long load runs")
+    parser.add_argument("--seconds", type=float, default=10.0, help="how long load runs, unless it is told to end")
     parser.add_argument(
         "--pause", type=float, default=0.0, help="seconds load waits after each put: bounds what it fills"
     )

@@ -14,6 +14,7 @@ import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Pool.Leader;
 import dev.kvpool.e2e.pool.Scene;
+import io.fabric8.kubernetes.api.model.Pod;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,8 +47,8 @@ class FailoverIT {
     private static final int ROUNDS_WANTED = 10;
     private static final double MEDIAN_WANTED_S = 1;
 
-    /** Longer than killing takes on a slow machine, so that puts are tried before, during and after. */
-    private static final Duration LOAD = Duration.ofSeconds(20);
+    /** Longer than killing and taking over take on a slow machine. */
+    private static final Duration LOAD = Duration.ofSeconds(60);
 
     private Cluster cluster;
     private Scene scene;
@@ -68,10 +69,12 @@ class FailoverIT {
                   storage: [{name: default, replicas: 2, capacity: 256Mi}]
                 """.formatted(POOL));
         pool.awaitReady();
+        scene.assertPut("before");
     }
 
     @Test
-    @DisplayName("leaders are killed under load: nothing is lost, and the status says who follows whom, and why")
+    @DisplayName(
+            "leaders are killed under load: a standby leads with a later epoch, nothing is lost, the status says who follows whom, and why")
     void leadersAreKilled() {
         List<Double> gaps = new ArrayList<>();
         for (int round = 0; round < ROUNDS; round++) {
@@ -101,15 +104,16 @@ class FailoverIT {
         pool.awaitReady();
         Clients.Load load = scene.clients().startLoad("round-" + round, LOAD);
         Leader before = pool.leaseHolder();
+        Pod victim = cluster.client()
+                .pods()
+                .inNamespace(NAMESPACE)
+                .withName(before.pod())
+                .require();
 
-        scene.killer()
-                .kill(cluster.client()
-                        .pods()
-                        .inNamespace(NAMESPACE)
-                        .withName(before.pod())
-                        .require());
+        scene.killer().kill(victim);
 
         Leader after = pool.awaitLeaderAfter(before.epoch());
+        assertThat(after.pod()).as("a standby took over").isNotEqualTo(before.pod());
         Wait.until("the status tells of the change of leaders", Limits.STATUS, () -> {
             FailoverStatus last = pool.resource().getStatus().lastFailover();
             assertThat(last).as("last failover").isNotNull();
@@ -120,6 +124,9 @@ class FailoverIT {
         List<String> lines = load.awaitNothingLost();
         Matcher gap = GAP.matcher(String.join("\n", lines));
         assertThat(gap.find()).as("%s", lines).isTrue();
+        scene.assertReadBack("before");
+        scene.assertPut("after-" + round);
+        scene.restarts().awaitRestartOf(victim);
         return Double.parseDouble(gap.group(1));
     }
 

@@ -16,6 +16,7 @@ import io.fabric8.kubernetes.client.readiness.Readiness;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -28,9 +29,9 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The operator's own upgrade over a pool that serves, and two operators of which one goes away in the middle of its work. */
+/** The operator's own upgrade over a pool that serves, two operators of which one goes away in the middle of its work, and none. */
 @OnScene(namespace = OperatorsIT.NAMESPACE, pool = OperatorsIT.POOL, objects = 200)
-@Order(4)
+@Order(5)
 @TestInstance(Lifecycle.PER_CLASS)
 @TestMethodOrder(OrderAnnotation.class)
 class OperatorsIT {
@@ -88,7 +89,7 @@ class OperatorsIT {
             "the operator that works goes away in the middle of an upgrade under load: the other one carries it on")
     void theOtherOneCarriesOn() {
         // They know both wire versions: the pool goes over to 2 as soon as nobody is connected who knows only 1.
-        Clients clients = scene.clients().ofVersion("0.2.0");
+        Clients clients = newClients();
         Clients.Load load = clients.startLoad("during", LOAD);
         apply("0.2.0");
         pool.awaitUpgradeStep();
@@ -103,6 +104,29 @@ class OperatorsIT {
         pool.awaitVersion("0.2.0", "NoUpgrade");
         load.awaitNothingLost().forEach(line -> LOG.info("load while operators change: {}", line));
         scene.assertReadBack(clients, "before");
+    }
+
+    @Test
+    @Order(3)
+    @DisplayName("Helm uninstalls the operator: pools stay and serve; installed again, it takes them over as they are")
+    void poolsOutliveTheOperator() {
+        Set<String> pods = scene.podUids();
+
+        operator.uninstall();
+        try {
+            assertThat(cluster.kubectl().run("get", "crd", "--output=name")).contains("kvcachepools.kvpool.dev");
+            assertThat(pool.resource().getMetadata().getDeletionTimestamp()).isNull();
+            scene.assertReadBack(newClients(), "before");
+        } finally {
+            operator.install();
+        }
+
+        pool.awaitReconciledAgain();
+        assertThat(scene.podUids()).as("pods, by uid").isEqualTo(pods);
+    }
+
+    private Clients newClients() {
+        return scene.clients().ofVersion("0.2.0");
     }
 
     private static List<String> names(List<Pod> pods) {

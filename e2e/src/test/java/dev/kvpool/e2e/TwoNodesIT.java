@@ -11,9 +11,11 @@ import dev.kvpool.e2e.cluster.Command;
 import dev.kvpool.e2e.cluster.K3sNode;
 import dev.kvpool.e2e.cluster.Limits;
 import dev.kvpool.e2e.cluster.OnCluster;
+import dev.kvpool.e2e.cluster.Settings;
 import dev.kvpool.e2e.cluster.Wait;
 import dev.kvpool.e2e.install.Operator;
 import dev.kvpool.e2e.pool.Clients;
+import dev.kvpool.e2e.pool.Killer;
 import dev.kvpool.e2e.pool.Scene;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
@@ -62,6 +64,7 @@ class TwoNodesIT {
 
     private Cluster cluster;
     private Operator operator;
+    private Killer killer;
     private K3sNode second;
     private String namespace;
     private String cache;
@@ -69,10 +72,11 @@ class TwoNodesIT {
 
     /** Nothing but the pools' own pods comes to the second node: kubectl drain leaves alone what has no controller. */
     @BeforeAll
-    void addNode(Cluster cluster, Operator operator) {
+    void addNode(Cluster cluster, Operator operator, Killer killer) {
         this.cluster = cluster;
         this.operator = operator;
-        second = cluster.addNode();
+        this.killer = killer;
+        second = cluster.addNode(List.of(Settings.POOL_IMAGE));
         cluster.kubectl().run("taint", "node", second.name(), TAINT + "=only-pools:NoSchedule");
     }
 
@@ -242,7 +246,7 @@ class TwoNodesIT {
     private void open(String namespace, String rules) {
         this.namespace = namespace;
         cache = rules;
-        scene = new Scene(cluster, namespace, POOL, OBJECTS);
+        scene = new Scene(cluster, killer, namespace, POOL, OBJECTS);
         apply("");
         awaitWhole();
     }

@@ -81,7 +81,7 @@ public final class Cluster implements AutoCloseable {
      * {@code privileged}). What an earlier run left under that name is removed first.
      */
     public void createNamespace(String name, String podSecurity) {
-        deleteNamespace(name);
+        deleteNamespace(name, "--timeout=" + Limits.GONE.minusSeconds(40).toSeconds() + "s");
         client.resource(new NamespaceBuilder()
                         .withNewMetadata()
                         .withName(name)
@@ -89,38 +89,34 @@ public final class Cluster implements AutoCloseable {
                         .endMetadata()
                         .build())
                 .create();
-        // Pods are refused until the namespace's service account exists.
-        Wait.until(
-                "namespace " + name + " has its service account",
-                Limits.STATUS,
-                () -> client.serviceAccounts()
-                        .inNamespace(name)
-                        .withName("default")
-                        .require());
+        // Pods are refused until the namespace's service account exists, and wait for its certificates.
+        Wait.until("namespace " + name + " has what Kubernetes puts into it", Limits.STATUS, () -> {
+            client.serviceAccounts().inNamespace(name).withName("default").require();
+            client.configMaps().inNamespace(name).withName("kube-root-ca.crt").require();
+        });
     }
 
-    /** Deletes a namespace, if it exists, and waits until it is gone. */
+    /** Deletes a namespace, if it exists. Its pods end while others work: who needs the name again waits in {@link #createNamespace}. */
     public void deleteNamespace(String name) {
-        kubectl()
-                .run(
-                        "delete",
-                        "namespace",
-                        name,
-                        "--ignore-not-found",
-                        "--timeout=" + Limits.GONE.minusSeconds(40).toSeconds() + "s");
+        deleteNamespace(name, "--wait=false");
+    }
+
+    private void deleteNamespace(String name, String how) {
+        kubectl().run("delete", "namespace", name, "--ignore-not-found", how);
     }
 
     /**
-     * Adds a node, with the images loaded; whoever asked for it removes it by {@link #remove}.
+     * Adds a node; whoever asked for it removes it by {@link #remove}.
      *
+     * @param images what is loaded into it
      * @throws org.opentest4j.TestAbortedException where the cluster is not this run's own
      */
-    public K3sNode addNode() {
+    public K3sNode addNode(List<String> images) {
         assumeTrue(node.isPresent(), "nodes are added to clusters of this run only");
         try {
             K3sNode further = node.get().join();
             try {
-                further.load(settings.images());
+                further.load(images);
                 kubectl().run("wait", "--for=create", "node/" + further.name(), "--timeout=80s");
                 kubectl().run("wait", "--for=condition=Ready", "node/" + further.name(), "--timeout=80s");
                 return further;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.e2e.cluster;
 
+import dev.kvpool.e2e.pool.Killer;
 import java.util.function.Supplier;
 
 /**
@@ -26,8 +27,10 @@ record Once<T>(T value, RuntimeException failure) implements AutoCloseable {
 
     @Override
     public void close() {
-        if (value instanceof Cluster cluster) {
-            cluster.close();
+        switch (value) {
+            case Cluster cluster -> cluster.close();
+            case Killer killer -> killer.close();
+            case null, default -> {}
         }
     }
 }

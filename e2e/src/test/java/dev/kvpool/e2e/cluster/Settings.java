@@ -27,6 +27,9 @@ public record Settings(
         Optional<Path> tools,
         List<String> images) {
 
+    /** What masters and storage nodes run unless a pool asks for another version. */
+    public static final String POOL_IMAGE = "kvpool:0.1.0";
+
     private static final String K3S = "rancher/k3s:v1.33.5-k3s1";
 
     /** Reads them. @throws IllegalArgumentException when one names a file or folder that is not there */
@@ -41,7 +44,7 @@ public record Settings(
                 property("kvpool.cluster.privileged").map(Boolean::parseBoolean).orElse(true),
                 property("kvpool.tools").map(folder -> existing("kvpool.tools", Path.of(folder))),
                 List.of(
-                        "kvpool:0.1.0",
+                        POOL_IMAGE,
                         "kvpool-operator:0.1.0",
                         "kvpool-client:0.1.0",
                         "kvpool:0.2.0",

@@ -2,6 +2,7 @@
 package dev.kvpool.e2e.cluster;
 
 import dev.kvpool.e2e.install.Operator;
+import dev.kvpool.e2e.pool.Killer;
 import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Scene;
 import java.io.IOException;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Gives the scenarios of a run one cluster with one operator, those about one pool a scene of it, and writes diagnostics when a scenario fails. */
+/** Gives the scenarios of a run one cluster with one operator and one killer, those about one pool a scene of it, and writes diagnostics when a scenario fails. */
 final class SharedCluster
         implements ParameterResolver, TestExecutionExceptionHandler, LifecycleMethodExecutionExceptionHandler {
 
@@ -26,7 +27,10 @@ final class SharedCluster
     @Override
     public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
         Class<?> type = parameter.getParameter().getType();
-        return type == Cluster.class || type == Operator.class || (type == Scene.class && isBeforeAll(context));
+        return type == Cluster.class
+                || type == Operator.class
+                || type == Killer.class
+                || (type == Scene.class && isBeforeAll(context));
     }
 
     @Override
@@ -35,6 +39,9 @@ final class SharedCluster
         Class<?> type = parameter.getParameter().getType();
         if (type == Scene.class) {
             return scene(context, cluster);
+        }
+        if (type == Killer.class) {
+            return killer(context, cluster);
         }
         return type == Cluster.class ? cluster : operator(context, cluster);
     }
@@ -78,6 +85,10 @@ final class SharedCluster
         });
     }
 
+    private static Killer killer(ExtensionContext context, Cluster cluster) {
+        return once(context, Killer.class, () -> new Killer(cluster));
+    }
+
     private static boolean isBeforeAll(ExtensionContext context) {
         return context.getTestMethod().isEmpty()
                 && context.getRequiredTestClass().isAnnotationPresent(OnScene.class);
@@ -89,7 +100,8 @@ final class SharedCluster
         return context.getStore(Namespace.create(SharedCluster.class))
                 .computeIfAbsent(
                         Scene.class,
-                        key -> new Scene(cluster, given.namespace(), given.pool(), given.objects()),
+                        key -> new Scene(
+                                cluster, killer(context, cluster), given.namespace(), given.pool(), given.objects()),
                         Scene.class);
     }
 

@@ -9,6 +9,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The Python client in pods of its own, one per call. A pod gets what it has to know from the pool's client ConfigMap, as
@@ -16,6 +18,7 @@ import java.util.Optional;
  */
 public final class Clients {
 
+    private static final Logger LOG = LoggerFactory.getLogger(Clients.class);
     private static final String IMAGE = "kvpool-client:";
     private static final String VERSION = "0.1.0";
 
@@ -76,10 +79,12 @@ public final class Clients {
     /**
      * Starts a client that puts small objects and reads some of them, all the time, and returns when it has begun. In the
      * end it reads all whose put was acknowledged.
+     *
+     * @param longest how long it works when nobody has it end before
      */
-    public Load startLoad(String prefix, Duration duration) {
+    public Load startLoad(String prefix, Duration longest) {
         // So few and small that nothing is evicted on the fastest machine: then whatever is not there was lost.
-        return new Load(startWork(prefix, duration, "0.004"), duration);
+        return new Load(startWork(prefix, longest, "0.004"), longest);
     }
 
     /** Starts a client that uses the pool now and then, and so stays connected until it is told to go. */
@@ -121,16 +126,23 @@ public final class Clients {
     public static final class Load {
 
         private final PodRun run;
-        private final Duration duration;
+        private final Duration longest;
+        private final long begun = System.nanoTime();
 
-        private Load(PodRun run, Duration duration) {
+        private Load(PodRun run, Duration longest) {
             this.run = run;
-            this.duration = duration;
+            this.longest = longest;
         }
 
-        /** Waits for its end. @throws AssertionError when an acknowledged object was lost or had other bytes */
+        /**
+         * Has it end, since what it worked through is over, and waits for that.
+         *
+         * @throws AssertionError when an acknowledged object was lost or had other bytes
+         */
         public List<String> awaitNothingLost() {
-            return run.awaitSuccess(duration.plus(Limits.CLIENT_POD)).lines().toList();
+            LOG.info("load of {} s ends after {} s", longest.toSeconds(), (System.nanoTime() - begun) / 1_000_000_000);
+            run.tellToEnd();
+            return run.awaitSuccess(longest.plus(Limits.CLIENT_POD)).lines().toList();
         }
     }
 

@@ -4,6 +4,7 @@ package dev.kvpool.e2e.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.e2e.cluster.Cluster;
+import dev.kvpool.e2e.cluster.Command;
 import dev.kvpool.e2e.cluster.Wait;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.dsl.PodResource;
@@ -15,18 +16,22 @@ final class PodRun {
 
     private static final List<String> ENDS = List.of("Succeeded", "Failed");
 
+    private final Cluster cluster;
+    private final String namespace;
     private final PodResource pod;
     private final String name;
 
-    private PodRun(PodResource pod, String name) {
-        this.pod = pod;
+    private PodRun(Cluster cluster, String namespace, String name) {
+        this.cluster = cluster;
+        this.namespace = namespace;
+        this.pod = cluster.client().pods().inNamespace(namespace).withName(name);
         this.name = name;
     }
 
     static PodRun start(Cluster cluster, String namespace, Pod pod) {
         var pods = cluster.client().pods().inNamespace(namespace);
-        String name = pods.resource(pod).create().getMetadata().getName();
-        return new PodRun(pods.withName(name), name);
+        return new PodRun(
+                cluster, namespace, pods.resource(pod).create().getMetadata().getName());
     }
 
     /** Waits until the pod's container works, or has ended already. */
@@ -64,6 +69,17 @@ final class PodRun {
             return log;
         } finally {
             pod.withGracePeriod(0).delete();
+        }
+    }
+
+    /** Sends SIGTERM to its first process, and no more: a pod that is deleted takes along what it would print. */
+    void tellToEnd() {
+        Command.Result told =
+                cluster.kubectl().attempt("", "exec", "--namespace", namespace, name, "--", "sh", "-c", "kill -TERM 1");
+        if (told.status() != 0) {
+            assertThat(phase())
+                    .as("pod %s, which cannot be told to end: %s", name, told.errors())
+                    .isIn(ENDS);
         }
     }
 

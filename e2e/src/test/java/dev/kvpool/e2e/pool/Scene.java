@@ -21,14 +21,15 @@ public final class Scene implements AutoCloseable {
     /**
      * Makes the namespace; the pool is the scenario's to make.
      *
+     * @param killer of the run
      * @param objects how many objects a put or get of a prefix is about
      */
-    public Scene(Cluster cluster, String namespace, String pool, int objects) {
+    public Scene(Cluster cluster, Killer killer, String namespace, String pool, int objects) {
         this.cluster = cluster;
         cluster.createNamespace(namespace, "restricted");
         this.pool = new Pool(cluster, namespace, pool);
         this.clients = new Clients(cluster, this.pool);
-        this.killer = new Killer(cluster);
+        this.killer = killer;
         this.restarts = new Restarts(cluster);
         this.objects = objects;
     }
@@ -76,7 +77,6 @@ public final class Scene implements AutoCloseable {
     /** Removes the namespace and all that is in it. */
     @Override
     public void close() {
-        killer.close();
         cluster.deleteNamespace(pool.namespace());
     }
 }
