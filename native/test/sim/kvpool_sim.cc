@@ -231,7 +231,8 @@ const char* kv_sim_node_problem(const kv_sim_node* node) {
 
 int32_t kv_sim_node_recovery(const kv_sim_node* node, kv_sim_recovery* out) {
   const store::Recovery& recovery = node->recovery;
-  *out = {recovery.restored, recovery.unfinished, recovery.torn, recovery.invalid + recovery.above, recovery.overlapping};
+  *out = {recovery.restored, recovery.unfinished, recovery.torn, recovery.invalid + recovery.above,
+          recovery.overlapping};
   return KV_OK;
 }
 
