@@ -131,7 +131,7 @@ Refused readRefused(Body body) {
   Reader<sbe::Refused> reader(body);
   Refused refused;
   const uint16_t code = reader->codeRaw();
-  if (code < 1 || code > 7) throw Malformed("unknown refusal " + std::to_string(code));
+  if (code < 1 || code > 8) throw Malformed("unknown refusal " + std::to_string(code));
   refused.code = static_cast<Refusal>(code);
   refused.wire = toVersionRange(reader->wire());
   refused.message = text(reader.bytes(), "refusal");
@@ -206,6 +206,9 @@ Status refusalStatus(const Refused& refused, const std::string& peer) {
     case Refusal::PoolMismatch:
     case Refusal::IdentityMismatch:
       code = KV_IDENTITY_MISMATCH;
+      break;
+    case Refusal::SetApart:
+      code = KV_UNAVAILABLE;
       break;
     case Refusal::Limit:
       code = KV_QUEUE_FULL;

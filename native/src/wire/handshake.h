@@ -26,6 +26,7 @@ enum class Refusal : uint16_t {
   LayoutVersion = 5,
   Limit = 6,
   WrongRole = 7,
+  SetApart = 8,
 };
 
 /// What each side says about itself.

@@ -50,6 +50,10 @@ final class PoolDocument {
         root.put("underReplicatedObjects", status.underReplicatedObjects());
         root.put("overReplicatedObjects", status.overReplicatedObjects());
         root.put("clients", status.clients());
+        root.putObject("index")
+                .put("usedBytes", status.index().usedBytes())
+                .put("maxBytes", status.index().maxBytes())
+                .put("problem", status.index().problem());
         PeerVersions peers = PeerVersions.of(master.peers());
         for (PoolStatus.Node node : status.nodes()) {
             ObjectNode object = root.withArray("nodes").addObject();

@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.health.Beat;
 import dev.kvpool.dataplane.health.Defects;
 import dev.kvpool.dataplane.master.core.Action;
 import dev.kvpool.dataplane.master.core.MasterCore;
+import dev.kvpool.dataplane.master.core.NodeDefect;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Message;
@@ -38,6 +39,9 @@ final class CoreLoop {
         /** The Lease is to hold this register, as long as this leader has it. */
         void store(Authority leader, Register register);
 
+        /** This master leads no more, since it has dropped its view: others should, who may have theirs. */
+        void lostView(Authority ours);
+
         /** The leader has given its Lease back, as it told a node. */
         void left();
 
@@ -45,7 +49,7 @@ final class CoreLoop {
         void crashed(Authority authority, String address);
     }
 
-    private final MasterCore core;
+    private MasterCore core;
     private final EventLoop loop;
     private final LongSupplier clockMs;
     private final Leaders leaders;
@@ -145,9 +149,29 @@ final class CoreLoop {
         }
         try {
             work.run();
+        } catch (NodeDefect e) {
+            dropView(e);
         } catch (Throwable e) { // an Error too: Netty would log it, and go on without what it was thrown out of
             defect("the core of this master has thrown", e);
         }
+    }
+
+    /**
+     * The view may be half changed. It is never mended: every connection ends, a new core begins, and the node whose message did that
+     * is left out, or every master would end again and again over the same record.
+     */
+    private void dropView(NodeDefect defect) {
+        LOG.error("a defect of kvpool: this master drops its view and builds it again without that node", defect);
+        Authority ours = core.authority();
+        core = core.withoutView(defect, nowMs());
+        List<Channel> open = List.copyOf(channels.values());
+        channels.clear();
+        unflushed.clear();
+        open.forEach(Channel::close);
+        if (!ours.equals(Authority.NONE)) {
+            leaders.lostView(ours);
+        }
+        perform();
     }
 
     /** What was thrown here, or close to here, leaves nothing to rely on. */

@@ -20,7 +20,7 @@ final class HandingOver {
     private static final long WAITING_LOOK_MS = 5;
 
     /** Longer than any caught-up standby needs to take a Lease that was given back. */
-    private static final long ABSTAIN_MS = 3_000;
+    static final long ABSTAIN_MS = 3_000;
 
     private final CoreLoop loop;
     private final ElectorThread elector;

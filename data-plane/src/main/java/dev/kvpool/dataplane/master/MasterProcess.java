@@ -106,7 +106,8 @@ public final class MasterProcess implements AutoCloseable {
                 config.name(),
                 follower.rules(),
                 config.times().leaseDurationMs(),
-                config.evictionLog().isPresent());
+                config.evictionLog().isPresent(),
+                IndexMemory.ofHeap(Runtime.getRuntime().maxMemory()));
         RandomGenerator random = RandomGenerator.getDefault();
         Map<String, String> expected = expectedNodes();
         MasterCore core = new MasterCore(settings, expected.keySet(), random);
@@ -298,6 +299,11 @@ public final class MasterProcess implements AutoCloseable {
             @Override
             public void store(Authority leader, Register register) {
                 elector.store(leader, register);
+            }
+
+            @Override
+            public void lostView(Authority ours) {
+                var _ = elector.handOver(ours, HandingOver.ABSTAIN_MS);
             }
 
             @Override

@@ -56,6 +56,9 @@ final class ScratchPool implements AutoCloseable {
         public void store(Authority leader, Register register) {}
 
         @Override
+        public void lostView(Authority ours) {}
+
+        @Override
         public void left() {}
 
         @Override

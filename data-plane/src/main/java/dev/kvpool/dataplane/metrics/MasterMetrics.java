@@ -36,6 +36,18 @@ public final class MasterMetrics {
                 it -> it.notReady().isEmpty() ? 1 : 0);
         gauge("kvpool.master.nodes.expected", "Storage nodes that should be there", PoolStatus::expectedNodes);
         gauge("kvpool.master.nodes.ready", "Expected storage nodes that take part", PoolStatus::readyNodes);
+        gauge(
+                "kvpool.master.nodes.set.apart",
+                "Storage nodes left out because their stream could not be followed",
+                PoolStatus::nodesSetApart);
+        gauge(
+                "kvpool.master.index.bytes",
+                "Bytes of the records of the index",
+                it -> it.index().usedBytes());
+        gauge(
+                "kvpool.master.index.max.bytes",
+                "What the records of the index may take; at 95 % puts are refused",
+                it -> it.index().maxBytes());
         gauge("kvpool.master.objects.unavailable", "Objects whose nodes are all away", PoolStatus::unavailableObjects);
         gauge(
                 "kvpool.master.tombstones",

@@ -6,10 +6,26 @@ import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.dataplane.master.core.CoreSettings;
 import dev.kvpool.dataplane.master.core.MasterCore;
+import dev.kvpool.dataplane.master.core.NodePeer;
+import dev.kvpool.dataplane.master.core.PoisonedRecords;
+import dev.kvpool.dataplane.master.core.PoolStatus;
+import dev.kvpool.dataplane.master.core.PoolStatus.NodeState;
 import dev.kvpool.dataplane.register.Register;
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Restored;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.wire.Medium;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
+import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -24,12 +40,18 @@ import org.junit.jupiter.api.Timeout;
 /** A core that throws, and one that hangs, on a real event loop. */
 @Timeout(60)
 class CoreLoopTest {
-    private static final CoreLoop.Leaders NO_ELECTION = new CoreLoop.Leaders() {
+    private final List<Authority> lostViews = new CopyOnWriteArrayList<>();
+    private final CoreLoop.Leaders election = new CoreLoop.Leaders() {
         @Override
         public void raiseAbove(long epoch) {}
 
         @Override
         public void store(Authority leader, Register register) {}
+
+        @Override
+        public void lostView(Authority ours) {
+            lostViews.add(ours);
+        }
 
         @Override
         public void left() {}
@@ -45,7 +67,7 @@ class CoreLoopTest {
             new MasterCore(new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28), Set.of(), new Random(1)),
             events,
             CoreLoopTest::clockMs,
-            NO_ELECTION,
+            election,
             reply -> {},
             actions -> {
                 if (planted != null) {
@@ -104,8 +126,55 @@ class CoreLoopTest {
     }
 
     @Test
+    void aNodeThatTheCoreCannotBearCostsTheViewTheLeadershipAndNoProcess() throws Exception {
+        EmbeddedChannel node = new EmbeddedChannel();
+        EmbeddedChannel client = new EmbeddedChannel();
+        Authority ours = new Authority(3, 3);
+        long session = events.submit(() -> loop.open(node)).get();
+        long other = events.submit(() -> loop.open(client)).get();
+        loop.submit(core -> {
+            core.lead(ours, clockMs() + 60_000, Register.NONE, clockMs());
+            core.clientConnected(other, clockMs());
+            core.nodeConnected(session, new NodePeer("bad", 1, "0.1.0"), clockMs());
+            List.of(info(), new SnapshotBegin(0), new SnapshotEnd(0, 0))
+                    .forEach(message -> core.receive(session, message, clockMs()));
+        });
+
+        loop.submit(core -> core.receive(
+                session,
+                new Changes(
+                        1,
+                        PoisonedRecords.of(List.of(DirectoryRecord.freed(new ExtentRef(0, 1, 1), ObjectId.NONE)), 0)),
+                clockMs()));
+
+        await().until(() -> !node.isOpen() && !client.isOpen());
+        assertThat(defects).isEmpty();
+        assertThat(lostViews).containsExactly(ours);
+        PoolStatus status = loop.ask(MasterCore::status).get();
+        assertThat(status.nodes()).extracting(PoolStatus.Node::state).containsExactly(NodeState.SET_APART);
+        assertThat(status.state()).isEqualTo(PoolStatus.State.STANDBY);
+    }
+
+    private static NodeInfo info() {
+        return new NodeInfo(
+                Authority.NONE,
+                ObjectId.NONE,
+                0,
+                ObjectId.NONE,
+                false,
+                Restored.NOTHING,
+                0,
+                ActiveVersions.UNKNOWN,
+                List.of(new Segment(0, Medium.DRAM, 1 << 20, 100)),
+                "127.0.0.1:1",
+                "",
+                "");
+    }
+
+    @Test
     void theBeatOfACoreThatHangsGrowsOldAndSaysWhere() throws Exception {
         var _ = events.scheduleAtFixedRate(loop::tick, 1, 1, TimeUnit.MILLISECONDS);
+        await().until(() -> loop.beat().position().length > 0);
         CountDownLatch hangs = new CountDownLatch(1);
         CountDownLatch goesOn = new CountDownLatch(1);
         loop.submit(core -> {

@@ -8,6 +8,9 @@ import java.util.List;
 
 /** Breaks things at random until told to stop, and then mends what it broke. */
 final class Faults {
+    /** Each doubles how long a node may be left out, and at the end all must be in within a bounded time. */
+    private static final int POISONINGS_MAX = 2;
+
     private final Plan plan;
     private final World world;
     private final Network network;
@@ -18,6 +21,7 @@ final class Faults {
     private final List<SimNode> nodes;
     private final List<SimClient> clients;
     private boolean over;
+    private int poisonings;
 
     Faults(
             Plan plan,
@@ -58,6 +62,10 @@ final class Faults {
         SimNode node = any(nodes);
         if (plan.ssd() && world.oneIn(8)) {
             ssd(node);
+            return;
+        }
+        if (!node.isTransient && poisonings < POISONINGS_MAX && world.oneIn(40)) {
+            poison(node);
             return;
         }
         switch (world.random.nextInt(plan.transientNodes() > 0 ? 18 : 17)) {
@@ -109,6 +117,15 @@ final class Faults {
                 process.start();
             }
         });
+    }
+
+    /** Every master meets the same records. What lies on a transient node would be forgotten meanwhile, as it may be. */
+    private void poison(SimNode node) {
+        tally.count("node with a record that makes cores throw");
+        world.trace(() -> "what " + node + " tells makes cores throw");
+        poisonings++;
+        long forMs = awhileMs();
+        masters.forEach(master -> master.poison.begin(node.nodeId(), forMs));
     }
 
     private void leave(SimMaster master) {
@@ -303,6 +320,7 @@ final class Faults {
             }
         }
         nodes.forEach(node -> node.cut(-1, 0));
+        masters.forEach(master -> master.poison.end());
     }
 
     boolean isOver() {

@@ -18,6 +18,8 @@ import java.util.Optional;
 
 /** The production election of one master over the simulated Lease; each life of the master is a new candidate. */
 final class SimElection implements ElectionListener {
+    private static final long ABSTAIN_MS = 3_000;
+
     private final SimMaster master;
     private final ElectionTimes times;
     private final MemoryLeaseStore.Access access;
@@ -31,6 +33,8 @@ final class SimElection implements ElectionListener {
     private long requestMs;
     private long toldMs;
     private long heldUntilMs;
+    private Authority givenAway;
+    private long abstainsUntilMs;
 
     SimElection(SimMaster master, ElectionTimes times, MemoryLeaseStore leases) {
         this.master = master;
@@ -47,6 +51,8 @@ final class SimElection implements ElectionListener {
     void begin(long nonce) {
         raiseAbove = 0;
         gone = Authority.NONE;
+        givenAway = Authority.NONE;
+        abstainsUntilMs = 0;
         turned();
         store = Optional.empty();
         seen = Register.NONE;
@@ -93,6 +99,22 @@ final class SimElection implements ElectionListener {
         round(true);
     }
 
+    /** Gives the Lease back for a while, and leads with a higher epoch after that if nobody took it. */
+    void giveAway(Authority ours) {
+        abstainsUntilMs = world.nowMs() + ABSTAIN_MS;
+        givenAway = ours;
+        lookNow();
+    }
+
+    private boolean abstains() {
+        if (world.nowMs() < abstainsUntilMs) {
+            return true;
+        }
+        raiseAbove = Math.max(raiseAbove, givenAway.epoch());
+        givenAway = Authority.NONE;
+        return false;
+    }
+
     private void rounds() {
         round(false);
         master.beside(times.retryPeriodMs(), this::rounds);
@@ -101,7 +123,8 @@ final class SimElection implements ElectionListener {
     /** As the elector's thread does it: a wish stays until a round has seen to it. */
     private void round(boolean release) {
         requestMs = world.oneIn(20) ? world.between(0, 400) : world.between(0, 5);
-        Wishes wishes = new Wishes(raiseAbove, release, gone, 0, store);
+        boolean gives = abstains() || release;
+        Wishes wishes = new Wishes(raiseAbove, gives, gone, 0, store);
         if (elector.round(wishes)) {
             raiseAbove = 0;
         }

@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.master.core.CacheRules;
 import dev.kvpool.dataplane.master.core.CoreSettings;
 import dev.kvpool.dataplane.master.core.DrainStatus;
 import dev.kvpool.dataplane.master.core.MasterCore;
+import dev.kvpool.dataplane.master.core.NodeDefect;
 import dev.kvpool.dataplane.master.core.NodePeer;
 import dev.kvpool.dataplane.master.core.Objection;
 import dev.kvpool.dataplane.master.core.PoolStatus;
@@ -48,10 +49,11 @@ final class SimMaster extends SimProcess {
     private static final long FORGETS_MS_MAX = 100;
 
     /** A welcomed connection. */
-    private record Session(long number, End end, Map<Long, ClientRequest> asked) {}
+    private record Session(long number, End end, NodePeer node, Map<Long, ClientRequest> asked) {}
 
     final String address;
     final SimElection election;
+    final Poison poison;
 
     private final UUID pool;
     private CoreSettings settings;
@@ -86,6 +88,7 @@ final class SimMaster extends SimProcess {
         this.settings = settings;
         this.expected = expected;
         this.watch = watch;
+        this.poison = new Poison(network.world);
         this.election = new SimElection(this, times.election(), leases);
         network.listen(address, this);
     }
@@ -105,6 +108,7 @@ final class SimMaster extends SimProcess {
         core = new MasterCore(settings, expected, new Random(world.random.nextLong()));
         sessions.clear();
         ended.clear();
+        poison.forget();
         election.begin(self.incarnation());
         every(TICK_MS, this::tick);
     }
@@ -289,13 +293,35 @@ final class SimMaster extends SimProcess {
             if (message instanceof NodeLeaves) {
                 ended.put(((SimNode) end.peer().owner).nodeId(), world.nowMs());
             }
-            core.receive(session.number, message, clockMs());
-            perform();
+            receive(session, message);
             now = null;
         } else if (message instanceof Hello hello) {
             greet(end, hello);
         } else {
             refuse(end, Handshake.noHello(self, message.getClass().getSimpleName() + " came"));
+        }
+    }
+
+    private void receive(Session session, Message message) {
+        try {
+            core.receive(session.number, poison.in(session.node, message), clockMs());
+        } catch (NodeDefect e) {
+            poison.thrown(this, session.node);
+            dropView(e);
+        }
+        perform();
+    }
+
+    /** As the event loop does it. */
+    private void dropView(NodeDefect defect) {
+        world.trace(() -> name + " drops its view: " + defect.getMessage());
+        Authority ours = core.authority();
+        core = core.withoutView(defect, clockMs());
+        List<Session> open = List.copyOf(sessions.values());
+        sessions.clear();
+        open.forEach(session -> session.end.close());
+        if (!ours.equals(Authority.NONE)) {
+            election.giveAway(ours);
         }
     }
 
@@ -319,7 +345,7 @@ final class SimMaster extends SimProcess {
                     Handshake.refused(
                             self, objection.get().code(), objection.get().message()));
         } else {
-            Session session = new Session(lastSession, end, new HashMap<>());
+            Session session = new Session(lastSession, end, hello.role() == Role.NODE ? peer : null, new HashMap<>());
             sessions.put(session.number, session);
             end.note = session;
             write(end, welcome);

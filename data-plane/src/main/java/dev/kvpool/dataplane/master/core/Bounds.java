@@ -111,6 +111,19 @@ final class Bounds {
 
     static final long LONE_RAISE_REST_MS = 60_000;
 
+    /** The part of what the index may hold at which objects are evicted to make room for records, and at which that ends. */
+    static final double INDEX_EVICT_ABOVE = 0.93;
+
+    static final double INDEX_EVICT_TO = 0.90;
+
+    /** The part from which nothing is put or copied any more, and the one from which a node that joins finds no room. */
+    static final double INDEX_PUTS = 0.95;
+
+    static final double INDEX_SNAPSHOTS = 0.98;
+
+    /** The part of all replicas that is evicted in a tick so that blocks of one size give pages to those of another. */
+    static final double INDEX_EVICTED_FOR_PAGES = 0.01;
+
     /** A Lease holds the epoch as a 32-bit number. */
     static final long EPOCH_MAX = Integer.MAX_VALUE - 1L;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.master.core.slab.Slabs;
+
 /**
  * What a master is told at its start.
  *
@@ -8,12 +10,19 @@ package dev.kvpool.dataplane.master.core;
  * @param cache the rules of the pool, until {@link MasterCore#goBy} changes them
  * @param leaseDurationMs of the leadership Lease; how long a former leader may have gone on granting object leases
  * @param evictionsTold whether somebody wants each {@link Action.Evicted}
+ * @param recordBytesMax what the records of the index may take, if that is less than the 16 GiB it can name
  */
-public record CoreSettings(String name, CacheRules cache, long leaseDurationMs, boolean evictionsTold) {
+public record CoreSettings(
+        String name, CacheRules cache, long leaseDurationMs, boolean evictionsTold, long recordBytesMax) {
     public CoreSettings {
         if (leaseDurationMs <= 0) {
             throw new IllegalArgumentException("lease duration " + leaseDurationMs + " ms must be positive");
         }
+    }
+
+    /** With an index as large as it can be. */
+    public CoreSettings(String name, CacheRules cache, long leaseDurationMs, boolean evictionsTold) {
+        this(name, cache, leaseDurationMs, evictionsTold, Slabs.BYTES_NAMED);
     }
 
     /** With each rule by itself. */

@@ -8,6 +8,7 @@ public final class Counters {
     public enum Count {
         GRANTS("grants", "", "Puts granted"),
         GRANTS_NO_SPACE("grants_refused", "no_space", "Puts refused a grant"),
+        GRANTS_INDEX_FULL("grants_refused", "index_full", "Puts refused a grant"),
         GRANTS_BUSY("grants_refused", "busy", "Puts refused a grant"),
         FULL_GRANTS("queue_full", "grants", "Times a client was refused because something was as many as may be"),
         FULL_REPLIES(
@@ -64,6 +65,12 @@ public final class Counters {
         LEFT_OVERS("left_overs", "", "Objects freed because their put was never finished"),
         TAKEOVERS("takeovers", "", "Times this master began to serve"),
         EPOCH_RAISES("epoch_raises", "", "Times a node knew a higher epoch than this leader's"),
+        SET_APART_VIOLATION(
+                "nodes_set_apart", "violation", "Times a node was left out because its stream could not be followed"),
+        SET_APART_INDEX_FULL(
+                "nodes_set_apart", "index_full", "Times a node was left out because its stream could not be followed"),
+        SET_APART_DEFECT(
+                "nodes_set_apart", "defect", "Times a node was left out because its stream could not be followed"),
         STREAM_VIOLATIONS("stream_violations", "", "Connections ended for a broken stream or a message out of place");
 
         private final String metric;

@@ -32,24 +32,42 @@ final class Directories {
     }
 
     /**
+     * Whether there is room for what a line says.
+     *
+     * @param takesMore false when only what needs no more room than is in use already may come
+     */
+    boolean hasRoomFor(NodeView node, DirectoryRecord line, boolean takesMore) {
+        int present = node.replicas.at(line.extent());
+        if (present != Slabs.NONE && (isOutOfDate(node, present, line) || replicas.is(present, line))) {
+            return true;
+        }
+        int known = byId.find(line.objectId());
+        boolean further = known != Slabs.NONE && objects.agrees(known, line);
+        return takesMore && slabs.hasRoom(further ? ReplicaRecords.FURTHER_BYTES : ObjectRecords.bytesOf(line));
+    }
+
+    private boolean isOutOfDate(NodeView node, int present, DirectoryRecord line) {
+        return node.replicas.isConfirmed(present)
+                && Long.compareUnsigned(
+                                replicas.generation(present), line.extent().generation())
+                        >= 0;
+    }
+
+    /**
      * A node says that an extent holds an object. Within one snapshot and its changes the highest generation of a slot is
      * the truth, whatever order they come in. What was known before that snapshot gives way to it: the node may have lost
      * its memory, and then its generations began anew.
      *
-     * @param line one that {@link Index#canHold} holds of
+     * @param line one that {@link Index#canHold} and {@link #hasRoomFor} hold of
      * @return the object, or {@link Slabs#NONE} when the line was out of date or already known
      */
     int commit(NodeView node, DirectoryRecord line) {
         int present = node.replicas.at(line.extent());
         if (present != Slabs.NONE) {
-            boolean confirmed = node.replicas.isConfirmed(present);
-            if (confirmed
-                    && Long.compareUnsigned(
-                                    replicas.generation(present), line.extent().generation())
-                            >= 0) {
+            if (isOutOfDate(node, present, line)) {
                 return Slabs.NONE;
             }
-            if (!confirmed && replicas.is(present, line)) {
+            if (!node.replicas.isConfirmed(present) && replicas.is(present, line)) {
                 node.replicas.confirm(present);
                 return Slabs.NONE;
             }

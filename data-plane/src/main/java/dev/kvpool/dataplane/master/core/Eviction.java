@@ -23,8 +23,12 @@ final class Eviction {
     private final Map<NodeView, Need> needs = new HashMap<>();
     private int open;
 
-    Eviction(Collection<NodeView> nodes, EvictionRules rules) {
+    /** Replicas that have to go to make room for records in the index, wherever they lie. */
+    private long replicasToLose;
+
+    Eviction(Collection<NodeView> nodes, EvictionRules rules, long replicasToLose) {
         this.rules = rules;
+        this.replicasToLose = replicasToLose;
         for (NodeView node : nodes) {
             Need need = node.usable ? need(node) : null;
             if (need != null && need.isOpen()) {
@@ -36,15 +40,23 @@ final class Eviction {
 
     /** Only the rules: no node has to lose anything. */
     static Eviction ofNothing(EvictionRules rules) {
-        return new Eviction(List.of(), rules);
+        return new Eviction(List.of(), rules, 0);
     }
 
-    /** Whether any node has to lose something still. */
+    /** Whether any node, or the index, has to lose something still. */
     boolean isNeeded() {
-        return open > 0;
+        return open > 0 || isForIndex();
+    }
+
+    /** Whether records have to go: then an object that moves to an SSD is no help. */
+    boolean isForIndex() {
+        return replicasToLose > 0;
     }
 
     boolean isNeededOn(NodeView node) {
+        if (isForIndex()) {
+            return node.usable;
+        }
         Need need = needs.get(node);
         return need != null && need.isOpen();
     }
@@ -52,7 +64,7 @@ final class Eviction {
     /** Whether a node that has to lose something holds this object. */
     boolean helps(StoredObject object) {
         for (Replica replica : object.replicas()) {
-            if (replica.isInMemory() && isNeededOn(replica.node())) {
+            if ((replica.isInMemory() || isForIndex()) && isNeededOn(replica.node())) {
                 return true;
             }
         }
@@ -91,6 +103,7 @@ final class Eviction {
 
     /** Counts the extents of a victim as gone. */
     void book(StoredObject victim) {
+        replicasToLose -= victim.replicaCount();
         for (Replica replica : victim.replicas()) {
             if (replica.isInMemory()) {
                 book(replica);

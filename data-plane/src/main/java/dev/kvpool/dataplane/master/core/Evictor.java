@@ -17,6 +17,7 @@ final class Evictor {
     private final Membership membership;
     private final Settlement settlement;
     private final Index index;
+    private final IndexRoom room;
     private final Groups groups;
     private final Frees frees;
     private final Predecessors predecessors;
@@ -51,6 +52,7 @@ final class Evictor {
         this.membership = view.membership();
         this.settlement = settlement;
         this.index = view.index();
+        this.room = view.room();
         this.groups = view.groups();
         this.frees = orders.frees();
         this.predecessors = predecessors;
@@ -94,7 +96,7 @@ final class Evictor {
 
     private void evict(int visits, long nowMs) {
         left = visits;
-        Eviction eviction = leadership.serves(nowMs) ? new Eviction(membership.all(), rules.eviction()) : null;
+        Eviction eviction = leadership.serves(nowMs) ? eviction() : null;
         if (eviction == null || !eviction.isNeeded()) {
             endWalk();
             predecessors.enough();
@@ -102,6 +104,10 @@ final class Evictor {
             predecessors.look();
             walkOn(eviction, nowMs);
         }
+    }
+
+    private Eviction eviction() {
+        return new Eviction(membership.all(), rules.eviction(), room.replicasToLose(membership.all()));
     }
 
     private void walkOn(Eviction eviction, long nowMs) {
@@ -157,7 +163,7 @@ final class Evictor {
         if (!eviction.helps(object)) {
             return;
         }
-        if (!pressure.mustEvict(object, eviction, nowMs)) {
+        if (!eviction.isForIndex() && !pressure.mustEvict(object, eviction, nowMs)) {
             left -= Bounds.EVICTED_IS_VISITS;
             return;
         }

@@ -17,6 +17,7 @@ import java.util.random.RandomGenerator;
 final class GrantRequests {
     private final CurrentRules rules;
     private final Index index;
+    private final IndexRoom room;
     private final Membership membership;
     private final Members members;
     private final Absences absences;
@@ -39,6 +40,7 @@ final class GrantRequests {
             RandomGenerator random) {
         this.rules = rules;
         this.index = view.index();
+        this.room = view.room();
         this.membership = view.membership();
         this.members = orders.members();
         this.absences = orders.absences();
@@ -84,6 +86,10 @@ final class GrantRequests {
         if (objection != Status.OK) {
             return refused(objection);
         }
+        if (!room.takesPut(asked.key().length())) {
+            counters.add(Count.GRANTS_INDEX_FULL);
+            return room.givesWay() ? roomComes(wish, 0) : refused(Status.NO_SPACE);
+        }
         long extentBytes = ExtentSize.of(asked.key().length(), asked.payloadLength());
         if (extentBytes > wish.largestExtent) {
             return refused(Status.TOO_LARGE);
@@ -119,8 +125,12 @@ final class GrantRequests {
             return refused(Status.UNAVAILABLE);
         }
         makeRoom(usable, extentBytes, wish.nowMs);
+        return roomComes(wish, extentBytes);
+    }
+
+    private GrantLine roomComes(Wish wish, long extentBytes) {
         long comesMs = NodeView.NO_ROOM_EVER;
-        for (NodeView node : usable) {
+        for (NodeView node : wish.placement.candidates()) {
             if (node.segmentBytesMax >= extentBytes) {
                 comesMs = Math.min(comesMs, node.roomComesMs());
             }

@@ -83,6 +83,11 @@ final class Heartbeats {
         }
     }
 
+    /** What a node has shown is of no use: it goes as if the node had never come, unless it comes back meanwhile. */
+    void forget(NodeView node) {
+        forgetting.add(node);
+    }
+
     /** A node may have held millions: it goes little by little, unless it comes back meanwhile and shows what it has. */
     private void goOnForgetting() {
         forgetting.removeIf(NodeView::isConnected);

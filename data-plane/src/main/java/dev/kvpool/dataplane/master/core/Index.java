@@ -17,7 +17,7 @@ import java.util.random.RandomGenerator;
  * about 160 bytes each with a key of 64 bytes, and nothing for the collector to follow.
  */
 final class Index {
-    private final Slabs slabs = new Slabs();
+    private final Slabs slabs;
     private final ObjectRecords objects;
     private final ReplicaRecords replicas;
     private final ObjectTables tables;
@@ -36,6 +36,12 @@ final class Index {
      * @param random for the secret of the hash of keys, so that nobody can choose keys that make a table slow
      */
     Index(int poolCopies, RandomGenerator random) {
+        this(poolCopies, random, Slabs.BYTES_NAMED);
+    }
+
+    /** @param recordBytesMax what its records may take, if that is less than the {@value Slabs#BYTES_NAMED} bytes it can name */
+    Index(int poolCopies, RandomGenerator random, long recordBytesMax) {
+        slabs = new Slabs(recordBytesMax);
         KeyHash keyHash = new KeyHash(random.nextLong(), random.nextLong());
         objects = new ObjectRecords(slabs, keyHash);
         replicas = new ReplicaRecords(slabs, objects);
@@ -161,11 +167,40 @@ final class Index {
         return slabs.bytes() + tables.byId.bytes() + tables.byKey.bytes();
     }
 
+    /** Bytes that records take. */
+    long recordBytes() {
+        return slabs.liveBytes();
+    }
+
+    /** The same with the room that was freed between them and is of use for records of the same size only. */
+    long recordPageBytes() {
+        return slabs.bytes();
+    }
+
+    long recordBytesMax() {
+        return slabs.bytesMax();
+    }
+
+    /** Whether there is room for a record of any size. */
+    boolean hasRoomForAny() {
+        return slabs.hasFreePage();
+    }
+
+    /** Whether a new object with such a key has room among those that are there. */
+    boolean hasPlaceForObject(int keyLength) {
+        return slabs.hasRoomInPage(ObjectRecords.bytesOf(keyLength, false));
+    }
+
     // ---- what nodes say -------------------------------------------------------------------------------------------
 
     /** Whether every field of a line fits; a node whose lines do not is no node of this protocol. */
     static boolean canHold(DirectoryRecord line) {
         return ObjectRecords.canHold(line) && ReplicaRecords.canHold(line);
+    }
+
+    /** Whether there is room for what a line says; see {@link Directories#hasRoomFor}. */
+    boolean hasRoomFor(NodeView node, DirectoryRecord line, boolean takesMore) {
+        return directories.hasRoomFor(node, line, takesMore);
     }
 
     /** A node begins to send its directory: what it does not name until the end of it is gone. */
@@ -185,7 +220,7 @@ final class Index {
     /**
      * A node says that an extent holds an object; see {@link Directories#commit}.
      *
-     * @param line one that {@link #canHold} holds of
+     * @param line one that {@link #canHold} and {@link #hasRoomFor} hold of
      * @return the object, or null when the line was out of date or already known
      */
     StoredObject commit(NodeView node, DirectoryRecord line) {

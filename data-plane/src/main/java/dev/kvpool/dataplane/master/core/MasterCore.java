@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.core;
 
 import dev.kvpool.dataplane.master.core.Counters.Count;
+import dev.kvpool.dataplane.master.core.NodesSetApart.Cause;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -33,7 +34,10 @@ public final class MasterCore {
     private final long leaseDurationMs;
     private final Outbox outbox = new Outbox();
     private final PendingReplies replies = new PendingReplies(outbox);
-    private final Counters counters = new Counters();
+    private final Counters counters;
+    private final NodesSetApart setApart;
+    private final CoreSettings settings;
+    private final RandomGenerator random;
     private final Leadership leadership = new Leadership();
     private final RegisterKeeper register;
     private final View view;
@@ -51,9 +55,22 @@ public final class MasterCore {
     private long nowMs;
 
     public MasterCore(CoreSettings settings, Set<String> expectedNodes, RandomGenerator random) {
+        this(settings, expectedNodes, random, new Counters(), new NodesSetApart());
+    }
+
+    private MasterCore(
+            CoreSettings settings,
+            Set<String> expectedNodes,
+            RandomGenerator random,
+            Counters counters,
+            NodesSetApart setApart) {
+        this.settings = settings;
+        this.random = random;
+        this.counters = counters;
+        this.setApart = setApart;
         rules = new CurrentRules(settings.cache());
         leaseDurationMs = settings.leaseDurationMs();
-        view = View.empty(rules.replicas(), expectedNodes, random);
+        view = View.empty(rules.replicas(), settings.recordBytesMax(), expectedNodes, setApart, random);
         register = new RegisterKeeper(leadership, outbox);
         orders = new Orders(rules, leadership, view, register, lateWrites, outbox);
         Settlement settlement = new Settlement(rules, leadership, view, orders, grants, counters);
@@ -120,12 +137,46 @@ public final class MasterCore {
         sendFrees();
     }
 
+    /**
+     * A core that knows nothing yet, in the place of this one, which has thrown and is not used any more. It goes by the same rules,
+     * expects the same nodes, goes on counting, and leaves out for a while the node whose message this one could not bear. It does not
+     * lead; every connection is to be closed.
+     */
+    public MasterCore withoutView(NodeDefect defect, long now) {
+        CoreSettings same = new CoreSettings(
+                settings.name(),
+                rules.all(),
+                settings.leaseDurationMs(),
+                settings.evictionsTold(),
+                settings.recordBytesMax());
+        Map<String, String> zones = view.membership().zones();
+        MasterCore fresh = new MasterCore(same, zones.keySet(), random, counters, setApart);
+        fresh.expectNodes(zones, now);
+        fresh.leadership.standBy();
+        fresh.register.seen(register.stored());
+        counters.add(Count.SET_APART_DEFECT);
+        fresh.outbox.report("node %s is %s"
+                .formatted(
+                        defect.peer().id(), setApart.setApart(defect.peer(), Cause.DEFECT, defect.getMessage(), now)));
+        return fresh;
+    }
+
+    /** The authority this master leads under, {@link Authority#NONE} when it does not. */
+    public Authority authority() {
+        return leadership.authority();
+    }
+
     // ---- messages -----------------------------------------------------------------------------------------------
 
+    /**
+     * A peer says something.
+     *
+     * @throws NodeDefect when this core could not bear what a node said, and must be followed by one {@link #withoutView}
+     */
     public void receive(long session, Message message, long now) {
         nowMs = now;
+        NodeView node = view.membership().bySession(session);
         try {
-            NodeView node = view.membership().bySession(session);
             if (node != null) {
                 node.heardMs = nowMs;
                 fromNode(node, message);
@@ -134,10 +185,26 @@ public final class MasterCore {
             }
         } catch (ProtocolViolation e) {
             counters.add(Count.STREAM_VIOLATIONS);
-            outbox.close(session, e.getMessage());
-            closed(session, e.getMessage(), now);
+            end(session, node == null ? e.getMessage() : setApart(node, Cause.VIOLATION, e.getMessage()));
+        } catch (IndexFullException e) {
+            end(session, setApart(node, Cause.INDEX_FULL, e.getMessage()));
         }
         sendFrees();
+    }
+
+    private void end(long session, String reason) {
+        outbox.close(session, reason);
+        closed(session, reason, nowMs);
+    }
+
+    private String setApart(NodeView node, Cause cause, String why) {
+        counters.add(cause == Cause.VIOLATION ? Count.SET_APART_VIOLATION : Count.SET_APART_INDEX_FULL);
+        if (cause == Cause.INDEX_FULL && !node.known) {
+            heartbeats.forget(node);
+        }
+        String reason = setApart.setApart(node.peer, cause, why, nowMs);
+        outbox.report("node %s is %s".formatted(node.id, reason));
+        return reason;
     }
 
     private void fromClient(long session, Message message) throws ProtocolViolation {
@@ -150,13 +217,22 @@ public final class MasterCore {
         }
     }
 
-    private void fromNode(NodeView node, Message message) throws ProtocolViolation {
+    private void fromNode(NodeView node, Message message) throws ProtocolViolation, IndexFullException {
         switch (message) {
-            case NodeMessage told -> nodeMessages.receive(node, told, nowMs);
+            case NodeMessage told -> told(node, told);
             case Heartbeat heartbeat -> {}
             default ->
                 throw new ProtocolViolation(
                         "node " + node.id + " sent " + message.getClass().getSimpleName());
+        }
+    }
+
+    private void told(NodeView node, NodeMessage told) throws ProtocolViolation, IndexFullException {
+        NodePeer peer = node.peer;
+        try {
+            nodeMessages.receive(node, told, nowMs);
+        } catch (RuntimeException e) {
+            throw new NodeDefect(peer, e);
         }
     }
 
@@ -284,6 +360,8 @@ public final class MasterCore {
         orders.frees().tick(nowMs);
         upkeep.tick(nowMs);
         upkeep.makeRoom(nowMs);
+        view.room().tick().ifPresent(outbox::report);
+        setApart.tick(nowMs);
         sendFrees();
     }
 

@@ -21,12 +21,17 @@ final class Membership {
     /** Ids of the latest transient nodes that ended in order: their memory is gone for certain. */
     private final LinkedHashSet<String> ended = new LinkedHashSet<>();
 
+    private final NodesSetApart setApart;
+    private final IndexRoom room;
     private Set<String> expected;
     private Map<String, String> zones = Map.of();
     private boolean zonesAreSaid;
 
-    Membership(Set<String> expected) {
+    /** @param room says whether a node that did not fit may try again */
+    Membership(Set<String> expected, NodesSetApart setApart, IndexRoom room) {
         this.expected = Set.copyOf(expected);
+        this.setApart = setApart;
+        this.room = room;
     }
 
     /**
@@ -56,6 +61,17 @@ final class Membership {
 
     Set<String> expected() {
         return expected;
+    }
+
+    /** Zones by id of the nodes that should be there, empty where none is said. */
+    Map<String, String> zones() {
+        Map<String, String> said = new TreeMap<>(zones);
+        expected.forEach(id -> said.putIfAbsent(id, ""));
+        return said;
+    }
+
+    NodesSetApart setApart() {
+        return setApart;
     }
 
     Collection<NodeView> all() {
@@ -136,6 +152,10 @@ final class Membership {
 
     /** Whether a process may speak for a node id now; the answer is the sentence of the refusal. */
     Optional<Objection> objection(NodePeer peer, long nowMs) {
+        Optional<Objection> apart = setApart.objection(peer, room.takesNode(), nowMs);
+        if (apart.isPresent()) {
+            return apart;
+        }
         NodeView node = nodes.get(peer.id());
         if (node == null) {
             return nodes.size() < Bounds.NODES_MAX
@@ -161,6 +181,7 @@ final class Membership {
         bySession.remove(node.session);
         bySession.put(session, node);
         node.connected(session, peer, nowMs);
+        setApart.admitted(peer.id(), nowMs);
         refusals.remove(peer.id());
         return node;
     }

@@ -52,10 +52,11 @@ final class NodeMessages {
         this.departures = departures;
         this.outbox = outbox;
         this.whenLeft = whenLeft;
-        stream = new NodeStream(leadership, view.index(), view.tombstones(), this::committed, this::buried);
+        stream =
+                new NodeStream(leadership, view.index(), view.room(), view.tombstones(), this::committed, this::buried);
     }
 
-    void receive(NodeView node, NodeMessage message, long now) throws ProtocolViolation {
+    void receive(NodeView node, NodeMessage message, long now) throws ProtocolViolation, IndexFullException {
         nowMs = now;
         switch (message) {
             case NodeInfo it -> introduced(node, it);

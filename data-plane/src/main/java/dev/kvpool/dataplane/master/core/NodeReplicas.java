@@ -129,6 +129,11 @@ final class NodeReplicas {
         return byPlace == null ? 0 : byPlace.size();
     }
 
+    /** How many the node was, or is about to be, told to free. */
+    long freeingCount() {
+        return memory.freeingSlots + ssd.freeingSlots;
+    }
+
     Sums memory() {
         return memory;
     }

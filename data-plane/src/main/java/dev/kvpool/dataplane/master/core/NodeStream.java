@@ -18,6 +18,7 @@ import java.util.function.BiConsumer;
 final class NodeStream {
     private final Leadership leadership;
     private final Index index;
+    private final IndexRoom room;
     private final Tombstones tombstones;
     private final BiConsumer<NodeView, StoredObject> onCommit;
     private final BiConsumer<NodeView, Tombstones.Grave> onTombstone;
@@ -31,11 +32,13 @@ final class NodeStream {
     NodeStream(
             Leadership leadership,
             Index index,
+            IndexRoom room,
             Tombstones tombstones,
             BiConsumer<NodeView, StoredObject> onCommit,
             BiConsumer<NodeView, Tombstones.Grave> onTombstone) {
         this.leadership = leadership;
         this.index = index;
+        this.room = room;
         this.tombstones = tombstones;
         this.onCommit = onCommit;
         this.onTombstone = onTombstone;
@@ -74,7 +77,7 @@ final class NodeStream {
         node.nextSequence = begin.sequence() + 1;
     }
 
-    void snapshot(NodeView node, SnapshotRecords part) throws ProtocolViolation {
+    void snapshot(NodeView node, SnapshotRecords part) throws ProtocolViolation, IndexFullException {
         require(node.inSnapshot, "records of a snapshot outside of one");
         for (DirectoryRecord line : part.records()) {
             require(
@@ -85,7 +88,7 @@ final class NodeStream {
         node.snapshotLines += part.records().size();
     }
 
-    void changes(NodeView node, Changes changes) throws ProtocolViolation {
+    void changes(NodeView node, Changes changes) throws ProtocolViolation, IndexFullException {
         require(node.isStreaming(), "changes before the snapshot");
         require(
                 changes.sequence() == node.nextSequence,
@@ -137,7 +140,7 @@ final class NodeStream {
                         + Long.toUnsignedString(node.nextSequence) + " has not come");
     }
 
-    private void apply(NodeView node, DirectoryRecord line) throws ProtocolViolation {
+    private void apply(NodeView node, DirectoryRecord line) throws ProtocolViolation, IndexFullException {
         switch (line.state()) {
             case COMMITTED -> commit(node, line);
             case TOMBSTONE -> tombstone(node, line);
@@ -149,8 +152,9 @@ final class NodeStream {
         }
     }
 
-    private void commit(NodeView node, DirectoryRecord line) throws ProtocolViolation {
+    private void commit(NodeView node, DirectoryRecord line) throws ProtocolViolation, IndexFullException {
         requireSound(node, line);
+        requireRoom(node, line);
         if (tombstones.outdates(node, line.extent())) {
             return;
         }
@@ -170,6 +174,20 @@ final class NodeStream {
         Tombstones.Grave grave = tombstones.shown(node, line);
         if (grave != null) {
             onTombstone.accept(node, grave);
+        }
+    }
+
+    /** Before anything of it is applied: what was applied of the lines before is right, and stays. */
+    private void requireRoom(NodeView node, DirectoryRecord line) throws IndexFullException {
+        boolean takesMore = !node.inSnapshot || room.takesSnapshot();
+        if (takesMore && index.hasRoomForAny()) {
+            return;
+        }
+        if (!index.hasRoomFor(node, line, takesMore)) {
+            throw new IndexFullException(
+                    "what it holds beyond its " + node.replicaCount()
+                            + " objects in view has no room: " + room.usedBytes() + " of the " + room.maxBytes()
+                            + " bytes that records of the index may take are in use; give the masters more memory, or remove objects");
         }
     }
 

@@ -82,12 +82,25 @@ final class ObjectRecords {
                 && line.key().length() <= Key.BYTES_MAX;
     }
 
+    /** Bytes of the block of an object. */
+    static int bytesOf(DirectoryRecord line) {
+        return bytesOf(line.key().length(), isRetained(line));
+    }
+
+    static int bytesOf(int keyLength, boolean retained) {
+        return KEY + keyLength + (retained ? RETENTION_BYTES : 0);
+    }
+
+    private static boolean isRetained(DirectoryRecord line) {
+        return !line.retention().equals(Retention.NONE);
+    }
+
     /** A new object without replicas, in no table. */
     int create(DirectoryRecord line) {
         Retention retention = line.retention();
-        boolean retained = !retention.equals(Retention.NONE);
+        boolean retained = isRetained(line);
         int keyLength = line.key().length();
-        int object = slabs.allocate(KEY + keyLength + (retained ? RETENTION_BYTES : 0));
+        int object = slabs.allocate(bytesOf(keyLength, retained));
         slabs.setLong(object, COUNTER, line.objectId().counter());
         slabs.setInt(object, EPOCH, (int) line.objectId().epoch());
         slabs.setInt(object, PAYLOAD_CRC, line.payloadCrc());
@@ -105,7 +118,7 @@ final class ObjectRecords {
     }
 
     void destroy(int object) {
-        int bytes = KEY + keyLength(object) + (is(object, HAS_RETENTION) ? RETENTION_BYTES : 0);
+        int bytes = bytesOf(keyLength(object), is(object, HAS_RETENTION));
         slabs.setLong(object, STATE, GONE);
         slabs.release(object, bytes);
     }

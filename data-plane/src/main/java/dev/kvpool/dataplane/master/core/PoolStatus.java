@@ -19,6 +19,7 @@ import java.util.OptionalLong;
  * @param recoveredUntilMs on the core's clock; before it nothing that the last takeover found is evicted
  * @param active the versions the pool speaks and writes, as far as its nodes have told
  * @param register what the pool keeps beside its leadership
+ * @param index how full the index is
  * @param highestEpoch the highest epoch that a majority of the expected nodes has reached, as far as they have told
  */
 public record PoolStatus(
@@ -44,6 +45,7 @@ public record PoolStatus(
         long lastTakeoverMs,
         long recoveredUntilMs,
         ActiveVersions active,
+        IndexUse index,
         List<Node> nodes,
         List<DrainStatus> drains,
         Kept register,
@@ -65,8 +67,17 @@ public record PoolStatus(
         DRAINED,
         SYNCING,
         AWAY,
-        REFUSED
+        REFUSED,
+        /** Its stream could not be followed; it is let in again later. */
+        SET_APART
     }
+
+    /**
+     * What the records of objects take.
+     *
+     * @param problem why puts are refused, and what helps; empty when they are not
+     */
+    public record IndexUse(long usedBytes, long maxBytes, String problem) {}
 
     /**
      * One storage node.
@@ -127,6 +138,13 @@ public record PoolStatus(
     /** Whether at least half of the expected nodes have a connection to this master; true when none is expected. */
     public boolean isHalfConnected() {
         return 2 * connectedNodes >= expectedNodes;
+    }
+
+    /** Nodes whose stream could not be followed. */
+    public long nodesSetApart() {
+        return nodes.stream()
+                .filter(node -> node.state() == NodeState.SET_APART)
+                .count();
     }
 
     public boolean isLeader(long nowMs) {

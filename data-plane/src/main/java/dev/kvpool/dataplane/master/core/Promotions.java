@@ -21,6 +21,7 @@ final class Promotions {
     }
 
     private final Index index;
+    private final IndexRoom room;
     private final Copies copies;
     private final Counters counters;
     private final Map<ObjectId, Hits> hits = new LinkedHashMap<>() {
@@ -33,6 +34,7 @@ final class Promotions {
 
     Promotions(View view, Copies copies, Counters counters) {
         this.index = view.index();
+        this.room = view.room();
         this.copies = copies;
         this.counters = counters;
     }
@@ -65,7 +67,7 @@ final class Promotions {
                 return;
             }
             waiting.remove();
-            if (source != null && source.node().hasRoom(memoryBytes(object))) {
+            if (source != null && room.takesCopies() && source.node().hasRoom(memoryBytes(object))) {
                 copies.start(source, source.node(), authority, (id, from, to, bytes, done) -> ended(done));
             }
         }

@@ -67,7 +67,7 @@ final class Repairs {
         this.copies = copies;
         this.drains = drains;
         this.counters = counters;
-        this.sites = new Sites(rules, membership, copies, standings);
+        this.sites = new Sites(rules, view.room(), membership, copies, standings);
     }
 
     /** What can be done may have changed: a node came or went, or a drain began. */

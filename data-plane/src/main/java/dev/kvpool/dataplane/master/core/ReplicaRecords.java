@@ -23,7 +23,7 @@ final class ReplicaRecords {
 
     private static final int OWNER = FIRST_BYTES;
     private static final int NEXT_OF_OBJECT = 32;
-    private static final int FURTHER_BYTES = 36;
+    static final int FURTHER_BYTES = 36;
 
     /** The place: the payload's offset, and below it the number of the snapshot that held it last, and flags. */
     private static final int OFFSET_SHIFT = 18;

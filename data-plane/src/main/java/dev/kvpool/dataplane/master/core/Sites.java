@@ -8,12 +8,14 @@ import java.util.Map;
 /** The nodes as {@link CopyPlan} sees them at one moment. */
 final class Sites {
     private final CurrentRules rules;
+    private final IndexRoom indexRoom;
     private final Membership membership;
     private final Copies copies;
     private final Standings standings;
 
-    Sites(CurrentRules rules, Membership membership, Copies copies, Standings standings) {
+    Sites(CurrentRules rules, IndexRoom indexRoom, Membership membership, Copies copies, Standings standings) {
         this.rules = rules;
+        this.indexRoom = indexRoom;
         this.membership = membership;
         this.copies = copies;
         this.standings = standings;
@@ -48,6 +50,8 @@ final class Sites {
         long heldBytes = node.usedBytes() + node.grantedBytes - node.freeingBytes();
         boolean slots = node.usedSlots() + node.grantedSlots
                 < node.capacitySlots * rules.eviction().high();
-        return slots ? (long) (node.capacityBytes * rules.eviction().high()) - heldBytes : 0;
+        return slots && indexRoom.takesCopies()
+                ? (long) (node.capacityBytes * rules.eviction().high()) - heldBytes
+                : 0;
     }
 }

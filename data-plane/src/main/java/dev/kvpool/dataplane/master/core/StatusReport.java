@@ -19,6 +19,7 @@ final class StatusReport {
     private final Membership membership;
     private final Orders orders;
     private final Index index;
+    private final IndexRoom room;
     private final Tombstones tombstones;
     private final Grants grants;
     private final Takeover takeover;
@@ -37,6 +38,7 @@ final class StatusReport {
         this.membership = view.membership();
         this.orders = orders;
         this.index = view.index();
+        this.room = view.room();
         this.tombstones = view.tombstones();
         this.grants = grants;
         this.takeover = takeover;
@@ -62,7 +64,12 @@ final class StatusReport {
         }
         for (String id : membership.expected()) {
             if (membership.node(id) == null) {
-                nodes.add(neverSeen(id));
+                nodes.add(notThere(id, "has never connected to this master"));
+            }
+        }
+        for (String id : membership.setApart().ids()) {
+            if (membership.node(id) == null && !membership.expected().contains(id)) {
+                nodes.add(notThere(id, ""));
             }
         }
         return new PoolStatus(
@@ -88,6 +95,7 @@ final class StatusReport {
                 takeover.lastDurationMs(),
                 takeover.recoveredUntilMs(),
                 upkeep.activation().ofPool(),
+                new PoolStatus.IndexUse(room.usedBytes(), room.maxBytes(), room.problem()),
                 List.copyOf(nodes),
                 upkeep.drains().status(),
                 new Kept(orders.register().stored(), leads && orders.absences().awaitsWitness()),
@@ -131,10 +139,14 @@ final class StatusReport {
         String reason = switch (state) {
             case READY, DRAINING, DRAINED -> "";
             case SYNCING -> syncing(node);
-            case AWAY, REFUSED -> node.awayReason;
+            case AWAY, REFUSED, SET_APART -> node.awayReason;
         };
         String refusal = membership.refusal(node.id);
-        if (state == NodeState.AWAY && refusal != null) {
+        Optional<String> apart = membership.setApart().reason(node.id);
+        if (state == NodeState.AWAY && apart.isPresent()) {
+            state = NodeState.SET_APART;
+            reason = apart.get();
+        } else if (state == NodeState.AWAY && refusal != null) {
             state = NodeState.REFUSED;
             reason = refusal;
         }
@@ -185,10 +197,12 @@ final class StatusReport {
                 .orElse(NodeState.DRAINING);
     }
 
-    private Node neverSeen(String id) {
+    private Node notThere(String id, String otherwise) {
         String refusal = membership.refusal(id);
-        NodeState state = refusal == null ? NodeState.AWAY : NodeState.REFUSED;
-        String reason = refusal == null ? "has never connected to this master" : refusal;
+        Optional<String> apart = membership.setApart().reason(id);
+        NodeState state =
+                apart.isPresent() ? NodeState.SET_APART : refusal == null ? NodeState.AWAY : NodeState.REFUSED;
+        String reason = apart.orElse(refusal == null ? otherwise : refusal);
         return new Node(
                 id,
                 state,

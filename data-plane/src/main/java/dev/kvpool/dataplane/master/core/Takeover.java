@@ -304,7 +304,8 @@ final class Takeover {
     private boolean isEveryExpectedConnected() {
         for (String id : membership.expected()) {
             NodeView node = membership.node(id);
-            if (node == null || !node.isConnected()) {
+            boolean mayCome = !membership.setApart().isSetApart(id);
+            if (mayCome && (node == null || !node.isConnected())) {
                 return false;
             }
         }

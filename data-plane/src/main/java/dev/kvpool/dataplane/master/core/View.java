@@ -8,10 +8,23 @@ import java.util.random.RandomGenerator;
  * What a master knows of the pool, leader or standby: the nodes, the objects they show and which of these belong together,
  * the tombstones, and what became of keys that are gone. None of it outlives the process.
  */
-record View(Index index, Groups groups, Membership membership, Tombstones tombstones, Departed departed) {
-    /** That of a master which no node has spoken to yet, of a pool that wants so many copies of an object. */
-    static View empty(int poolCopies, Set<String> expectedNodes, RandomGenerator random) {
-        Index index = new Index(poolCopies, random);
-        return new View(index, new Groups(index), new Membership(expectedNodes), new Tombstones(), new Departed());
+record View(
+        Index index, IndexRoom room, Groups groups, Membership membership, Tombstones tombstones, Departed departed) {
+    /**
+     * That of a master which no node has spoken to yet.
+     *
+     * @param poolCopies how many copies the pool wants of an object
+     * @param recordBytesMax what the records of the index may take
+     */
+    static View empty(
+            int poolCopies,
+            long recordBytesMax,
+            Set<String> expectedNodes,
+            NodesSetApart setApart,
+            RandomGenerator random) {
+        Index index = new Index(poolCopies, random, recordBytesMax);
+        IndexRoom room = new IndexRoom(index);
+        Membership membership = new Membership(expectedNodes, setApart, room);
+        return new View(index, room, new Groups(index), membership, new Tombstones(), new Departed());
     }
 }

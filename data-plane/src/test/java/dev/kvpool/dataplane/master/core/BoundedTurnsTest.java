@@ -222,7 +222,7 @@ class BoundedTurnsTest {
     @Test
     void freesThatATermHasNotSentAreTakenBackInParts() {
         Index index = new Index(1, new Random(1));
-        Membership membership = new Membership(Set.of("n"));
+        Membership membership = new Membership(Set.of("n"), new NodesSetApart(), new IndexRoom(index));
         NodeView node = membership.connect(1, new NodePeer("n", 1, "test"), 0);
         Frees frees = new Frees(index, new Outbox(), () -> 1);
         index.beginSnapshot(node);

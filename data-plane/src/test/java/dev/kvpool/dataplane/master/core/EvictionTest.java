@@ -112,10 +112,10 @@ class EvictionTest {
         EvictionRules rules = EvictionRules.between(0.50, 0.90);
         node.byteLimits.relax(node.capacityBytes, rules);
         node.slotLimits.relax(node.capacitySlots, rules);
-        assertThat(new Eviction(List.of(node), rules).isNeeded()).isFalse();
+        assertThat(new Eviction(List.of(node), rules, 0).isNeeded()).isFalse();
 
         node.grantedSlots = 10;
-        assertThat(new Eviction(List.of(node), rules).isNeeded()).isTrue();
+        assertThat(new Eviction(List.of(node), rules, 0).isNeeded()).isTrue();
     }
 
     @Test

@@ -35,6 +35,11 @@ class MembershipTest {
     private static final long MIB = 1 << 20;
     private static final NodePeer PEER = new NodePeer("a", 1, "0.1.0");
 
+    /** More than a node is left out for that broke the rules. */
+    private static final long LET_IN_AGAIN_MS = 100_000;
+
+    private long nowMs;
+
     private final MasterCore core = new MasterCore(
             new CoreSettings("m", 10_000, 0.9, 0.8, 1, 5_000, 30_000, 1 << 28),
             Set.of("a"),
@@ -247,9 +252,10 @@ class MembershipTest {
         for (DirectoryRecord record : bad) {
             streaming();
 
-            core.receive(1, new Changes(11, List.of(record)), 0);
+            core.receive(1, new Changes(11, List.of(record)), nowMs);
 
             assertThat(closed()).as("%s", record).containsExactly(1L);
+            nowMs += LET_IN_AGAIN_MS;
         }
     }
 
@@ -262,11 +268,12 @@ class MembershipTest {
                 new SnapshotEnd(0, 0),
                 new FenceAck(1, true, Authority.NONE, 1, 0, 0, ObjectId.NONE));
         for (Message message : early) {
-            core.nodeConnected(1, PEER, 0);
+            core.nodeConnected(1, PEER, nowMs);
 
-            core.receive(1, message, 0);
+            core.receive(1, message, nowMs);
 
             assertThat(closed()).as("%s", message).containsExactly(1L);
+            nowMs += LET_IN_AGAIN_MS;
         }
     }
 
@@ -303,15 +310,15 @@ class MembershipTest {
     }
 
     private void connected() {
-        core.nodeConnected(1, PEER, 0);
-        core.receive(1, info(Authority.NONE), 0);
+        core.nodeConnected(1, PEER, nowMs);
+        core.receive(1, info(Authority.NONE), nowMs);
         core.drain();
     }
 
     private void streaming() {
         connected();
-        core.receive(1, new SnapshotBegin(10), 0);
-        core.receive(1, new SnapshotEnd(0, 10), 0);
+        core.receive(1, new SnapshotBegin(10), nowMs);
+        core.receive(1, new SnapshotEnd(0, 10), nowMs);
         core.drain();
     }
 

@@ -168,9 +168,20 @@ final class ModelMaster {
 
     void receive(long session, Message message) {
         if (up && links.containsKey(session)) {
-            core.receive(session, message, world.nowMs());
+            try {
+                core.receive(session, message, world.nowMs());
+            } catch (NodeDefect e) {
+                dropView(e);
+            }
             perform();
         }
+    }
+
+    private void dropView(NodeDefect defect) {
+        core = core.withoutView(defect, world.nowMs());
+        List<Link> open = List.copyOf(links.values());
+        links.clear();
+        open.forEach(link -> link.end("the master dropped its view"));
     }
 
     void linkEnded(long session, String reason) {

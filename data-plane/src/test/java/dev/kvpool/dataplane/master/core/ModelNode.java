@@ -15,6 +15,7 @@ import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Purge;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Tombstone;
+import dev.kvpool.dataplane.wire.message.NodeMessage;
 import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
@@ -222,6 +223,21 @@ final class ModelNode {
     /** Signs of life of their own, as a real node's statistics are. */
     void heartbeatEvery(long periodMs) {
         world.every(periodMs, () -> streams.values().forEach(stream -> stream.link.toMaster(new Heartbeat())));
+    }
+
+    /** An object was put there under a leader that nobody else knows. */
+    void keep(ObjectId objectId, Key key, long payloadLength, Retention retention) {
+        add(Medium.DRAM, object(objectId, key, payloadLength, 1, retention));
+    }
+
+    /** Something that a node should not say now. */
+    void say(ModelMaster master, NodeMessage message) {
+        streams.get(master).link.toMaster(message);
+    }
+
+    /** What it tells next makes the core of each master throw. */
+    void poison() {
+        streams.values().forEach(ModelStream::poison);
     }
 
     /** What its build knows at most. */

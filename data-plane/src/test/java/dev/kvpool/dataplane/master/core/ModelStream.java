@@ -15,6 +15,7 @@ final class ModelStream {
 
     Link link;
     private boolean begun;
+    private boolean poisoned;
     private long sent;
 
     void begin(World world, ModelMedia media, LongSupplier sequence) {
@@ -43,7 +44,14 @@ final class ModelStream {
 
     void change(long sequence, DirectoryRecord record) {
         if (begun) {
-            link.toMaster(new Changes(sequence, List.of(record)));
+            List<DirectoryRecord> records = List.of(record);
+            link.toMaster(new Changes(sequence, poisoned ? PoisonedRecords.of(List.of(record, record), 1) : records));
+            poisoned = false;
         }
+    }
+
+    /** The next change makes the core throw when a part of its message has been applied. */
+    void poison() {
+        poisoned = true;
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
@@ -57,6 +58,7 @@ final class Scenario {
     private EvictionRules rules = EvictionRules.between(0.50, 0.90);
     private Retention retention = Retention.NONE;
     private boolean evictionsTold = true;
+    private long recordBytes = Slabs.BYTES_NAMED;
     private long lastRequest;
 
     /** Expected nodes; they connect to a master when it is started. */
@@ -85,6 +87,13 @@ final class Scenario {
         return this;
     }
 
+    /** One that the configuration does not name, and that has not dialled anybody yet. */
+    ModelNode unexpectedNode(String id, long capacityBytes) {
+        ModelNode node = new ModelNode(world, id, capacityBytes, false);
+        nodes.put(id, node);
+        return node;
+    }
+
     ModelNode transientNode(String id, long capacityBytes) {
         ModelNode node = new ModelNode(world, id, capacityBytes, true);
         nodes.put(id, node);
@@ -94,6 +103,12 @@ final class Scenario {
     /** When masters made from now on evict. */
     Scenario withRules(EvictionRules evictionRules) {
         rules = evictionRules;
+        return this;
+    }
+
+    /** What the records of the index of masters made from now on may take. */
+    Scenario withRecordBytes(long bytes) {
+        recordBytes = bytes;
         return this;
     }
 
@@ -121,13 +136,10 @@ final class Scenario {
     ModelMaster lonelyMaster() {
         CoreSettings settings = new CoreSettings(
                 "master-" + masters.size(),
-                OBJECT_LEASE_MS,
-                rules,
-                replicas,
+                new CacheRules(OBJECT_LEASE_MS, rules, replicas, REPAIR_DELAY_MS, REPAIR_BYTES_PER_SECOND),
                 LEASE_DURATION_MS,
-                REPAIR_DELAY_MS,
-                REPAIR_BYTES_PER_SECOND,
-                evictionsTold);
+                evictionsTold,
+                recordBytes);
         ModelMaster master = new ModelMaster(world, settings, expected);
         masters.add(master);
         return master;

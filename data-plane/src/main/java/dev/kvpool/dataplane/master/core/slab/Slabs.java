@@ -25,8 +25,10 @@ public final class Slabs {
     private static final int PAGE_SHIFT = 13;
     private static final int GRANULES = PAGE_BYTES >> GRANULE_SHIFT;
 
+    private static final int PAGES_NAMED = 1 << (Integer.SIZE - PAGE_SHIFT);
+
     /** All that an int can name: 16 GiB. */
-    private static final int PAGES_MAX = 1 << (Integer.SIZE - PAGE_SHIFT);
+    public static final long BYTES_NAMED = (long) PAGES_NAMED * PAGE_BYTES;
 
     private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.nativeOrder());
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.nativeOrder());
@@ -36,6 +38,7 @@ public final class Slabs {
     private byte[][] pages = new byte[64][];
 
     private int pageCount = 1;
+    private final int pagesMax;
 
     /** By page: blocks in use; granules handed out once; the first freed block + 1; neighbours with room of the same size. */
     private int[] used = new int[64];
@@ -52,8 +55,44 @@ public final class Slabs {
     private int spare = NONE;
 
     private long bytes;
+    private long liveBytes;
 
-    /** A block of at least so many bytes; an {@link IllegalStateException} when all that an int can name is in use. */
+    /** With room for all that an int can name. */
+    public Slabs() {
+        this(BYTES_NAMED);
+    }
+
+    /** @param bytesMax what pages may take, if that is less than what an int can name */
+    public Slabs(long bytesMax) {
+        pagesMax = Math.clamp(bytesMax / PAGE_BYTES + 1, 2, PAGES_NAMED);
+    }
+
+    /** What all blocks may take together. */
+    public long bytesMax() {
+        return (long) (pagesMax - 1) * PAGE_BYTES;
+    }
+
+    /** Bytes of blocks in use. */
+    public long liveBytes() {
+        return liveBytes;
+    }
+
+    /** Whether there is room for one more block of this size. */
+    public boolean hasRoom(int blockBytes) {
+        return hasRoomInPage(blockBytes) || hasFreePage();
+    }
+
+    /** Whether there is room for one more block of any size. */
+    public boolean hasFreePage() {
+        return spare != NONE || pageCount < pagesMax;
+    }
+
+    /** Whether there is room for one more block of this size without another page. */
+    public boolean hasRoomInPage(int blockBytes) {
+        return withRoom[granules(blockBytes)] != NONE;
+    }
+
+    /** A block of at least so many bytes; an {@link IllegalStateException} when there is no room for it. */
     public int allocate(int blockBytes) {
         int size = granules(blockBytes);
         int page = withRoom[size];
@@ -61,6 +100,7 @@ public final class Slabs {
             page = newPage();
             link(page, size);
         }
+        liveBytes += (long) size << GRANULE_SHIFT;
         used[page]++;
         int place;
         if (freed[page] != 0) {
@@ -79,6 +119,7 @@ public final class Slabs {
     /** Gives a block back, with the number of bytes it was asked for. */
     public void release(int block, int blockBytes) {
         int size = granules(blockBytes);
+        liveBytes -= (long) size << GRANULE_SHIFT;
         int page = block >>> PAGE_SHIFT;
         int place = block & (GRANULES - 1);
         boolean wasFull = isFull(page, size);
@@ -184,9 +225,9 @@ public final class Slabs {
             spare = next[page];
         } else {
             page = pageCount;
-            if (page == PAGES_MAX) {
-                throw new IllegalStateException("the index is full: it holds at most "
-                        + (((long) PAGES_MAX * PAGE_BYTES) >> 30) + " GiB of records");
+            if (page == pagesMax) {
+                throw new IllegalStateException(
+                        "a block was asked for that has no room among " + bytesMax() + " bytes");
             }
             if (page == pages.length) {
                 lengthen();
@@ -209,7 +250,7 @@ public final class Slabs {
     }
 
     private void lengthen() {
-        int length = Math.min(PAGES_MAX, pages.length * 2);
+        int length = Math.min(PAGES_NAMED, pages.length * 2);
         pages = Arrays.copyOf(pages, length);
         used = Arrays.copyOf(used, length);
         fresh = Arrays.copyOf(fresh, length);

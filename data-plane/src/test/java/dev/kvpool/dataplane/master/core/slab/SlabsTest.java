@@ -78,6 +78,30 @@ class SlabsTest {
     }
 
     @Test
+    void aBoundIsKeptAndToldBeforeItIsReached() {
+        Slabs small = new Slabs(4 * Slabs.PAGE_BYTES);
+        assertThat(small.bytesMax()).isEqualTo(4 * Slabs.PAGE_BYTES);
+        List<Integer> blocks = new ArrayList<>();
+        while (small.hasRoom(144)) {
+            blocks.add(small.allocate(144));
+        }
+
+        assertThat(blocks).hasSize(4 * (Slabs.PAGE_BYTES / 144));
+        assertThat(small.liveBytes()).isEqualTo(blocks.size() * 144L);
+        assertThat(small.bytes()).isEqualTo(small.bytesMax());
+        assertThat(small.hasFreePage()).isFalse();
+        assertThatThrownBy(() -> small.allocate(144)).isInstanceOf(IllegalStateException.class);
+        assertThat(small.liveBytes()).as("nothing was taken").isEqualTo(blocks.size() * 144L);
+
+        small.release(blocks.removeLast(), 144);
+        assertThat(small.hasRoomInPage(144)).isTrue();
+        assertThat(small.hasRoom(140)).as("pages belong to one size").isFalse();
+        blocks.forEach(block -> small.release(block, 144));
+        assertThat(small.hasRoom(140)).isTrue();
+        assertThat(small.liveBytes()).isZero();
+    }
+
+    @Test
     void fieldsAreKeptWhereverTheyLie() {
         int block = slabs.allocate(40);
         slabs.setLong(block, 4, Long.MIN_VALUE + 5);
