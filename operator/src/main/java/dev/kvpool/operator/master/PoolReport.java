@@ -25,6 +25,7 @@ import java.util.List;
  * @param active what the pool speaks and writes now; null when no node has told
  * @param clientVersions the builds of connected clients
  * @param cacheRules the rules of the cache it goes by; null when its version reads them only at its start
+ * @param index how full its index is; null when it does not say
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record PoolReport(
@@ -43,7 +44,8 @@ public record PoolReport(
         Takeover takeover,
         Active active,
         List<ClientVersion> clientVersions,
-        CacheRules cacheRules) {
+        CacheRules cacheRules,
+        Index index) {
 
     private static final String LEADER = "leader";
     private static final String SERVING = "serving";
@@ -63,6 +65,19 @@ public record PoolReport(
     public boolean leads() {
         return LEADER.equals(role) && SERVING.equals(state);
     }
+
+    /** Why the master refuses puts for want of room in its index; empty when it does not. */
+    public String indexProblem() {
+        return index == null || index.problem == null ? "" : index.problem;
+    }
+
+    /**
+     * What a master knows objects by.
+     *
+     * @param problem why it is full, and what helps; empty when it is not
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Index(String problem) {}
 
     /**
      * Which rules of the cache a master goes by.
@@ -150,7 +165,7 @@ public record PoolReport(
      * A storage node as the master sees it.
      *
      * @param id node id, which is its pod's name unless it is transient
-     * @param state {@code ready}, {@code syncing}, {@code away} or {@code refused}
+     * @param state {@code ready}, {@code syncing}, {@code away}, {@code refused} or {@code set_apart}
      * @param reason why it is in that state; may be empty
      * @param isTransient true for a node embedded in a client, which is never expected
      * @param usedBytes bytes in use
@@ -192,6 +207,7 @@ public record PoolReport(
 
         private static final String READY = "ready";
         private static final String REFUSED = "refused";
+        private static final String SET_APART = "set_apart";
         private static final String DRAINING = "draining";
         private static final String DRAINED = "drained";
 
@@ -218,6 +234,11 @@ public record PoolReport(
 
         public boolean refused() {
             return REFUSED.equals(state);
+        }
+
+        /** The master could not follow what it told, and leaves it out for a while; the reason says for how long. */
+        public boolean setApart() {
+            return SET_APART.equals(state);
         }
 
         /** Being emptied. */

@@ -28,7 +28,7 @@ final class BlindMasters {
                         .filter(report -> !report.leads() && isOld(report.name(), seen))
                         .sorted(Comparator.comparing(PoolReport::name))
                         .forEach(report -> {
-                            Set<String> lacking = ids(leader, node -> !isAway(node));
+                            Set<String> lacking = ids(leader, node -> !isAway(node) && !node.setApart());
                             lacking.retainAll(ids(report, BlindMasters::isAway));
                             if (!lacking.isEmpty()) {
                                 sentences.add(sentence(report.name(), List.copyOf(lacking), leader.name()));

@@ -204,6 +204,13 @@ final class PoolFindings {
         if (ready >= plan.storageNodes()) {
             String all =
                     "%d of %d storage nodes are ready.%s".formatted(plan.storageNodes(), plan.storageNodes(), objects);
+            if (!report.get().indexProblem().isEmpty()) {
+                return new Finding(
+                        Reason.INDEX_FULL,
+                        "%s Master %s refuses puts: %s."
+                                .formatted(
+                                        all, report.get().name(), report.get().indexProblem()));
+            }
             return nodes.stream()
                     .filter(node -> !node.ssdProblem().isEmpty())
                     .findFirst()
@@ -214,11 +221,10 @@ final class PoolFindings {
         }
         List<String> why = nodes.stream()
                 .filter(node -> !node.serves())
-                .map(node -> " " + node.id() + " is " + node.state()
-                        + (node.reason().isEmpty() ? "." : ": " + node.reason() + "."))
+                .map(PoolFindings::whyNotReady)
                 .toList();
         return new Finding(
-                Reason.NODES_NOT_READY,
+                nodes.stream().anyMatch(PoolReport.Node::setApart) ? Reason.NODE_SET_APART : Reason.NODES_NOT_READY,
                 "%d of %d storage nodes are ready.%s%s%s"
                         .formatted(
                                 ready,
@@ -226,6 +232,14 @@ final class PoolFindings {
                                 objects,
                                 String.join("", why.subList(0, Math.min(why.size(), PodTroubles.PODS_MAX))),
                                 troubles(seen.pods(PoolLabels.ROLE_STORAGE))));
+    }
+
+    /** The reason of a node that is set apart begins with that. */
+    private static String whyNotReady(PoolReport.Node node) {
+        if (node.setApart() && !node.reason().isEmpty()) {
+            return " %s is %s.".formatted(node.id(), node.reason());
+        }
+        return " " + node.id() + " is " + node.state() + (node.reason().isEmpty() ? "." : ": " + node.reason() + ".");
     }
 
     private Finding version() {

@@ -181,6 +181,18 @@ public enum Reason {
             "SsdOff",
             "Every storage node is ready, and one whose disk is full or fails goes on with its memory alone. What was on"
                     + " that disk is lost; its pod tries the disk again when it starts anew."),
+    INDEX_FULL(
+            STORAGE_READY,
+            TRUE,
+            "IndexFull",
+            "Every storage node is ready, and the leader's index has no room for more objects: puts are refused until some are"
+                    + " evicted or removed, or masters get more memory."),
+    NODE_SET_APART(
+            STORAGE_READY,
+            FALSE,
+            "NodeSetApart",
+            "The leader cannot follow what a storage node tells of its objects, or has no room for them, and leaves it out for"
+                    + " a while; the rest of the pool serves. The message says why. The leader's log has more."),
     NODES_NOT_READY(
             STORAGE_READY, FALSE, "NodesNotReady", "Storage nodes are not ready; the message says which and why."),
     NO_NODE_SELECTED(

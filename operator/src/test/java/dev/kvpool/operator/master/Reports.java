@@ -34,6 +34,7 @@ public final class Reports {
                 null,
                 null,
                 null,
+                null,
                 null);
     }
 
@@ -64,7 +65,8 @@ public final class Reports {
                 takeover,
                 report.active(),
                 report.clientVersions(),
-                rules);
+                rules,
+                report.index());
     }
 
     /** The same report, with so many objects that cannot be read, and that have too few copies. */
@@ -85,7 +87,30 @@ public final class Reports {
                 report.takeover(),
                 report.active(),
                 report.clientVersions(),
-                report.cacheRules());
+                report.cacheRules(),
+                report.index());
+    }
+
+    /** The same report by a master whose index is full. */
+    public static PoolReport full(String problem, PoolReport report) {
+        return new PoolReport(
+                report.poolId(),
+                report.name(),
+                report.role(),
+                report.state(),
+                report.epoch(),
+                report.version(),
+                report.capacityBytes(),
+                report.usedBytes(),
+                report.objects(),
+                report.unavailableObjects(),
+                report.underReplicatedObjects(),
+                report.nodes(),
+                report.takeover(),
+                report.active(),
+                report.clientVersions(),
+                report.cacheRules(),
+                new PoolReport.Index(problem));
     }
 
     public static PoolReport.Node node(

@@ -73,6 +73,8 @@ class EveryReasonIsProducedTest {
             case SERVING_WITHOUT_STANDBY -> of(new PoolSketch(SPEC).set("a", 2).masters(1, 1, ALL_READY));
             case STARTING, NODES_NOT_READY -> of(whole(ONE_AWAY));
             case SSD_OFF -> of(whole(withoutSsd()));
+            case INDEX_FULL -> of(whole(Reports.full("the index is full", ALL_READY)));
+            case NODE_SET_APART -> of(whole(report("ready", "set_apart")));
             case STORAGE_INCOMPLETE -> of(whole(ONE_AWAY).status(ready()));
             case NOT_SERVING -> of(new PoolSketch(SPEC).set("a", 2).status(ready()));
             case NO_LEADER, STORAGE_NOT_OBSERVED, VERSION_NOT_OBSERVED -> of(new PoolSketch(SPEC).set("a", 2));

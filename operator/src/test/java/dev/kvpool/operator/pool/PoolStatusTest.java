@@ -92,6 +92,36 @@ class PoolStatusTest {
     }
 
     @Test
+    void aNodeThatIsSetApartIsNamedWithWhatTheLeaderSays() {
+        PoolReport apart = PoolSketch.leader(List.of(
+                PoolSketch.node("demo-a-0", "ready", "", 0, 0),
+                PoolSketch.node(
+                        "demo-a-1",
+                        "set_apart",
+                        "set apart for 2 s, less when its process is replaced: gap in the stream",
+                        0,
+                        0)));
+
+        assertThat(message(next(whole(apart), NOON), Reason.NODE_SET_APART))
+                .isEqualTo(
+                        "1 of 2 storage nodes are ready. demo-a-1 is set apart for 2 s, less when its process is replaced:"
+                                + " gap in the stream.");
+    }
+
+    @Test
+    void aFullIndexIsSaidBesideNodesThatAreReady() {
+        PoolReport full = Reports.full("the index is full: give the masters more memory", ALL_READY);
+
+        KvCachePoolStatus status = next(whole(full), NOON);
+
+        assertThat(message(status, Reason.INDEX_FULL))
+                .isEqualTo(
+                        "2 of 2 storage nodes are ready. Master demo-master-0 refuses puts: the index is full: give the"
+                                + " masters more memory.");
+        assertThat(status.phase()).isEqualTo(PoolPhase.READY);
+    }
+
+    @Test
     void aNodeThatIsNotExpectedStandsInForNoOther() {
         PoolReport withAnother = PoolSketch.leader(List.of(
                 PoolSketch.node("demo-a-0", "ready", "", 0, 0),

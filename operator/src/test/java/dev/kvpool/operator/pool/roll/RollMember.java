@@ -306,6 +306,7 @@ final class RollMember {
                         .reduce((one, other) -> one.wire() > other.wire() ? one : other)
                         .orElseThrow(),
                 leads ? clients : List.of(),
+                null,
                 null);
     }
 
