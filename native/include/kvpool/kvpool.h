@@ -78,6 +78,8 @@ enum kv_status {
 };
 
 #define KV_KEY_BYTES_MAX 4096
+#define KV_SEGMENT_BYTES_MIN 16777216
+#define KV_SEGMENT_BYTES_MAX 35184372088832 /* 32 TiB, of an SSD tier too: masters keep offsets in 45 bits */
 #define KV_BATCH_MAX 65536
 
 /* Transports, as bits. */

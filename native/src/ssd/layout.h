@@ -33,7 +33,7 @@ inline constexpr uint32_t kTierVersion = 1;
 inline constexpr uint64_t kBlockBytes = 4096;
 inline constexpr uint64_t kTierBytesMin = uint64_t{16} << 20;
 /// Masters keep 45 bits of an offset.
-inline constexpr uint64_t kTierBytesMax = uint64_t{1} << 45;
+inline constexpr uint64_t kTierBytesMax = KV_SEGMENT_BYTES_MAX;
 inline constexpr uint64_t kTierBytesPerSlot = 65536;
 inline constexpr uint32_t kTierSlotsMin = 256;
 inline constexpr uint64_t kGenerationMax = UINT64_MAX / 2;

@@ -50,6 +50,8 @@ static void dump_statuses(void) {
 
 static void dump_constants(void) {
   VALUE(KV_KEY_BYTES_MAX);
+  VALUE(KV_SEGMENT_BYTES_MIN);
+  VALUE(KV_SEGMENT_BYTES_MAX);
   VALUE(KV_BATCH_MAX);
   VALUE(KV_PROTOCOL_TCP);
   VALUE(KV_PROTOCOL_SHM);

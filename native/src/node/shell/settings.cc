@@ -75,7 +75,7 @@ void checkStorage(const kv_node_params& params, NodeSettings& settings, Problems
                   transient ? "data_dir must be NULL for a transient node" : "data_dir is missing");
   settings.segmentBytes = params.segment_bytes;
   problems.unless(store::planGeometry(params.segment_bytes).has_value(),
-                  "segment_bytes " + std::to_string(params.segment_bytes) + " is not between 16 MiB and 64 TiB");
+                  "segment_bytes " + std::to_string(params.segment_bytes) + " is not between 16 MiB and 32 TiB");
   problems.unless((params.protocols & ~kAllProtocols) == 0, "protocols has unknown bits");
   const uint32_t usual = transient ? uint32_t{KV_PROTOCOL_TCP} : uint32_t{KV_PROTOCOL_TCP | KV_PROTOCOL_SHM};
   const uint32_t protocols = params.protocols == 0 ? usual : params.protocols;

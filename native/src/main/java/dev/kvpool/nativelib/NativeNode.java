@@ -11,6 +11,12 @@ import java.lang.foreign.MemorySegment;
  * is closed. Safe for use by many threads; every method but {@link #close} throws KV_CLOSED after closing.
  */
 public final class NativeNode implements AutoCloseable {
+    /** The least a segment may have. */
+    public static final long SEGMENT_BYTES_MIN = 16L << 20;
+
+    /** The most a segment, or an SSD tier, may have: masters keep offsets in 45 bits. */
+    public static final long SEGMENT_BYTES_MAX = 32L << 40;
+
     private static final int EXPLANATION_BYTES = 1024;
 
     private final KvLibrary library;

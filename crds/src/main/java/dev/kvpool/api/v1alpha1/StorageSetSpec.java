@@ -94,8 +94,8 @@ public record StorageSetSpec(
                 value = "quantity(string(self)).compareTo(quantity('64Mi')) >= 0",
                 message = "capacity must be a quantity of at least 64Mi, for example 64Gi")
         @ValidationRule(
-                value = "quantity(string(self)).compareTo(quantity('64Ti')) <= 0",
-                message = "capacity must be a quantity of at most 64Ti for each storage node")
+                value = "quantity(string(self)).compareTo(quantity('32Ti')) <= 0",
+                message = "capacity must be a quantity of at most 32Ti for each storage node")
         Quantity capacity,
 
         @JsonPropertyDescription("What the segment is made of. DRAM: host memory.") @Default("DRAM")

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.doctor;
 
+import dev.kvpool.dataplane.config.Format;
 import dev.kvpool.dataplane.config.Formats;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Sizes;
+import dev.kvpool.nativelib.NativeNode;
 import java.nio.file.Path;
 import java.util.List;
 
 /** The flags of {@code kvpool doctor}. */
 final class DoctorSettings {
+    private static final Format<Long> SEGMENT_SIZES =
+            Sizes.between(NativeNode.SEGMENT_BYTES_MIN, NativeNode.SEGMENT_BYTES_MAX);
+
     static final Setting<List<HostPort>> MASTERS =
             Setting.optional("masters", HostPort.LIST, "Masters to visit; compares versions and pools.");
 
@@ -22,15 +27,14 @@ final class DoctorSettings {
             Setting.withDefault("data-dir", Formats.DIRECTORY, "/dev/shm", "Where segments are, or are to be.");
 
     static final Setting<Long> SEGMENT_SIZE =
-            Setting.optional("segment-size", Sizes.between(16L << 20, 64L << 40), "The segment that must fit there.");
+            Setting.optional("segment-size", SEGMENT_SIZES, "The segment that must fit there.");
 
     static final Setting<Path> SSD_PATH = Setting.optional(
             "ssd-path",
             Formats.FILE,
             "Where objects are to go that have to leave memory: a directory, or a block device.");
 
-    static final Setting<Long> SSD_SIZE =
-            Setting.optional("ssd-size", Sizes.between(16L << 20, 32L << 40), "The tier that must fit there.");
+    static final Setting<Long> SSD_SIZE = Setting.optional("ssd-size", SEGMENT_SIZES, "The tier that must fit there.");
 
     static final Setting<List<Integer>> PORTS = Setting.withDefault(
             "ports",

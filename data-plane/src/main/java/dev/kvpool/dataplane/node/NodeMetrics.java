@@ -19,7 +19,10 @@ final class NodeMetrics extends SampledMetrics<NodeStats> {
         gauge("kvpool.node.masters.configured", "Masters configured.", NodeStats::mastersTotal);
         gauge("kvpool.node.clients.connected", "Client connections.", NodeStats::clientsConnected);
         gauge("kvpool.node.restored.objects", "Objects found at start.", NodeStats::restoredObjects);
-        gauge("kvpool.node.dropped.records", "Records found at start that were damaged, or of an epoch that no leader had.", NodeStats::droppedRecords);
+        gauge(
+                "kvpool.node.dropped.records",
+                "Records found at start that were damaged, or of an epoch that no leader had.",
+                NodeStats::droppedRecords);
         String aside = "Files beside its own that it could not use, counted when it started.";
         gauge(
                 "kvpool.node.files.set.aside",

@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.Sizes;
 import dev.kvpool.dataplane.version.ProductVersion;
+import dev.kvpool.nativelib.NativeNode;
 import dev.kvpool.nativelib.NodeParameters;
 import dev.kvpool.nativelib.Protocol;
 import java.nio.file.Path;
@@ -27,7 +28,8 @@ public final class NodeSettings {
             text -> text.isEmpty() ? text : Formats.NAME_TEXT.parser().apply(text));
 
     /** Sizes a segment may have; the least leaves room for some objects beside the directory. */
-    public static final Format<Long> SEGMENT_SIZES = Sizes.between(16L << 20, 64L << 40);
+    public static final Format<Long> SEGMENT_SIZES =
+            Sizes.between(NativeNode.SEGMENT_BYTES_MIN, NativeNode.SEGMENT_BYTES_MAX);
 
     public static final Setting<UUID> POOL_ID =
             Setting.required("pool-id", Formats.UUID_TEXT, "The pool this node belongs to.");
@@ -116,7 +118,10 @@ public final class NodeSettings {
             "Where objects go that have to leave memory: a directory on an SSD, or a block device. Default: nowhere.");
 
     public static final Setting<Long> SSD_SIZE = Setting.withDefault(
-            "ssd-size", Sizes.between(0, 32L << 40), "0", "What the node may take there, at least 16MiB.");
+            "ssd-size",
+            Sizes.between(0, NativeNode.SEGMENT_BYTES_MAX),
+            "0",
+            "What the node may take there, at least 16MiB.");
 
     public static final Setting<String> SOCKET_DIR = Setting.withDefault(
             "socket-dir",

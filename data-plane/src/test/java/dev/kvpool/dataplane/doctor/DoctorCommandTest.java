@@ -27,10 +27,10 @@ class DoctorCommandTest {
 
     @Test
     void whatCannotWorkIsAProblemAndTheExitCodeSaysSo() throws Exception {
-        int code = doctor("--segment-size", "64TiB", "--ports", String.valueOf(freePort()));
+        int code = doctor("--segment-size", "32TiB", "--ports", String.valueOf(freePort()));
 
         assertThat(code).isEqualTo(ExitCode.FAILURE);
-        assertThat(text()).contains("problem  shared memory: ", "64.0 TiB", "  -> make the segment smaller");
+        assertThat(text()).contains("problem  shared memory: ", "32.0 TiB", "  -> make the segment smaller");
         assertThat(text()).containsPattern("1 problems, [0-9]+ warnings");
     }
 

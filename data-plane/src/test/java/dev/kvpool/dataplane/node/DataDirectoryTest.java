@@ -53,19 +53,19 @@ class DataDirectoryTest {
 
     @Test
     void aSegmentWithoutRoomIsRefusedWithBothNumbers() {
-        assertThatThrownBy(() -> DataDirectory.check(inMemory, 64L << 40))
+        assertThatThrownBy(() -> DataDirectory.check(inMemory, 32L << 40))
                 .isInstanceOf(FailureException.class)
-                .hasMessageContainingAll("--segment-size needs 64.0 TiB", "has room for", "sizeLimit");
+                .hasMessageContainingAll("--segment-size needs 32.0 TiB", "has room for", "sizeLimit");
     }
 
     @Test
     void aSegmentThatIsThereNeedsNoRoomAndKeepsItsSize() throws Exception {
         Files.write(inMemory.resolve("segment-0.kvs"), new byte[4096]);
 
-        assertThat(DataDirectory.check(inMemory, 64L << 40))
+        assertThat(DataDirectory.check(inMemory, 32L << 40))
                 .singleElement()
                 .asString()
-                .contains("keeps its size of 4KiB", "64TiB");
+                .contains("keeps its size of 4KiB", "32TiB");
     }
 
     @Test

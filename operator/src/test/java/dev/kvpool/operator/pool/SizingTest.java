@@ -35,7 +35,7 @@ class SizingTest {
             cache: {replicas: 2}, storage: [{name: a, capacity: 1Ti, replicas: 2}] | 1048576    | POOL | 512Mi   | 1Gi
             storage: [{name: a, capacity: 1Ti, ssd: {capacity: 1Ti}}]              | 2097152    | POOL | 1280Mi  | 1280Mi
             storage: [{name: a, capacity: 4Ti, perNode: {}}]                       | 16777216   | POOL | 8448Mi  | 8448Mi
-            storage: [{name: a, capacity: 64Ti, replicas: 256}]                    | 1073741824 | POOL | 512256Mi | 512256Mi
+            storage: [{name: a, capacity: 32Ti, replicas: 256}]                    | 1073741824 | POOL | 512256Mi | 512256Mi
             masters: {expectedObjects: 1}, storage: [{name: a, capacity: 1Ti, replicas: 9}] | 1 | SPEC | 512Mi | 1Gi
             masters: {expectedObjects: 10000000}, storage: [{name: a, capacity: 1Gi}] | 10000000 | SPEC | 5Gi  | 5Gi
             masters: {expectedObjects: 10000000}, cache: {replicas: 3}, storage: [{name: a, capacity: 1Gi}] | 10000000 | SPEC | 6912Mi | 6912Mi
@@ -149,7 +149,7 @@ class SizingTest {
             storage: [{name: a, capacity: 4Gi, resources: {limits: {hugepages-2Mi: 4Gi}}}] | {memory: {hugePages: 2Mi}}
             storage: [{name: a, capacity: 4Gi, volume: {type: persistentVolumeClaim}, resources: {limits: {memory: 288Mi}}}] | {}
             masters: {expectedObjects: 1600000, resources: {limits: {memory: 1Gi}}}, storage: [{name: a, capacity: 4Gi}] | {}
-            masters: {resources: {limits: {memory: 1Gi}}}, storage: [{name: a, capacity: 64Ti, replicas: 256}] | {}
+            masters: {resources: {limits: {memory: 1Gi}}}, storage: [{name: a, capacity: 32Ti, replicas: 256}] | {}
             """)
     void whatJustHoldsItIsFine(String spec, String engine) {
         assertThat(problems(sketch("transferEngine: demo, " + spec).engine(engine)))

@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
+import dev.kvpool.nativelib.NativeNode;
 import dev.kvpool.wire.RecordState;
 import java.util.HashSet;
 import java.util.Set;
@@ -53,7 +54,10 @@ final class NodeStream {
         }
         Set<Integer> indexes = new HashSet<>();
         for (Segment segment : info.segments()) {
-            if (!indexes.add(segment.segment()) || segment.capacityBytes() < 0 || segment.slots() < 0) {
+            boolean sound = segment.capacityBytes() >= 0
+                    && segment.capacityBytes() <= NativeNode.SEGMENT_BYTES_MAX
+                    && segment.slots() >= 0;
+            if (!indexes.add(segment.segment()) || !sound) {
                 throw new ProtocolViolation("segment " + segment + " is named twice or has a size out of range");
             }
         }

@@ -22,6 +22,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.NativeNode;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.Medium;
 import dev.kvpool.wire.RefusalCode;
@@ -288,6 +289,15 @@ class MembershipTest {
     }
 
     @Test
+    void aSegmentThatNoIndexCanFollowIsRefused() {
+        core.nodeConnected(1, PEER, 0);
+
+        core.receive(1, info(Authority.NONE, NativeNode.SEGMENT_BYTES_MAX + 4096), 0);
+
+        assertThat(closed()).containsExactly(1L);
+    }
+
+    @Test
     void aFenceAnsweredBeforeItsPlaceInTheStreamEndsTheConnection() {
         streaming();
         core.lead(new Authority(5, 5), 10_000, Register.NONE, 0);
@@ -330,6 +340,10 @@ class MembershipTest {
     }
 
     private static NodeInfo info(Authority seen) {
+        return info(seen, MIB);
+    }
+
+    private static NodeInfo info(Authority seen, long capacityBytes) {
         return new NodeInfo(
                 seen,
                 ObjectId.NONE,
@@ -339,7 +353,7 @@ class MembershipTest {
                 Restored.NOTHING,
                 1,
                 ActiveVersions.UNKNOWN,
-                List.of(new Segment(0, Medium.DRAM, MIB, 100)),
+                List.of(new Segment(0, Medium.DRAM, capacityBytes, 100)),
                 "a:50061",
                 "",
                 "");
