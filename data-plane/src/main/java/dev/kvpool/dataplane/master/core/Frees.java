@@ -10,8 +10,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -23,10 +25,16 @@ import java.util.function.LongSupplier;
  */
 final class Frees {
     /** One extent to free, and the removal that waits for it, if one does. */
-    record Item(Extent extent, Removal removal) {}
+    private record Item(Extent extent, Removal removal) {}
 
     /** An object that was given up while readers may still rely on it. */
     private record Quarantined(ObjectId id, long untilMs) {}
+
+    /** Frees that a node was not told of yet, and those it has not confirmed, by request id. */
+    private static final class Pending {
+        final Deque<Item> queued = new ArrayDeque<>();
+        final Map<Long, List<Item>> sent = new HashMap<>();
+    }
 
     /** Frees that their node has not confirmed and will not. */
     private static final class Abandoned {
@@ -68,6 +76,9 @@ final class Frees {
     private final LongSupplier requestIds;
     private final PriorityQueue<Quarantined> quarantine =
             new PriorityQueue<>(Comparator.comparingLong(Quarantined::untilMs));
+
+    /** What each node is to free, and was told to; of nodes that are there. */
+    private final Map<NodeView, Pending> pending = new HashMap<>();
 
     private final Deque<Abandoned> abandoned = new ArrayDeque<>();
 
@@ -176,7 +187,7 @@ final class Frees {
         }
         index.freeing(replica);
         Extent extent = new Extent(replica.extent(), replica.object().id());
-        node.freesQueued.add(new Item(extent, removal));
+        pending.computeIfAbsent(node, it -> new Pending()).queued.add(new Item(extent, removal));
         queued.add(node);
         return true;
     }
@@ -184,23 +195,24 @@ final class Frees {
     /** Sends what is queued, as far as the bound on requests under way allows. */
     void send(Authority authority) {
         queued.removeIf(node -> {
-            while (!node.freesQueued.isEmpty() && node.freesSent.size() < Bounds.FREE_REQUESTS_PER_NODE_MAX) {
-                sendBatch(node, authority);
+            Pending its = pending.get(node);
+            while (its != null && !its.queued.isEmpty() && its.sent.size() < Bounds.FREE_REQUESTS_PER_NODE_MAX) {
+                sendBatch(node, its, authority);
             }
-            return node.freesQueued.isEmpty();
+            return its == null || its.queued.isEmpty();
         });
     }
 
-    private void sendBatch(NodeView node, Authority authority) {
+    private void sendBatch(NodeView node, Pending its, Authority authority) {
         List<Item> batch = new ArrayList<>();
         List<Extent> extents = new ArrayList<>();
-        while (!node.freesQueued.isEmpty() && batch.size() < Bounds.FREE_EXTENTS_MAX) {
-            Item item = node.freesQueued.remove();
+        while (!its.queued.isEmpty() && batch.size() < Bounds.FREE_EXTENTS_MAX) {
+            Item item = its.queued.remove();
             batch.add(item);
             extents.add(item.extent);
         }
         long requestId = requestIds.getAsLong();
-        node.freesSent.put(requestId, batch);
+        its.sent.put(requestId, batch);
         outbox.send(node.session, new Free(requestId, authority, extents));
     }
 
@@ -209,7 +221,8 @@ final class Frees {
      * waits for belongs to a term that has ended.
      */
     void answered(NodeView node, CommandAck ack) {
-        List<Item> batch = node.freesSent.remove(ack.requestId());
+        Pending its = pending.get(node);
+        List<Item> batch = its == null ? null : its.sent.remove(ack.requestId());
         if (batch != null) {
             batch.forEach(item -> finish(node, item, true));
         }
@@ -217,11 +230,13 @@ final class Frees {
 
     /** The node cannot be told any more: its connection or our leadership ended. What it had to free is to be taken back. */
     void abandon(NodeView node) {
-        node.freesSent.values().forEach(batch -> abandoned.add(new Abandoned(node, new ArrayDeque<>(batch))));
-        node.freesSent.clear();
-        if (!node.freesQueued.isEmpty()) {
-            abandoned.add(new Abandoned(node, node.freesQueued));
-            node.freesQueued = new ArrayDeque<>();
+        Pending its = pending.remove(node);
+        if (its == null) {
+            return;
+        }
+        its.sent.values().forEach(batch -> abandoned.add(new Abandoned(node, new ArrayDeque<>(batch))));
+        if (!its.queued.isEmpty()) {
+            abandoned.add(new Abandoned(node, its.queued));
         }
     }
 

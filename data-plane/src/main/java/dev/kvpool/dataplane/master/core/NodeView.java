@@ -10,12 +10,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.wire.Medium;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.OptionalLong;
 
 /** What a master knows of one storage node; it outlives the node's connections. */
@@ -27,11 +22,6 @@ final class NodeView implements Placement.Candidate {
 
     /** Reached through the {@link Index} by everybody else. */
     final NodeReplicas replicas = new NodeReplicas();
-
-    /** Frees not yet sent, and those sent by request id; kept by {@link Frees}. */
-    Deque<Frees.Item> freesQueued = new ArrayDeque<>();
-
-    final Map<Long, List<Frees.Item>> freesSent = new HashMap<>();
 
     NodePeer peer;
     long session = NO_SESSION;
