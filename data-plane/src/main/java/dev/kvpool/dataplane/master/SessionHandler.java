@@ -93,10 +93,8 @@ final class SessionHandler extends SimpleChannelInboundHandler<Message> {
         long opened = loop.open(context.channel());
         loop.apply(core -> {
             boolean isNode = hello.role() == Role.NODE;
-            NodePeer peer = new NodePeer(
-                    hello.name(), hello.incarnation(), hello.versions().product());
             Optional<Objection> objection = isNode
-                    ? core.nodeConnected(opened, peer, loop.nowMs())
+                    ? core.nodeConnected(opened, NodePeer.of(hello), loop.nowMs())
                     : core.clientConnected(opened, loop.nowMs());
             if (objection.isPresent()) {
                 loop.forget(opened);

@@ -334,8 +334,7 @@ final class SimMaster extends SimProcess {
 
     private void admit(End end, Hello hello, Welcome welcome) {
         lastSession++;
-        NodePeer peer =
-                new NodePeer(hello.name(), hello.incarnation(), hello.versions().product());
+        NodePeer peer = NodePeer.of(hello);
         Optional<Objection> objection = hello.role() == Role.NODE
                 ? core.nodeConnected(lastSession, peer, clockMs())
                 : core.clientConnected(lastSession, clockMs());

@@ -156,6 +156,12 @@ final class Membership {
         if (apart.isPresent()) {
             return apart;
         }
+        if (!peer.namesPool() && expected.contains(peer.id())) {
+            return Optional.of(new Objection(
+                    RefusalCode.POOL_MISMATCH,
+                    "node " + peer.id() + " names no pool, but it is one of the storage nodes of this one; start it with the"
+                            + " --pool-id of the masters"));
+        }
         NodeView node = nodes.get(peer.id());
         if (node == null) {
             return nodes.size() < Bounds.NODES_MAX

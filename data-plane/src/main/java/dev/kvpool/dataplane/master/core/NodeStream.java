@@ -49,6 +49,9 @@ final class NodeStream {
         if (node.info != null) {
             throw new ProtocolViolation("a node introduces itself once");
         }
+        require(
+                info.isTransient() || node.peer.namesPool(),
+                "a node that keeps its objects must name its pool: start it with the --pool-id of the masters");
         if (info.segments().isEmpty()) {
             throw new ProtocolViolation("a node without a segment");
         }

@@ -176,6 +176,25 @@ class MembershipTest {
     }
 
     @Test
+    void aStorageNodeThatNamesNoPoolIsRefusedWithTheWayOut() {
+        Objection objection =
+                core.nodeConnected(1, new NodePeer("a", 1, "0.1.0", false), 0).orElseThrow();
+
+        assertThat(objection.code()).isEqualTo(RefusalCode.POOL_MISMATCH);
+        assertThat(objection.message()).contains("node a names no pool", "--pool-id");
+    }
+
+    @Test
+    void onlyMemoryWithinAnEngineMayLeaveThePoolToTheMaster() {
+        NodePeer nameless = new NodePeer("engine", 1, "0.1.0", false);
+        assertThat(core.nodeConnected(1, nameless, 0)).isEmpty();
+
+        core.receive(1, info(Authority.NONE), 0);
+
+        assertThat(closed()).containsExactly(1L);
+    }
+
+    @Test
     void aSecondProcessWithTheSameIdIsRefusedWhileTheFirstIsAlive() {
         assertThat(core.nodeConnected(1, PEER, 0)).isEmpty();
 
