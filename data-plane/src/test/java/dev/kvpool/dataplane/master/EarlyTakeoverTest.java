@@ -150,7 +150,8 @@ class EarlyTakeoverTest {
             assertThat(pool(standby).has("takeover")).isFalse();
             // It looks at the Lease once a second: whose it takes over is known only to one that has seen it held.
             await().atMost(PATIENCE)
-                    .until(() -> pool(standby).path("leader").path("name").asText().equals("m-0"));
+                    .until(() ->
+                            pool(standby).path("leader").path("name").asText().equals("m-0"));
             leader.close();
             await().atMost(PATIENCE).until(() -> standby.status().isLeader(monotonicMs()));
             assertThat(pool(standby).path("takeover").path("cause").asText()).isEqualTo("released");

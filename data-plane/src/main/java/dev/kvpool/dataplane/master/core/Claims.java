@@ -63,10 +63,12 @@ final class Claims {
             return "node %s says that everything below %s was removed, the register says below %s; this node is not believed"
                     .formatted(node.id, node.purgeId, bounds.purgeId());
         }
+        // A higher layout is the node's own affair: a build that knows no lower one makes its segment anew, and nobody
+        // follows it.
         ActiveVersions active = bounds.active();
-        if (!active.equals(ActiveVersions.UNKNOWN) && node.active.exceeds(active)) {
-            return "node %s writes %s, the register says %s; this node is not believed"
-                    .formatted(node.id, node.active, active);
+        if (!active.equals(ActiveVersions.UNKNOWN) && node.active.wire() > active.wire()) {
+            return "node %s speaks wire %d, the register says %d; this node is not believed"
+                    .formatted(node.id, node.active.wire(), active.wire());
         }
         return "";
     }

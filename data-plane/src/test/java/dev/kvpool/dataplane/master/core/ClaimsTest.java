@@ -100,18 +100,28 @@ class ClaimsTest {
         assertThat(next.status().readyNodes()).isEqualTo(3);
     }
 
-    @Test
-    void theVersionsOfOneNodeAreNotThePools() {
+    private void comesBackWriting(String node, ActiveVersions versions) {
         pool.world.run(1_000);
-        pool.crash("a");
-        pool.node("a")
+        pool.crash(node);
+        pool.node(node)
                 .knowing(9, 9)
                 .obedience()
-                .activate(new Activate(1, pool.talkedTo().leads(), new ActiveVersions(9, 9)));
-        pool.restart("a");
+                .activate(new Activate(1, pool.talkedTo().leads(), versions));
+        pool.restart(node);
         pool.world.run(1_000);
-
         assertThat(pool.talkedTo().core().activeVersions()).isEqualTo(new ActiveVersions(1, 1));
-        assertThat(reason("a")).contains("not believed");
+    }
+
+    @Test
+    void theWireVersionOfOneNodeIsNotThePools() {
+        comesBackWriting("a", new ActiveVersions(9, 9));
+        assertThat(reason("a")).contains("speaks wire 9, the register says 1").contains("not believed");
+    }
+
+    @Test
+    void aNodeOfABuildThatKnowsNoLowerLayoutTakesPartWithItsOwn() {
+        comesBackWriting("a", new ActiveVersions(1, 9));
+        assertThat(reason("a")).isEmpty();
+        assertThat(pool.talkedTo().status().readyNodes()).isEqualTo(3);
     }
 }
