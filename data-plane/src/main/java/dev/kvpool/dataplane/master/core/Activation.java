@@ -63,7 +63,7 @@ final class Activation {
 
     private void answered(NodeView node, ActiveVersions goal, Status status) {
         if (status == Status.OK) {
-            node.active = node.active.or(goal);
+            node.raised(goal);
             told.remove(node.id, goal);
         } else if (status == Status.VERSION_MISMATCH) {
             // Its build does not know them, and will not learn: said once a connection, as it is not told again.

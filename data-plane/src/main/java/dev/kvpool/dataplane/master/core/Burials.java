@@ -291,7 +291,7 @@ final class Burials {
     private void free(List<Marker> needless, Authority authority, long nowMs) {
         Map<String, List<Marker>> byNode = new TreeMap<>();
         for (Marker marker : needless) {
-            marker.lifting = true;
+            marker.lifts(true);
             byNode.computeIfAbsent(marker.node.id, id -> new ArrayList<>()).add(marker);
         }
         for (List<Marker> markers : byNode.values()) {
@@ -301,7 +301,7 @@ final class Burials {
                     markers.getFirst().node,
                     requestId -> new Free(requestId, authority, extents),
                     nowMs + Bounds.COMMAND_WAIT_MS,
-                    status -> markers.forEach(marker -> marker.lifting = false));
+                    status -> markers.forEach(marker -> marker.lifts(false)));
         }
     }
 }

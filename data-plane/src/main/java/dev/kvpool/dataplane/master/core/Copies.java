@@ -119,8 +119,7 @@ final class Copies {
         begin(traffic(source.id), bytes);
         begin(traffic(target.id), bytes);
         // Room is set aside as for a put.
-        target.grantedBytes += bytes;
-        target.grantedSlots++;
+        target.setAside(bytes);
         bytesUnderWay += bytes;
         underWay.put(id, new ArrayList<>(1));
         index.copying(object, target);
@@ -153,8 +152,7 @@ final class Copies {
     private void ended(ObjectId id, NodeView source, NodeView target, long bytes, Status status, Listener listener) {
         end(traffic(source.id), bytes);
         end(traffic(target.id), bytes);
-        target.grantedBytes -= bytes;
-        target.grantedSlots--;
+        target.giveBack(bytes);
         bytesUnderWay -= bytes;
         boolean done = status == Status.OK || status == Status.EXISTS;
         if (done) {

@@ -70,7 +70,7 @@ final class Drains {
         NodeView node = membership.node(drain.node);
         if (node != null) {
             drain.notLookedAt(node);
-            node.leaving = true;
+            node.leaves(true);
         }
     }
 
@@ -114,7 +114,7 @@ final class Drains {
             drain.pass();
             stay(drain);
         } else {
-            node.leaving = drain.isHolding();
+            node.leaves(drain.isHolding());
         }
     }
 
@@ -200,7 +200,7 @@ final class Drains {
     private void stay(Drain drain) {
         NodeView node = membership.node(drain.node);
         if (node != null) {
-            node.leaving = false;
+            node.leaves(false);
         }
     }
 

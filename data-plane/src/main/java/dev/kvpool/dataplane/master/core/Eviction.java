@@ -79,11 +79,11 @@ final class Eviction {
         return !retention.hard() && (round == Round.SOFTLY_PINNED || !isSoftlyPinned(object, retention, nowMs));
     }
 
-    /** When an object that may not be taken now may be taken, as far as is known; {@link NodeView#NO_ROOM_EVER} for a hard pin. */
+    /** When an object that may not be taken now may be taken, as far as is known; {@link Shortage#NO_ROOM_EVER} for a hard pin. */
     long mayTakeFromMs(StoredObject object) {
         Retention retention = object.retention();
         if (retention.hard() || (retention.soft() && !rules.evictSoftPinned())) {
-            return retention.hard() ? NodeView.NO_ROOM_EVER : object.leaseUntilMs() + pinMs(retention);
+            return retention.hard() ? Shortage.NO_ROOM_EVER : object.leaseUntilMs() + pinMs(retention);
         }
         return object.leaseUntilMs();
     }
@@ -114,7 +114,7 @@ final class Eviction {
     /** Counts an extent in memory as gone, which it is or will be soon. */
     void book(Replica replica) {
         NodeView node = replica.node();
-        node.wantedBytes = Math.max(0, node.wantedBytes - replica.extentBytes());
+        node.shortage.gone(replica.extentBytes());
         Need need = needs.get(node);
         if (need != null && need.isOpen()) {
             need.take(replica.extentBytes());
@@ -133,7 +133,7 @@ final class Eviction {
 
     /** Whether a node is so full that it cannot wait for its SSD: half of the way from the mark to the end is used. */
     boolean isUrgentOn(NodeView node) {
-        return node.wantedBytes > 0 || bytesHeld(node) > node.capacityBytes * (1 + rules.high()) / 2;
+        return node.shortage.wantedBytes() > 0 || bytesHeld(node) > node.capacityBytes * (1 + rules.high()) / 2;
     }
 
     private static Need need(NodeView node) {
@@ -141,7 +141,7 @@ final class Eviction {
         long slots = slotsHeld(node);
         boolean above = node.byteLimits.isAbove(bytes) || node.slotLimits.isAbove(slots);
         long bytesToLose = above ? node.byteLimits.excess(bytes) : 0;
-        return new Need(Math.max(bytesToLose, node.wantedBytes), above ? node.slotLimits.excess(slots) : 0);
+        return new Need(Math.max(bytesToLose, node.shortage.wantedBytes()), above ? node.slotLimits.excess(slots) : 0);
     }
 
     private static long bytesHeld(NodeView node) {

@@ -136,8 +136,8 @@ final class Evictor {
         round = what;
         walk = sinceTakeover == null ? index.recency().fromFirst() : sinceTakeover.fromHere();
         if (what == Round.UNPINNED) {
-            long before = sinceTakeover == null ? NodeView.NO_ROOM_EVER : settlement.recoveredUntilMs();
-            membership.all().forEach(node -> node.soonestMs = before);
+            long before = sinceTakeover == null ? Shortage.NO_ROOM_EVER : settlement.recoveredUntilMs();
+            membership.all().forEach(node -> node.shortage.walkBegins(before));
         }
     }
 
@@ -182,8 +182,7 @@ final class Evictor {
     /** Who finds no room on a node now is told when the first of what it holds may go. */
     private static void passOver(StoredObject object, long fromMs) {
         for (Replica replica : object.replicas()) {
-            NodeView node = replica.node();
-            node.soonestMs = Math.min(node.soonestMs, fromMs);
+            replica.node().shortage.passedBy(fromMs);
         }
     }
 
@@ -192,7 +191,7 @@ final class Evictor {
         evictions.tell(victim, nowMs);
         for (Replica replica : victim.replicas()) {
             counters.add(Count.EVICTED_BYTES, replica.extentBytes());
-            replica.node().roomComesMs = Long.MIN_VALUE;
+            replica.node().shortage.roomMayCome();
         }
         eviction.book(victim);
         frees.giveUp(victim, nowMs);
@@ -205,10 +204,9 @@ final class Evictor {
         counters.add(Count.EVICTIONS_SHORT);
         restsUntilMs = nowMs + Bounds.EVICTION_PAUSE_MS;
         for (NodeView node : membership.all()) {
-            node.wantedBytes = 0;
+            node.shortage.wantNothing();
             if (eviction.isNeededOn(node)) {
-                node.barrenUntilMs = nowMs + Bounds.BARREN_MS;
-                node.roomComesMs = node.soonestMs;
+                node.shortage.foundNothing(nowMs + Bounds.BARREN_MS);
             }
         }
     }

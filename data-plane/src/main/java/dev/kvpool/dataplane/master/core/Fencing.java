@@ -62,11 +62,12 @@ final class Fencing {
         if (!objection.isEmpty()) {
             refuse(node, objection);
         } else if (!raising) {
-            node.fenceRequest = orders.nextRequestId();
+            long requestId = orders.nextRequestId();
+            node.fenceSent(requestId);
             outbox.send(
                     node.session,
                     new Fence(
-                            node.fenceRequest,
+                            requestId,
                             ours,
                             rules.objectLeaseMs(),
                             orders.purges().storedId()));

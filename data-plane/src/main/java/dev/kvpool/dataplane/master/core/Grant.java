@@ -55,8 +55,7 @@ final class Grant {
         this.deadlineMs = deadlineMs;
         this.reserved = (1 << targets.size()) - 1;
         for (NodeView node : targets) {
-            node.grantedBytes += extentBytes;
-            node.grantedSlots++;
+            node.setAside(extentBytes);
         }
     }
 
@@ -65,8 +64,7 @@ final class Grant {
         int place = targets.indexOf(node);
         if (place >= 0 && (reserved & 1 << place) != 0) {
             reserved &= ~(1 << place);
-            node.grantedBytes -= extentBytes;
-            node.grantedSlots--;
+            node.giveBack(extentBytes);
         }
     }
 

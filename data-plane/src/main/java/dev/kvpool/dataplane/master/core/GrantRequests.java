@@ -129,13 +129,13 @@ final class GrantRequests {
     }
 
     private GrantLine roomComes(Wish wish, long extentBytes) {
-        long comesMs = NodeView.NO_ROOM_EVER;
+        long comesMs = Shortage.NO_ROOM_EVER;
         for (NodeView node : wish.placement.candidates()) {
             if (node.segmentBytesMax >= extentBytes) {
                 comesMs = Math.min(comesMs, node.roomComesMs());
             }
         }
-        long roomMs = comesMs == NodeView.NO_ROOM_EVER
+        long roomMs = comesMs == Shortage.NO_ROOM_EVER
                 ? 0
                 : Math.clamp(Math.max(comesMs, wish.nowMs) - wish.nowMs, 1, Bounds.ROOM_MS_MAX);
         return new GrantLine(Status.NO_SPACE, ObjectId.NONE, List.of(), roomMs);
@@ -190,11 +190,11 @@ final class GrantRequests {
     }
 
     private static boolean isBetter(NodeView node, NodeView other, long nowMs) {
-        boolean barren = nowMs < node.barrenUntilMs;
-        if (barren != nowMs < other.barrenUntilMs) {
+        boolean barren = node.shortage.isBarren(nowMs);
+        if (barren != other.shortage.isBarren(nowMs)) {
             return !barren;
         }
-        return node.capacityBytes - node.wantedBytes > other.capacityBytes - other.wantedBytes;
+        return node.capacityBytes - node.shortage.wantedBytes() > other.capacityBytes - other.shortage.wantedBytes();
     }
 
     /** A grant that is abandoned or past its deadline gives way; what its writer committed, or still will, is a left-over. */

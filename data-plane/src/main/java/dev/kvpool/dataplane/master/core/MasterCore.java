@@ -178,7 +178,7 @@ public final class MasterCore {
         NodeView node = view.membership().bySession(session);
         try {
             if (node != null) {
-                node.heardMs = nowMs;
+                node.heard(nowMs);
                 fromNode(node, message);
             } else if (session == LOCAL_SESSION || clients.heard(session, nowMs)) {
                 fromClient(session, message);

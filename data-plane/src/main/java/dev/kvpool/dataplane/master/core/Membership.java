@@ -55,8 +55,7 @@ final class Membership {
 
     /** Where zones are said at all, that of a node which lacks one is said a little later, as soon as it is known where it runs. */
     private void tellZone(NodeView node) {
-        node.zoneSaid = zones.getOrDefault(node.id, "");
-        node.zonesAreSaid = zonesAreSaid;
+        node.zoneIs(zones.getOrDefault(node.id, ""), zonesAreSaid);
     }
 
     Set<String> expected() {

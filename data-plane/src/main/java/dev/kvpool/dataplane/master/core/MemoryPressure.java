@@ -137,7 +137,7 @@ final class MemoryPressure {
     private void release(Replica memory) {
         counters.add(Count.RELEASED);
         counters.add(Count.RELEASED_BYTES, memory.extentBytes());
-        memory.node().roomComesMs = Long.MIN_VALUE;
+        memory.node().shortage.roomMayCome();
         frees.trim(memory);
     }
 

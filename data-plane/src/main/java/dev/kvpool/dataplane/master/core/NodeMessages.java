@@ -12,7 +12,6 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
 import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
-import java.util.OptionalLong;
 import java.util.function.Consumer;
 
 /** What each message of a storage node leads to: in the view on every master, and beyond it on the one that leads. */
@@ -67,12 +66,7 @@ final class NodeMessages {
                 stream.end(node, it);
                 compare(node);
             }
-            case NodeStats it -> {
-                node.stats = it;
-                node.active = it.active();
-                node.ssd.told(it);
-                node.hasPlaceFor(it.largestFreeBytes());
-            }
+            case NodeStats it -> node.told(it);
             case LeaderGone it -> departures.heard(node, it, nowMs);
             case NodeLeaves it -> left(node);
             case FenceAck it -> takeover.fenceAnswered(node, it, nowMs);
@@ -101,9 +95,7 @@ final class NodeMessages {
 
     /** What a node has lost may be millions of objects, so it takes part when all of them are forgotten. */
     private void compare(NodeView node) {
-        boolean wasKnown = node.known;
         if (stream.compare(node)) {
-            node.lostAtReturn = wasKnown && serves() ? OptionalLong.of(node.lost) : OptionalLong.empty();
             joined(node);
         }
     }
@@ -124,7 +116,7 @@ final class NodeMessages {
         frees.answered(node, ack);
         upkeep.answered(node, ack);
         if (!ack.accepted() && leadership.leads()) {
-            node.seen = ack.seen();
+            node.saw(ack.seen());
             takeover.fencing().claimed(node, nowMs);
         }
     }

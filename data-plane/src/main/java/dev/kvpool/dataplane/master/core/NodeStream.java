@@ -12,6 +12,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import dev.kvpool.nativelib.NativeNode;
 import dev.kvpool.wire.RecordState;
 import java.util.HashSet;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.BiConsumer;
 
@@ -126,6 +127,8 @@ final class NodeStream {
         if (!gravesDone || node.replicas.hasUnconfirmed()) {
             return false;
         }
+        boolean canTell = node.known && leadership.phase() == Leadership.Phase.SERVING;
+        node.lostAtReturn = canTell ? OptionalLong.of(node.lost) : OptionalLong.empty();
         node.comparing = false;
         node.synced = true;
         node.known = true;

@@ -16,7 +16,6 @@ import java.util.OptionalLong;
 /** What a master knows of one storage node; it outlives the node's connections. */
 final class NodeView implements Placement.Candidate {
     static final long NO_SESSION = -1;
-    static final long NO_ROOM_EVER = Long.MAX_VALUE;
 
     final String id;
 
@@ -122,20 +121,7 @@ final class NodeView implements Placement.Candidate {
     long grantedBytes;
     long grantedSlots;
 
-    /** Bytes that must become free although the node is below its watermark: a writer found no room. */
-    long wantedBytes;
-
-    /** Until then nothing more is sought on it: all it holds was found leased or pinned. */
-    long barrenUntilMs = Long.MIN_VALUE;
-
-    /**
-     * When the first of what it holds may be evicted, as the eviction found when it looked at all of it in vain; {@link
-     * #NO_ROOM_EVER} when all of it is pinned for good.
-     */
-    long roomComesMs = Long.MIN_VALUE;
-
-    /** The same of the walk under way; kept by {@link Evictor}. */
-    long soonestMs = NO_ROOM_EVER;
+    final Shortage shortage = new Shortage();
 
     /** Smallest extent that it said to have no place for, though there were bytes enough; kept until it must have one. */
     private long refusedBytes = Long.MAX_VALUE;
@@ -178,8 +164,8 @@ final class NodeView implements Placement.Candidate {
         fenceRequest = 0;
         fencedBy = Authority.NONE;
         joining = false;
-        wantedBytes = 0;
-        roomComesMs = Long.MIN_VALUE;
+        shortage.wantNothing();
+        shortage.roomMayCome();
         refusedBytes = Long.MAX_VALUE;
     }
 
@@ -203,6 +189,81 @@ final class NodeView implements Placement.Candidate {
             capacitySlots += segment.slots();
             segmentBytesMax = Math.max(segmentBytesMax, segment.capacityBytes());
         }
+    }
+
+    /** It said something. */
+    void heard(long nowMs) {
+        heardMs = nowMs;
+    }
+
+    void told(NodeStats newStats) {
+        stats = newStats;
+        active = newStats.active();
+        ssd.told(newStats);
+        hasPlaceFor(newStats.largestFreeBytes());
+    }
+
+    /** It knows of this leader. */
+    void saw(Authority authority) {
+        seen = authority;
+    }
+
+    /** It was asked to obey. */
+    void fenceSent(long requestId) {
+        fenceRequest = requestId;
+    }
+
+    void obeys(Authority authority) {
+        fencedBy = authority;
+    }
+
+    /** This leader has met it with all it holds. */
+    void shownTo(Authority authority) {
+        heardUnder = authority;
+    }
+
+    /** Whoever it obeyed and waited for leads no more. */
+    void endTerm() {
+        fencedBy = Authority.NONE;
+        shortage.wantNothing();
+    }
+
+    void purged(ObjectId below) {
+        purgeId = below;
+    }
+
+    /** It speaks and writes these versions, or higher ones. */
+    void raised(ActiveVersions versions) {
+        active = active.or(versions);
+    }
+
+    void joins(boolean nowJoining) {
+        joining = nowJoining;
+    }
+
+    void leaves(boolean nowLeaving) {
+        leaving = nowLeaving;
+    }
+
+    void considered(double part) {
+        willingness = part;
+    }
+
+    /** The configuration says where it is, empty when it does not, and whether it says zones at all. */
+    void zoneIs(String zone, boolean anyIsSaid) {
+        zoneSaid = zone;
+        zonesAreSaid = anyIsSaid;
+    }
+
+    /** Room for an extent that is about to be written. */
+    void setAside(long extentBytes) {
+        grantedBytes += extentBytes;
+        grantedSlots++;
+    }
+
+    void giveBack(long extentBytes) {
+        grantedBytes -= extentBytes;
+        grantedSlots--;
     }
 
     /** The node says what the largest object lease of all epochs was. */
@@ -289,10 +350,10 @@ final class NodeView implements Placement.Candidate {
         return inOnePlace && freeBytes() + freeingBytes() >= extentBytes && freeSlots() + freeingSlots() > 0;
     }
 
-    /** When it may have room for something at the earliest; {@link #NO_ROOM_EVER} when nobody can tell that it ever will. */
+    /** When it may have room for something at the earliest; {@link Shortage#NO_ROOM_EVER} when nobody can tell that it ever will. */
     long roomComesMs() {
         boolean anyMoment = grantedBytes > 0 || freeingBytes() > 0;
-        return anyMoment ? Long.MIN_VALUE : roomComesMs;
+        return anyMoment ? Long.MIN_VALUE : shortage.comesMs();
     }
 
     /** It has bytes enough for such an extent, but not in one place. */
@@ -337,7 +398,7 @@ final class NodeView implements Placement.Candidate {
     }
 
     void want(long bytes) {
-        wantedBytes = Math.min(capacityBytes, wantedBytes + bytes);
+        shortage.want(bytes, capacityBytes);
     }
 
     NodeRef reference() {

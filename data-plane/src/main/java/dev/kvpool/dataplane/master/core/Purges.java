@@ -57,7 +57,7 @@ final class Purges {
 
     /** The node obeyed a fence, which tells it too. */
     void fenceAnswered(NodeView node, ObjectId nodesPurgeId) {
-        node.purgeId = nodesPurgeId;
+        node.purged(nodesPurgeId);
     }
 
     /** Tells nodes in view what they have not been told, forgets a bounded number of objects, answers who waits. */
@@ -79,7 +79,7 @@ final class Purges {
                 node, requestId -> new Purge(requestId, authority, sent), nowMs + Bounds.COMMAND_WAIT_MS, status -> {
                     asked.remove(node.id, sent);
                     if (status == Status.OK && sent.isNewerThan(node.purgeId)) {
-                        node.purgeId = sent;
+                        node.purged(sent);
                     }
                 });
     }

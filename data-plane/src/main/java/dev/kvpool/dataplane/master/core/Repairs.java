@@ -260,7 +260,7 @@ final class Repairs {
     }
 
     private static boolean isLarger(NodeView node, NodeView than) {
-        return node.capacityBytes - node.wantedBytes > than.capacityBytes - than.wantedBytes;
+        return node.capacityBytes - node.shortage.wantedBytes() > than.capacityBytes - than.shortage.wantedBytes();
     }
 
     /** No reader has a promise that names a node which may be cleared, so leases of the object are no matter. */

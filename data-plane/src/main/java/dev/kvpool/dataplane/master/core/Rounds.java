@@ -75,7 +75,7 @@ final class Rounds {
 
     /** A node obeys the leader, which serves, and its directory is known. */
     void join(NodeView node) {
-        node.joining = true;
+        node.joins(true);
         joining.remove(node); // that was an earlier connection, of which other things were shown
         joiningNext.add(node);
     }
@@ -175,7 +175,7 @@ final class Rounds {
         for (NodeView node : ready) {
             // It may have gone meanwhile, or be another connection that has not answered a fence.
             if (node.joining) {
-                node.joining = false;
+                node.joins(false);
                 whenJoined.accept(node, nowMs);
                 lookAtDoomed();
             }
@@ -205,8 +205,8 @@ final class Rounds {
         unsettled = end(unsettled);
         doomed = end(doomed);
         tombstonesSeen = NEVER;
-        joining.forEach(node -> node.joining = false);
-        joiningNext.forEach(node -> node.joining = false);
+        joining.forEach(node -> node.joins(false));
+        joiningNext.forEach(node -> node.joins(false));
         joining.clear();
         joiningNext.clear();
         graveyards.clear();

@@ -88,7 +88,7 @@ final class Standings {
     /** Sets what placement looks at. */
     void tick(Collection<NodeView> nodes, long nowMs) {
         for (NodeView node : nodes) {
-            node.willingness = willingness(node, nowMs);
+            node.considered(willingness(node, nowMs));
             if (nowMs >= standing(node).noPlaceUntilMs) {
                 node.hasPlaceFor(Long.MAX_VALUE);
             }

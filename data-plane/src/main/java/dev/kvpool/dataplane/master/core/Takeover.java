@@ -142,8 +142,7 @@ final class Takeover {
             frees.abandon(node);
             index.setUsable(node, false);
             upkeep.abandon(node);
-            node.fencedBy = Authority.NONE;
-            node.wantedBytes = 0;
+            node.endTerm();
         }
         upkeep.endTerm();
         fencing.endTerm();
@@ -161,7 +160,7 @@ final class Takeover {
 
     void fenceAnswered(NodeView node, FenceAck ack, long nowMs) throws ProtocolViolation {
         NodeStream.checkPosition(node, ack);
-        node.seen = ack.seen();
+        node.saw(ack.seen());
         node.objectLeaseTold(ack.objectLeaseMaxMs());
         boolean current = leadership.leads() && ack.requestId() == node.fenceRequest;
         if (!current) {
@@ -171,7 +170,7 @@ final class Takeover {
             fencing.claimed(node, nowMs);
             return;
         }
-        node.fencedBy = leadership.authority();
+        node.obeys(leadership.authority());
         orders.purges().fenceAnswered(node, ack.purgeId());
         String objection = fencing.claims().objection(node);
         if (!objection.isEmpty()) {
@@ -192,7 +191,7 @@ final class Takeover {
         if (!isReady(node)) {
             return;
         }
-        node.heardUnder = leadership.authority();
+        node.shownTo(leadership.authority());
         if (node.usable || node.joining || !members.mayTakePart(node)) {
             return;
         }

@@ -44,6 +44,10 @@ final class Tombstones {
             this.snapshot = node.snapshot;
         }
 
+        void lifts(boolean nowLifting) {
+            lifting = nowLifting;
+        }
+
         private boolean is(DirectoryRecord line) {
             return extent.equals(line.extent()) && id.equals(line.objectId()) && grave.key.equals(line.key());
         }

@@ -165,11 +165,12 @@ class BoundedTurnsTest {
     void tombstonesThatANodeHasNoMoreAreForgottenInParts() {
         Tombstones tombstones = new Tombstones();
         NodeView node = new NodeView("n");
-        node.snapshot = 1;
+        Index index = new Index(1, new Random(1));
+        index.beginSnapshot(node);
         for (int i = 0; i < 100; i++) {
             tombstones.shown(node, tombstone(i));
         }
-        node.snapshot = 2;
+        index.beginSnapshot(node);
         for (int i = 20; i < 30; i++) {
             tombstones.shown(node, tombstone(i));
         }
