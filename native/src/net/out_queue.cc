@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/crc32c.h"
+#include "net/socket.h"
 #include "wire/frame.h"
 
 namespace kvpool::net {
@@ -20,19 +21,31 @@ constexpr uint64_t kSendBytes = uint64_t{256} * 1024;
 
 }  // namespace
 
-void OutQueue::addFrame(wire::Bytes frame) {
+void OutQueue::addFrames(Frames frames, int descriptor) {
   static_assert(wire::queuedBytes(0) >= sizeof(Item));
   Item& item = items_.emplace_back();
-  item.length = frame.size();
-  item.frame = std::move(frame);
-  frameBytes_ += wire::queuedBytes(item.length);
+  item.frame = *frames;
+  item.length = frames->size();
+  item.owner = std::move(frames);
+  item.descriptor = descriptor;
+  addedBytes_ += item.length;
+  unsentFrameMemory_ += wire::queuedBytes(item.length);
 }
 
-void OutQueue::addPayload(uint64_t payload, const Pieces& memory, uint64_t length) {
+void OutQueue::addPayload(uint64_t payload, const Pieces& memory, uint64_t length, std::optional<uint32_t> crc,
+                          std::shared_ptr<const void> owner) {
   Item& item = items_.emplace_back();
+  item.isPayload = true;
+  item.owner = std::move(owner);
   item.payload = payload;
   item.unsent = item.unchecked = PieceCursor(memory);
   item.length = length;
+  if (crc) {
+    item.crc = *crc;
+    item.checked = length;
+  }
+  addedBytes_ += item.total();
+  ++unsentPayloads_;
 }
 
 /// The pieces of one send call.
@@ -81,8 +94,8 @@ void OutQueue::check(Item& item, uint64_t end) {
 
 void OutQueue::gather(Gathered& out) {
   for (Item& item : items_) {
-    if (out.full()) return;
-    if (!item.isPayload()) {
+    if (out.full() || item.goesAlone()) return;
+    if (!item.isPayload) {
       out.add(item.frame.data() + item.sent, item.length - item.sent);
       continue;
     }
@@ -97,29 +110,42 @@ void OutQueue::gather(Gathered& out) {
   }
 }
 
+/// One call. A descriptor belongs to the first byte of its own frames, so those are sent alone.
+ssize_t OutQueue::sendSome(int fd) {
+  const Item& front = items_.front();
+  if (front.goesAlone()) return sendWithDescriptors(fd, front.frame, std::span(&front.descriptor, 1));
+  Gathered pieces;
+  gather(pieces);
+  const msghdr message = pieces.message();
+  return ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 void OutQueue::consume(uint64_t count, const std::function<void(uint64_t)>& sent) {
   sentBytes_ += count;
-  while (count > 0) {
+  while (!items_.empty()) {
     Item& item = items_.front();
     const uint64_t part = std::min(count, item.total() - item.sent);
-    if (item.isPayload() && item.sent < item.length) item.unsent.advance(std::min(part, item.length - item.sent));
+    if (item.isPayload && item.sent < item.length) item.unsent.advance(std::min(part, item.length - item.sent));
     item.sent += part;
     count -= part;
     if (item.sent < item.total()) return;
-    const bool wasPayload = item.isPayload();
+    const bool wasPayload = item.isPayload;
     const uint64_t payload = item.payload;
-    if (!wasPayload) frameBytes_ -= wire::queuedBytes(item.length);
+    if (!wasPayload) {
+      sentFrameBytes_ += item.length;
+      unsentFrameMemory_ -= wire::queuedBytes(item.length);
+    }
     items_.pop_front();
-    if (wasPayload) sent(payload);
+    if (!wasPayload) continue;
+    --unsentPayloads_;
+    sent(payload);
   }
 }
 
-OutQueue::Outcome OutQueue::flush(int fd, const std::function<void(uint64_t)>& sent) {
-  while (!items_.empty()) {
-    Gathered pieces;
-    gather(pieces);
-    const msghdr message = pieces.message();
-    const ssize_t count = ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+OutQueue::Outcome OutQueue::flush(int fd, uint64_t budget, const std::function<void(uint64_t)>& sent) {
+  for (const uint64_t before = sentBytes_; !items_.empty();) {
+    if (sentBytes_ - before >= budget) return Outcome::Blocked;
+    const ssize_t count = sendSome(fd);
     if (count >= 0) {
       consume(static_cast<uint64_t>(count), sent);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {

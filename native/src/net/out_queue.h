@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one connection still has to send: frames and payloads in order. Payloads go to the kernel straight from the
-// caller's memory; their checksum is computed piece by piece just before each piece is sent, while it is in the cache.
+// memory they lie in; a checksum that is not known yet is computed piece by piece just before each piece is sent, while
+// it is in the cache.
 #pragma once
 
 #include <sys/uio.h>
@@ -9,32 +10,51 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
+#include <optional>
+#include <span>
 
 #include "base/pieces.h"
 #include "wire/sbe.h"
 
 namespace kvpool::net {
 
+/// Encoded frames that may go to several peers.
+using Frames = std::shared_ptr<const wire::Bytes>;
+
 class OutQueue {
  public:
+  /// Blocked: the socket, or the budget, takes no more.
   enum class Outcome { Empty, Blocked, Failed };
 
-  void addFrame(wire::Bytes frame);
-  /// Followed by its CRC-32C. The memory is read until the payload is told as sent, or the queue is dropped.
-  void addPayload(uint64_t payload, const Pieces& memory, uint64_t length);
+  void addFrame(wire::Bytes frame) { addFrames(std::make_shared<const wire::Bytes>(std::move(frame))); }
+  /// `descriptor` travels with the first byte and stays the caller's; -1: none.
+  void addFrames(Frames frames, int descriptor = -1);
+  /// Followed by its CRC-32C, `crc` if it is known. The memory is read until the payload is told as sent or the queue
+  /// is dropped, until when `owner` is kept, too.
+  void addPayload(uint64_t payload, const Pieces& memory, uint64_t length, std::optional<uint32_t> crc = {},
+                  std::shared_ptr<const void> owner = {});
 
-  /// Sends until the socket takes no more; tells each payload that went out whole. Failed: errno says why.
-  Outcome flush(int fd, const std::function<void(uint64_t)>& sent);
+  /// Sends until the socket takes no more, or has got `budget` bytes; tells each payload that went out whole. Failed:
+  /// errno says why.
+  Outcome flush(int fd, uint64_t budget, const std::function<void(uint64_t payload)>& sent);
   [[nodiscard]] bool empty() const { return items_.empty(); }
+
   /// Bytes handed to the kernel so far; a change is progress.
   [[nodiscard]] uint64_t sentBytes() const { return sentBytes_; }
-
-  /// What the frames that wait take together; payloads wait in the caller's memory.
-  [[nodiscard]] uint64_t frameBytes() const { return frameBytes_; }
+  /// Of them, those of frames that went out whole.
+  [[nodiscard]] uint64_t sentFrameBytes() const { return sentFrameBytes_; }
+  [[nodiscard]] uint64_t unsentBytes() const { return addedBytes_ - sentBytes_; }
+  [[nodiscard]] size_t unsentPayloads() const { return unsentPayloads_; }
+  /// The memory of the frames that wait; payloads wait where they lie.
+  [[nodiscard]] uint64_t unsentFrameMemory() const { return unsentFrameMemory_; }
 
  private:
   struct Item {
-    wire::Bytes frame;  // a frame, or
+    std::shared_ptr<const void> owner;
+    std::span<const uint8_t> frame;
+    int descriptor = -1;
+    bool isPayload = false;
     uint64_t payload = 0;
     PieceCursor unsent;  // of the payload
     PieceCursor unchecked;
@@ -44,19 +64,23 @@ class OutQueue {
     std::array<uint8_t, sizeof(uint32_t)> trailer{};
     uint64_t sent = 0;  // of length, and for a payload its trailer
 
-    [[nodiscard]] bool isPayload() const { return frame.empty(); }
-    [[nodiscard]] uint64_t total() const { return isPayload() ? length + trailer.size() : length; }
+    [[nodiscard]] uint64_t total() const { return isPayload ? length + trailer.size() : length; }
+    [[nodiscard]] bool goesAlone() const { return descriptor >= 0 && sent == 0; }
   };
 
   class Gathered;
 
   static void check(Item& item, uint64_t end);
   void gather(Gathered& out);
+  ssize_t sendSome(int fd);
   void consume(uint64_t count, const std::function<void(uint64_t)>& sent);
 
   std::deque<Item> items_;
-  uint64_t frameBytes_ = 0;
+  uint64_t addedBytes_ = 0;
   uint64_t sentBytes_ = 0;
+  uint64_t sentFrameBytes_ = 0;
+  uint64_t unsentFrameMemory_ = 0;
+  size_t unsentPayloads_ = 0;
 };
 
 }  // namespace kvpool::net

@@ -55,7 +55,7 @@ TEST(OutQueue, SendsFramesAndPayloadsInOrderWithTheirChecksums) {
   std::vector<uint64_t> sent;
   OutQueue::Outcome outcome = OutQueue::Outcome::Blocked;
   while (outcome == OutQueue::Outcome::Blocked) {
-    outcome = queue.flush(ends[0], [&](uint64_t payload) { sent.push_back(payload); });
+    outcome = queue.flush(ends[0], UINT64_MAX, [&](uint64_t payload) { sent.push_back(payload); });
   }
   reader.join();
   EXPECT_EQ(outcome, OutQueue::Outcome::Empty);
@@ -72,7 +72,7 @@ TEST(OutQueue, SaysWhenThePeerIsGone) {
   ::close(ends[1]);
   OutQueue queue;
   queue.addFrame({1});
-  EXPECT_EQ(queue.flush(ends[0], [](uint64_t) {}), OutQueue::Outcome::Failed);
+  EXPECT_EQ(queue.flush(ends[0], UINT64_MAX, [](uint64_t) {}), OutQueue::Outcome::Failed);
   ::close(ends[0]);
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/quiet_thread.h"
+#include "net/clock.h"
 #include "net/socket.h"
 #include "store/staging.h"
 
@@ -21,7 +22,7 @@ constexpr uint64_t kTickMs = 100;
 constexpr node::Connection::Limits kLimits{kRequestBytes, 2 * kRequestsInFlight};
 
 uint64_t monotonicMs() {
-  return static_cast<uint64_t>(client::ClientShell::now());
+  return static_cast<uint64_t>(net::steadyMs());
 }
 
 /// A miss and an object that is there already are answers.

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/quiet_thread.h"
-#include "client/shell/client_shell.h"
+#include "net/clock.h"
 
 namespace kvpool::agent {
 namespace {
@@ -16,10 +16,6 @@ using std::chrono::steady_clock;
 
 constexpr int kBusyWaitMs = 20;  // while batches run, or nobody listens at the other end
 constexpr int kIdleWaitMs = 1000;
-
-Time now() {
-  return client::ClientShell::now();
-}
 
 }  // namespace
 
@@ -60,7 +56,7 @@ void Guest::run() {
     loop_.await(waitMs);
     lock.lock();
     loop_.runOnce(0);
-    core_.tick(now());
+    core_.tick(net::steadyMs());
     act();
   }
   core_.shutDown();
@@ -71,50 +67,53 @@ void Guest::run() {
 
 void Guest::dialWhenDue() {
   const std::optional<Time> due = core_.dialAt();
-  if (connection_ || !due || now() < *due) return;
-  connection_ =
-      std::make_shared<client::Connection>(loop_, static_cast<client::Connection::Listener&>(*this), ++lastConnection_);
-  const std::shared_ptr<client::Connection> keep = connection_;
+  if (connection_ || !due || net::steadyMs() < *due) return;
+  connection_ = std::make_shared<net::Stream>(loop_, static_cast<net::Stream::Listener&>(*this), ++lastConnection_,
+                                              net::Stream::Limits());
+  const std::shared_ptr<net::Stream> keep = connection_;
   keep->dialUnix(settings_.core.agent);
   act();
 }
 
 /// Each life of an agent gets memory of its own: what an older one may still write goes nowhere.
-void Guest::connectionOpened(client::ConnectionId) {
+void Guest::streamOpened(net::Stream::Id) {
   auto staging = client::StagingMemory::create(settings_.core.stagingBytes);
   if (!staging.ok()) {
     core_.withoutStaging(staging.status());
     return act();
   }
   staging_ = std::move(staging.value());
-  core_.connected(now(), {staging_->at(0), settings_.core.stagingBytes});
+  core_.connected(net::steadyMs(), {staging_->at(0), settings_.core.stagingBytes});
 }
 
-void Guest::connectionEnded(client::ConnectionId, const std::string& reason) {
+void Guest::streamEnded(net::Stream::Id, const net::Stream::Ending& ending) {
+  if (connection_) connection_->close();
   connection_.reset();
-  core_.lost(now(), reason);
+  core_.lost(net::steadyMs(), ending.why);
   staging_.reset();
 }
 
-void Guest::frameArrived(client::ConnectionId, wire::Body body) {
-  core_.frame(now(), body);
+void Guest::streamMalformed(net::Stream::Id id, const std::string& what) {
+  streamEnded(id, {net::Stream::Ending::How::Lost, "sent malformed bytes: " + what});
+}
+
+void Guest::frameArrived(net::Stream::Id, wire::Body body) {
+  core_.frame(net::steadyMs(), body);
 }
 
 void Guest::act() {
   GuestCore::Actions actions = core_.takeActions();
-  const std::shared_ptr<client::Connection> connection = connection_;
+  const std::shared_ptr<net::Stream> connection = connection_;
   if (connection && actions.handOver) {
-    connection->sendWithDescriptor(actions.frames.back(), staging_->descriptor());
+    connection->out().addFrames(std::make_shared<const wire::Bytes>(std::move(actions.frames.back())),
+                                staging_->descriptor());
     actions.frames.pop_back();
   }
   for (wire::Bytes& frame : actions.frames) {
-    if (connection) connection->addFrame(std::move(frame));
+    if (connection) connection->out().addFrame(std::move(frame));
   }
-  if (connection_) connection->flush();
-  if (actions.close && connection_) {
-    connection->close();
-    connectionEnded(lastConnection_, "closed");
-  }
+  if (connection) connection->flush();
+  if (actions.close && connection_) streamEnded(lastConnection_, {net::Stream::Ending::How::Closed, "closed"});
   for (const client::FinishBatch& finished : actions.finished)
     pending_.finish(finished);
   changed_.notify_all();
@@ -124,13 +123,13 @@ void Guest::act() {
 
 Result<uint64_t> Guest::submit(client::OpCode op, kv_op* table, uint32_t count, const client::BatchOptions& options) {
   LentMemory::Loans loans;
-  client::Submission submission = client::submissionOf(op, table, count, options, memory_, now(), loans);
+  client::Submission submission = client::submissionOf(op, table, count, options, memory_, net::steadyMs(), loans);
   const std::lock_guard lock(mutex_);
   Result<client::BatchId> taken = pending_.add(submission, table, count, std::move(loans));
   if (!taken.ok()) return taken;
   submission.id = taken.value();
   const bool wasIdle = core_.idle();
-  core_.submit(now(), std::move(submission));
+  core_.submit(net::steadyMs(), std::move(submission));
   act();
   if (wasIdle) loop_.wake();  // the thread keeps deadlines from now on
   return taken;

@@ -12,11 +12,11 @@
 #include <thread>
 
 #include "agent/core/guest_core.h"
-#include "client/shell/connection.h"
 #include "client/shell/frontend.h"
 #include "client/shell/pending_batches.h"
 #include "client/shell/staging_memory.h"
 #include "net/event_loop.h"
+#include "net/stream.h"
 
 namespace kvpool::agent {
 
@@ -26,7 +26,7 @@ struct GuestSettings {
   uint32_t queueOpsMax = KV_BATCH_MAX;
 };
 
-class Guest final : public client::Frontend, private client::Connection::Listener {
+class Guest final : public client::Frontend, private net::Stream::Listener {
  public:
   /// Waits until an agent has us and a leader has it. Fails with a sentence that names the socket.
   static Result<std::unique_ptr<Guest>> attach(GuestSettings settings);
@@ -48,19 +48,17 @@ class Guest final : public client::Frontend, private client::Connection::Listene
   void dialWhenDue();
   void act();
 
-  void connectionOpened(client::ConnectionId id) override;
-  void connectionEnded(client::ConnectionId id, const std::string& reason) override;
-  void frameArrived(client::ConnectionId id, wire::Body body) override;
-  void bytesMoved(client::ConnectionId) override {}
-  void payloadSent(client::ConnectionId, client::TransferId) override {}
-  void payloadReceived(client::ConnectionId, client::TransferId, uint32_t, uint32_t) override {}
+  void streamOpened(net::Stream::Id id) override;
+  void streamEnded(net::Stream::Id id, const net::Stream::Ending& ending) override;
+  void streamMalformed(net::Stream::Id id, const std::string& what) override;
+  void frameArrived(net::Stream::Id id, wire::Body body) override;
 
   const GuestSettings settings_;
   mutable std::mutex mutex_;  // guards all that follows; the thread leaves it while it waits for the socket
   std::condition_variable changed_;
   GuestCore core_;
   net::EventLoop loop_;
-  std::shared_ptr<client::Connection> connection_;
+  std::shared_ptr<net::Stream> connection_;
   std::unique_ptr<client::StagingMemory> staging_;
   client::PendingBatches pending_;
   uint64_t lastConnection_ = 0;

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "net/clock.h"
+
 namespace kvpool::client {
 
 using std::chrono::milliseconds;
@@ -52,7 +54,7 @@ Status Client::awaitLeader() {
 
 Result<uint64_t> Client::submit(OpCode op, kv_op* table, uint32_t count, const BatchOptions& options) {
   LentMemory::Loans loans;
-  Submission submission = submissionOf(op, table, count, options, memory_, ClientShell::now(), loans);
+  Submission submission = submissionOf(op, table, count, options, memory_, net::steadyMs(), loans);
   std::unique_lock lock(driver_.mutex());
   if (!driver_.running()) return kDefunct;
   Result<BatchId> taken = pending_.add(submission, table, count, std::move(loans));

@@ -2,11 +2,11 @@
 #include "client/shell/client_shell.h"
 
 #include <algorithm>
-#include <chrono>
 #include <thread>
 #include <utility>
 
 #include "base/log.h"
+#include "net/clock.h"
 #include "ucx/library.h"
 
 namespace kvpool::client {
@@ -22,21 +22,17 @@ ClientShell::ClientShell(Config config, std::chrono::microseconds busyWait, List
       core_(std::move(config)),
       resolver_(loop_),
       copier_(*this),
-      busy_(std::thread::hardware_concurrency() > 1 ? busyWait : std::chrono::microseconds{0}) {}
-
-Time ClientShell::now() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
-}
+      busy_(std::thread::hardware_concurrency() > 1 ? busyWait : std::chrono::microseconds{0}),
+      streams_(loop_, static_cast<net::Stream::Listener&>(*this)) {}
 
 void ClientShell::post(Submission submission) {
   // std::function wants something that can be copied.
   auto shared = std::make_shared<Submission>(std::move(submission));
-  loop_.post([this, shared] { core_.submit(now(), std::move(*shared)); });
+  loop_.post([this, shared] { core_.submit(net::steadyMs(), std::move(*shared)); });
 }
 
 void ClientShell::postCancel(BatchId batch) {
-  loop_.post([this, batch] { core_.cancel(now(), batch); });
+  loop_.post([this, batch] { core_.cancel(net::steadyMs(), batch); });
 }
 
 ClientShell::Snapshot ClientShell::snapshot() const {
@@ -47,7 +43,7 @@ ClientShell::Snapshot ClientShell::snapshot() const {
 // ---- turns ----
 
 void ClientShell::submit(Submission submission) {
-  core_.submit(now(), std::move(submission));
+  core_.submit(net::steadyMs(), std::move(submission));
   settle();
   // Small objects in shared memory are there by now, without a look at the sockets.
   copier_.run(kCopyBytesPerRound);
@@ -55,9 +51,9 @@ void ClientShell::submit(Submission submission) {
 }
 
 void ClientShell::round(int64_t waitMs) {
-  if (now() - lastTick_ >= core_.tickMs()) {
-    core_.tick(now());
-    lastTick_ = now();
+  if (net::steadyMs() - lastTick_ >= core_.tickMs()) {
+    core_.tick(net::steadyMs());
+    lastTick_ = net::steadyMs();
   }
   settle();
   publishSnapshot();
@@ -70,24 +66,14 @@ void ClientShell::round(int64_t waitMs) {
 }
 
 void ClientShell::shutDown() {
-  core_.shutDown(now());
+  core_.shutDown(net::steadyMs());
   performAll();
   if (ucx_) loop_.remove(ucx_->descriptor());
   publishSnapshot();
 }
 
 void ClientShell::settle() {
-  performAll();
-  while (!toFlush_.empty()) {
-    for (ConnectionId id : std::exchange(toFlush_, {})) {
-      if (const auto found = connections_.find(id); found != connections_.end()) {
-        const std::shared_ptr<Connection> keep = found->second;
-        keep->flush();
-      }
-    }
-    performAll();
-  }
-  buried_.clear();
+  streams_.settle([this] { performAll(); });
 }
 
 void ClientShell::performAll() {
@@ -114,64 +100,48 @@ void ClientShell::publishSnapshot() {
   if (changed) listener_.stateChanged();
 }
 
-Connection* ClientShell::find(ConnectionId id) {
-  const auto found = connections_.find(id);
-  return found == connections_.end() ? nullptr : found->second.get();
-}
-
-void ClientShell::bury(ConnectionId id) {
+void ClientShell::drop(ConnectionId id) {
   copier_.detach(id);
-  const auto found = connections_.find(id);
-  if (found == connections_.end()) return;
-  found->second->close();
-  buried_.push_back(std::move(found->second));
-  connections_.erase(found);
+  streams_.drop(id);
 }
 
 // ---- what the core asks for ----
 
 void ClientShell::perform(const Dial& dial) {
-  auto connection = std::make_shared<Connection>(loop_, static_cast<Connection::Listener&>(*this), dial.connection);
-  connections_[dial.connection] = connection;
+  const std::shared_ptr<net::Stream> stream = streams_.add(dial.connection);
   if (dial.transport == Transport::Unix) {
-    connection->dialUnix(dial.address);
+    stream->dialUnix(dial.address);
   } else {
-    connection->dialTcp(resolver_, dial.address);
+    stream->dialTcp(resolver_, dial.address);
   }
 }
 
 void ClientShell::perform(SendFrame& send) {
-  Connection* connection = find(send.connection);
-  if (connection == nullptr) return;
-  connection->addFrame(std::move(send.frame));
-  toFlush_.push_back(send.connection);
+  if (net::OutQueue* out = streams_.outOf(send.connection)) out->addFrame(std::move(send.frame));
 }
 
 void ClientShell::perform(const SendPayload& send) {
-  // Goes with the frame just added.
-  if (Connection* connection = find(send.connection)) connection->addPayload(send.transfer, send.memory, send.length);
+  if (net::OutQueue* out = streams_.outOf(send.connection)) out->addPayload(send.transfer, send.memory, send.length);
 }
 
 void ClientShell::perform(const ReceivePayload& receive) {
-  if (Connection* connection = find(receive.connection)) {
-    connection->expectPayload(receive.transfer, receive.destination, receive.length);
+  if (net::Stream* stream = streams_.find(receive.connection)) {
+    stream->expectPayload(receive.transfer, receive.destination, receive.length);
   }
 }
 
-void ClientShell::perform(const SendStaging& send) {
-  Connection* connection = find(send.connection);
-  if (connection == nullptr) return;
+void ClientShell::perform(SendStaging& send) {
+  net::OutQueue* out = streams_.outOf(send.connection);
+  if (out == nullptr) return;
   auto staging = StagingMemory::create(send.bytes);
-  if (!staging.ok()) return connectionEnded(send.connection, staging.status().text());
-  const int descriptor = staging.value()->descriptor();
+  if (!staging.ok()) return streamEnded(send.connection, {net::Stream::Ending::How::Lost, staging.status().text()});
+  out->addFrames(std::make_shared<const wire::Bytes>(std::move(send.frame)), staging.value()->descriptor());
   copier_.attachment(send.connection).staging = std::move(staging.value());
-  const std::shared_ptr<Connection> keep = connections_.at(send.connection);
-  keep->sendWithDescriptor(send.frame, descriptor);
-  toFlush_.push_back(send.connection);
 }
 
 void ClientShell::perform(const OfferStaging& offer) {
-  if (find(offer.connection) != nullptr) core_.stagingOffered(now(), offer.connection, offerStaging(offer));
+  if (streams_.find(offer.connection) != nullptr)
+    core_.stagingOffered(net::steadyMs(), offer.connection, offerStaging(offer));
 }
 
 Result<StagingOffer> ClientShell::offerStaging(const OfferStaging& offer) {
@@ -196,11 +166,11 @@ void ClientShell::settleUcx() {
 }
 
 void ClientShell::perform(const MapSegments& map) {
-  Connection* connection = find(map.connection);
-  if (connection == nullptr) return;
-  const std::vector<Fd> descriptors = connection->takeDescriptors();
+  net::Stream* stream = streams_.find(map.connection);
+  if (stream == nullptr) return;
+  const std::vector<Fd> descriptors = stream->takeDescriptors();
   if (descriptors.size() != map.segments.size()) {
-    core_.segmentsMapped(now(), map.connection,
+    core_.segmentsMapped(net::steadyMs(), map.connection,
                          Status(KV_PROTOCOL, "named " + std::to_string(map.segments.size()) + " segments, sent " +
                                                  std::to_string(descriptors.size()) + " descriptors"));
     return;
@@ -208,10 +178,10 @@ void ClientShell::perform(const MapSegments& map) {
   Attachment& attachment = copier_.attachment(map.connection);
   for (size_t i = 0; i < descriptors.size(); ++i) {
     auto view = SegmentView::map(descriptors[i], map.segments[i].fileBytes);
-    if (!view.ok()) return core_.segmentsMapped(now(), map.connection, view.status());
+    if (!view.ok()) return core_.segmentsMapped(net::steadyMs(), map.connection, view.status());
     attachment.segments[map.segments[i].segment] = std::move(view.value());
   }
-  core_.segmentsMapped(now(), map.connection, Status());
+  core_.segmentsMapped(net::steadyMs(), map.connection, Status());
 }
 
 void ClientShell::perform(const Note& note) {
@@ -225,43 +195,47 @@ void ClientShell::perform(const FinishBatch& finished) {
 
 // ---- what happened ----
 
-void ClientShell::connectionOpened(ConnectionId id) {
-  core_.opened(now(), id);
+void ClientShell::streamOpened(ConnectionId id) {
+  core_.opened(net::steadyMs(), id);
 }
 
-void ClientShell::connectionEnded(ConnectionId id, const std::string& reason) {
-  bury(id);
-  core_.closed(now(), id, reason);
+void ClientShell::streamEnded(ConnectionId id, const net::Stream::Ending& ending) {
+  drop(id);
+  if (ending.how == net::Stream::Ending::How::Unknown) return core_.nameUnknown(net::steadyMs(), id, ending.why);
+  core_.closed(net::steadyMs(), id, ending.why);
 }
 
-void ClientShell::nameUnknown(ConnectionId id, const std::string& reason) {
-  bury(id);
-  core_.nameUnknown(now(), id, reason);
+void ClientShell::streamMalformed(ConnectionId id, const std::string& what) {
+  streamEnded(id, {net::Stream::Ending::How::Lost, "sent malformed bytes: " + what});
 }
 
 void ClientShell::frameArrived(ConnectionId id, wire::Body body) {
-  core_.frame(now(), id, body);
+  core_.frame(net::steadyMs(), id, body);
   performAll();  // at once: the payload that follows needs its destination
 }
 
-void ClientShell::bytesMoved(ConnectionId id) {
-  core_.progressed(now(), id);
+void ClientShell::bytesReceived(ConnectionId id) {
+  core_.progressed(net::steadyMs(), id);
+}
+
+void ClientShell::bytesSent(ConnectionId id, uint64_t) {
+  core_.progressed(net::steadyMs(), id);
 }
 
 void ClientShell::payloadSent(ConnectionId id, TransferId transfer) {
-  core_.payloadSent(now(), id, transfer);
+  core_.payloadSent(net::steadyMs(), id, transfer);
 }
 
 void ClientShell::payloadReceived(ConnectionId id, TransferId transfer, uint32_t computedCrc, uint32_t sentCrc) {
-  core_.payloadReceived(now(), id, transfer, computedCrc, sentCrc);
+  core_.payloadReceived(net::steadyMs(), id, transfer, computedCrc, sentCrc);
 }
 
 void ClientShell::copiedToStaging(ConnectionId id, TransferId transfer, uint32_t crc) {
-  core_.copiedToStaging(now(), id, transfer, crc);
+  core_.copiedToStaging(net::steadyMs(), id, transfer, crc);
 }
 
 void ClientShell::copiedFromSegment(ConnectionId id, TransferId transfer, int32_t status, uint32_t crc) {
-  core_.copiedFromSegment(now(), id, transfer, status, crc);
+  core_.copiedFromSegment(net::steadyMs(), id, transfer, status, crc);
 }
 
 }  // namespace kvpool::client

@@ -7,18 +7,16 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_map>
-#include <vector>
 
 #include "client/core/client_core.h"
-#include "client/shell/connection.h"
 #include "client/shell/copier.h"
 #include "net/event_loop.h"
 #include "net/resolver.h"
+#include "net/streams.h"
 
 namespace kvpool::client {
 
-class ClientShell : private Connection::Listener, private Copier::Listener {
+class ClientShell : private net::Stream::Listener, private Copier::Listener {
  public:
   /// Told in the thread that runs the shell.
   class Listener {
@@ -60,38 +58,35 @@ class ClientShell : private Connection::Listener, private Copier::Listener {
   void wake() { loop_.wake(); }
   [[nodiscard]] Snapshot snapshot() const;
 
-  /// Milliseconds of the clock that deadlines are in.
-  static Time now();
-
  private:
   void settle();
   void performAll();
   void publishSnapshot();
-  Connection* find(ConnectionId id);
   Result<StagingOffer> offerStaging(const OfferStaging& offer);
   void settleUcx();
-  void bury(ConnectionId id);
+  void drop(ConnectionId id);
 
   void perform(const Dial& dial);
   void perform(SendFrame& send);
   void perform(const SendPayload& send);
   void perform(const ReceivePayload& receive);
-  void perform(const SendStaging& send);
+  void perform(SendStaging& send);
   void perform(const OfferStaging& offer);
   void perform(const MapSegments& map);
   void perform(const CopyToStaging& copy) { copier_.add(copy); }
   void perform(const CopyFromSegment& copy) { copier_.add(copy); }
   void perform(const CopyFromStaging& copy) { copier_.add(copy); }
   void perform(const CancelCopy& cancel) { copier_.cancel(cancel.connection, cancel.transfer); }
-  void perform(const Close& close) { bury(close.connection); }
+  void perform(const Close& close) { drop(close.connection); }
   void perform(const Note& note);
   void perform(const FinishBatch& finished);
 
-  void connectionOpened(ConnectionId id) override;
-  void connectionEnded(ConnectionId id, const std::string& reason) override;
-  void nameUnknown(ConnectionId id, const std::string& reason) override;
+  void streamOpened(ConnectionId id) override;
+  void streamEnded(ConnectionId id, const net::Stream::Ending& ending) override;
+  void streamMalformed(ConnectionId id, const std::string& what) override;
   void frameArrived(ConnectionId id, wire::Body body) override;
-  void bytesMoved(ConnectionId id) override;
+  void bytesReceived(ConnectionId id) override;
+  void bytesSent(ConnectionId id, uint64_t frameBytes) override;
   void payloadSent(ConnectionId id, TransferId transfer) override;
   void payloadReceived(ConnectionId id, TransferId transfer, uint32_t computedCrc, uint32_t sentCrc) override;
   void copiedToStaging(ConnectionId id, TransferId transfer, uint32_t crc) override;
@@ -104,9 +99,7 @@ class ClientShell : private Connection::Listener, private Copier::Listener {
   std::unique_ptr<ucx::Worker> ucx_;  // once a node was to be reached with it; outlives what the copier has of it
   Copier copier_;
   net::BusyWait busy_;
-  std::unordered_map<ConnectionId, std::shared_ptr<Connection>> connections_;
-  std::vector<std::shared_ptr<Connection>> buried_;  // may still be on the call stack
-  std::vector<ConnectionId> toFlush_;
+  net::Streams streams_;
   bool ucxBusy_ = false;  // it has more to do than one round may
   Time lastTick_ = 0;
 

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/quiet_thread.h"
 #include "engine/shell/listen_port.h"
+#include "net/clock.h"
 #include "net/socket.h"
 
 namespace kvpool::engine {
@@ -64,7 +65,7 @@ void Engine::run() {
     if (attendance_.watch(lock, shell_.core().quiet() ? kQuietTickMs : kTickMs)) round();
   }
   running_ = false;
-  shell_.core().shutDown(EngineShell::now());
+  shell_.core().shutDown(net::steadyMs());
   shell_.settle();
 }
 
@@ -107,7 +108,7 @@ Status Engine::unregisterRegions(std::span<const kv_region> regions) {
 Result<BatchId> Engine::submit(TransferOp op, kv_transfer* table, uint32_t count, const Options& options) {
   Submission submission;
   submission.op = op;
-  submission.deadline = EngineShell::now() + options.timeoutMs;
+  submission.deadline = net::steadyMs() + options.timeoutMs;
   submission.notify = options.notify;
   submission.lines.resize(count);
   for (uint32_t i = 0; i < count; ++i) {
@@ -135,7 +136,7 @@ Result<BatchId> Engine::begin(Submission submission, Pending pending) {
   const BatchId id = submission.id = ++lastBatch_;
   pending_.emplace(id, pending);
   try {
-    shell_.core().submit(EngineShell::now(), std::move(submission));
+    shell_.core().submit(net::steadyMs(), std::move(submission));
     shell_.settle();
   } catch (const std::exception& defect) {
     giveUp(defect);  // the engine's thread ends this batch with the others
@@ -208,7 +209,7 @@ Result<std::vector<Region>> Engine::describe(const std::string& peer, uint32_t t
   if (!address.ok()) return address.status();
   Submission submission;
   submission.op = TransferOp::Probe;
-  submission.deadline = EngineShell::now() + timeoutMs;
+  submission.deadline = net::steadyMs() + timeoutMs;
   submission.lines.resize(1);
   submission.lines[0].peer = peer;
   std::unique_lock lock(mutex_);

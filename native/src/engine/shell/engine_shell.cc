@@ -1,75 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/shell/engine_shell.h"
 
-#include <chrono>
 #include <utility>
 
 #include "base/log.h"
-#include "net/socket.h"
+#include "engine/core/limits.h"
+#include "net/clock.h"
 
 namespace kvpool::engine {
 namespace {
 
-constexpr int kAcceptsPerRound = 64;
-/// After a refusal, how long its peer may take to hear it.
-constexpr Time kLingerMs = 1000;
+/// More is not read from a peer while so much waits for it.
+constexpr net::Stream::Limits kLimits{wire::kHelloBodyBytesMax, kRepliesUnsent, kUnsentBytesMax};
 
 }  // namespace
 
 EngineShell::EngineShell(Config config, Fd listener, Listener& events)
-    : events_(events), core_(std::move(config)), resolver_(loop_), listener_(std::move(listener)) {
-  loop_.add(listener_.get(), EPOLLIN, [this](uint32_t) { accept(); });
-}
-
-EngineShell::~EngineShell() {
-  for (auto& [id, stream] : streams_)
-    stream->close();
-  loop_.remove(listener_.get());
-}
-
-Time EngineShell::now() {
-  using namespace std::chrono;
-  return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
-}
+    : events_(events),
+      core_(std::move(config)),
+      resolver_(loop_),
+      streams_(loop_, static_cast<net::Stream::Listener&>(*this)),
+      acceptor_(loop_, std::move(listener),
+                [this](Fd socket, const net::SocketAddress& peer) { accepted(std::move(socket), peer); }) {}
 
 void EngineShell::round() {
   loop_.runOnce(0);
-  if (now() - lastTick_ >= kTickMs) {
-    lastTick_ = now();
-    if (acceptingPaused_) pauseAccepting(false);
+  if (net::steadyMs() - lastTick_ >= kTickMs) {
+    lastTick_ = net::steadyMs();
+    acceptor_.resume();
     core_.tick(lastTick_);
-    std::vector<ConnectionId> over;
-    for (const auto& [id, until] : lingering_) {
-      if (until <= lastTick_) over.push_back(id);
+    streams_.tick(lastTick_);
+    if (lastTick_ - hostsWatchedAt_ >= kSilenceCheckMs) {
+      hostsWatchedAt_ = lastTick_;
+      streams_.forEach([this](net::Stream& stream) { stream.watchHost(lastTick_); });
     }
-    for (const ConnectionId id : over)
-      bury(id);
-    if (lastTick_ - hostsWatchedAt_ >= kSilenceCheckMs) watchHosts();
   }
   settle();
 }
 
-void EngineShell::watchHosts() {
-  hostsWatchedAt_ = lastTick_;
-  std::vector<std::shared_ptr<Stream>> all;
-  for (const auto& [id, stream] : streams_)
-    all.push_back(stream);
-  for (const auto& stream : all)
-    stream->watchHost(lastTick_);
-}
-
 void EngineShell::settle() {
-  performAll();
-  while (!toFlush_.empty()) {
-    for (const ConnectionId id : std::exchange(toFlush_, {})) {
-      if (const auto found = streams_.find(id); found != streams_.end()) {
-        const std::shared_ptr<Stream> keep = found->second;
-        keep->flush();
-      }
-    }
-    performAll();
-  }
-  buried_.clear();
+  streams_.settle([this] { performAll(); });
 }
 
 void EngineShell::performAll() {
@@ -80,128 +50,80 @@ void EngineShell::performAll() {
   }
 }
 
-Stream* EngineShell::find(ConnectionId id) {
-  const auto found = streams_.find(id);
-  return found == streams_.end() ? nullptr : found->second.get();
-}
-
-void EngineShell::bury(ConnectionId id) {
-  lingering_.erase(id);
-  const auto found = streams_.find(id);
-  if (found == streams_.end()) return;
-  found->second->close();
-  buried_.push_back(std::move(found->second));
-  streams_.erase(found);
-}
-
-// ---- peers that come ----
-
-void EngineShell::accept() {
-  for (int i = 0; i < kAcceptsPerRound; ++i) {
-    net::SocketAddress address;
-    Result<Fd> accepted = net::acceptOne(listener_.get(), &address);
-    if (!accepted.ok()) return pauseAccepting(true, accepted.status().text());
-    if (!accepted.value().valid()) {  // there are descriptors again: without one accepting fails also when nobody waits
-      acceptFailed_ = false;
-      return;
-    }
-    const ConnectionId id = core_.accepted(now(), "transfer engine " + net::toString(address));
-    auto stream = std::make_shared<Stream>(loop_, static_cast<Stream::Listener&>(*this), id);
-    streams_[id] = stream;
-    stream->adopt(std::move(accepted.value()));
-    performAll();
-  }
-}
-
-/// Out of descriptors: the listener stays readable, so it is left alone until the next tick instead of spinning.
-void EngineShell::pauseAccepting(bool pause, const std::string& why) {
-  if (pause && !std::exchange(acceptFailed_, true)) log(LogLevel::Error, why);
-  acceptingPaused_ = pause;
-  loop_.modify(listener_.get(), pause ? 0U : uint32_t{EPOLLIN});
+void EngineShell::accepted(Fd socket, const net::SocketAddress& peer) {
+  const ConnectionId id = core_.accepted(net::steadyMs(), "transfer engine " + net::toString(peer));
+  streams_.add(id, kLimits)->adopt(std::move(socket));
+  performAll();
 }
 
 // ---- what the core asks for ----
 
 void EngineShell::perform(const Dial& dial) {
-  auto stream = std::make_shared<Stream>(loop_, static_cast<Stream::Listener&>(*this), dial.connection);
-  streams_[dial.connection] = stream;
-  stream->dial(resolver_, dial.address, core_.connectTimeoutMs());
+  streams_.add(dial.connection, kLimits)->dialTcp(resolver_, dial.address, core_.connectTimeoutMs());
 }
 
 void EngineShell::perform(SendFrame& send) {
-  Stream* stream = find(send.connection);
-  if (stream == nullptr) return;
-  stream->addFrame(std::move(send.frame));
-  toFlush_.push_back(send.connection);
+  if (net::OutQueue* out = streams_.outOf(send.connection)) out->addFrame(std::move(send.frame));
 }
 
 void EngineShell::perform(const SendPayload& send) {
-  // Goes with the frame just added.
-  if (Stream* stream = find(send.connection)) stream->addPayload(send.payload, send.pieces, send.length);
+  if (net::OutQueue* out = streams_.outOf(send.connection)) out->addPayload(send.payload, send.pieces, send.length);
 }
 
 void EngineShell::perform(const ReceivePayload& receive) {
-  if (Stream* stream = find(receive.connection)) stream->expectPayload(receive.pieces, receive.length);
+  if (net::Stream* stream = streams_.find(receive.connection)) stream->expectPayload(0, receive.pieces, receive.length);
 }
 
 void EngineShell::perform(const DropPayload& drop) {
-  if (Stream* stream = find(drop.connection)) stream->dropPayload();
+  if (net::Stream* stream = streams_.find(drop.connection)) stream->dropPayload();
 }
 
 void EngineShell::perform(const Welcomed& welcomed) {
-  if (Stream* stream = find(welcomed.connection)) stream->welcomed();
+  if (net::Stream* stream = streams_.find(welcomed.connection)) stream->allowBodies(wire::kFrameBodyBytesMax);
 }
 
 void EngineShell::perform(const Close& close) {
   log(LogLevel::Info, "closing: " + close.reason);
-  if (!close.afterOutput) return bury(close.connection);
-  const auto found = streams_.find(close.connection);
-  if (found == streams_.end()) return;
-  const std::shared_ptr<Stream> keep = found->second;
-  lingering_[close.connection] = now() + kLingerMs;
-  keep->linger();
+  if (!close.afterOutput) return streams_.drop(close.connection);
+  streams_.dropAfterOutput(close.connection, net::steadyMs());
 }
 
 // ---- what happened ----
 
 void EngineShell::streamOpened(ConnectionId id) {
-  core_.opened(now(), id);
+  core_.opened(net::steadyMs(), id);
 }
 
-void EngineShell::streamEnded(ConnectionId id, const std::string& reason) {
-  bury(id);
-  core_.closed(now(), id, reason);
-}
-
-void EngineShell::streamSilent(ConnectionId id, const std::string& reason) {
-  bury(id);
-  core_.silent(now(), id, reason);
+void EngineShell::streamEnded(ConnectionId id, const net::Stream::Ending& ending) {
+  streams_.drop(id);
+  if (ending.how == net::Stream::Ending::How::Silent) return core_.silent(net::steadyMs(), id, ending.why);
+  core_.closed(net::steadyMs(), id, ending.why);
 }
 
 void EngineShell::streamMalformed(ConnectionId id, const std::string& what) {
-  core_.malformed(now(), id, what);
+  core_.malformed(net::steadyMs(), id, what);
   performAll();
 }
 
 void EngineShell::frameArrived(ConnectionId id, wire::Body body) {
-  core_.frame(now(), id, body);
+  core_.frame(net::steadyMs(), id, body);
   performAll();  // at once: the payload that follows needs its destination
 }
 
 void EngineShell::bytesReceived(ConnectionId id) {
-  core_.received(now(), id);
+  core_.received(net::steadyMs(), id);
 }
 
-void EngineShell::bytesSent(ConnectionId id, uint64_t unsentFrames) {
-  core_.sent(now(), id, unsentFrames);
+void EngineShell::bytesSent(ConnectionId id, uint64_t) {
+  if (net::Stream* stream = streams_.find(id)) core_.sent(net::steadyMs(), id, stream->out().unsentFrameMemory());
 }
 
 void EngineShell::payloadSent(ConnectionId id, PayloadId payload) {
-  core_.payloadSent(now(), id, payload);
+  core_.payloadSent(net::steadyMs(), id, payload);
 }
 
-void EngineShell::payloadReceived(ConnectionId id, uint32_t computedCrc, uint32_t sentCrc) {
-  core_.payloadReceived(now(), id, computedCrc, sentCrc);
+void EngineShell::payloadReceived(ConnectionId id, PayloadId, uint32_t computedCrc, uint32_t sentCrc) {
+  core_.payloadReceived(net::steadyMs(), id, computedCrc, sentCrc);
 }
 
 }  // namespace kvpool::engine

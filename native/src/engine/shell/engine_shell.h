@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The I/O around the engine's core: one listener, streams, names resolved, the clock. Whoever holds the engine's mutex
-// may call it; only await(), wake() and now() need no mutex.
+// may call it; only await() and wake() need no mutex.
 #pragma once
 
-#include <memory>
-#include <unordered_map>
-#include <vector>
+#include <string>
 
 #include "engine/core/engine_core.h"
-#include "engine/shell/stream.h"
+#include "net/acceptor.h"
 #include "net/event_loop.h"
 #include "net/resolver.h"
+#include "net/streams.h"
 
 namespace kvpool::engine {
 
-class EngineShell : private Stream::Listener {
+class EngineShell : private net::Stream::Listener {
  public:
   class Listener {
    public:
@@ -23,7 +22,6 @@ class EngineShell : private Stream::Listener {
   };
 
   EngineShell(Config config, Fd listener, Listener& events);
-  ~EngineShell() override;
 
   /// For calls on the core; settle() is due after them.
   EngineCore& core() { return core_; }
@@ -35,16 +33,10 @@ class EngineShell : private Stream::Listener {
   /// Waits until a round would find something to do. With `busy` it may look for a while before it sleeps.
   void await(int64_t waitMs, net::BusyWait* busy = nullptr) const { loop_.await(static_cast<int>(waitMs), busy); }
   void wake() { loop_.wake(); }
-  /// Milliseconds of the clock that deadlines are in.
-  static Time now();
 
  private:
-  void accept();
-  void pauseAccepting(bool pause, const std::string& why = {});
+  void accepted(Fd socket, const net::SocketAddress& peer);
   void performAll();
-  Stream* find(ConnectionId id);
-  void bury(ConnectionId id);
-  void watchHosts();
 
   void perform(const Dial& dial);
   void perform(SendFrame& send);
@@ -57,28 +49,22 @@ class EngineShell : private Stream::Listener {
   void perform(const Note& note) { log(note.level, note.text); }
 
   void streamOpened(ConnectionId id) override;
-  void streamEnded(ConnectionId id, const std::string& reason) override;
-  void streamSilent(ConnectionId id, const std::string& reason) override;
+  void streamEnded(ConnectionId id, const net::Stream::Ending& ending) override;
   void streamMalformed(ConnectionId id, const std::string& what) override;
   void frameArrived(ConnectionId id, wire::Body body) override;
   void bytesReceived(ConnectionId id) override;
-  void bytesSent(ConnectionId id, uint64_t unsentFrames) override;
+  void bytesSent(ConnectionId id, uint64_t frameBytes) override;
   void payloadSent(ConnectionId id, PayloadId payload) override;
-  void payloadReceived(ConnectionId id, uint32_t computedCrc, uint32_t sentCrc) override;
+  void payloadReceived(ConnectionId id, PayloadId payload, uint32_t computedCrc, uint32_t sentCrc) override;
 
   Listener& events_;
   EngineCore core_;
   net::EventLoop loop_;
   net::Resolver resolver_;
-  Fd listener_;
-  bool acceptingPaused_ = false;
-  bool acceptFailed_ = false;  // said already; until there are descriptors again
+  net::Streams streams_;
+  net::Acceptor acceptor_;
   Time lastTick_ = 0;
   Time hostsWatchedAt_ = 0;
-  std::unordered_map<ConnectionId, std::shared_ptr<Stream>> streams_;
-  std::unordered_map<ConnectionId, Time> lingering_;  // until when
-  std::vector<std::shared_ptr<Stream>> buried_;       // may still be on the call stack
-  std::vector<ConnectionId> toFlush_;
 };
 
 }  // namespace kvpool::engine

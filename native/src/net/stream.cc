@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/stream.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+
+#include "net/socket.h"
+
+namespace kvpool::net {
+namespace {
+
+/// Receives of one readiness event, and bytes of one flush, so that one fast peer does not starve the others.
+constexpr int kReceivesPerEvent = 8;
+constexpr uint64_t kFlushBytes = uint64_t{2} << 20;
+
+/// What people can do about a socket of this machine that cannot be dialled; empty when it may pass.
+std::string remedy(int errorNumber) {
+  if (errorNumber == ENOENT) return " (a container must mount the socket's directory at the same path)";
+  if (errorNumber == EACCES) return " (this process must be in the group of the socket)";
+  if (errorNumber == EAGAIN) return " (its queue of connections is full)";
+  return {};
+}
+
+bool isTransient(int errorNumber) {
+  return errorNumber == EAGAIN || errorNumber == EWOULDBLOCK || errorNumber == EINTR;
+}
+
+}  // namespace
+
+// ---- connecting ----
+
+void Stream::dialTcp(Resolver& resolver, const std::string& address, int64_t silenceMs) {
+  silenceMs_ = silenceMs;
+  const auto parsed = parseHostPort(address);
+  if (!parsed.ok()) return end({Ending::How::Lost, parsed.status().text()});
+  dial_.emplace(loop_, resolver, parsed.value(), [this](Dial::Outcome outcome) {
+    const std::shared_ptr<Stream> keep = shared_from_this();
+    dialled(std::move(outcome));
+  });
+}
+
+void Stream::dialled(Dial::Outcome outcome) {
+  dial_.reset();
+  if (!outcome.socket.valid()) {
+    return end({outcome.unknown ? Ending::How::Unknown : Ending::How::Lost, std::move(outcome.why)});
+  }
+  adopt(std::move(outcome.socket));
+  if (silenceMs_ > 0) probeSilence(socket_.get(), silenceMs_);
+  listener_.streamOpened(id_);
+}
+
+void Stream::dialUnix(const std::string& path) {
+  int errorNumber = 0;
+  auto socket = connectUnix(path, &errorNumber);
+  if (!socket.ok()) return end({Ending::How::Lost, socket.status().text() + remedy(errorNumber)});
+  adopt(std::move(socket.value()), true);
+  listener_.streamOpened(id_);
+}
+
+void Stream::adopt(Fd socket, bool isUnix) {
+  isUnix_ = isUnix;
+  socket_ = std::move(socket);
+  watched_ = EPOLLIN;
+  loop_.add(socket_.get(), watched_, [this](uint32_t events) {
+    const std::shared_ptr<Stream> keep = shared_from_this();
+    happened(events);
+  });
+}
+
+// ---- sending ----
+
+bool Stream::outputFull() const {
+  return out_.unsentPayloads() >= limits_.unsentPayloadsMax || out_.unsentBytes() >= limits_.unsentBytesMax ||
+         out_.unsentFrameMemory() >= limits_.unsentBytesMax;  // small frames take more than their bytes
+}
+
+void Stream::flush() {
+  if (closed_ || !socket_.valid()) return;
+  listener_.beforeSending();
+  const bool wasFull = outputFull();
+  const uint64_t before = out_.sentBytes();
+  const uint64_t framesBefore = out_.sentFrameBytes();
+  const OutQueue::Outcome outcome =
+      out_.flush(socket_.get(), kFlushBytes, [this](uint64_t payload) { listener_.payloadSent(id_, payload); });
+  const int errorNumber = errno;
+  if (closed_) return;
+  if (outcome == OutQueue::Outcome::Failed) return failed("sending", errorNumber);
+  blocked_ = outcome == OutQueue::Outcome::Blocked;
+  if (lingering_ && !blocked_) ::shutdown(socket_.get(), SHUT_WR);
+  if (out_.sentBytes() != before) listener_.bytesSent(id_, out_.sentFrameBytes() - framesBefore);
+  if (wasFull && !outputFull()) parse();  // what waited in the decoder
+  watch();
+}
+
+void Stream::linger() {
+  lingering_ = true;
+  flush();
+}
+
+void Stream::watch() {
+  if (closed_) return;
+  uint32_t events = readsNothing() ? 0U : uint32_t{EPOLLIN};
+  if (blocked_) events |= EPOLLOUT;
+  if (events == watched_) return;
+  watched_ = events;
+  loop_.modify(socket_.get(), events);
+}
+
+// ---- receiving ----
+
+void Stream::happened(uint32_t events) {
+  if (closed_) return;
+  if ((events & EPOLLOUT) != 0) flush();
+  if (closed_) return;
+  const bool over = (events & (EPOLLHUP | EPOLLERR)) != 0;
+  const uint64_t before = receivedBytes_;
+  if ((events & EPOLLIN) != 0 || over) receive();
+  // Reading is off, or did not notice: a dead peer must not wake the loop for ever.
+  if (over && receivedBytes_ == before) end({Ending::How::Lost, "the connection was reset"});
+}
+
+void Stream::receive() {
+  for (int count = 0; count < kReceivesPerEvent && !closed_ && !readsNothing(); ++count) {
+    const bool direct = incoming_ && incoming_->bytes.isWorthReceiving() && !lingering_;
+    const bool more = direct ? receivePayload() : receiveSome();
+    if (!more) break;
+  }
+  watch();
+}
+
+/// Whether there is nothing to go on with; ends the stream when there never will be.
+bool Stream::lost(ssize_t received, int errorNumber) {
+  if (received > 0) {
+    receivedBytes_ += static_cast<uint64_t>(received);
+    return false;
+  }
+  if (received < 0) {
+    if (!isTransient(errorNumber)) failed("receiving", errorNumber);
+  } else if (incoming_ || decoder_.pending()) {
+    end({Ending::How::Lost,
+         std::string("the peer closed the connection in the middle of a ") + (incoming_ ? "payload" : "frame")});
+  } else {
+    end({Ending::How::Closed, "the peer closed the connection"});
+  }
+  return true;
+}
+
+/// Receives into the decoder. False when the socket had no more.
+bool Stream::receiveSome() {
+  static thread_local std::array<uint8_t, IncomingPayload::kReceiveBytes> nowhere;
+  // The decoder must not be asked for room once it has refused what it holds.
+  const std::span<uint8_t> room = lingering_ ? std::span<uint8_t>(nowhere) : decoder_.writable();
+  ReceivedBytes received;
+  if (isUnix_ && !lingering_) {
+    received = receiveWithDescriptors(socket_.get(), room, &descriptors_);
+  } else {
+    received.count = ::recv(socket_.get(), room.data(), room.size(), MSG_DONTWAIT);
+    received.errorNumber = errno;
+  }
+  if (lost(received.count, received.errorNumber)) return false;
+  if (lingering_) return true;
+  const auto count = static_cast<size_t>(received.count);
+  listener_.bytesReceived(id_);
+  decoder_.received(count);
+  parse();
+  return count == room.size();
+}
+
+/// Receives the rest of a payload straight into the memory it is for. False when the socket had no more.
+bool Stream::receivePayload() {
+  const ssize_t received = incoming_->bytes.receive(socket_.get());
+  if (lost(received, errno)) return false;
+  listener_.bytesReceived(id_);
+  return true;
+}
+
+void Stream::parse() {
+  try {
+    while (!closed_ && !lingering_ && !malformed_) {
+      if (incoming_) {
+        const uint64_t missing = incoming_->bytes.missingBytes();
+        const std::span<const uint8_t> raw = decoder_.takeRaw(missing);
+        incoming_->bytes.take(raw);
+        if (raw.size() < missing) return;
+        finishPayload();
+        continue;
+      }
+      if (held_ || outputFull()) return;
+      const std::optional<wire::Body> body = decoder_.next();
+      if (!body) return;
+      listener_.frameArrived(id_, *body);
+    }
+  } catch (const std::runtime_error& malformed) {
+    malformed_ = true;
+    listener_.streamMalformed(id_, malformed.what());
+  }
+}
+
+void Stream::expectPayload(uint64_t payload, const std::optional<Pieces>& destination, uint64_t length, bool told) {
+  incoming_ = Incoming{payload, told, IncomingPayload(destination, length)};
+}
+
+void Stream::dropPayload() {
+  if (incoming_) incoming_->bytes.drop();
+}
+
+void Stream::finishPayload() {
+  const Incoming done = *incoming_;
+  incoming_.reset();
+  if (done.told) listener_.payloadReceived(id_, done.payload, done.bytes.computedCrc(), done.bytes.sentCrc());
+}
+
+void Stream::release() {
+  held_ = false;
+  parse();
+  watch();
+}
+
+// ---- what does not move ----
+
+bool Stream::Standstill::longerThan(int64_t ms, int64_t now, bool waits, uint64_t movedByNow) {
+  if (!waits || moved != movedByNow || !since) since = now;
+  moved = movedByNow;
+  return now - *since > ms;
+}
+
+bool Stream::stalled(int64_t now, int64_t ms) {
+  const bool midInput = (incoming_ || decoder_.pending()) && !readsNothing() && !lingering_;
+  const bool input = input_.longerThan(ms, now, midInput, receivedBytes_);
+  const bool output = output_.longerThan(ms, now, !out_.empty(), out_.sentBytes());
+  return input || output;
+}
+
+/// While bytes are on their way to the peer's host, it has to acknowledge some of them; while none are, the kernel asks
+/// (probeSilence()).
+void Stream::watchHost(int64_t now) {
+  if (closed_ || !socket_.valid() || silenceMs_ == 0) return;
+  const Unacknowledged sent = unacknowledged(socket_.get());
+  if (!sent.any) return unacknowledgedSince_.reset();
+  if (!unacknowledgedSince_) unacknowledgedSince_ = now;
+  // An acknowledgement from before these bytes were sent says nothing.
+  if (std::min(sent.heardMs, now - *unacknowledgedSince_) >= silenceMs_) failed("sending", ETIMEDOUT);
+}
+
+// ---- ending ----
+
+void Stream::failed(const std::string& what, int errorNumber) {
+  if (errorNumber == ETIMEDOUT && silenceMs_ > 0) {
+    return end({Ending::How::Silent,
+                "its host does not answer since " + std::to_string(silenceMs_) + " ms; is it running, and reachable?"});
+  }
+  end({Ending::How::Lost, what + " failed: " + std::strerror(errorNumber)});
+}
+
+void Stream::end(Ending ending) {
+  if (closed_) return;
+  close();
+  listener_.streamEnded(id_, ending);
+}
+
+void Stream::close() {
+  if (closed_) return;
+  closed_ = true;
+  dial_.reset();
+  if (socket_.valid()) loop_.remove(socket_.get());
+  socket_.reset();
+  out_ = OutQueue();
+  incoming_.reset();
+  descriptors_.clear();
+}
+
+}  // namespace kvpool::net

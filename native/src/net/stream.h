@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// One stream socket, dialled or accepted: sends what is queued, cuts what arrives into frames and payloads. Payloads go
+// straight between the kernel and the memory they belong to. Belongs to the loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/fd.h"
+#include "net/dial.h"
+#include "net/event_loop.h"
+#include "net/incoming_payload.h"
+#include "net/out_queue.h"
+#include "net/resolver.h"
+#include "wire/frame.h"
+
+namespace kvpool::net {
+
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  using Id = uint64_t;
+
+  struct Ending {
+    enum class How {
+      Closed,   // by the peer, behind a whole frame
+      Lost,     // in any other way
+      Unknown,  // the name that was dialled has no address
+      Silent    // the peer's host does not answer
+    };
+    How how = How::Lost;
+    std::string why;
+  };
+
+  /// May close the stream from inside any of these.
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void streamOpened(Id) {}
+    /// Nothing is told after this.
+    virtual void streamEnded(Id id, const Ending& ending) = 0;
+    /// What arrived is not the protocol, or `frameArrived` threw a std::runtime_error. No more is read.
+    virtual void streamMalformed(Id id, const std::string& what) = 0;
+    virtual void frameArrived(Id id, wire::Body body) = 0;
+    virtual void bytesReceived(Id) {}
+    /// `frameBytes`: of frames that have gone out whole by this.
+    virtual void bytesSent(Id, uint64_t /*frameBytes*/) {}
+    virtual void payloadSent(Id, uint64_t /*payload*/) {}
+    virtual void payloadReceived(Id, uint64_t /*payload*/, uint32_t /*computedCrc*/, uint32_t /*sentCrc*/) {}
+    /// May throw: then nothing is sent.
+    virtual void beforeSending() {}
+  };
+
+  struct Limits {
+    size_t bodyBytesMax = wire::kFrameBodyBytesMax;
+    /// While so much output waits nothing is read: a peer that takes no answers gets no more of them.
+    size_t unsentPayloadsMax = SIZE_MAX;
+    uint64_t unsentBytesMax = UINT64_MAX;
+  };
+
+  Stream(EventLoop& loop, Listener& listener, Id id, const Limits& limits)
+      : loop_(loop), listener_(listener), id_(id), limits_(limits), decoder_(limits.bodyBytesMax) {}
+  ~Stream() { close(); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  /// With `silenceMs` the connection ends when the peer's host acknowledges nothing for so long, see watchHost().
+  void dialTcp(Resolver& resolver, const std::string& address, int64_t silenceMs = 0);
+  void dialUnix(const std::string& path);
+  /// A socket that is connected; `isUnix`: descriptors may come by it.
+  void adopt(Fd socket, bool isUnix = false);
+  /// From now on bodies may be as large as this.
+  void allowBodies(size_t bodyBytesMax) { decoder_.allowBodies(bodyBytesMax); }
+
+  /// What goes out with the next flush().
+  OutQueue& out() { return out_; }
+  /// Sends what was added; the rest goes when the socket can take it.
+  void flush();
+
+  /// The payload that follows the frame being told right now; without a destination it goes nowhere. `told`: whether
+  /// its end is.
+  void expectPayload(uint64_t payload, const std::optional<Pieces>& destination, uint64_t length, bool told = true);
+  /// The rest of the payload goes nowhere.
+  void dropPayload();
+  /// No frame is told until release().
+  void hold() { held_ = true; }
+  void release();
+  /// Descriptors that arrived so far.
+  std::vector<Fd> takeDescriptors() { return std::exchange(descriptors_, {}); }
+
+  /// Whether nothing has moved for `ms` although something should; asked now and then, as its clock has no other.
+  bool stalled(int64_t now, int64_t ms);
+  /// Ends a connection whose host is silent; due a few times in silenceMs.
+  void watchHost(int64_t now);
+
+  /// Sends what is queued, reads and drops so that the peer gets it before a reset, and ends when the peer does; the
+  /// owner closes it after a while.
+  void linger();
+  void end(Ending ending);
+  /// Nothing is told after this.
+  void close();
+
+ private:
+  struct Incoming {
+    uint64_t payload = 0;
+    bool told = true;
+    IncomingPayload bytes;
+  };
+  /// Since when a direction has not moved, as far as stalled() has looked.
+  struct Standstill {
+    uint64_t moved = 0;
+    std::optional<int64_t> since;
+    bool longerThan(int64_t ms, int64_t now, bool waits, uint64_t movedByNow);
+  };
+
+  void dialled(Dial::Outcome outcome);
+  void happened(uint32_t events);
+  void receive();
+  bool receiveSome();
+  bool receivePayload();
+  bool lost(ssize_t received, int errorNumber);
+  void parse();
+  void finishPayload();
+  void failed(const std::string& what, int errorNumber);
+  void watch();
+  [[nodiscard]] bool outputFull() const;
+  [[nodiscard]] bool readsNothing() const { return !lingering_ && (held_ || malformed_ || outputFull()); }
+
+  EventLoop& loop_;
+  Listener& listener_;
+  const Id id_;
+  const Limits limits_;
+  std::optional<Dial> dial_;
+  bool isUnix_ = false;
+  bool closed_ = false;
+  bool lingering_ = false;
+  bool malformed_ = false;
+  bool held_ = false;
+  bool blocked_ = false;
+  uint32_t watched_ = 0;
+  Fd socket_;
+  int64_t silenceMs_ = 0;  // 0: the host is not watched
+  std::optional<int64_t> unacknowledgedSince_;
+  OutQueue out_;
+  uint64_t receivedBytes_ = 0;
+  Standstill input_;
+  Standstill output_;
+  wire::FrameDecoder decoder_;
+  std::optional<Incoming> incoming_;
+  std::vector<Fd> descriptors_;
+};
+
+}  // namespace kvpool::net

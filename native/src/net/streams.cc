@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/streams.h"
+
+namespace kvpool::net {
+
+std::shared_ptr<Stream> Streams::add(Stream::Id id, const Stream::Limits& limits) {
+  auto stream = std::make_shared<Stream>(loop_, listener_, id, limits);
+  streams_[id] = stream;
+  return stream;
+}
+
+Stream* Streams::find(Stream::Id id) {
+  const auto found = streams_.find(id);
+  return found == streams_.end() ? nullptr : found->second.get();
+}
+
+OutQueue* Streams::outOf(Stream::Id id) {
+  Stream* stream = find(id);
+  if (stream == nullptr) return nullptr;
+  touched_.push_back(id);
+  return &stream->out();
+}
+
+void Streams::drop(Stream::Id id) {
+  lingering_.erase(id);
+  const auto found = streams_.find(id);
+  if (found == streams_.end()) return;
+  found->second->close();
+  dropped_.push_back(std::move(found->second));
+  streams_.erase(found);
+}
+
+void Streams::dropAfterOutput(Stream::Id id, int64_t now) {
+  const auto found = streams_.find(id);
+  if (found == streams_.end()) return;
+  const std::shared_ptr<Stream> keep = found->second;
+  lingering_[id] = now + kLingerMs;
+  keep->linger();
+}
+
+void Streams::closeAll() {
+  for (auto& [id, stream] : streams_)
+    stream->close();
+  streams_.clear();
+  lingering_.clear();
+}
+
+void Streams::settle(const std::function<void()>& act, int rounds) {
+  act();
+  for (int round = 0; round < rounds && !touched_.empty(); ++round) {
+    for (const Stream::Id id : std::exchange(touched_, {})) {
+      if (const auto found = streams_.find(id); found != streams_.end()) {
+        const std::shared_ptr<Stream> keep = found->second;
+        keep->flush();
+      }
+    }
+    act();
+  }
+  dropped_.clear();
+}
+
+void Streams::tick(int64_t now) {
+  std::vector<Stream::Id> over;
+  for (auto& [id, until] : lingering_) {
+    Stream& stream = *streams_.at(id);
+    if (!stream.out().empty() && !stream.stalled(now, kLingerMs)) until = now + kLingerMs;
+    if (until <= now) over.push_back(id);
+  }
+  for (const Stream::Id id : over) {
+    if (Stream* stream = find(id)) stream->end({Stream::Ending::How::Closed, "did not close in time"});
+  }
+}
+
+void Streams::forEach(const std::function<void(Stream&)>& look) {
+  std::vector<std::shared_ptr<Stream>> all;
+  all.reserve(streams_.size());
+  for (const auto& [id, stream] : streams_)
+    all.push_back(stream);
+  for (const auto& stream : all)
+    look(*stream);
+}
+
+}  // namespace kvpool::net
