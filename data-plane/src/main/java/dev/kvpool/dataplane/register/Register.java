@@ -135,9 +135,9 @@ public record Register(
         return changed(ids, member -> member == null ? null : member.caughtUp());
     }
 
-    /** A node that is not behind holds every tombstone, with this memory. */
+    /** A node holds every tombstone, with this memory; also one that is behind, for it is known by them what not to believe of it. */
     public Register witnessed(String id, long memory) {
-        return changed(Set.of(id), member -> member == null || member.isBehind() ? member : member.witness(memory));
+        return changed(Set.of(id), member -> member == null ? null : member.witness(memory));
     }
 
     public Register struckOff(Collection<String> ids) {

@@ -34,8 +34,8 @@ class RegisterTest {
         assertThat(POOL.away(Set.of("a"), EARLY).caughtUp(Set.of("a")).witnesses())
                 .isEmpty();
         assertThat(POOL.away(Set.of("b"), EARLY).witnessed("b", 12).isWitness("b", 12))
-                .as("it misses tombstones")
-                .isFalse();
+                .as("until it has every tombstone")
+                .isTrue();
     }
 
     @Test
@@ -70,9 +70,9 @@ class RegisterTest {
         assertThat(POOL.drainOver("a")).isSameAs(POOL);
     }
 
-    /** Against a model of plain sets: nobody is ever behind and a witness, and only members are either. */
+    /** Against a model of plain sets: only members are behind, or witnesses. */
     @Test
-    void whateverHappensNobodyIsBehindAndAWitness() {
+    void whateverHappensOnlyMembersAreBehindOrWitnesses() {
         for (long seed = 1; seed <= 200; seed++) {
             SplittableRandom random = new SplittableRandom(seed);
             Register register = Register.NONE;
@@ -106,7 +106,7 @@ class RegisterTest {
                     }
                     case 4 -> {
                         register = register.witnessed(id, step);
-                        if (members.contains(id) && !behind.containsKey(id)) {
+                        if (members.contains(id)) {
                             witnesses.put(id, (long) step);
                         }
                     }
@@ -118,8 +118,6 @@ class RegisterTest {
                 assertThat(register.members().keySet()).as("seed %d", seed).isEqualTo(members);
                 assertThat(register.behind()).as("seed %d", seed).isEqualTo(behind.keySet());
                 assertThat(register.witnesses()).as("seed %d", seed).isEqualTo(witnesses);
-                assertThat(register.witnesses())
-                        .doesNotContainKeys(behind.keySet().toArray(String[]::new));
             }
         }
     }

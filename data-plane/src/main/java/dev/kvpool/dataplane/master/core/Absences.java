@@ -77,7 +77,10 @@ final class Absences {
 
     /** Whether removals and the like can be made to hold with the nodes as they are now. */
     boolean isPossible() {
-        return members.isAllInView() || !(isNothingWitnessed() ? candidates() : witnessesInView()).isEmpty();
+        // Who knows every tombstone can have others keep them in place of a witness that is away.
+        return members.isAllInView()
+                || !witnessesInView().isEmpty()
+                || (knowsAll && !candidates().isEmpty());
     }
 
     /** Whether every node that is away stands as behind, and somebody in view witnesses what it misses; else sees to it. */
@@ -168,16 +171,16 @@ final class Absences {
     /** Nodes that could witness from now on, the best first. Those who stay are better than those who leave, or are transient. */
     List<NodeView> candidates() {
         List<NodeView> candidates = membership.usable();
-        candidates.removeIf(node -> !members.mayTake(node)
-                || register.isPossible(it -> it.members().containsKey(node.id)
-                        && it.members().get(node.id).isBehind()));
+        candidates.removeIf(node -> !members.mayTake(node));
         candidates.sort(Comparator.comparingInt(this::rank).thenComparing(node -> node.id));
         return candidates.subList(0, Math.min(candidates.size(), Register.WITNESSES_MAX));
     }
 
     int rank(NodeView node) {
         boolean stays = membership.expected().contains(node.id) && !node.isTransient;
-        return (stays ? 0 : 2) + (node.leaving ? 1 : 0);
+        return (stays ? 0 : 4)
+                + (node.leaving ? 2 : 0)
+                + (register.wanted().behindSince(node.id).equals(ObjectId.NONE) ? 0 : 1);
     }
 
     // ---- what may be believed -------------------------------------------------------------------------------------

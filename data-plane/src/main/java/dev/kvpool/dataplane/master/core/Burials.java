@@ -188,7 +188,7 @@ final class Burials {
     }
 
     private void awaitRegister() {
-        if (!awaitingRegister) {
+        if (!awaitingRegister && !register.isSure(it -> it.saysTheSame(register.wanted()))) {
             awaitingRegister = true;
             Runnable again = () -> {
                 awaitingRegister = false;

@@ -252,7 +252,10 @@ final class Index {
      * @return whether it has none any more, and is forgotten as well
      */
     boolean drop(NodeView node, int visits) {
-        recounts.end(node);
+        // Until then what is left of it is counted on: the node may come back meanwhile, without counting.
+        if (node.replicas.count() <= visits) {
+            recounts.end(node);
+        }
         return directories.drop(node, visits);
     }
 

@@ -32,7 +32,7 @@ final class Witnessing {
         }
         lookedMs = nowMs;
         letCatchUp(nowMs);
-        if (absences.knowsAll()) {
+        if (absences.knowsAll() && register.wanted().isAnyBehind()) {
             appoint();
         }
     }
@@ -78,7 +78,7 @@ final class Witnessing {
         List<NodeView> best = absences.candidates();
         Set<String> excess = new TreeSet<>();
         for (NodeView witness : inView) {
-            if (!best.contains(witness) && absences.rank(witness) > 0) {
+            if (!best.contains(witness) && absences.rank(witness) > 1) {
                 excess.add(witness.id);
             }
         }

@@ -72,7 +72,8 @@ final class ModelElection implements ElectionListener {
         if (master.isUp() && elector.round(wishes)) {
             raiseAbove = 0;
         }
-        store = elector.hasStored(wishes) ? Optional.empty() : store;
+        boolean isNewWish = !store.equals(wishes.store());
+        store = elector.hasStored(wishes) && !isNewWish ? Optional.empty() : store;
     }
 
     @Override

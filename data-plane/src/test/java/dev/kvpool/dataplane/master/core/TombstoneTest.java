@@ -226,6 +226,35 @@ class TombstoneTest {
         assertThat(pool.find("k").status()).as("a person trusts what is left").isEqualTo(Status.OK);
     }
 
+    /** The leader knows every tombstone though nobody in view has them all: it has another node keep them. */
+    @Test
+    void whenTheLastWitnessIsAwayOneThatWasBehindTakesItsPlace() {
+        Scenario pool = oneAway();
+        pool.crash("b");
+        assertThat(pool.put("other", 100)).isEqualTo(Status.OK);
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+        assertThat(pool.world.register().witnesses().keySet()).containsExactly("a");
+        pool.crash("a");
+        pool.restart("c");
+        pool.world.run(1_000);
+
+        assertThat(pool.world.register().witnesses().keySet()).contains("c");
+        assertThat(tombstones(pool, "c")).containsExactly("k");
+        assertThat(pool.put("last", 100)).isEqualTo(Status.OK);
+        assertThat(pool.remove("last", true)).isEqualTo(Status.OK);
+        pool.talkedTo().crash();
+        ModelMaster next = pool.master();
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(Bounds.COLD_WAIT_MS + 100);
+        assertThat(next.status().register().awaitsWitness()).isFalse();
+        pool.restart("a");
+        pool.restart("b");
+        pool.world.run(1_000);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.find("last").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.find("other").status()).isEqualTo(Status.OK);
+    }
+
     @Test
     void aNodeThatIsForgottenDropsWhatItHoldsWhenItComes() {
         Scenario pool = oneAway();
