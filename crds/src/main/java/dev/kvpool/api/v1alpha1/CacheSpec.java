@@ -49,7 +49,17 @@ public record CacheSpec(
         Integer replicas,
 
         @JsonPropertyDescription("How lost copies are made anew.") @Default("{}")
-        RepairSpec repair) {
+        RepairSpec repair,
+
+        @JsonPropertyDescription(
+                "What becomes of objects of a storage node that was away while objects were removed or replaced, when"
+                        + " all nodes that know which these were are away too and the leading master is gone. Strict:"
+                        + " they are unavailable, and removals fail, until one of these nodes is back or is forgotten."
+                        + " Available: they are served, and removed ones may be read again; right where each key is a"
+                        + " hash of all that its value depends on. Strict is the default, since an engine computes"
+                        + " again what it misses, but answers wrongly from a value that was removed.")
+        @Default("Strict")
+        Consistency consistency) {
 
     public static final String OBJECT_LEASE_DEFAULT = "10s";
     public static final double TAKEOVER_RESERVE_DEFAULT = 0.05;
@@ -62,5 +72,6 @@ public record CacheSpec(
         takeoverReserve = takeoverReserve == null ? TAKEOVER_RESERVE_DEFAULT : takeoverReserve;
         replicas = replicas == null ? REPLICAS_DEFAULT : replicas;
         repair = repair == null ? new RepairSpec(null, null) : repair;
+        consistency = consistency == null ? Consistency.STRICT : consistency;
     }
 }

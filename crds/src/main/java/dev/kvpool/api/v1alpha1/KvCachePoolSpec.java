@@ -115,7 +115,7 @@ public record KvCachePoolSpec(
         masters = masters == null ? new MastersSpec(null, null, null, null) : masters;
         storage = storage == null ? List.of() : List.copyOf(storage);
         drain = drain == null ? new DrainSpec(null, null, null) : drain;
-        cache = cache == null ? new CacheSpec(null, null, null, null, null, null) : cache;
+        cache = cache == null ? new CacheSpec(null, null, null, null, null, null, null) : cache;
         upgrade = upgrade == null ? new UpgradeSpec(null, null, null, null, null, null) : upgrade;
         networkPolicy = networkPolicy == null ? new NetworkPolicySpec(null, null) : networkPolicy;
         paused = paused != null && paused;

@@ -96,6 +96,7 @@ final class PoolDocument {
         object.put("replicas", rules.replicas());
         object.put("repairDelayMs", rules.repairDelayMs());
         object.put("repairBytesPerSecond", rules.repairBytesPerSecond());
+        object.put("consistency", rules.consistency().word());
     }
 
     private static void clients(ArrayNode list, List<PeerVersions.Clients> clients) {

@@ -17,6 +17,8 @@ public final class CacheSettings {
     private static final Format<Duration> SOFT_PINS = Durations.between(Duration.ofSeconds(1), Duration.ofHours(24));
     private static final Format<Double> RESERVE =
             new Format<>("RATIO", "a number from 0 to 0.5", CacheSettings::reserve);
+    private static final Format<String> CONSISTENCIES =
+            Formats.oneOf("strict|available", List.of("strict", "available"), word -> word);
     private static final int REPLICAS_MAX = 16;
 
     public static final Setting<Duration> OBJECT_LEASE = Setting.withDefault(
@@ -67,6 +69,12 @@ public final class CacheSettings {
             "256MiB",
             "Bytes a second that repair and drain may send to a node, and fetch from one.");
 
+    public static final Setting<String> CONSISTENCY = Setting.withDefault(
+            "consistency",
+            CONSISTENCIES,
+            "strict",
+            "What becomes of objects of a node that missed removals when all nodes that know of these are away: strict = unavailable until one is back or the node is forgotten, available = served.");
+
     public static final Setting<Duration> LEASE_DURATION = Setting.withDefault(
             "lease-duration", LEADERSHIP_TIMES, "5s", "How long a leadership holds without being renewed.");
 
@@ -86,7 +94,8 @@ public final class CacheSettings {
             ALLOW_EVICT_SOFT_PINNED,
             REPLICAS,
             REPAIR_DELAY,
-            REPAIR_RATE);
+            REPAIR_RATE,
+            CONSISTENCY);
 
     public static final List<Setting<?>> ALL = Stream.concat(
                     LIVE.stream(), Stream.of(LEASE_DURATION, RENEW_DEADLINE, RETRY_PERIOD))

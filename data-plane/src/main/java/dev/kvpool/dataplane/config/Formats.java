@@ -80,7 +80,8 @@ public final class Formats {
         return new Format<>(words.label(), words.allowed(), text -> new LinkedHashSet<>(words.parse(text)));
     }
 
-    private static <T> Format<T> oneOf(String label, List<String> words, Function<String, T> value) {
+    /** One of these words. */
+    public static <T> Format<T> oneOf(String label, List<String> words, Function<String, T> value) {
         return new Format<>(label, String.join(" or ", words), text -> {
             if (!words.contains(text)) {
                 throw new IllegalArgumentException();

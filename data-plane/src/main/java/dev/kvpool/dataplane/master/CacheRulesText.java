@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.SettingsReader;
 import dev.kvpool.dataplane.config.UsageException;
 import dev.kvpool.dataplane.master.core.CacheRules;
+import dev.kvpool.dataplane.master.core.Consistency;
 import dev.kvpool.dataplane.master.core.EvictionRules;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -99,6 +100,7 @@ final class CacheRulesText {
                 read.find(CacheSettings.REPAIR_DELAY)
                         .map(delay -> delay.toMillis())
                         .orElse(start.repairDelayMs()),
-                read.find(CacheSettings.REPAIR_RATE).orElse(start.repairBytesPerSecond()));
+                read.find(CacheSettings.REPAIR_RATE).orElse(start.repairBytesPerSecond()),
+                read.find(CacheSettings.CONSISTENCY).map(Consistency::of).orElse(start.consistency()));
     }
 }

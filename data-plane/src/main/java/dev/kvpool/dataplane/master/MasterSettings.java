@@ -11,6 +11,7 @@ import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.master.core.CacheRules;
+import dev.kvpool.dataplane.master.core.Consistency;
 import dev.kvpool.dataplane.master.core.EvictionRules;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -56,7 +57,7 @@ final class MasterSettings {
     static final Setting<Path> CACHE_RULES_FILE = Setting.optional(
             "cache-rules-file",
             Formats.FILE,
-            "File with lines such as replicas=2, and end as the last one, of --object-lease, --eviction-*, --takeover-reserve, --soft-pin-ttl, --allow-evict-soft-pinned, --replicas and --repair-*: wins over the flags, is read again when it changes. Otherwise the file "
+            "File with lines such as replicas=2, and end as the last one, of --object-lease, --eviction-*, --takeover-reserve, --soft-pin-ttl, --allow-evict-soft-pinned, --replicas, --repair-* and --consistency: wins over the flags, is read again when it changes. Otherwise the file "
                     + CACHE_RULES + " beside --expected-nodes-file, if there is one.");
 
     static final Setting<Duration> WARM_UP = Setting.withDefault(
@@ -104,7 +105,8 @@ final class MasterSettings {
                         settings.get(CacheSettings.ALLOW_EVICT_SOFT_PINNED)),
                 settings.get(CacheSettings.REPLICAS),
                 settings.get(CacheSettings.REPAIR_DELAY).toMillis(),
-                settings.get(CacheSettings.REPAIR_RATE));
+                settings.get(CacheSettings.REPAIR_RATE),
+                Consistency.of(settings.get(CacheSettings.CONSISTENCY)));
     }
 
     private static List<Setting<?>> all() {

@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.config.CacheSettings;
 import dev.kvpool.dataplane.config.Setting;
 import dev.kvpool.dataplane.config.UsageException;
 import dev.kvpool.dataplane.master.core.CacheRules;
+import dev.kvpool.dataplane.master.core.Consistency;
 import dev.kvpool.dataplane.master.core.EvictionRules;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,14 +30,20 @@ class CacheRulesTextTest {
             replicas=3
             repair-delay=1m
             repair-rate=1GiB
+            consistency=available
             end
             """;
 
     @Test
     void everyLiveRuleIsRead() throws UsageException {
         assertThat(CacheRulesText.parse(ALL, START))
-                .isEqualTo(
-                        new CacheRules(20_000, new EvictionRules(0.7, 0.6, 0, 7_200_000, false), 3, 60_000, 1 << 30));
+                .isEqualTo(new CacheRules(
+                        20_000,
+                        new EvictionRules(0.7, 0.6, 0, 7_200_000, false),
+                        3,
+                        60_000,
+                        1 << 30,
+                        Consistency.AVAILABLE));
         assertThat(ALL).contains(CacheSettings.LIVE.stream().map(Setting::name).toList());
     }
 

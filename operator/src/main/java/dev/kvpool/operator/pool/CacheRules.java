@@ -7,6 +7,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -29,6 +30,7 @@ public record CacheRules(Map<String, String> values) {
         values.put("replicas", cache.replicas().toString());
         values.put("repair-delay", cache.repair().delay());
         values.put("repair-rate", Long.toString(ByteAmount.bytes(cache.repair().rate())));
+        values.put("consistency", cache.consistency().name().toLowerCase(Locale.ROOT));
         return new CacheRules(values);
     }
 

@@ -52,7 +52,7 @@ final class Absences {
 
     /** Nodes are behind, and nobody was met who knows what they have missed. */
     boolean awaitsWitness() {
-        return !knowsAll && !isNobodyBehind();
+        return !knowsAll && !rules.servesBehind() && !isNobodyBehind();
     }
 
     /** A person says that a node does not come back with what it knows and holds, or must not be believed. */
@@ -80,7 +80,7 @@ final class Absences {
         // Who knows every tombstone can have others keep them in place of a witness that is away.
         return members.isAllInView()
                 || !witnessesInView().isEmpty()
-                || (knowsAll && !candidates().isEmpty());
+                || ((knowsAll || rules.servesBehind()) && !candidates().isEmpty());
     }
 
     /** Whether every node that is away stands as behind, and somebody in view witnesses what it misses; else sees to it. */
@@ -89,7 +89,7 @@ final class Absences {
         if (absent.isEmpty() || isPrepared(absent)) {
             return true;
         }
-        List<NodeView> fresh = isNothingWitnessed() ? candidates() : List.of();
+        List<NodeView> fresh = needsNoWitnessOfBefore() ? candidates() : List.of();
         if (fresh.isEmpty() && witnessesInView().isEmpty()) {
             return false; // whoever knows the tombstones is away: it must stay the one who does
         }
@@ -106,7 +106,14 @@ final class Absences {
             }
             return next;
         });
+        knowsAll |= !fresh.isEmpty(); // whatever else there was is given up
         return isPrepared(absent);
+    }
+
+    /** Nobody has to be asked for tombstones of before: there are none, or nobody is there who has them all and the pool goes on without. */
+    private boolean needsNoWitnessOfBefore() {
+        return isNothingWitnessed()
+                || (rules.servesBehind() && !knowsAll && witnessesInView().isEmpty());
     }
 
     private boolean isPrepared(Set<String> absent) {

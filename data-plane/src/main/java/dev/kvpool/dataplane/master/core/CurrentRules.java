@@ -40,6 +40,6 @@ final class CurrentRules {
 
     /** Whether what a node shows that is behind is served though nobody knows what it has missed. */
     boolean servesBehind() {
-        return false;
+        return now.consistency() == Consistency.AVAILABLE;
     }
 }

@@ -158,7 +158,8 @@ final class Membership {
         if (!peer.namesPool() && expected.contains(peer.id())) {
             return Optional.of(new Objection(
                     RefusalCode.POOL_MISMATCH,
-                    "node " + peer.id() + " names no pool, but it is one of the storage nodes of this one; start it with the"
+                    "node " + peer.id()
+                            + " names no pool, but it is one of the storage nodes of this one; start it with the"
                             + " --pool-id of the masters"));
         }
         NodeView node = nodes.get(peer.id());

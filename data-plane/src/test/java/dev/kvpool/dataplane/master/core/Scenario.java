@@ -55,6 +55,7 @@ final class Scenario {
     private ModelMaster talkedTo;
     private int replicas = 1;
     private int askedReplicas;
+    private Consistency consistency = Consistency.STRICT;
     private EvictionRules rules = EvictionRules.between(0.50, 0.90);
     private Retention retention = Retention.NONE;
     private boolean evictionsTold = true;
@@ -78,6 +79,12 @@ final class Scenario {
 
     Scenario withReplicas(int count) {
         replicas = count;
+        return this;
+    }
+
+    /** Masters made from now on go by it. */
+    Scenario with(Consistency masters) {
+        consistency = masters;
         return this;
     }
 
@@ -136,7 +143,7 @@ final class Scenario {
     ModelMaster lonelyMaster() {
         CoreSettings settings = new CoreSettings(
                 "master-" + masters.size(),
-                new CacheRules(OBJECT_LEASE_MS, rules, replicas, REPAIR_DELAY_MS, REPAIR_BYTES_PER_SECOND),
+                new CacheRules(OBJECT_LEASE_MS, rules, replicas, REPAIR_DELAY_MS, REPAIR_BYTES_PER_SECOND, consistency),
                 LEASE_DURATION_MS,
                 evictionsTold,
                 recordBytes);

@@ -205,6 +205,68 @@ class TombstoneTest {
         assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
     }
 
+    /** The same where the pool serves what it cannot be sure of: nobody waits for the witness. */
+    @Test
+    void availablePoolsServeWithoutAWitnessAndGoOnRemoving() {
+        Scenario pool = new Scenario()
+                .withNodes(MIB, "a", "b", "c")
+                .withReplicas(3)
+                .with(Consistency.AVAILABLE)
+                .leading(7);
+        pool.put("k", 100);
+        pool.put("kept", 100);
+        pool.crash("c");
+        pool.crash("b");
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+        pool.talkedTo().crash();
+        pool.crash("a");
+
+        ModelMaster next = pool.master();
+        pool.restart("c");
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(Bounds.COLD_WAIT_MS + 100);
+        assertThat(pool.find("kept").status()).isEqualTo(Status.OK);
+        assertThat(pool.find("k").status()).as("nobody knows better").isEqualTo(Status.OK);
+        assertThat(next.status().register().awaitsWitness()).isFalse();
+        assertThat(pool.remove("kept", true)).isEqualTo(Status.OK);
+        assertThat(pool.world.register().witnesses().keySet()).containsExactly("c");
+
+        pool.restart("a");
+        pool.restart("b");
+        pool.world.run(2_000);
+        assertThat(pool.find("kept").status())
+                .as("what was removed under this leader is gone")
+                .isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.find("k").status()).as("its tombstone is back").isEqualTo(Status.NOT_FOUND);
+        pool.world.run(60_000);
+        assertThat(pool.world.register().behind()).isEmpty();
+    }
+
+    @Test
+    void strictPoolsDoNotRemoveWithoutAWitness() {
+        Scenario pool = oneAway();
+        pool.crash("b");
+        pool.put("kept", 100);
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+        pool.talkedTo().crash();
+        pool.crash("a");
+
+        ModelMaster next = pool.master();
+        pool.restart("c");
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(Bounds.COLD_WAIT_MS + 100);
+        assertThat(pool.put("new", 100)).isEqualTo(Status.OK);
+        assertThat(pool.remove("new", true)).isEqualTo(Status.UNAVAILABLE);
+        next.goBy(new CacheRules(
+                Scenario.OBJECT_LEASE_MS,
+                EvictionRules.between(0.5, 0.9),
+                3,
+                Scenario.REPAIR_DELAY_MS,
+                Scenario.REPAIR_BYTES_PER_SECOND,
+                Consistency.AVAILABLE));
+        assertThat(pool.remove("new", true)).as("the rule is live").isEqualTo(Status.OK);
+    }
+
     @Test
     void aWitnessThatLostItsMemoryIsNone() {
         Scenario pool = oneAway();
