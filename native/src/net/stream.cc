@@ -97,11 +97,6 @@ void Stream::flush() {
   watch();
 }
 
-void Stream::linger() {
-  lingering_ = true;
-  flush();
-}
-
 void Stream::watch() {
   if (closed_) return;
   uint32_t events = readsNothing() ? 0U : uint32_t{EPOLLIN};

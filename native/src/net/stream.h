@@ -96,9 +96,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// Ends a connection whose host is silent; due a few times in silenceMs.
   void watchHost(int64_t now);
 
-  /// Sends what is queued, reads and drops so that the peer gets it before a reset, and ends when the peer does; the
-  /// owner closes it after a while.
-  void linger();
+  /// From the next flush() on: sends what is queued, reads and drops so that the peer gets it before a reset, and ends
+  /// when the peer does; the owner closes it after a while.
+  void linger() { lingering_ = true; }
   void end(Ending ending);
   /// Nothing is told after this.
   void close();

@@ -17,7 +17,7 @@ Stream* Streams::find(Stream::Id id) {
 OutQueue* Streams::outOf(Stream::Id id) {
   Stream* stream = find(id);
   if (stream == nullptr) return nullptr;
-  touched_.push_back(id);
+  if (touched_.empty() || touched_.back() != id) touched_.push_back(id);
   return &stream->out();
 }
 
@@ -31,11 +31,11 @@ void Streams::drop(Stream::Id id) {
 }
 
 void Streams::dropAfterOutput(Stream::Id id, int64_t now) {
-  const auto found = streams_.find(id);
-  if (found == streams_.end()) return;
-  const std::shared_ptr<Stream> keep = found->second;
+  Stream* stream = find(id);
+  if (stream == nullptr) return;
   lingering_[id] = now + kLingerMs;
-  keep->linger();
+  stream->linger();
+  touched_.push_back(id);
 }
 
 void Streams::closeAll() {

@@ -30,7 +30,7 @@ class Streams {
   OutQueue* outOf(Stream::Id id);
   /// Closes it; it is kept until the end of settle(), as it may still be on the call stack.
   void drop(Stream::Id id);
-  /// Sends what is queued, then closes.
+  /// Sends what is queued with the next settle(), then closes.
   void dropAfterOutput(Stream::Id id, int64_t now);
   void closeAll();
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# include_rules.sh SRC: which folder may include which: abi -> agent -> node, client, engine -> ssd, net, ucx -> store -> wire -> base.
+# include_rules.sh SRC: which folder may include which: abi -> node, engine, agent -> client -> ssd, net, ucx -> store -> wire -> base.
 # A core is a state machine: it includes no shell and nothing that does I/O, asks a clock or knows threads. The public header
 # includes <stdint.h> only.
 set -euo pipefail
@@ -19,7 +19,7 @@ declare -A may=(
     [engine/core]="base wire kvpool dev_kvpool_wire"
     [engine/shell]="base wire net engine/core kvpool"
     [agent/core]="base wire client/core kvpool dev_kvpool_wire"
-    [agent/shell]="base wire net store node/shell client/core client/shell agent/core kvpool"
+    [agent/shell]="base wire net store client/core client/shell agent/core kvpool"
     [launcher]=""
     [abi]="base wire net store ssd node/shell client/core client/shell engine/core engine/shell agent/core agent/shell kvpool"
 )

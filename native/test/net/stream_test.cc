@@ -191,6 +191,7 @@ TEST_F(StreamTest, WhatIsMalformedIsToldOnceAndNothingBehindIt) {
 TEST_F(StreamTest, LingersUntilThePeerHasTakenWhatIsQueued) {
   stream_->out().addFrame(much());
   streams_.dropAfterOutput(1, 0);
+  streams_.settle([] {});
   for (int64_t now = 100; now < 5000; now += 100) {
     std::array<uint8_t, 65536> scratch;
     ASSERT_GT(::recv(peer_.get(), scratch.data(), scratch.size(), 0), 0) << now;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/shell/agent.h"
 
-#include <sys/epoll.h>
-
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -15,15 +13,10 @@
 namespace kvpool::agent {
 namespace {
 
-constexpr int kAcceptsPerTurn = 64;
 constexpr int kRoundsPerTurn = 8;
-constexpr uint64_t kTickMs = 100;
-/// Answers a guest does not read wait here; while this many do, nothing more is read from it.
-constexpr node::Connection::Limits kLimits{kRequestBytes, 2 * kRequestsInFlight};
-
-uint64_t monotonicMs() {
-  return static_cast<uint64_t>(net::steadyMs());
-}
+constexpr Time kTickMs = 100;
+/// While so many bytes of answers wait for a client, nothing more is read from it.
+constexpr net::Stream::Limits kLimits{kRequestBytes, SIZE_MAX, uint64_t{1} << 20};
 
 /// A miss and an object that is there already are answers.
 bool isFailure(const kv_op& line) {
@@ -50,8 +43,9 @@ Result<std::unique_ptr<Agent>> Agent::start(AgentSettings settings) {
   std::unique_ptr<Agent> agent(new Agent(std::move(settings)));
   Result<Fd> listener = net::listenUnix(agent->settings_.socketPath, &agent->socketFile_);
   if (!listener.ok()) return listener.status();
-  agent->listener_ = std::move(listener.value());
-  agent->loop_.add(agent->listener_.get(), EPOLLIN, [raw = agent.get()](uint32_t) { raw->acceptAll(); });
+  agent->acceptor_.emplace(
+      agent->loop_, std::move(listener.value()),
+      [raw = agent.get()](Fd socket, const net::SocketAddress&) { raw->accepted(std::move(socket)); });
 
   client::ClientSettings own = agent->settings_.client;
   own.somethingHappened = [raw = agent.get()](uint64_t batch) {
@@ -66,7 +60,10 @@ Result<std::unique_ptr<Agent>> Agent::start(AgentSettings settings) {
 }
 
 Agent::Agent(AgentSettings settings)
-    : settings_(std::move(settings)), guests_(settings_.guests), nowMs_(monotonicMs()) {}
+    : settings_(std::move(settings)),
+      guests_(settings_.guests),
+      now_(net::steadyMs()),
+      streams_(loop_, static_cast<net::Stream::Listener&>(*this)) {}
 
 Agent::~Agent() {
   stop_.store(true, std::memory_order_relaxed);
@@ -103,125 +100,56 @@ void Agent::run() {
     log(LogLevel::Error, std::string("the agent gives up: ") + defect.what());
     running_.store(false, std::memory_order_relaxed);
   }
-  connections_.clear();  // guests see that we are gone
+  streams_.closeAll();  // guests see that we are gone
 }
 
 void Agent::turn() {
-  nowMs_ = monotonicMs();
-  const bool waits = ready_.empty() && touched_.empty() && nowMs_ < nextTickMs_;
-  loop_.runOnce(waits ? static_cast<int>(nextTickMs_ - nowMs_) : 0);
-  nowMs_ = monotonicMs();
-  for (const ConnectionId id : std::exchange(ready_, {})) {
-    if (node::Connection* connection = find(id)) work(*connection);
-  }
+  now_ = net::steadyMs();
+  const bool waits = !streams_.unsettled() && now_ < nextTick_;
+  loop_.runOnce(waits ? static_cast<int>(nextTick_ - now_) : 0);
+  now_ = net::steadyMs();
   takeDone();
-  if (nowMs_ >= nextTickMs_) tick();
-  act();
-  settle();
+  if (now_ >= nextTick_) tick();
+  streams_.settle([this] { act(); }, kRoundsPerTurn);
   const std::lock_guard lock(mutex_);
   counters_ = guests_.counters();
 }
 
 void Agent::tick() {
-  nextTickMs_ = nowMs_ + kTickMs;
-  loop_.modify(listener_.get(), EPOLLIN);
+  nextTick_ = now_ + kTickMs;
+  acceptor_->resume();
   const client::Statistics pool = client_->statistics();
   const Status readiness = client_->readiness();
   guests_.stateIs({readiness.ok(), pool.epoch, readiness.text()});
-  guests_.tick(static_cast<Time>(nowMs_));
-  const auto patienceMs = static_cast<uint64_t>(settings_.client.config.transferTimeoutMs);
-  for (auto& [id, connection] : connections_) {
-    connection->expire(nowMs_);
-    const uint64_t since = connection->stalledSinceMs();
-    if (since != 0 && nowMs_ - since > patienceMs) {
-      connection->abandon("made no progress for " + std::to_string(patienceMs) + " ms");
-    }
-    if (connection->gone()) touched_.insert(id);
-  }
+  guests_.tick(now_);
+  streams_.tick(now_);
+  streams_.forEach([this](net::Stream& stream) {
+    const int64_t patienceMs = settings_.client.config.transferTimeoutMs;
+    if (!stream.stalled(now_, patienceMs)) return;
+    stream.end({net::Stream::Ending::How::Lost, "made no progress for " + std::to_string(patienceMs) + " ms"});
+  });
 }
 
-void Agent::acceptAll() {
-  for (int i = 0; i < kAcceptsPerTurn; ++i) {
-    net::SocketAddress address;
-    Result<Fd> accepted = net::acceptOne(listener_.get(), &address);
-    if (!accepted.ok()) {  // out of descriptors: the listener stays readable, so it rests until the next tick
-      if (!std::exchange(acceptFailed_, true)) log(LogLevel::Error, accepted.status().text());
-      return loop_.modify(listener_.get(), 0);
-    }
-    if (!accepted.value().valid()) {  // there are descriptors again: without one accepting fails also when nobody waits
-      acceptFailed_ = false;
-      return;
-    }
-    const ConnectionId id = ++lastId_;
-    auto connection = std::make_unique<node::Connection>(id, std::move(accepted.value()), true, "client", kLimits,
-                                                         std::span<uint8_t>(), nowMs_);
-    loop_.add(connection->fd(), EPOLLIN, [this, id](uint32_t events) {
-      node::Connection* known = find(id);
-      if (known == nullptr) return;
-      if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0) work(*known);
-      // Reading is off, or did not notice: a dead peer must not wake the loop for ever.
-      if ((events & (EPOLLERR | EPOLLHUP)) != 0) known->abandon("connection lost");
-      touched_.insert(id);
-    });
-    watched_[id] = EPOLLIN;
-    connections_.emplace(id, std::move(connection));
-    guests_.accepted(static_cast<Time>(nowMs_), id);
-  }
+void Agent::accepted(Fd socket) {
+  const ConnectionId id = ++lastId_;
+  streams_.add(id, kLimits)->adopt(std::move(socket), true);
+  guests_.accepted(now_, id);
 }
 
-void Agent::work(node::Connection& connection) {
-  touched_.insert(connection.id());
-  if (connection.work(*this, nowMs_)) ready_.insert(connection.id());
-}
-
-void Agent::onFrame(node::Connection& connection, wire::Body body) {
-  try {
-    guests_.frame(connection.id(), body);
-  } catch (const std::runtime_error& malformed) {
-    guests_.malformed(connection.id(), malformed.what());
-  }
-  act();  // what it asked for is done at once: a descriptor belongs to the frame it came with
-}
-
-void Agent::onMalformed(node::Connection& connection, const std::string& what) {
-  guests_.malformed(connection.id(), what);
-  act();
-}
-
-/// Sends what was queued and forgets who is gone; the latter can lead to more.
-void Agent::settle() {
-  for (int round = 0; round < kRoundsPerTurn && !touched_.empty(); ++round) {
-    for (const ConnectionId id : std::exchange(touched_, {})) {
-      node::Connection* connection = find(id);
-      if (connection == nullptr) continue;
-      connection->flush(*this, nowMs_);
-      if (connection->gone()) {
-        remove(id);
-        continue;
-      }
-      if (connection->takeResume()) ready_.insert(id);
-      uint32_t& watched = watched_[id];
-      if (watched == connection->interest()) continue;
-      watched = connection->interest();
-      loop_.modify(connection->fd(), watched);
-    }
-    act();
-  }
-}
-
-void Agent::remove(ConnectionId id) {
-  const auto found = connections_.find(id);
-  loop_.remove(found->second->fd());
-  connections_.erase(found);
-  watched_.erase(id);
-  ready_.erase(id);
+void Agent::streamEnded(ConnectionId id, const net::Stream::Ending&) {
+  streams_.drop(id);
   memories_.erase(id);
   guests_.closed(id);
 }
 
-node::Connection* Agent::find(ConnectionId id) {
-  const auto found = connections_.find(id);
-  return found == connections_.end() ? nullptr : found->second.get();
+void Agent::streamMalformed(ConnectionId id, const std::string& what) {
+  guests_.malformed(id, what);
+  act();
+}
+
+void Agent::frameArrived(ConnectionId id, wire::Body body) {
+  guests_.frame(id, body);
+  act();  // what it asked for is done at once: a descriptor belongs to the frame it came with
 }
 
 // ---- what the guests want ----
@@ -234,16 +162,15 @@ void Agent::act() {
 }
 
 void Agent::perform(SendFrame& send) {
-  node::Connection* connection = find(send.connection);
-  if (connection == nullptr) return;
-  connection->queueFrames(std::make_shared<const wire::Bytes>(std::move(send.frame)));
-  touched_.insert(send.connection);
+  if (net::OutQueue* out = streams_.outOf(send.connection)) out->addFrame(std::move(send.frame));
 }
 
 void Agent::perform(const MapStaging& map) {
-  node::Connection* connection = find(map.connection);
-  if (connection == nullptr) return;
-  Result<store::Mapping> mapped = store::mapStaging(connection->takeDescriptor(), map.bytes, true);
+  net::Stream* stream = streams_.find(map.connection);
+  if (stream == nullptr) return;
+  const std::vector<Fd> descriptors = stream->takeDescriptors();
+  const Fd none;
+  Result<store::Mapping> mapped = store::mapStaging(descriptors.empty() ? none : descriptors.front(), map.bytes, true);
   if (mapped.ok()) memories_[map.connection] = std::make_shared<store::Mapping>(std::move(mapped.value()));
   guests_.mapped(map.connection, mapped.status());
 }
@@ -281,10 +208,7 @@ void Agent::perform(const Cancel& cancel) {
 
 void Agent::perform(const Close& close) {
   log(close.level, "closing: " + close.reason);
-  node::Connection* connection = find(close.connection);
-  if (connection == nullptr) return;
-  connection->closeAfterOutput();
-  touched_.insert(close.connection);
+  streams_.dropAfterOutput(close.connection, now_);
 }
 
 void Agent::takeDone() {

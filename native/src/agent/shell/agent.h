@@ -7,18 +7,18 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "agent/core/guests.h"
-#include "base/fd.h"
 #include "client/shell/client.h"
+#include "net/acceptor.h"
 #include "net/event_loop.h"
 #include "net/socket_file.h"
-#include "node/shell/connection.h"
+#include "net/streams.h"
 #include "store/mapping.h"
 
 namespace kvpool::agent {
@@ -35,7 +35,7 @@ struct AgentStats {
   client::Statistics pool;
 };
 
-class Agent final : private node::ConnectionEvents {
+class Agent final : private net::Stream::Listener {
  public:
   /// Listens and starts; masters may be away. Every failure has a sentence.
   static Result<std::unique_ptr<Agent>> start(AgentSettings settings);
@@ -63,13 +63,9 @@ class Agent final : private node::ConnectionEvents {
   void run();
   void turn();
   void tick();
-  void acceptAll();
-  void work(node::Connection& connection);
+  void accepted(Fd socket);
   void takeDone();
   void act();
-  void settle();
-  void remove(ConnectionId id);
-  node::Connection* find(ConnectionId id);
 
   void perform(SendFrame& send);
   void perform(const MapStaging& map);
@@ -78,26 +74,20 @@ class Agent final : private node::ConnectionEvents {
   void perform(const Close& close);
   void answer(const Job& job, int32_t refusal);
 
-  void onFrame(node::Connection& connection, wire::Body body) override;
-  void onMalformed(node::Connection& connection, const std::string& what) override;
-  void onPayload(node::Connection&, uint32_t, uint32_t) override {}
-  void onFramesSent(node::Connection&, uint64_t) override {}
-  void onPayloadSent(node::Connection&) override {}
+  void streamEnded(ConnectionId id, const net::Stream::Ending& ending) override;
+  void streamMalformed(ConnectionId id, const std::string& what) override;
+  void frameArrived(ConnectionId id, wire::Body body) override;
 
   const AgentSettings settings_;
-  Fd listener_;
   net::SocketFile socketFile_;
   net::EventLoop loop_;
   Guests guests_;
-  uint64_t nowMs_;
-  uint64_t nextTickMs_ = 0;
+  Time now_;
+  Time nextTick_ = 0;
   ConnectionId lastId_ = 0;
-  std::unordered_map<ConnectionId, std::unique_ptr<node::Connection>> connections_;
+  net::Streams streams_;
+  std::optional<net::Acceptor> acceptor_;
   std::unordered_map<ConnectionId, std::shared_ptr<store::Mapping>> memories_;
-  bool acceptFailed_ = false;  // said already; until there are descriptors again
-  std::unordered_map<ConnectionId, uint32_t> watched_;
-  std::unordered_set<ConnectionId> ready_;    // have work without the socket saying so
-  std::unordered_set<ConnectionId> touched_;  // may have output, or be gone
   std::unordered_map<BatchId, Job> jobs_;
   std::unordered_map<Token, BatchId> batchOf_;
 

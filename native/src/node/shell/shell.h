@@ -2,19 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <exception>
 #include <memory>
 #include <optional>
-#include <stdexcept>
+#include <span>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
+#include "net/acceptor.h"
 #include "net/event_loop.h"
+#include "net/streams.h"
 #include "node/core/node_core.h"
-#include "node/shell/connection.h"
 #include "node/shell/dialer.h"
 #include "node/shell/settings.h"
+#include "node/shell/staging_copies.h"
 #include "node/shell/ucx_links.h"
 #include "ssd/workers.h"
 #include "store/segment_file.h"
@@ -22,14 +26,18 @@
 
 namespace kvpool::node {
 
-/// The segment file is no longer what it was; what() is a sentence.
-class SegmentLost : public std::runtime_error {
+/// The segment file is no longer what it was; what() is a sentence. No runtime_error: those are what peers do wrong.
+class SegmentLost : public std::exception {
  public:
-  using std::runtime_error::runtime_error;
+  explicit SegmentLost(std::string what) : what_(std::move(what)) {}
+  [[nodiscard]] const char* what() const noexcept override { return what_.c_str(); }
+
+ private:
+  std::string what_;
 };
 
 /// What the core acts through: listeners, connections, dials. All of it in one thread, the one that calls turn().
-class Shell final : private ConnectionEvents, private UcxEvents {
+class Shell final : private net::Stream::Listener, private UcxEvents {
  public:
   struct Listeners {
     Fd tcp;
@@ -46,30 +54,28 @@ class Shell final : private ConnectionEvents, private UcxEvents {
   void turn();
 
  private:
-  void onFrame(Connection& connection, wire::Body body) override;
-  void onMalformed(Connection& connection, const std::string& what) override;
-  void onPayload(Connection& connection, uint32_t computed, uint32_t sent) override;
-  void onFramesSent(Connection& connection, uint64_t bytes) override;
-  void onPayloadSent(Connection& connection) override;
+  void streamEnded(ConnectionId id, const net::Stream::Ending& ending) override;
+  void streamMalformed(ConnectionId id, const std::string& what) override;
+  void frameArrived(ConnectionId id, wire::Body body) override;
+  void bytesSent(ConnectionId id, uint64_t frameBytes) override;
+  void payloadSent(ConnectionId id, uint64_t payload) override;
+  void payloadReceived(ConnectionId id, uint64_t payload, uint32_t computed, uint32_t sent) override;
+  void beforeSending() override;
 
   void onUcxConnected(ConnectionId connection, const Status& outcome) override;
   void onPulled(uint64_t transfer, bool good, uint32_t computed) override;
   void onPushed(uint64_t transfer, bool good) override;
   void onUcxLost(ConnectionId connection, const std::string& why) override;
 
-  void listen(int listener, bool local);
-  void acceptAll(int listener, bool local);
-  void pauseAccepting(bool pause, const std::string& why);
-  Connection& add(Fd socket, bool local, const std::string& peer, const Connection::Limits& limits);
-  void work(Connection& connection);
+  ConnectionId add(Fd socket, bool local, const std::string& peer, const net::Stream::Limits& limits);
+  void accepted(Fd socket, bool local, const std::string& peer);
   void act();
-  void finishTurn();
-  void settle(Connection& connection);
-  void remove(ConnectionId id);
   void tick();
   void checkSegment() const;
-  Connection* find(ConnectionId id);
   void takeTierDone();
+  [[nodiscard]] std::span<uint8_t> inSegment(uint64_t offset, uint64_t length) const {
+    return segment_.mapping.bytes().subspan(offset, length);
+  }
 
   void perform(const SendFrames& action);
   void perform(const SendSegments& action);
@@ -97,19 +103,16 @@ class Shell final : private ConnectionEvents, private UcxEvents {
   const store::SegmentFile& segment_;
   store::SegmentGuard guard_;
   uint64_t transferTimeoutMs_;
-  Listeners listeners_;
   std::vector<HostPort> masters_;
   Dialer masterDialer_;
   Dialer sourceDialer_;
   uint64_t nowMs_;
   uint64_t nextTickMs_ = 0;
-  bool acceptingPaused_ = false;
-  bool acceptFailed_ = false;
   ConnectionId lastId_ = 0;
-  std::unordered_map<ConnectionId, std::unique_ptr<Connection>> connections_;
-  std::unordered_map<ConnectionId, uint32_t> watched_;  // what the loop waits for
-  std::unordered_set<ConnectionId> ready_;              // have work without the socket saying so
-  std::unordered_set<ConnectionId> touched_;            // may have output, or be gone
+  std::unordered_map<ConnectionId, std::string> peers_;
+  net::Streams streams_;
+  StagingCopies copies_;
+  std::deque<net::Acceptor> acceptors_;
   std::optional<UcxLinks> ucx_;
   std::unordered_map<uint64_t, ssd::BlockBuffer> tierPayloads_;
   std::optional<ssd::Workers> workers_;  // last: their threads end before what they notify
