@@ -30,7 +30,11 @@ final class Replacements {
         this.burials = burials;
     }
 
-    /** @param whenSettled told OK when whoever leads next shows the object with this id, or a newer one, or none */
+    /**
+     * Has what an object replaced stay replaced.
+     *
+     * @param whenSettled told OK when whoever leads next shows the object with this id, or a newer one, or none
+     */
     void settle(Key key, ObjectId id, long nowMs, Consumer<Status> whenSettled) {
         boolean replaced = lateWrites.mayCome(key, nowMs);
         Set<NodeView> where = new HashSet<>();

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
