@@ -44,6 +44,31 @@ def test_every_master_is_gone() -> None:
         pool.close()
 
 
+def test_without_storage_nodes_the_cache_lives_as_long_as_its_engines() -> None:
+    """Engines hold everything, each in memory of its own; the only master is killed and started again."""
+    pool = LocalPool(nodes=0, restart=True)
+    try:
+        stores = [open_store(pool, segment_bytes=256 << 20) for _ in range(2)]
+        eventually(lambda: len(pool.view()["nodes"]) == 2, "both are members")
+        keys = [f"engine/{i}" for i in range(2 * COUNT)]
+        for store, part in zip(stores, (keys[:COUNT], keys[COUNT:]), strict=True):
+            assert store.put_batch(part, [value_of(key) for key in part]) == 0
+        assert all(node["objects"] for node in pool.view()["nodes"]), "each holds some"
+
+        pool.kill_and_await_restart("master-0")
+        found = stores[1].get_batch(keys)
+
+        assert sum(value == value_of(key) for key, value in zip(keys, found, strict=True)) == 2 * COUNT
+        assert stores[0].remove(keys[0], force=True) == 0
+        assert stores[1].is_exist(keys[0]) == 0
+        stores[0].close()
+        left = stores[1].get_batch(keys)
+        assert 0 < sum(map(bool, left)) < 2 * COUNT, "what the other engine held is gone with it"
+        stores[1].close()
+    finally:
+        pool.close()
+
+
 def test_a_storage_node_is_killed() -> None:
     """Without --restart it stays away: its objects are out of reach, the others and new ones are not."""
     pool = LocalPool()

@@ -30,6 +30,12 @@ public final class Formats {
 
     public static final Format<List<String>> NAMES = listOf(NAME_TEXT);
 
+    /** The same, or nothing at all. */
+    public static final Format<List<String>> NAMES_OR_NONE = new Format<>(
+            NAMES.label(),
+            "empty for none, or " + NAMES.allowed(),
+            text -> text.isEmpty() ? List.of() : NAMES.parse(text));
+
     public static final Format<Integer> PORT = integer("PORT", 1, 65535);
 
     public static final Format<Integer> PORT_OR_ANY =

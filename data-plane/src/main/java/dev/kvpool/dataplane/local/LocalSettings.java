@@ -24,8 +24,11 @@ final class LocalSettings {
     static final Setting<Integer> MASTERS = Setting.withDefault(
             "masters", Formats.integer("N", 1, MASTERS_MAX), "1", "Masters; one leads, the others stand by.");
 
-    static final Setting<Integer> STORAGE_NODES =
-            Setting.withDefault("storage-nodes", Formats.integer("N", 1, NODES_MAX), "1", "Storage nodes.");
+    static final Setting<Integer> STORAGE_NODES = Setting.withDefault(
+            "storage-nodes",
+            Formats.integer("N", 0, NODES_MAX),
+            "1",
+            "Storage nodes; 0 for a pool that lives in the memory of its clients.");
 
     static final Setting<Long> SEGMENT_SIZE =
             Setting.withDefault("segment-size", NodeSettings.SEGMENT_SIZES, "1GiB", "Memory of each storage node.");

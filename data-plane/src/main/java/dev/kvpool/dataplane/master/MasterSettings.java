@@ -46,8 +46,10 @@ final class MasterSettings {
     static final Setting<LeasePlace> LEASE =
             Setting.required("lease", LEASE_PLACE, "Where the leadership Lease is kept.");
 
-    static final Setting<List<String>> EXPECTED_NODES =
-            Setting.optional("expected-nodes", Formats.NAMES, "Ids of the storage nodes that should be there.");
+    static final Setting<List<String>> EXPECTED_NODES = Setting.optional(
+            "expected-nodes",
+            Formats.NAMES_OR_NONE,
+            "Ids of the storage nodes that should be there; empty for a pool that lives in the memory of its engines.");
 
     static final Setting<Path> EXPECTED_NODES_FILE = Setting.optional(
             "expected-nodes-file",

@@ -98,7 +98,7 @@ final class Takeover {
         startedMs = nowMs;
         listensSinceMs = listensSinceMs == NOT_YET ? nowMs : listensSinceMs;
         predecessorUntilMs = predecessorLeadsUntilMs;
-        warm = membership.isKnown();
+        warm = membership.isKnown() && !areEnginesToCome();
         outbox.report("leading with %s: %s start, %d of %d expected nodes known, %d objects in view"
                 .formatted(
                         authority,
@@ -284,7 +284,12 @@ final class Takeover {
         if (isAnyJoining() && nowMs - startedMs < Bounds.COLD_WAIT_MS) {
             return true;
         }
-        return !isEveryExpectedConnected() && nowMs - listensSinceMs < Bounds.COLD_WAIT_MS;
+        return (!isEveryExpectedConnected() || areEnginesToCome()) && nowMs - listensSinceMs < Bounds.COLD_WAIT_MS;
+    }
+
+    /** A pool without storage nodes is what its engines hold: they are waited for in place of these. */
+    private boolean areEnginesToCome() {
+        return membership.expected().isEmpty() && !members.transientsToCome().isEmpty();
     }
 
     private boolean isAnyJoining() {

@@ -188,6 +188,29 @@ class EngineRemovalTest {
         assertThat(pool.world.register().behind()).isEmpty();
     }
 
+    /** They are all there is: who starts without having seen them waits for them, as for storage nodes, and no longer. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void withoutStorageNodesANewLeaderWaitsForTheEngines(boolean comes) {
+        Scenario pool = new Scenario().leading(7);
+        join(pool, ONE);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        pool.talkedTo().crash();
+        ModelMaster next = pool.lonelyMaster();
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(Bounds.COLD_WAIT_MS - 1_000);
+        assertThat(pool.find("k").status()).isEqualTo(Status.RECOVERING);
+
+        if (comes) {
+            pool.node(ONE).dial(next);
+            pool.world.run(100);
+        } else {
+            pool.world.run(2_000);
+        }
+
+        assertThat(pool.find("k").status()).isEqualTo(comes ? Status.OK : Status.UNAVAILABLE);
+    }
+
     @Test
     void aStorageNodeCannotSayThatItsMemoryEnds() {
         Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);
