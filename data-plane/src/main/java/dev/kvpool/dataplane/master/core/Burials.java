@@ -242,6 +242,9 @@ final class Burials {
 
     private void lookAfter(Grave grave, boolean over, List<Marker> needless, long nowMs) {
         boolean mayEnd = over && !index.remains().has(grave.key, grave.upTo()) && !lateWrites.mayCome(grave.key, nowMs);
+        if (mayEnd) {
+            tombstones.forgetLost(grave);
+        }
         for (Marker marker : grave.markers()) {
             boolean outdone = !marker.id.equals(grave.upTo()) && grave.isOn(marker.node);
             if (marker.node.usable && !marker.lifting && (mayEnd || outdone)) {

@@ -86,20 +86,23 @@ final class Enrolling {
             if (!expected && (node == null || !node.isConnected())) {
                 long awayMs = node == null ? nowMs - servesSinceMs : nowMs - node.awaySinceMs;
                 long patienceMs = member.isTransient() ? Bounds.TRANSIENT_AWAY_MS : Bounds.UNEXPECTED_AWAY_MS;
-                if ((awayMs >= patienceMs || membership.hasEnded(id)) && !isLastWitness(now, id)) {
+                if (awayMs >= patienceMs || membership.hasEnded(id)) {
                     gone.add(id);
                 }
             }
         }
+        keepLastWitnesses(now, gone);
         return gone;
     }
 
-    /** Others are behind, and it alone knows what they have missed: a person decides that it will not come. */
-    private static boolean isLastWitness(Register now, String id) {
+    /** Others are behind, and these alone know what they have missed: a person decides that they will not come. */
+    private static void keepLastWitnesses(Register now, Set<String> gone) {
         Set<String> witnesses = now.witnesses().keySet();
         Set<String> behind = now.behind();
-        behind.remove(id);
-        return witnesses.size() == 1 && witnesses.contains(id) && !behind.isEmpty();
+        behind.removeAll(gone);
+        if (gone.containsAll(witnesses) && !behind.isEmpty()) {
+            gone.removeAll(witnesses);
+        }
     }
 
     /** It obeys us and its directory is here, but the register does not have it. */

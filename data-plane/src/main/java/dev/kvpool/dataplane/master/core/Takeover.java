@@ -90,6 +90,7 @@ final class Takeover {
         leadership.recover(authority, validUntilMs);
         boolean more = taken.purgeId().isNewerThan(register.wanted().purgeId());
         register.begin(taken);
+        tombstones.beginTerm();
         members.begin();
         orders.absences().begin();
         if (more) {

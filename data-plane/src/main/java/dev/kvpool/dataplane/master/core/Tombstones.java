@@ -12,6 +12,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
@@ -59,6 +60,9 @@ final class Tombstones {
         private final List<Marker> markers = new ArrayList<>(2);
         private ObjectId upTo = ObjectId.NONE;
 
+        /** What a node has lost with its memory, or for good, while this master leads: it has to be kept elsewhere. */
+        private ObjectId lost = ObjectId.NONE;
+
         /** Nodes, by id, that were asked for a tombstone and have not answered. */
         final Set<String> asked = new HashSet<>(2);
 
@@ -79,7 +83,7 @@ final class Tombstones {
         }
 
         boolean isEmpty() {
-            return markers.isEmpty();
+            return markers.isEmpty() && lost.equals(ObjectId.NONE);
         }
 
         /** Whether a node's own directory says all there is to say. */
@@ -98,7 +102,7 @@ final class Tombstones {
         }
 
         private void measure() {
-            upTo = ObjectId.NONE;
+            upTo = lost;
             for (Marker marker : markers) {
                 upTo = marker.id.isNewerThan(upTo) ? marker.id : upTo;
             }
@@ -113,6 +117,10 @@ final class Tombstones {
     /** Every grave once, and those that have been emptied meanwhile. */
     private final Deque<Grave> round = new ArrayDeque<>();
 
+    /** Those of which some node has lost its own. */
+    private final Set<Grave> lost = new LinkedHashSet<>();
+
+    private boolean keepsLost;
     private long changes;
     private long term;
 
@@ -171,7 +179,11 @@ final class Tombstones {
                 places.putLast(place(present.extent), present);
                 return null;
             }
-            remove(present);
+            if (confirmed) {
+                remove(present);
+            } else {
+                lose(present);
+            }
         }
         Grave grave = graves.get(line.key());
         if (grave == null) {
@@ -217,7 +229,7 @@ final class Tombstones {
     boolean dropUnconfirmed(NodeView node, int limit) {
         SequencedMap<Long, Marker> places = places(node);
         for (int i = 0; i < limit && isUnconfirmed(places.firstEntry(), node); i++) {
-            remove(places.firstEntry().getValue());
+            lose(places.firstEntry().getValue());
         }
         return !isUnconfirmed(places.firstEntry(), node);
     }
@@ -234,7 +246,7 @@ final class Tombstones {
     boolean drop(NodeView node, int limit) {
         SequencedMap<Long, Marker> places = places(node);
         for (int i = 0; i < limit && !places.isEmpty(); i++) {
-            remove(places.firstEntry().getValue());
+            lose(places.firstEntry().getValue());
         }
         boolean done = places.isEmpty();
         if (done) {
@@ -259,9 +271,33 @@ final class Tombstones {
         return place.getValue().grave;
     }
 
+    /** This master leads: what it knows it does not forget when a node loses it. */
+    void beginTerm() {
+        keepsLost = true;
+    }
+
     /** What was asked of nodes ended with the term: forgotten for each grave when a leader comes to it again. */
     void endTerm() {
         term++;
+        keepsLost = false;
+        List.copyOf(lost).forEach(this::forgetLost);
+    }
+
+    /** Nobody has to know any more what nodes have lost of a grave. */
+    void forgetLost(Grave grave) {
+        if (lost.remove(grave)) {
+            grave.lost = ObjectId.NONE;
+            grave.measure();
+            closeIfEmpty(grave);
+        }
+    }
+
+    private void lose(Marker marker) {
+        if (keepsLost && marker.id.isNewerThan(marker.grave.lost)) {
+            marker.grave.lost = marker.id;
+            lost.add(marker.grave);
+        }
+        remove(marker);
     }
 
     private void inThisTerm(Grave grave) {
@@ -278,6 +314,10 @@ final class Tombstones {
         marker.node.tombstoneSlots--;
         grave.markers.remove(marker);
         grave.measure();
+        closeIfEmpty(grave);
+    }
+
+    private void closeIfEmpty(Grave grave) {
         if (grave.isEmpty()) {
             graves.remove(grave.key, grave);
         }
