@@ -41,8 +41,8 @@ void ClientCore::opened(Time now, ConnectionId connection) {
   context_.now = now;
   if (search_.owns(connection)) {
     search_.opened(connection);
-  } else if (Lane* lane = links_.lane(connection)) {
-    lane->opened();
+  } else if (NodeConnection* node = links_.nodeConnection(connection)) {
+    node->opened();
   }
   settle();
 }
@@ -51,8 +51,8 @@ void ClientCore::closed(Time now, ConnectionId connection, const std::string& re
   context_.now = now;
   if (search_.owns(connection)) {
     search_.closed(connection, reason);
-  } else if (Lane* lane = links_.lane(connection)) {
-    lane->closed(reason);
+  } else if (NodeConnection* node = links_.nodeConnection(connection)) {
+    node->closed(reason);
   }
   settle();
 }
@@ -66,19 +66,19 @@ void ClientCore::nameUnknown(Time now, ConnectionId connection, const std::strin
 
 void ClientCore::frame(Time now, ConnectionId connection, wire::Body body) {
   context_.now = now;
-  Lane* lane = search_.owns(connection) ? nullptr : links_.lane(connection);
+  NodeConnection* node = search_.owns(connection) ? nullptr : links_.nodeConnection(connection);
   search_.heard(connection);
   try {
     const Reply reply = decodeReply(body);
-    if (lane != nullptr) {
-      lane->replied(reply);
+    if (node != nullptr) {
+      node->replied(reply);
     } else if (!search_.replied(connection, reply)) {
       answer(connection, reply);
     }
   } catch (const std::runtime_error& malformed) {
     const Status why(KV_PROTOCOL, std::string("sent malformed bytes: ") + malformed.what());
-    if (lane != nullptr) {
-      lane->fail(why);
+    if (node != nullptr) {
+      node->fail(why);
     } else {
       search_.drop(connection, why);
     }
@@ -88,44 +88,44 @@ void ClientCore::frame(Time now, ConnectionId connection, wire::Body body) {
 
 void ClientCore::progressed(Time now, ConnectionId connection) {
   context_.now = now;
-  if (Lane* lane = links_.lane(connection)) lane->progressed();
+  if (NodeConnection* node = links_.nodeConnection(connection)) node->progressed();
 }
 
 void ClientCore::payloadSent(Time now, ConnectionId connection, TransferId transfer) {
   context_.now = now;
-  if (Lane* lane = links_.lane(connection)) lane->payloadSent(transfer);
+  if (NodeConnection* node = links_.nodeConnection(connection)) node->payloadSent(transfer);
   settle();
 }
 
 void ClientCore::payloadReceived(Time now, ConnectionId connection, TransferId transfer, uint32_t computedCrc,
                                  uint32_t sentCrc) {
   context_.now = now;
-  if (Lane* lane = links_.lane(connection)) lane->payloadReceived(transfer, computedCrc, sentCrc);
+  if (NodeConnection* node = links_.nodeConnection(connection)) node->payloadReceived(transfer, computedCrc, sentCrc);
   settle();
 }
 
 void ClientCore::segmentsMapped(Time now, ConnectionId connection, const Status& status) {
   context_.now = now;
-  if (Lane* lane = links_.lane(connection)) lane->segmentsMapped(status);
+  if (NodeConnection* node = links_.nodeConnection(connection)) node->segmentsMapped(status);
   settle();
 }
 
 void ClientCore::stagingOffered(Time now, ConnectionId connection, const Result<StagingOffer>& offer) {
   context_.now = now;
-  if (Lane* lane = links_.lane(connection)) lane->stagingOffered(offer);
+  if (NodeConnection* node = links_.nodeConnection(connection)) node->stagingOffered(offer);
   settle();
 }
 
 void ClientCore::copiedToStaging(Time now, ConnectionId connection, TransferId transfer, uint32_t crc) {
   context_.now = now;
-  if (Lane* lane = links_.lane(connection)) lane->copiedToStaging(transfer, crc);
+  if (NodeConnection* node = links_.nodeConnection(connection)) node->copiedToStaging(transfer, crc);
   settle();
 }
 
 void ClientCore::copiedFromSegment(Time now, ConnectionId connection, TransferId transfer, int32_t status,
                                    uint32_t crc) {
   context_.now = now;
-  if (Lane* lane = links_.lane(connection)) lane->copiedFromSegment(transfer, status, crc);
+  if (NodeConnection* node = links_.nodeConnection(connection)) node->copiedFromSegment(transfer, status, crc);
   settle();
 }
 

@@ -39,13 +39,14 @@ inline constexpr size_t kDescriptorsMax = 65536;
 // Storage nodes.
 inline constexpr size_t kNodeLinksMax = 256;
 inline constexpr size_t kTransfersInFlight = 64;
-inline constexpr int64_t kLaneRestMs = 500;
+inline constexpr int64_t kNodeConnectionRestMs = 500;
 // Shared memory that could not be attached is tried again after this long; tcp does its work meanwhile.
 inline constexpr int64_t kShmRestMs = 30000;
 // A node that makes no progress for this long loses its reads to other nodes with a copy.
 inline constexpr int64_t kFallOverMs = 1000;
-// Reads of shared memory say nothing to the node: a lane in use does, this often, or it would count as idle there.
-inline constexpr int64_t kLaneHeartbeatMs = 5000;
+// Reads of shared memory say nothing to the node: a connection in use does, this often, or it would count as idle
+// there.
+inline constexpr int64_t kNodeConnectionHeartbeatMs = 5000;
 inline constexpr uint64_t kStagingBytes = 64ull << 20;
 // With UCX, values up to this length travel with their request: the node would need a round trip of its own for them.
 inline constexpr uint64_t kUcxInlineBytes = 4096;

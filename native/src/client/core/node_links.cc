@@ -32,18 +32,19 @@ void NodeLinks::learn(const std::vector<NodeAddress>& nodes) {
   }
 }
 
-/// Makes the lanes to a node that is new or said another address; called when none is in use.
+/// Makes the connections to a node that is new or said another address; called when none is in use.
 void NodeLinks::settle(Link& link, const NodeAddress& node) {
-  closeLanes(link, Status(KV_CLOSED, "closed: the node has another address"));
+  closeConnections(link, Status(KV_CLOSED, "closed: the node has another address"));
   link.address = node;
   link.tcp.reset();
   link.shm.reset();
   if (context_.config.tcp && !node.tcp.empty()) {
-    link.tcp = std::make_unique<Lane>(context_, results_, Transport::Tcp, node.tcp, node.incarnation, node.id);
+    link.tcp =
+        std::make_unique<NodeConnection>(context_, results_, Transport::Tcp, node.tcp, node.incarnation, node.id);
   }
   const std::string path = localPath(node.shm, context_.config);
   if (!path.empty()) {
-    link.shm = std::make_unique<Lane>(context_, results_, Transport::Unix, path, node.incarnation, node.id);
+    link.shm = std::make_unique<NodeConnection>(context_, results_, Transport::Unix, path, node.incarnation, node.id);
   }
 }
 
@@ -51,7 +52,7 @@ bool NodeLinks::isIdle(const Link& link) {
   return (!link.tcp || link.tcp->idle()) && (!link.shm || link.shm->idle());
 }
 
-void NodeLinks::closeLanes(Link& link, const Status& why) {
+void NodeLinks::closeConnections(Link& link, const Status& why) {
   if (link.tcp) link.tcp->fail(why);
   if (link.shm) link.shm->fail(why);
 }
@@ -64,8 +65,8 @@ void NodeLinks::makeRoom() {
     if (isIdle(link) && (oldest == links_.end() || link.lastUse < oldest->second.lastUse)) oldest = it;
   }
   if (oldest == links_.end()) return;  // all busy: transfers in flight are bounded, so these are too
-  closeLanes(oldest->second, Status(KV_CLOSED, "closed: unused, and no more than " + std::to_string(kNodeLinksMax) +
-                                                   " nodes are kept"));
+  closeConnections(oldest->second, Status(KV_CLOSED, "closed: unused, and no more than " +
+                                                         std::to_string(kNodeLinksMax) + " nodes are kept"));
   links_.erase(oldest);
 }
 
@@ -130,7 +131,7 @@ void NodeLinks::abandon(BatchId batch) {
   std::erase_if(results_, [batch](const TransferResult& result) { return result.batch == batch; });
 }
 
-Lane* NodeLinks::lane(ConnectionId connection) {
+NodeConnection* NodeLinks::nodeConnection(ConnectionId connection) {
   for (auto& [incarnation, link] : links_) {
     if (link.tcp && link.tcp->owns(connection)) return link.tcp.get();
     if (link.shm && link.shm->owns(connection)) return link.shm.get();
@@ -148,7 +149,7 @@ void NodeLinks::tick() {
 void NodeLinks::closeAll() {
   const Status why(KV_CLOSED, "the client is closed");
   for (auto& [incarnation, link] : links_)
-    closeLanes(link, why);
+    closeConnections(link, why);
 }
 
 }  // namespace kvpool::client

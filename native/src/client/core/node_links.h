@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The storage nodes this client moves bytes to and from. Each life of a node (incarnation) has a tcp lane and, on this
-// machine, a lane through shared memory, which is preferred.
+// The storage nodes this client moves bytes to and from. Each life of a node (incarnation) has a tcp connection and, on
+// this machine, a connection through shared memory, which is preferred.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "client/core/context.h"
-#include "client/core/lane.h"
+#include "client/core/node_connection.h"
 
 namespace kvpool::client {
 
@@ -29,24 +29,24 @@ class NodeLinks {
   std::vector<TransferResult> takeResults() { return std::exchange(results_, {}); }
   void abandon(BatchId batch);
 
-  /// The lane of a connection, or null.
-  Lane* lane(ConnectionId connection);
+  /// Who uses the connection, or null.
+  NodeConnection* nodeConnection(ConnectionId connection);
   void tick();
-  /// Gives tcp the transfers whose shared memory lane failed before they began.
+  /// Gives tcp the transfers whose shared memory connection failed before they began.
   void rescueStranded(const PoolId& pool);
   void closeAll();
 
  private:
   struct Link {
     NodeAddress address;
-    std::unique_ptr<Lane> tcp;
-    std::unique_ptr<Lane> shm;
+    std::unique_ptr<NodeConnection> tcp;
+    std::unique_ptr<NodeConnection> shm;
     Time lastUse = 0;
   };
 
   void settle(Link& link, const NodeAddress& node);
   static bool isIdle(const Link& link);
-  static void closeLanes(Link& link, const Status& why);
+  static void closeConnections(Link& link, const Status& why);
   void startTcp(Link& link, const Transfer& transfer, const PoolId& pool);
   [[nodiscard]] bool prefersShm(const Link& link, const Transfer& transfer) const;
   void refuse(const Transfer& transfer, int32_t status, const std::string& sentence);

@@ -124,17 +124,17 @@ void CoreHarness::passWith(ConnectionId leader, int64_t ms) {
 }
 
 ConnectionId CoreHarness::attachShm(uint64_t number) {
-  const ConnectionId lane = expectDial("/node-" + std::to_string(number));
-  open(lane);
-  welcome(lane, wire::Role::Node, number);
+  const ConnectionId connection = expectDial("/node-" + std::to_string(number));
+  open(connection);
+  welcome(connection, wire::Role::Node, number);
   const auto staging = next<client::SendStaging>();
   EXPECT_TRUE(staging && staging->bytes == client::kStagingBytes);
   wire::Bytes frame;
   node::appendShmAttached(frame, 1, KV_OK, 1 << 24);
-  deliver(lane, frame);
+  deliver(connection, frame);
   EXPECT_TRUE(next<client::MapSegments>());
-  core.segmentsMapped(now, lane, Status());
-  return lane;
+  core.segmentsMapped(now, connection, Status());
+  return connection;
 }
 
 void CoreHarness::deliver(ConnectionId connection, const wire::Bytes& frame) {

@@ -12,9 +12,9 @@ namespace {
 
 constexpr int64_t kIdle = client::kIdleTimeoutMs;
 
-class IdleLane : public testing::Test {
+class IdleNodeConnection : public testing::Test {
  protected:
-  explicit IdleLane(bool shm = false, bool ucx = false) : h({"master-0:1"}, shm, ucx), local_(shm) {}
+  explicit IdleNodeConnection(bool shm = false, bool ucx = false) : h({"master-0:1"}, shm, ucx), local_(shm) {}
   void SetUp() override { leader = h.lead(); }
 
   uint64_t beginPut(size_t length = 5) {
@@ -22,23 +22,23 @@ class IdleLane : public testing::Test {
     h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1, local_)}, {1, objects_});
     return batch;
   }
-  void finishPut(ConnectionId lane, uint64_t request, uint64_t batch) {
-    h.replyWrite(lane, request, KV_OK);
+  void finishPut(ConnectionId connection, uint64_t request, uint64_t batch) {
+    h.replyWrite(connection, request, KV_OK);
     h.replyPublish(leader, h.expectPublish(leader), KV_OK);
     EXPECT_EQ(h.expectStatus(batch), KV_OK);
   }
-  void put(ConnectionId lane, uint64_t batch) { finishPut(lane, h.expectWrite(lane).request, batch); }
+  void put(ConnectionId connection, uint64_t batch) { finishPut(connection, h.expectWrite(connection).request, batch); }
   uint64_t beginGet() {
     const uint64_t batch = h.get("k", 100);
     h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1, local_)});
     return batch;
   }
   /// How many heartbeats were sent there.
-  size_t heartbeats(ConnectionId lane) {
+  size_t heartbeats(ConnectionId connection) {
     size_t count = 0;
     while (const auto sent = h.next<client::SendFrame>()) {
       const bool is = wire::templateOf(bodyOf(sent->frame)) == wire::sbe::Heartbeat::sbeTemplateId();
-      if (sent->connection == lane && is) ++count;
+      if (sent->connection == connection && is) ++count;
     }
     return count;
   }
@@ -51,42 +51,42 @@ class IdleLane : public testing::Test {
   uint64_t objects_ = 0;
 };
 
-class IdleShmLane : public IdleLane {
+class IdleShmConnection : public IdleNodeConnection {
  protected:
-  IdleShmLane() : IdleLane(true) {}
-  uint64_t readOnce(ConnectionId lane) {
+  IdleShmConnection() : IdleNodeConnection(true) {}
+  uint64_t readOnce(ConnectionId connection) {
     const uint64_t batch = beginGet();
     const auto copy = h.next<client::CopyFromSegment>();
     EXPECT_TRUE(copy);
-    if (copy) h.core.copiedFromSegment(h.now, lane, copy->transfer, KV_OK, crc32c("value", 5));
+    if (copy) h.core.copiedFromSegment(h.now, connection, copy->transfer, KV_OK, crc32c("value", 5));
     EXPECT_EQ(h.expectStatus(batch), KV_OK);
     return batch;
   }
 };
 
-class IdleUcxLane : public IdleLane {
+class IdleUcxConnection : public IdleNodeConnection {
  protected:
-  IdleUcxLane() : IdleLane(false, true) {}
+  IdleUcxConnection() : IdleNodeConnection(false, true) {}
   ConnectionId attachUcx() {
-    const ConnectionId lane = h.acceptNode(1);
+    const ConnectionId connection = h.acceptNode(1);
     EXPECT_TRUE(h.next<client::OfferStaging>());
-    h.core.stagingOffered(h.now, lane, StagingOffer{client::kStagingBytes, 4096, "worker", "key"});
-    (void)h.expectBody(lane);
+    h.core.stagingOffered(h.now, connection, StagingOffer{client::kStagingBytes, 4096, "worker", "key"});
+    (void)h.expectBody(connection);
     wire::Bytes frame;
     node::appendUcxAttached(frame, 1, {});
-    h.deliver(lane, frame);
-    return lane;
+    h.deliver(connection, frame);
+    return connection;
   }
 };
 
-TEST_F(IdleLane, ClosesQuietlyAndIsDialledByTheNextUse) {
+TEST_F(IdleNodeConnection, ClosesQuietlyAndIsDialledByTheNextUse) {
   uint64_t batch = beginPut();
-  const ConnectionId lane = h.acceptNode(1);
-  put(lane, batch);
+  const ConnectionId connection = h.acceptNode(1);
+  put(connection, batch);
   h.passWith(leader, kIdle - 5);
-  EXPECT_FALSE(h.closes(lane));
+  EXPECT_FALSE(h.closes(connection));
   h.pass(10);
-  EXPECT_TRUE(h.closes(lane));
+  EXPECT_TRUE(h.closes(connection));
   EXPECT_EQ(h.core.explanation(), "");
   EXPECT_FALSE(h.next<client::Note>());
   EXPECT_FALSE(h.closes(leader));
@@ -95,104 +95,104 @@ TEST_F(IdleLane, ClosesQuietlyAndIsDialledByTheNextUse) {
   EXPECT_EQ(h.core.statistics().retries, 0u);
 }
 
-TEST_F(IdleLane, EachUseBeginsTheTimeAnew) {
+TEST_F(IdleNodeConnection, EachUseBeginsTheTimeAnew) {
   const uint64_t first = beginPut();
-  const ConnectionId lane = h.acceptNode(1);
-  put(lane, first);
+  const ConnectionId connection = h.acceptNode(1);
+  put(connection, first);
   h.passWith(leader, kIdle / 2);
-  put(lane, beginPut());
+  put(connection, beginPut());
   h.passWith(leader, kIdle / 2 + 1000);
-  EXPECT_FALSE(h.closes(lane));
+  EXPECT_FALSE(h.closes(connection));
   h.passWith(leader, kIdle / 2);
-  EXPECT_TRUE(h.closes(lane));
+  EXPECT_TRUE(h.closes(connection));
 }
 
-TEST_F(IdleLane, WhatIsUnderWayIsUse) {
+TEST_F(IdleNodeConnection, WhatIsUnderWayIsUse) {
   const uint64_t batch = h.get("k", 100, 2 * kIdle);
   h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1)});
-  const ConnectionId lane = h.acceptNode(1);
-  const uint64_t request = node::readReadRequest(h.expectBody(lane)).requestId;
+  const ConnectionId connection = h.acceptNode(1);
+  const uint64_t request = node::readReadRequest(h.expectBody(connection)).requestId;
   for (int64_t passed = 0; passed < kIdle + 10'000; passed += 500) {
     h.passWith(leader, 500);
-    h.core.progressed(h.now, lane);
+    h.core.progressed(h.now, connection);
   }
-  EXPECT_FALSE(h.closes(lane));
-  h.replyRead(lane, request, "value");
+  EXPECT_FALSE(h.closes(connection));
+  h.replyRead(connection, request, "value");
   EXPECT_EQ(h.expectStatus(batch), KV_OK);
   h.passWith(leader, kIdle - 1000);
-  EXPECT_FALSE(h.closes(lane));
+  EXPECT_FALSE(h.closes(connection));
   h.passWith(leader, 1500);
-  EXPECT_TRUE(h.closes(lane));
+  EXPECT_TRUE(h.closes(connection));
 }
 
-TEST_F(IdleLane, ANodeThatClosesFirstIsDialledAtOnce) {
+TEST_F(IdleNodeConnection, ANodeThatClosesFirstIsDialledAtOnce) {
   uint64_t batch = beginPut();
-  const ConnectionId lane = h.acceptNode(1);
-  put(lane, batch);
-  h.cut(lane);
+  const ConnectionId connection = h.acceptNode(1);
+  put(connection, batch);
+  h.cut(connection);
   EXPECT_EQ(h.core.explanation(), "");
   batch = beginPut();
   put(h.acceptNode(1), batch);
 }
 
-TEST_F(IdleShmLane, GivesItsMemoryBackAndSharesItAgain) {
+TEST_F(IdleShmConnection, GivesItsMemoryBackAndSharesItAgain) {
   const uint64_t batch = beginGet();
-  ConnectionId lane = h.attachShm(1);
-  h.core.copiedFromSegment(h.now, lane, h.next<client::CopyFromSegment>()->transfer, KV_OK, crc32c("value", 5));
+  ConnectionId connection = h.attachShm(1);
+  h.core.copiedFromSegment(h.now, connection, h.next<client::CopyFromSegment>()->transfer, KV_OK, crc32c("value", 5));
   EXPECT_EQ(h.expectStatus(batch), KV_OK);
   h.passWith(leader, kIdle + 500);
-  EXPECT_TRUE(h.closes(lane));
+  EXPECT_TRUE(h.closes(connection));
   EXPECT_EQ(h.core.statistics().shmRefusals, 0u);
   EXPECT_FALSE(h.next<client::Note>());
   const uint64_t again = beginGet();
-  lane = h.attachShm(1);
+  connection = h.attachShm(1);
   EXPECT_FALSE(h.dials("node-1:1"));
-  h.core.copiedFromSegment(h.now, lane, h.next<client::CopyFromSegment>()->transfer, KV_OK, crc32c("value", 5));
+  h.core.copiedFromSegment(h.now, connection, h.next<client::CopyFromSegment>()->transfer, KV_OK, crc32c("value", 5));
   EXPECT_EQ(h.expectStatus(again), KV_OK);
 }
 
-TEST_F(IdleShmLane, ACopyThatIsUnderWayKeepsTheMapping) {
+TEST_F(IdleShmConnection, ACopyThatIsUnderWayKeepsTheMapping) {
   const uint64_t batch = h.get("k", 100, 2 * kIdle);
   h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1, true)});
-  const ConnectionId lane = h.attachShm(1);
+  const ConnectionId connection = h.attachShm(1);
   const auto copy = h.next<client::CopyFromSegment>();
   ASSERT_TRUE(copy);
   for (int64_t passed = 0; passed < kIdle + 10'000; passed += 500) {
     h.passWith(leader, 500);
-    h.core.progressed(h.now, lane);
+    h.core.progressed(h.now, connection);
   }
-  EXPECT_FALSE(h.closes(lane));
-  h.core.copiedFromSegment(h.now, lane, copy->transfer, KV_OK, crc32c("value", 5));
+  EXPECT_FALSE(h.closes(connection));
+  h.core.copiedFromSegment(h.now, connection, copy->transfer, KV_OK, crc32c("value", 5));
   EXPECT_EQ(h.expectStatus(batch), KV_OK);
 }
 
-TEST_F(IdleShmLane, ReadsThatTheNodeDoesNotSeeAreToldToItNowAndThen) {
+TEST_F(IdleShmConnection, ReadsThatTheNodeDoesNotSeeAreToldToItNowAndThen) {
   const uint64_t batch = beginGet();
-  const ConnectionId lane = h.attachShm(1);
-  h.core.copiedFromSegment(h.now, lane, h.next<client::CopyFromSegment>()->transfer, KV_OK, crc32c("value", 5));
+  const ConnectionId connection = h.attachShm(1);
+  h.core.copiedFromSegment(h.now, connection, h.next<client::CopyFromSegment>()->transfer, KV_OK, crc32c("value", 5));
   EXPECT_EQ(h.expectStatus(batch), KV_OK);
-  (void)heartbeats(lane);
+  (void)heartbeats(connection);
   for (int i = 0; i < 40; ++i) {
     h.passWith(leader, 500);
-    readOnce(lane);
+    readOnce(connection);
   }
-  const size_t told = heartbeats(lane);
+  const size_t told = heartbeats(connection);
   EXPECT_GE(told, 3u) << "in 20 s";
   EXPECT_LE(told, 5u);
-  h.passWith(leader, 3 * client::kLaneHeartbeatMs);
-  EXPECT_LE(heartbeats(lane), 1u) << "of the last read; nothing was read since";
+  h.passWith(leader, 3 * client::kNodeConnectionHeartbeatMs);
+  EXPECT_LE(heartbeats(connection), 1u) << "of the last read; nothing was read since";
 }
 
-TEST_F(IdleUcxLane, AnEndWithNothingUnderWayIsNoReasonToGiveUcxUp) {
+TEST_F(IdleUcxConnection, AnEndWithNothingUnderWayIsNoReasonToGiveUcxUp) {
   uint64_t batch = beginPut();
-  ConnectionId lane = attachUcx();
+  ConnectionId connection = attachUcx();
   for (uint32_t i = 0; i <= client::kUcxLossesMax; ++i) {
-    put(lane, batch);
-    h.cut(lane);
+    put(connection, batch);
+    h.cut(connection);
     batch = beginPut();
-    lane = attachUcx();
+    connection = attachUcx();
   }
-  put(lane, batch);
+  put(connection, batch);
   EXPECT_EQ(h.core.statistics().ucxRefusals, 0u);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lane through shared memory: attached when it can be, left for tcp when it cannot.
+// The connection through shared memory: attached when it can be, left for tcp when it cannot.
 #include <gtest/gtest.h>
 
 #include "base/crc32c.h"
@@ -13,18 +13,18 @@ TEST(CoreShm, APutIsStagedAndTheNodeToldWhereAndWhatChecksum) {
   const auto leader = h.lead();
   const uint64_t batch = h.put("k", "value");
   h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1, true)});
-  const auto lane = h.attachShm(1);
+  const auto connection = h.attachShm(1);
   EXPECT_FALSE(h.dials("node-1:1"));
   const auto copy = h.next<client::CopyToStaging>();
   ASSERT_TRUE(copy);
   EXPECT_EQ(copy->length, 5u);
-  h.core.copiedToStaging(h.now, lane, copy->transfer, 0xABCD);
-  const wire::Bytes body = h.expectBody(lane);
+  h.core.copiedToStaging(h.now, connection, copy->transfer, 0xABCD);
+  const wire::Bytes body = h.expectBody(connection);
   const node::WriteRequest write = node::readWriteRequest(body);
   EXPECT_TRUE(write.staging);
   EXPECT_EQ(write.stagingOffset, copy->stagingOffset);
   EXPECT_EQ(write.payloadCrc, 0xABCDu);
-  h.replyWrite(lane, write.requestId, KV_OK);
+  h.replyWrite(connection, write.requestId, KV_OK);
   h.replyPublish(leader, h.expectPublish(leader), KV_OK);
   EXPECT_EQ(h.expectStatus(batch), KV_OK);
   EXPECT_EQ(h.core.statistics().shmBytes, 5u);
@@ -35,11 +35,11 @@ TEST(CoreShm, AGetCopiesFromTheMappedSegment) {
   const auto leader = h.lead();
   const uint64_t batch = h.get("k", 100);
   h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(2), nodeAddress(1, true)});
-  const auto lane = h.attachShm(1);  // preferred before the other node
+  const auto connection = h.attachShm(1);  // preferred before the other node
   const auto copy = h.next<client::CopyFromSegment>();
   ASSERT_TRUE(copy);
   EXPECT_EQ(copy->offset, 4096u);
-  h.core.copiedFromSegment(h.now, lane, copy->transfer, KV_OK, crc32c("value", 5));
+  h.core.copiedFromSegment(h.now, connection, copy->transfer, KV_OK, crc32c("value", 5));
   EXPECT_EQ(h.expectStatus(batch), KV_OK);
 }
 
@@ -48,9 +48,9 @@ TEST(CoreShm, ACopyOfOtherBytesIsNotReturned) {
   const auto leader = h.lead();
   const uint64_t batch = h.get("k", 100);
   h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1, true)});
-  const auto lane = h.attachShm(1);
+  const auto connection = h.attachShm(1);
   const auto copy = h.next<client::CopyFromSegment>();
-  h.core.copiedFromSegment(h.now, lane, copy->transfer, KV_OK, 1);
+  h.core.copiedFromSegment(h.now, connection, copy->transfer, KV_OK, 1);
   EXPECT_FALSE(h.result(batch));
   h.replyLookupStatus(leader, h.expectLookup(leader), KV_NOT_FOUND);
   EXPECT_EQ(h.expectStatus(batch), KV_NOT_FOUND);
@@ -88,7 +88,7 @@ class ShmRefusal : public testing::Test {
   uint64_t objects_ = 0;
 };
 
-TEST_F(ShmRefusal, ALaneThatCannotAttachLeavesItsTransfersToTcpAndSaysWhy) {
+TEST_F(ShmRefusal, ANodeConnectionThatCannotAttachLeavesItsTransfersToTcpAndSaysWhy) {
   beginPut();
   h.core.closed(h.now, h.expectDial("/node-1"), "cannot connect to /node-1: Permission denied");
   finishPut(h.acceptNode(1));
@@ -145,16 +145,16 @@ TEST_F(ShmRefusal, EveryTryIsCountedAndEachLifeOfANodeToldOnce) {
   EXPECT_EQ(notes(), 1u) << "another life";
 }
 
-TEST_F(ShmRefusal, AnotherLifeAtThePathOfALaneThatWorkedIsNone) {
+TEST_F(ShmRefusal, AnotherLifeAtThePathOfAConnectionThatWorkedIsNone) {
   beginPut();
-  const auto lane = h.attachShm(1);
+  const auto connection = h.attachShm(1);
   const auto copy = h.next<client::CopyToStaging>();
   ASSERT_TRUE(copy);
-  h.core.copiedToStaging(h.now, lane, copy->transfer, 0);
-  const wire::Bytes body = h.expectBody(lane);
-  h.replyWrite(lane, node::readWriteRequest(body).requestId, KV_OK);
+  h.core.copiedToStaging(h.now, connection, copy->transfer, 0);
+  const wire::Bytes body = h.expectBody(connection);
+  h.replyWrite(connection, node::readWriteRequest(body).requestId, KV_OK);
   h.replyPublish(leader, h.expectPublish(leader), KV_OK);
-  h.cut(lane);
+  h.cut(connection);
   beginPut();
   const auto next = h.expectDial("/node-1");
   h.open(next);
@@ -173,7 +173,7 @@ TEST(CoreShm, AClientWithoutTcpTriesAgainSoonAndFailsWithTheReason) {
   h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1, true)});
   h.cut(h.expectDial("/node-1"));
   EXPECT_EQ(h.next<client::Note>()->text, "node node-1 at /node-1: cut by the test; shared memory is not used");
-  h.pass(client::kLaneRestMs);
+  h.pass(client::kNodeConnectionRestMs);
   h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1, true)});
   h.attachShm(1);
   const auto copy = h.next<client::CopyFromSegment>();
@@ -212,14 +212,14 @@ TEST(CoreShm, AFullStagingMemoryMakesWritesWait) {
     lines.push_back(operation(key, &byte, client::kStagingBytes / 4));
   h.submit(OpCode::Put, lines);
   h.replyGrant(leader, h.expectGrant(leader), KV_OK, {nodeAddress(1, true)});
-  const auto lane = h.attachShm(1);
+  const auto connection = h.attachShm(1);
   std::vector<TransferId> copies;
   while (const auto copy = h.next<client::CopyToStaging>())
     copies.push_back(copy->transfer);
   ASSERT_EQ(copies.size(), 4u);
-  h.core.copiedToStaging(h.now, lane, copies[0], 0);
-  const wire::Bytes body = h.expectBody(lane);
-  h.replyWrite(lane, node::readWriteRequest(body).requestId, KV_OK);
+  h.core.copiedToStaging(h.now, connection, copies[0], 0);
+  const wire::Bytes body = h.expectBody(connection);
+  h.replyWrite(connection, node::readWriteRequest(body).requestId, KV_OK);
   EXPECT_TRUE(h.next<client::CopyToStaging>());
 }
 
@@ -228,14 +228,14 @@ TEST(CoreShm, TheDeadlineCancelsCopies) {
   const auto leader = h.lead();
   const uint64_t batch = h.get("k", 100, 500);
   h.replyLookup(leader, h.expectLookup(leader), "value", {nodeAddress(1, true)});
-  const auto lane = h.attachShm(1);
+  const auto connection = h.attachShm(1);
   const auto copy = h.next<client::CopyFromSegment>();
   h.pass(500);
   const auto cancel = h.next<client::CancelCopy>();
   ASSERT_TRUE(cancel);
   EXPECT_EQ(cancel->transfer, copy->transfer);
   EXPECT_EQ(h.expectStatus(batch), KV_TIMEOUT);
-  EXPECT_FALSE(h.closes(lane));
+  EXPECT_FALSE(h.closes(connection));
 }
 
 }  // namespace

@@ -18,19 +18,19 @@
 
 namespace kvpool::client {
 
-class Lane {
+class NodeConnection {
  public:
   /// `address` is HOST:PORT or the path of the unix socket; finished transfers are appended to `results`.
-  Lane(Context& context, std::vector<TransferResult>& results, Transport transport, std::string address,
-       uint64_t incarnation, std::string node);
+  NodeConnection(Context& context, std::vector<TransferResult>& results, Transport transport, std::string address,
+                 uint64_t incarnation, std::string node);
 
-  /// Why the lane takes no transfers now: it failed a moment ago, or for good. Otherwise OK.
+  /// Why the connection takes no transfers now: it failed a moment ago, or for good. Otherwise OK.
   [[nodiscard]] Status whyNot() const;
   /// It has work and makes no progress: who can goes elsewhere.
   [[nodiscard]] bool stalled() const;
   [[nodiscard]] bool idle() const { return waiting_.empty() && moving_.empty(); }
   [[nodiscard]] bool owns(ConnectionId connection) const { return stage_ != Stage::Down && connection_ == connection; }
-  /// Transfers that were never begun when the lane failed; they may take another lane.
+  /// Transfers that were never begun when the connection failed; they may take another connection.
   std::deque<Transfer> takeStranded() { return std::exchange(stranded_, {}); }
 
   void enqueue(Transfer transfer, const PoolId& pool);

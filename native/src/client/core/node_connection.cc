@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/core/lane.h"
+#include "client/core/node_connection.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace kvpool::client {
 
-Lane::Lane(Context& context, std::vector<TransferResult>& results, Transport transport, std::string address,
-           uint64_t incarnation, std::string node)
+NodeConnection::NodeConnection(Context& context, std::vector<TransferResult>& results, Transport transport,
+                               std::string address, uint64_t incarnation, std::string node)
     : context_(context),
       results_(results),
       transport_(transport),
@@ -15,17 +15,17 @@ Lane::Lane(Context& context, std::vector<TransferResult>& results, Transport tra
       incarnation_(incarnation),
       node_(std::move(node)) {}
 
-Status Lane::whyNot() const {
+Status NodeConnection::whyNot() const {
   if (failedForGood_ || context_.now < restUntil_) return why_;
   return {};
 }
 
-Lane::Moving* Lane::find(TransferId id) {
+NodeConnection::Moving* NodeConnection::find(TransferId id) {
   const auto found = moving_.find(id);
   return found == moving_.end() ? nullptr : &found->second;
 }
 
-void Lane::enqueue(Transfer transfer, const PoolId& pool) {
+void NodeConnection::enqueue(Transfer transfer, const PoolId& pool) {
   waiting_.push_back(transfer);
   lastUse_ = context_.now;
   if (stage_ == Stage::Down) dial(pool);
@@ -34,7 +34,7 @@ void Lane::enqueue(Transfer transfer, const PoolId& pool) {
 
 // ---- moving ----
 
-void Lane::begin() {
+void NodeConnection::begin() {
   while (stage_ == Stage::Ready && !waiting_.empty() && moving_.size() < kTransfersInFlight) {
     if (moving_.empty()) lastProgress_ = context_.now;
     const Transfer next = waiting_.front();
@@ -44,12 +44,12 @@ void Lane::begin() {
   }
 }
 
-bool Lane::goesByUcx(const Transfer& transfer) const {
+bool NodeConnection::goesByUcx(const Transfer& transfer) const {
   const bool inMemory = transfer.direction == Direction::Write || transfer.extent.segment == kMemorySegment;
   return ucx_ && inMemory && transfer.length > kUcxInlineBytes && transfer.length <= kStagingBytes;
 }
 
-bool Lane::beginOne(const Transfer& transfer) {
+bool NodeConnection::beginOne(const Transfer& transfer) {
   if (goesByUcx(transfer)) {
     return transfer.direction == Direction::Write ? beginStagedWrite(transfer) : beginStagedRead(transfer);
   }
@@ -66,7 +66,7 @@ bool Lane::beginOne(const Transfer& transfer) {
   return true;
 }
 
-bool Lane::beginShared(const Transfer& transfer) {
+bool NodeConnection::beginShared(const Transfer& transfer) {
   if (transfer.direction == Direction::Read) {
     moving_[transfer.id] = Moving{transfer, Step::CopyingOut, false, {}, {}};
     context_.act(CopyFromSegment{connection_, transfer.id, transfer.extent, transfer.object, transfer.offset,
@@ -77,7 +77,7 @@ bool Lane::beginShared(const Transfer& transfer) {
 }
 
 /// The node puts the bytes into our staging memory.
-bool Lane::beginStagedRead(const Transfer& transfer) {
+bool NodeConnection::beginStagedRead(const Transfer& transfer) {
   const std::optional<uint64_t> block = ring_.take(transfer.length);
   if (!block) return false;  // begun again when an earlier transfer gives its block back
   moving_[transfer.id] = Moving{transfer, Step::AwaitingReply, false, {}, block};
@@ -86,7 +86,7 @@ bool Lane::beginStagedRead(const Transfer& transfer) {
   return true;
 }
 
-bool Lane::beginStagedWrite(const Transfer& transfer) {
+bool NodeConnection::beginStagedWrite(const Transfer& transfer) {
   const std::optional<uint64_t> block = ring_.take(transfer.length);
   if (!block) return false;  // likewise
   moving_[transfer.id] = Moving{transfer, Step::CopyingIn, false, {}, block};
@@ -94,7 +94,7 @@ bool Lane::beginStagedWrite(const Transfer& transfer) {
   return true;
 }
 
-void Lane::replied(const Reply& reply) {
+void NodeConnection::replied(const Reply& reply) {
   progressed();
   if (std::holds_alternative<Heartbeat>(reply)) return;
   if (stage_ == Stage::Greeting) return greeted(reply);
@@ -104,7 +104,7 @@ void Lane::replied(const Reply& reply) {
   fail(Status(KV_PROTOCOL, "sent a message that no client asked for"));
 }
 
-void Lane::written(const WriteReply& reply) {
+void NodeConnection::written(const WriteReply& reply) {
   Moving* moving = find(reply.request);
   const bool asked = moving != nullptr && moving->transfer.direction == Direction::Write && !moving->earlyStatus &&
                      (moving->step == Step::AwaitingReply || moving->step == Step::SendingPayload);
@@ -116,7 +116,7 @@ void Lane::written(const WriteReply& reply) {
   finish(reply.request, reply.status);
 }
 
-void Lane::payloadSent(TransferId id) {
+void NodeConnection::payloadSent(TransferId id) {
   progressed();
   Moving* moving = find(id);
   if (moving == nullptr || moving->step != Step::SendingPayload) return;
@@ -124,7 +124,7 @@ void Lane::payloadSent(TransferId id) {
   if (moving->earlyStatus) finish(id, *moving->earlyStatus);
 }
 
-void Lane::readable(const ReadReply& reply) {
+void NodeConnection::readable(const ReadReply& reply) {
   Moving* moving = find(reply.request);
   const bool asked =
       moving != nullptr && moving->transfer.direction == Direction::Read && moving->step == Step::AwaitingReply;
@@ -147,7 +147,7 @@ void Lane::readable(const ReadReply& reply) {
   context_.act(receive);
 }
 
-void Lane::payloadReceived(TransferId id, uint32_t computedCrc, uint32_t sentCrc) {
+void NodeConnection::payloadReceived(TransferId id, uint32_t computedCrc, uint32_t sentCrc) {
   progressed();
   Moving* moving = find(id);
   if (moving == nullptr || moving->step != Step::ReceivingPayload) return;
@@ -155,7 +155,7 @@ void Lane::payloadReceived(TransferId id, uint32_t computedCrc, uint32_t sentCrc
   finish(id, good ? KV_OK : KV_CHECKSUM);
 }
 
-void Lane::copiedToStaging(TransferId id, uint32_t crc) {
+void NodeConnection::copiedToStaging(TransferId id, uint32_t crc) {
   Moving* moving = find(id);
   if (moving == nullptr || moving->step != Step::CopyingIn) return;
   progressed();
@@ -163,7 +163,7 @@ void Lane::copiedToStaging(TransferId id, uint32_t crc) {
   context_.act(SendFrame{connection_, stagedWrite(id, moving->transfer.writeLine(), {*moving->staging, crc})});
 }
 
-void Lane::copiedFromSegment(TransferId id, int32_t status, uint32_t crc) {
+void NodeConnection::copiedFromSegment(TransferId id, int32_t status, uint32_t crc) {
   Moving* moving = find(id);
   if (moving == nullptr || moving->step != Step::CopyingOut) return;
   progressed();
@@ -171,7 +171,7 @@ void Lane::copiedFromSegment(TransferId id, int32_t status, uint32_t crc) {
   finish(id, status);
 }
 
-void Lane::finish(TransferId id, int32_t status) {
+void NodeConnection::finish(TransferId id, int32_t status) {
   const auto node = moving_.extract(id);
   const Moving& moving = node.mapped();
   if (moving.staging) ring_.release(*moving.staging);
@@ -188,7 +188,7 @@ void Lane::finish(TransferId id, int32_t status) {
 
 // ---- ending ----
 
-void Lane::abandon(BatchId batch) {
+void NodeConnection::abandon(BatchId batch) {
   const auto ours = [batch](const Transfer& transfer) { return transfer.batch == batch; };
   std::erase_if(waiting_, ours);
   std::erase_if(stranded_, ours);
@@ -211,18 +211,18 @@ void Lane::abandon(BatchId batch) {
   if (onTheWay) fail(Status(KV_TRANSFER_FAILED, "closed: a batch ended while its bytes were on the way"));
 }
 
-void Lane::closed(const std::string& reason) {
+void NodeConnection::closed(const std::string& reason) {
   const int32_t code = stage_ == Stage::Ready ? KV_TRANSFER_FAILED : KV_CONNECT_FAILED;
   end(Status(code, reason));
 }
 
-void Lane::fail(const Status& why) {
+void NodeConnection::fail(const Status& why) {
   if (stage_ == Stage::Down) return;
   context_.act(Close{connection_});
   end(why);
 }
 
-void Lane::end(const Status& why) {
+void NodeConnection::end(const Status& why) {
   const bool wasReady = stage_ == Stage::Ready;
   const bool attaching = stage_ == Stage::Offering || stage_ == Stage::Attaching;
   stage_ = Stage::Down;
@@ -230,7 +230,7 @@ void Lane::end(const Status& why) {
   why_ = Status(why.code(), "node " + node_ + " at " + address_ + ": " + why.text());
   if (!wasReady) {
     failedForGood_ = why_.code() == KV_IDENTITY_MISMATCH;
-    restUntil_ = context_.now + kLaneRestMs;
+    restUntil_ = context_.now + kNodeConnectionRestMs;
   }
   if (!wasReady && transport_ == Transport::Unix) {
     goWithoutShm();
@@ -251,14 +251,14 @@ void Lane::end(const Status& why) {
   waiting_.clear();
 }
 
-void Lane::report(const Transfer& transfer, int32_t status) {
+void NodeConnection::report(const Transfer& transfer, int32_t status) {
   results_.push_back({transfer.id, transfer.batch, transfer.line, incarnation_, status, false});
 }
 
 // ---- until transfers begin ----
 // The dial, the greeting, and the memory that both sides are to share.
 
-void Lane::dial(const PoolId& pool) {
+void NodeConnection::dial(const PoolId& pool) {
   hello_ = wire::Hello{};
   hello_.self = context_.config.me;
   hello_.self.poolId = pool;
@@ -269,7 +269,7 @@ void Lane::dial(const PoolId& pool) {
   context_.act(Dial{connection_, transport_, address_});
 }
 
-void Lane::opened() {
+void NodeConnection::opened() {
   if (stage_ != Stage::Dialing) return;
   stage_ = Stage::Greeting;
   wire::Bytes frame;
@@ -277,7 +277,7 @@ void Lane::opened() {
   context_.act(SendFrame{connection_, std::move(frame)});
 }
 
-void Lane::greeted(const Reply& reply) {
+void NodeConnection::greeted(const Reply& reply) {
   if (const auto* refused = std::get_if<wire::Refused>(&reply)) {
     return fail(wire::refusalStatus(*refused, "node " + node_));
   }
@@ -300,14 +300,14 @@ void Lane::greeted(const Reply& reply) {
   begin();
 }
 
-void Lane::stagingOffered(const Result<StagingOffer>& offer) {
+void NodeConnection::stagingOffered(const Result<StagingOffer>& offer) {
   if (stage_ != Stage::Offering) return;
   if (!offer.ok()) return goWithoutUcx(offer.status().text());
   stage_ = Stage::Attaching;
   context_.act(SendFrame{connection_, ucxAttach(context_.newRequest(), offer.value())});
 }
 
-void Lane::attachedUcx(const Reply& reply) {
+void NodeConnection::attachedUcx(const Reply& reply) {
   const auto* attached = std::get_if<UcxAttached>(&reply);
   if (attached == nullptr) return fail(Status(KV_PROTOCOL, "the attachment was answered with something else"));
   if (attached->status != KV_OK) return goWithoutUcx("the node says: " + attached->reason);
@@ -318,7 +318,7 @@ void Lane::attachedUcx(const Reply& reply) {
 }
 
 /// By tcp alone, for the rest of this life of the node.
-void Lane::goWithoutUcx(const std::string& why) {
+void NodeConnection::goWithoutUcx(const std::string& why) {
   ucxGivenUp_ = true;
   ++context_.statistics.ucxRefusals;
   const std::string sentence = "node " + node_ + " is used by tcp, not by ucx: " + why;
@@ -329,9 +329,9 @@ void Lane::goWithoutUcx(const std::string& why) {
   begin();
 }
 
-/// By tcp, where that is allowed, until the lane has rested. Told once in this life of the node: where its socket is
-/// not mounted, every try ends alike.
-void Lane::goWithoutShm() {
+/// By tcp, where that is allowed, until the connection has rested. Told once in this life of the node: where its socket
+/// is not mounted, every try ends alike.
+void NodeConnection::goWithoutShm() {
   if (why_.code() == KV_CLOSED) return;
   // Another life of the node answers at the path of the one that shared its memory.
   if (why_.code() == KV_IDENTITY_MISMATCH && shmWasUsed_) return;
@@ -343,7 +343,7 @@ void Lane::goWithoutShm() {
   context_.act(Note{sentence});
 }
 
-void Lane::attached(const Reply& reply) {
+void NodeConnection::attached(const Reply& reply) {
   if (transport_ == Transport::Tcp) return attachedUcx(reply);
   const auto* attached = std::get_if<ShmAttached>(&reply);
   if (attached == nullptr) return fail(Status(KV_PROTOCOL, "the attachment was answered with something else"));
@@ -354,7 +354,7 @@ void Lane::attached(const Reply& reply) {
   context_.act(MapSegments{connection_, attached->segments});
 }
 
-void Lane::segmentsMapped(const Status& status) {
+void NodeConnection::segmentsMapped(const Status& status) {
   if (stage_ != Stage::Mapping) return;
   if (!status.ok()) return fail(status);
   shmWasUsed_ = true;
@@ -364,7 +364,7 @@ void Lane::segmentsMapped(const Status& status) {
 
 /// What ends a connection can be UCX: it answers a probe and then fails with large pieces, or stops the node's answer.
 /// One that ends with nothing under way says nothing about that.
-void Lane::loseUcx(bool attaching, const Status& why) {
+void NodeConnection::loseUcx(bool attaching, const Status& why) {
   const bool wasUsed = std::exchange(ucx_, false);
   if (transport_ != Transport::Tcp || why.code() == KV_CLOSED || ucxGivenUp_) return;
   if (attaching || (wasUsed && !moving_.empty() && ++ucxLosses_ >= kUcxLossesMax)) goWithoutUcx(why.text());
@@ -373,13 +373,13 @@ void Lane::loseUcx(bool attaching, const Status& why) {
 // ---- what follows from time going by ----
 // Work that stands still, connections that nobody uses.
 
-bool Lane::stalled() const {
+bool NodeConnection::stalled() const {
   if (stage_ == Stage::Down || idle()) return false;
   return context_.now - (stage_ == Stage::Ready ? lastProgress_ : since_) >= kFallOverMs;
 }
 
-/// A stalled lane keeps what can only be done here; what can be tried at another node is given back.
-void Lane::letGo() {
+/// A stalled connection keeps what can only be done here; what can be tried at another node is given back.
+void NodeConnection::letGo() {
   const int64_t stillMs = context_.now - (stage_ == Stage::Ready ? lastProgress_ : since_);
   const auto lostPatience = [stillMs](const Transfer& transfer) {
     return transfer.patienceMs > 0 && stillMs >= transfer.patienceMs;
@@ -405,21 +405,21 @@ void Lane::letGo() {
 }
 
 /// Closes what is idle: with nothing under way no failure follows from it, and the memory that is shared goes back.
-void Lane::watchUse() {
+void NodeConnection::watchUse() {
   if (!idle()) {
     lastUse_ = context_.now;
   } else if (context_.now - lastUse_ >= context_.config.idleTimeoutMs) {
     return fail(Status(KV_CLOSED, "closed: idle"));
   }
   const bool silent = transport_ == Transport::Unix && lastUse_ > lastSaid_;
-  if (!silent || context_.now - lastSaid_ < kLaneHeartbeatMs) return;
+  if (!silent || context_.now - lastSaid_ < kNodeConnectionHeartbeatMs) return;
   lastSaid_ = context_.now;
   wire::Bytes heartbeat;
   wire::appendHeartbeat(heartbeat);
   context_.act(SendFrame{connection_, std::move(heartbeat)});
 }
 
-void Lane::tick() {
+void NodeConnection::tick() {
   if (stage_ == Stage::Down) return;
   if (stalled()) letGo();
   if (stage_ != Stage::Ready && context_.now - since_ >= context_.config.connectTimeoutMs) {
