@@ -119,7 +119,7 @@ bool ClientSessions::knowsActive(const Session& session) const {
 }
 
 Status ClientSessions::admitWrite(const Session& session, const WriteRequest& request) const {
-  const int32_t authority = context_.obedience.judgeWrite(request.authority, request.objectId);
+  const int32_t authority = context_.fencing.judgeWrite(request.authority, request.objectId);
   if (authority != KV_OK) {
     return {authority, "grant of " + toString(request.authority) + " for object " + toString(request.objectId)};
   }
@@ -171,7 +171,7 @@ void ClientSessions::payloadReceived(ConnectionId id, uint32_t computed, uint32_
 /// `status` says whether the payload came at all.
 void ClientSessions::finishWrite(ConnectionId id, const Write& write, int32_t status, uint32_t computed,
                                  uint32_t sent) {
-  if (status == KV_OK) status = context_.obedience.judge(write.authority);
+  if (status == KV_OK) status = context_.fencing.judge(write.authority);
   if (status == KV_OK && context_.directory.removed(write.slot)) status = KV_STALE_EPOCH;
   if (status == KV_OK && computed != sent) status = KV_CHECKSUM;
   if (status != KV_OK) {
@@ -251,7 +251,7 @@ void ClientSessions::tick(uint64_t nowMs) {
 
 void ClientSessions::replyWrite(ConnectionId id, uint64_t requestId, int32_t status, const ExtentRef& extent) {
   wire::Bytes out;
-  appendWriteReply(out, {requestId, status, extent, context_.obedience.seen()});
+  appendWriteReply(out, {requestId, status, extent, context_.fencing.seen()});
   context_.outbox.frames(id, std::move(out));
 }
 

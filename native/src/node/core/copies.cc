@@ -137,7 +137,7 @@ void Copies::payloadReceived(ConnectionId id, uint32_t computed, uint32_t sent) 
   if (link.state == State::Closing) return;
   if (!link.task || link.state != State::Receiving) throw std::logic_error("payload that no copy waits for");
   const Task task = *link.task;
-  const int32_t judged = context_.obedience.judge(task.authority);
+  const int32_t judged = context_.fencing.judge(task.authority);
   if (judged != KV_OK) {
     ++context_.stats.staleRefusals;
     finish(link, {judged, "another leader has come"}, false);
@@ -197,7 +197,7 @@ void Copies::finish(Link& link, const Status& outcome, bool accepted) {
 
 void Copies::answer(const Task& task, int32_t status, bool accepted) {
   wire::Bytes out;
-  appendCommandAck(out, {task.requestId, accepted, context_.obedience.seen(), status});
+  appendCommandAck(out, {task.requestId, accepted, context_.fencing.seen(), status});
   context_.answers.push_back({task.master, std::move(out)});
 }
 

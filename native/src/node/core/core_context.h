@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "node/core/actions.h"
-#include "node/core/obedience.h"
+#include "node/core/fencing_state.h"
 #include "node/core/record_stream.h"
 #include "ssd/table.h"
 #include "store/directory.h"
@@ -86,7 +86,7 @@ struct CoreContext {
   store::StatePages& state;
   ssd::Table* table;        // of the SSD tier; null without one
   std::string tierProblem;  // why the tier is off; empty while it works, or where none was asked for
-  Obedience obedience;
+  FencingState fencing;
   RecordStream stream;
   CoreStats stats;
   Outbox outbox;
@@ -98,7 +98,7 @@ struct CoreContext {
         state(pages),
         table(tier),
         tierProblem(config.tierProblem),
-        obedience(pages),
+        fencing(pages),
         stream(objects, tier) {}
 };
 

@@ -58,14 +58,14 @@ void MasterCommands::masterClosed(ConnectionId master) {
 }
 
 void MasterCommands::fence(ConnectionId master, const Fence& request) {
-  const ObjectId before = context_.obedience.purged();
+  const ObjectId before = context_.fencing.purged();
   if (request.authority.epoch >= kEpochMax) {
     throw wire::Malformed("epoch " + std::to_string(request.authority.epoch) + " is none that a Lease can count");
   }
-  if (request.authority.epoch >= context_.obedience.seen().epoch) {
+  if (request.authority.epoch >= context_.fencing.seen().epoch) {
     requireNamed(request.authority, request.purgeId, "purge id");
   }
-  if (!context_.obedience.fence(request.authority, request.objectLeaseMs, request.purgeId)) {
+  if (!context_.fencing.fence(request.authority, request.objectLeaseMs, request.purgeId)) {
     ++context_.stats.staleRefusals;
     return answerFence(master, request.requestId, false);
   }
@@ -89,8 +89,8 @@ void MasterCommands::free(ConnectionId master, const FreeRequest& request) {
 void MasterCommands::purge(ConnectionId master, const Purge& request) {
   if (!admit(master, request.requestId, request.authority)) return;
   requireNamed(request.authority, request.purgeId, "purge id");
-  const ObjectId before = context_.obedience.purged();
-  context_.obedience.purge(request.purgeId);
+  const ObjectId before = context_.fencing.purged();
+  context_.fencing.purge(request.purgeId);
   sweepIfRaised(before);
   wait({master, request.requestId, request.authority, false});
 }
@@ -133,7 +133,7 @@ void MasterCommands::copy(uint64_t nowMs, ConnectionId master, const Copy& reque
 }
 
 bool MasterCommands::admit(ConnectionId master, uint64_t requestId, const Authority& authority) {
-  const int32_t judged = context_.obedience.judge(authority);
+  const int32_t judged = context_.fencing.judge(authority);
   if (judged == KV_OK) return true;
   ++context_.stats.staleRefusals;
   answer(master, requestId, false, judged);
@@ -141,7 +141,7 @@ bool MasterCommands::admit(ConnectionId master, uint64_t requestId, const Author
 }
 
 void MasterCommands::sweepIfRaised(const ObjectId& before) {
-  if (context_.obedience.purged() <= before) return;
+  if (context_.fencing.purged() <= before) return;
   sweep_.begin();
   tier_.purge();
 }
@@ -177,19 +177,19 @@ void MasterCommands::continueWork() {
 /// A fence is answered for now: another leader may have come while it waited. A purge stays done.
 void MasterCommands::finish(const Waiting& waiting) {
   if (!waiting.isFence) return answer(waiting.master, waiting.requestId, true, KV_OK);
-  answerFence(waiting.master, waiting.requestId, waiting.authority == context_.obedience.seen());
+  answerFence(waiting.master, waiting.requestId, waiting.authority == context_.fencing.seen());
 }
 
 void MasterCommands::answerFence(ConnectionId master, uint64_t requestId, bool accepted) {
   wire::Bytes out;
-  appendFenceAck(out, {requestId, accepted, context_.obedience.seen(), context_.config.self.incarnation,
-                       context_.stream.sequence(), context_.state.get().objectLeaseMaxMs, context_.obedience.purged()});
+  appendFenceAck(out, {requestId, accepted, context_.fencing.seen(), context_.config.self.incarnation,
+                       context_.stream.sequence(), context_.state.get().objectLeaseMaxMs, context_.fencing.purged()});
   context_.answers.push_back({master, std::move(out)});
 }
 
 void MasterCommands::answer(ConnectionId master, uint64_t requestId, bool accepted, int32_t status) {
   wire::Bytes out;
-  appendCommandAck(out, {requestId, accepted, context_.obedience.seen(), status});
+  appendCommandAck(out, {requestId, accepted, context_.fencing.seen(), status});
   context_.answers.push_back({master, std::move(out)});
 }
 

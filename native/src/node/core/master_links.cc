@@ -72,7 +72,7 @@ void MasterLinks::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
 
 /// Who was obeyed over this connection is missed when it ends.
 void MasterLinks::watchHolder(const Link& link, const Authority& fenced) {
-  if (fenced.epoch != 0 && fenced == context_.obedience.seen()) watch_.fenced(numberOf(link), fenced);
+  if (fenced.epoch != 0 && fenced == context_.fencing.seen()) watch_.fenced(numberOf(link), fenced);
 }
 
 void MasterLinks::greet(Link& link, wire::Body body) {
@@ -103,8 +103,8 @@ void MasterLinks::beginStream(Link& link) {
   link.statsAtMs = 0;
   const store::Recovery& recovery = context_.directory.recovery();
   NodeInfo info;
-  info.seen = context_.obedience.seen();
-  info.purgeId = context_.obedience.purged();
+  info.seen = context_.fencing.seen();
+  info.purgeId = context_.fencing.purged();
   info.objectLeaseMaxMs = context_.state.get().objectLeaseMaxMs;
   info.highestObject = context_.directory.highestObject();
   info.isTransient = context_.config.isTransient;
@@ -127,7 +127,7 @@ void MasterLinks::beginStream(Link& link) {
   appendNodeInfo(out, info);
   appendSnapshotBegin(out, context_.stream.sequence());
   send(link, std::move(out));
-  const auto verdict = watch_.verdict(context_.obedience.seen());
+  const auto verdict = watch_.verdict(context_.fencing.seen());
   if (verdict) tellLeaderGone(link, *verdict);
 }
 
@@ -148,16 +148,16 @@ void MasterLinks::closed(uint64_t nowMs, ConnectionId id) {
   const bool byPeer = link.state != State::Closing;
   commands_.masterClosed(id);
   redialLater(nowMs, link, "connection closed");
-  if (watch_.lost(numberOf(link), byPeer, context_.obedience.seen())) dial(link);
+  if (watch_.lost(numberOf(link), byPeer, context_.fencing.seen())) dial(link);
 }
 
 void MasterLinks::leaderLeaves(const Link& link, const Authority& authority) {
-  if (watch_.leaves(numberOf(link), authority, context_.obedience.seen())) tellLeaderGone();
+  if (watch_.leaves(numberOf(link), authority, context_.fencing.seen())) tellLeaderGone();
 }
 
 /// Tells every master that streams; one that streams later hears it then.
 void MasterLinks::tellLeaderGone() {
-  const auto verdict = watch_.verdict(context_.obedience.seen());
+  const auto verdict = watch_.verdict(context_.fencing.seen());
   if (!verdict) return;
   for (Link& link : links_) {
     if (link.state == State::Streaming) tellLeaderGone(link, *verdict);

@@ -61,7 +61,7 @@ void Tier::payloadWritten(uint64_t op, const Status& outcome) {
   writing_.erase(found);
   context_.directory.unpin(demotion.memory.generation);
   if (!on()) return;  // whoever waits was told when the tier ended
-  const int32_t judged = context_.obedience.judge(demotion.authority);
+  const int32_t judged = context_.fencing.judge(demotion.authority);
   const bool gone = context_.directory.find(demotion.memory, demotion.objectId) == nullptr ||
                     context_.directory.removed(demotion.memory.slot);
   if (outcome.ok() && judged == KV_OK && !gone) {
@@ -300,7 +300,7 @@ void Tier::dropSlice() {
 
 void Tier::answer(ConnectionId master, uint64_t requestId, bool accepted, int32_t status) {
   wire::Bytes out;
-  appendCommandAck(out, {requestId, accepted, context_.obedience.seen(), status});
+  appendCommandAck(out, {requestId, accepted, context_.fencing.seen(), status});
   context_.answers.push_back({master, std::move(out)});
 }
 

@@ -6,7 +6,7 @@ import java.util.List;
 
 /** What a leader asks of a storage node. */
 public sealed interface NodeCommand extends Message {
-    /** Asks for obedience; objects with an id below {@code purgeId} are gone. */
+    /** Has an epoch obeyed; objects with an id below {@code purgeId} are gone. */
     record Fence(long requestId, Authority authority, long objectLeaseMs, ObjectId purgeId) implements NodeCommand {}
 
     /** An extent to free if it still holds this object. */

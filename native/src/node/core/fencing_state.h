@@ -9,15 +9,15 @@
 namespace kvpool::node {
 
 /// Whom the node obeys: the highest authority it has seen, which is in the segment file before anyone hears of it.
-class Obedience {
+class FencingState {
  public:
-  explicit Obedience(store::StatePages& state) : state_(state) {}
+  explicit FencingState(store::StatePages& state) : state_(state) {}
 
   [[nodiscard]] Authority seen() const { return {state_.get().epoch, state_.get().nonce}; }
   /// Whether the holder of the authority was met in this life.
   [[nodiscard]] bool fenced() const { return fenced_; }
 
-  /// A leader asks for obedience. True when it is obeyed from now on, also after a restart. Of an epoch the first
+  /// A leader fences the node. True when it is obeyed from now on, also after a restart. Of an epoch the first
   /// holder wins: an equal epoch with another nonce is refused, and epoch 0 is nobody's.
   /// Its purge id is stored with it.
   bool fence(const Authority& authority, uint64_t objectLeaseMs, const ObjectId& purgeId) {
