@@ -52,6 +52,7 @@ class ArchitectureTest {
             "StatusCommand",
             "PlanCommand",
             "DrainCommand",
+            "ForgetCommand",
             "FailoverCommand",
             "PauseCommand",
             "ResumeCommand",

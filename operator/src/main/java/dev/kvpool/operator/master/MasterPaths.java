@@ -28,6 +28,11 @@ public final class MasterPaths {
         return DRAIN + "?node=" + encoded(node);
     }
 
+    /** Posted, has the leader wait no more for a storage node, neither for what it holds nor for what it knows. */
+    public static String forget(String node) {
+        return "/api/v1/forget?node=" + encoded(node);
+    }
+
     static String leaderGone(String holder, long epoch, String leader) {
         return "/api/v1/leader_gone?holder=%s&epoch=%d&address=%s".formatted(encoded(holder), epoch, encoded(leader));
     }

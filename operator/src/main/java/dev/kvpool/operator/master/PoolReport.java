@@ -3,6 +3,7 @@ package dev.kvpool.operator.master;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import java.util.List;
+import java.util.Map;
 
 /**
  * What a master says about its pool at {@code GET /api/v1/pool}. Fields this version does not know are ignored, missing
@@ -26,6 +27,7 @@ import java.util.List;
  * @param clientVersions the builds of connected clients
  * @param cacheRules the rules of the cache it goes by; null when its version reads them only at its start
  * @param index how full its index is; null when it does not say
+ * @param register who missed removals, and who knows which; null when it does not say
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record PoolReport(
@@ -45,7 +47,8 @@ public record PoolReport(
         Active active,
         List<ClientVersion> clientVersions,
         CacheRules cacheRules,
-        Index index) {
+        Index index,
+        Register register) {
 
     private static final String LEADER = "leader";
     private static final String SERVING = "serving";
@@ -54,6 +57,7 @@ public record PoolReport(
     public PoolReport {
         nodes = nodes == null ? List.of() : List.copyOf(nodes);
         clientVersions = clientVersions == null ? List.of() : List.copyOf(clientVersions);
+        register = register == null ? new Register(false, Map.of(), List.of()) : register;
     }
 
     /** True when this master leads, whether it serves already or not. */
@@ -78,6 +82,21 @@ public record PoolReport(
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
     public record Index(String problem) {}
+
+    /**
+     * Which storage nodes missed removals, and which know what these were.
+     *
+     * @param awaitsWitness the leader knows it from none of them: what may have been removed is unavailable
+     * @param behind by the node's id, the id of the first object that what it holds is older than
+     * @param witnesses ids of the nodes that know
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Register(boolean awaitsWitness, Map<String, String> behind, List<String> witnesses) {
+        public Register {
+            behind = behind == null ? Map.of() : Map.copyOf(behind);
+            witnesses = witnesses == null ? List.of() : List.copyOf(witnesses);
+        }
+    }
 
     /**
      * Which rules of the cache a master goes by.

@@ -21,6 +21,7 @@ import picocli.CommandLine.Option;
             StatusCommand.class,
             PlanCommand.class,
             DrainCommand.class,
+            ForgetCommand.class,
             FailoverCommand.class,
             PauseCommand.class,
             ResumeCommand.class,

@@ -69,6 +69,11 @@ final class PodProxyMasters implements MasterClient {
         return command(pod, "DELETE", MasterPaths.drain(node));
     }
 
+    /** Has the leader wait no more for a node; that is never the operator's to decide. Answers why it did not, or nothing. */
+    Optional<String> forget(String pod, String node) {
+        return command(pod, "POST", MasterPaths.forget(node));
+    }
+
     /**
      * What a pod of the pool answers at a path of its admin port.
      *

@@ -201,6 +201,16 @@ final class PoolFindings {
                 .toList();
         String objects = ObjectCounts.next(seen.status(), report).sentence();
         long ready = nodes.stream().filter(PoolReport.Node::serves).count();
+        if (report.get().register().awaitsWitness()) {
+            return new Finding(
+                    Reason.AWAITS_WITNESS,
+                    "%d of %d storage nodes are ready.%s %s"
+                            .formatted(
+                                    ready,
+                                    plan.storageNodes(),
+                                    objects,
+                                    awaited(report.get().register())));
+        }
         if (ready >= plan.storageNodes()) {
             String all =
                     "%d of %d storage nodes are ready.%s".formatted(plan.storageNodes(), plan.storageNodes(), objects);
@@ -232,6 +242,16 @@ final class PoolFindings {
                                 objects,
                                 String.join("", why.subList(0, Math.min(why.size(), PodTroubles.PODS_MAX))),
                                 troubles(seen.pods(PoolLabels.ROLE_STORAGE))));
+    }
+
+    private String awaited(PoolReport.Register register) {
+        List<String> behind = register.behind().keySet().stream().sorted().toList();
+        return ("What %s held may have been removed meanwhile and is unavailable, and removals fail, until one that knows is back with"
+                        + " its memory: %s. Of those that will not be: kubectl kvpool forget %s NODE.")
+                .formatted(
+                        NameList.of(behind),
+                        NameList.of(register.witnesses()),
+                        seen.names().pool());
     }
 
     /** The reason of a node that is set apart begins with that. */

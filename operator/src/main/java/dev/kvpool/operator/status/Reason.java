@@ -193,6 +193,13 @@ public enum Reason {
             "NodeSetApart",
             "The leader cannot follow what a storage node tells of its objects, or has no room for them, and leaves it out for"
                     + " a while; the rest of the pool serves. The message says why. The leader's log has more."),
+    AWAITS_WITNESS(
+            STORAGE_READY,
+            FALSE,
+            "AwaitsWitness",
+            "A storage node was away while objects were removed or replaced, and all nodes that know which these were are away"
+                    + " now, or lost their memory: what that node holds from before is unavailable, and removals fail. The message"
+                    + " says who is waited for; `kubectl kvpool forget POOL NODE` gives a node up that does not come back."),
     NODES_NOT_READY(
             STORAGE_READY, FALSE, "NodesNotReady", "Storage nodes are not ready; the message says which and why."),
     NO_NODE_SELECTED(

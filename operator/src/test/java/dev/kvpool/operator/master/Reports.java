@@ -2,6 +2,8 @@
 package dev.kvpool.operator.master;
 
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /** What masters say, for tests that do not care about builds, active numbers and takeovers: those are left out. */
 public final class Reports {
@@ -31,6 +33,7 @@ public final class Reports {
                 0,
                 0,
                 nodes,
+                null,
                 null,
                 null,
                 null,
@@ -66,7 +69,8 @@ public final class Reports {
                 report.active(),
                 report.clientVersions(),
                 rules,
-                report.index());
+                report.index(),
+                report.register());
     }
 
     /** The same report, with so many objects that cannot be read, and that have too few copies. */
@@ -88,7 +92,33 @@ public final class Reports {
                 report.active(),
                 report.clientVersions(),
                 report.cacheRules(),
-                report.index());
+                report.index(),
+                report.register());
+    }
+
+    /** The same report by a leader that has met none of those who know what was removed while others were away. */
+    public static PoolReport awaiting(List<String> witnesses, List<String> behind, PoolReport report) {
+        Map<String, String> since = new TreeMap<>();
+        behind.forEach(id -> since.put(id, "1.1"));
+        return new PoolReport(
+                report.poolId(),
+                report.name(),
+                report.role(),
+                report.state(),
+                report.epoch(),
+                report.version(),
+                report.capacityBytes(),
+                report.usedBytes(),
+                report.objects(),
+                report.unavailableObjects(),
+                report.underReplicatedObjects(),
+                report.nodes(),
+                report.takeover(),
+                report.active(),
+                report.clientVersions(),
+                report.cacheRules(),
+                report.index(),
+                new PoolReport.Register(true, since, witnesses));
     }
 
     /** The same report by a master whose index is full. */
@@ -110,7 +140,8 @@ public final class Reports {
                 report.active(),
                 report.clientVersions(),
                 report.cacheRules(),
-                new PoolReport.Index(problem));
+                new PoolReport.Index(problem),
+                report.register());
     }
 
     public static PoolReport.Node node(

@@ -211,6 +211,16 @@ class PluginTest {
     }
 
     @Test
+    void forgetTellsTheLeader() {
+        pods.on("POST demo-master-0:9003/api/v1/forget", () -> "{}");
+
+        assertThat(run("forget", "demo", "demo-default-1")).as(err.toString()).isZero();
+
+        assertThat(pods.asked()).contains("POST demo-master-0:9003/api/v1/forget?node=demo-default-1");
+        assertThat(out.toString()).contains("demo-default-1 is forgotten");
+    }
+
+    @Test
     void failoverWaitsForTheNextLeader() {
         pods.on("POST demo-master-0:9003/api/v1/handover", () -> {
             say("demo-master-0", ScriptedMasters.standby("demo-master-0", 5));
@@ -306,7 +316,7 @@ class PluginTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"status", "plan", "drain", "failover", "pause", "resume", "report"})
+    @ValueSource(strings = {"status", "plan", "drain", "forget", "failover", "pause", "resume", "report"})
     void everyCommandExplainsItselfAndRefusesWhatItDoesNotKnow(String command) {
         assertThat(run(command, "--help")).isZero();
         assertThat(out.toString()).contains("Usage: kubectl kvpool " + command, "--namespace", "--context");
@@ -317,7 +327,8 @@ class PluginTest {
     @Test
     void withoutACommandItSaysWhichThereAre() {
         assertThat(run()).isZero();
-        assertThat(out.toString()).contains("status", "plan", "drain", "failover", "pause", "resume", "report");
+        assertThat(out.toString())
+                .contains("status", "plan", "drain", "forget", "failover", "pause", "resume", "report");
         assertThat(run("destroy")).isEqualTo(2);
     }
 

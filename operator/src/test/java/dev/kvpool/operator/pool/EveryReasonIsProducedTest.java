@@ -74,6 +74,7 @@ class EveryReasonIsProducedTest {
             case STARTING, NODES_NOT_READY -> of(whole(ONE_AWAY));
             case SSD_OFF -> of(whole(withoutSsd()));
             case INDEX_FULL -> of(whole(Reports.full("the index is full", ALL_READY)));
+            case AWAITS_WITNESS -> of(whole(Reports.awaiting(List.of("demo-a-1"), List.of("demo-a-0"), ONE_AWAY)));
             case NODE_SET_APART -> of(whole(report("ready", "set_apart")));
             case STORAGE_INCOMPLETE -> of(whole(ONE_AWAY).status(ready()));
             case NOT_SERVING -> of(new PoolSketch(SPEC).set("a", 2).status(ready()));

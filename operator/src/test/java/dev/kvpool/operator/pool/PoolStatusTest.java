@@ -109,6 +109,23 @@ class PoolStatusTest {
     }
 
     @Test
+    void whoIsWaitedForSinceNobodyKnowsWhatWasRemovedIsNamed() {
+        PoolReport awaiting = Reports.awaiting(
+                List.of("demo-a-1"),
+                List.of("demo-a-0"),
+                PoolSketch.leader(List.of(
+                        PoolSketch.node("demo-a-0", "ready", "", 0, 0),
+                        PoolSketch.node("demo-a-1", "away", "", 0, 0))));
+
+        KvCachePoolStatus status = next(whole(awaiting), NOON);
+
+        assertThat(message(status, Reason.AWAITS_WITNESS))
+                .isEqualTo("1 of 2 storage nodes are ready. What demo-a-0 held may have been removed meanwhile and is"
+                        + " unavailable, and removals fail, until one that knows is back with its memory: demo-a-1. Of those"
+                        + " that will not be: kubectl kvpool forget demo NODE.");
+    }
+
+    @Test
     void aFullIndexIsSaidBesideNodesThatAreReady() {
         PoolReport full = Reports.full("the index is full: give the masters more memory", ALL_READY);
 

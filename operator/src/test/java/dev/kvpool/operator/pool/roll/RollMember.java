@@ -307,6 +307,7 @@ final class RollMember {
                         .orElseThrow(),
                 leads ? clients : List.of(),
                 null,
+                null,
                 null);
     }
 
