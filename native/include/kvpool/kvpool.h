@@ -125,6 +125,8 @@ typedef struct kv_node kv_node;
  * memory that allows it. Huge pages are never swapped anyway. */
 #define KV_NODE_LOCK_MEMORY 4
 
+#define KV_NODE_STAGING_BYTES 1073741824 /* default of kv_node_params.staging_bytes */
+
 typedef struct kv_node_params {
   uint32_t struct_size;
   uint32_t flags;
@@ -153,6 +155,8 @@ typedef struct kv_node_params {
                              * time itself. Default 300000. At the bound of 4096 connections one that has been idle for 15 s
                              * makes way for a new one */
   uint32_t reserved;
+  uint64_t staging_bytes; /* bound of the memory that all clients together share with the node for writing by shm; pages that
+                           * they never wrote count as this process's once it reads them. Default KV_NODE_STAGING_BYTES */
 } kv_node_params;
 
 /* Opens or creates the segment, verifies its records, listens and dials the masters (and goes on dialling for ever).

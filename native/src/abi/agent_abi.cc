@@ -30,7 +30,7 @@ namespace {
 
 namespace limits = kvpool::agent;
 
-static_assert(KV_AGENT_STAGING_BYTES == limits::kStagingBytes && KV_AGENT_CLIENTS_MAX == limits::kGuestsMax);
+static_assert(KV_AGENT_STAGING_BYTES == kvpool::kSharedStagingBytes && KV_AGENT_CLIENTS_MAX == limits::kGuestsMax);
 static_assert(KV_ATTACH_STAGING_BYTES == limits::kGuestStagingBytes);
 static_assert(KV_ATTACH_STAGING_BYTES_MIN == limits::kGuestStagingBytesMin);
 

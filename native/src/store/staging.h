@@ -9,12 +9,10 @@
 
 namespace kvpool::store {
 
-/// Staging memory one client may attach.
-inline constexpr uint64_t kStagingBytesMax = uint64_t{1} << 36;
-
-/// Maps a client's staging memfd, for reading only or for writing as well. It must have at least `bytes` and be sealed
-/// against shrinking, growing and further seals: a client that could shrink it would kill this process with a SIGBUS.
-/// KV_INVALID_ARGUMENT says what is wrong.
+/// Maps a client's staging memfd, for reading only or for writing as well, once its `bytes` were admitted. It must have
+/// as many, consist of normal pages and be sealed against shrinking, growing and further seals: a client that could
+/// shrink it, or a huge page that is missing, would kill this process with a SIGBUS. KV_INVALID_ARGUMENT says what is
+/// wrong.
 Result<Mapping> mapStaging(const Fd& memfd, uint64_t bytes, bool writable = false);
 
 }  // namespace kvpool::store

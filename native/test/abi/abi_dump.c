@@ -52,6 +52,7 @@ static void dump_constants(void) {
   VALUE(KV_KEY_BYTES_MAX);
   VALUE(KV_SEGMENT_BYTES_MIN);
   VALUE(KV_SEGMENT_BYTES_MAX);
+  VALUE(KV_NODE_STAGING_BYTES);
   VALUE(KV_BATCH_MAX);
   VALUE(KV_PROTOCOL_TCP);
   VALUE(KV_PROTOCOL_SHM);
@@ -105,6 +106,7 @@ static void dump_node_params(void) {
   FIELD(kv_node_params, socket_dir);
   FIELD(kv_node_params, idle_timeout_ms);
   FIELD(kv_node_params, reserved);
+  FIELD(kv_node_params, staging_bytes);
 }
 
 static void dump_node_stats(void) {

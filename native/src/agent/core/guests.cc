@@ -69,26 +69,11 @@ void Guests::greet(ConnectionId id, Guest& guest, wire::Body body) {
 
 // ---- memory ----
 
-Status Guests::admit(uint64_t bytes) const {
-  const std::string asked = std::to_string(bytes) + " bytes of staging memory were asked for, ";
-  const std::string all = std::to_string(config_.stagingBytes);
-  if (bytes == 0) return {KV_INVALID_ARGUMENT, asked + "at least 1 is needed"};
-  if (bytes > config_.stagingBytes) {
-    return {KV_TOO_LARGE, asked + "but this agent shares at most " + all +
-                              " with all its clients together; ask for less, or start it with a larger --staging-size"};
-  }
-  if (bytes > config_.stagingBytes - counters_.stagingBytes) {
-    return {KV_NO_SPACE, asked + "but other clients hold " + std::to_string(counters_.stagingBytes) + " of the " + all +
-                             " that this agent shares; ask for less, or start it with a larger --staging-size"};
-  }
-  return {};
-}
-
 void Guests::attach(ConnectionId id, Guest& guest, uint64_t bytes) {
-  Status room = admit(bytes);
+  const Status room = staging_.take(bytes);
   if (!room.ok()) return refuseMemory(id, guest, room);
   guest.stagingBytes = bytes;
-  counters_.stagingBytes += bytes;
+  counters_.stagingBytes = staging_.used();
   guest.stage = Stage::Mapping;
   actions_.emplace_back(MapStaging{id, bytes});
 }
@@ -98,12 +83,17 @@ void Guests::mapped(ConnectionId id, const Status& outcome) {
   if (found == guests_.end() || found->second.stage != Stage::Mapping) return;
   Guest& guest = found->second;
   if (!outcome.ok()) {
-    counters_.stagingBytes -= std::exchange(guest.stagingBytes, 0);
+    giveBack(guest);
     return refuseMemory(id, guest, outcome);
   }
   guest.stage = Stage::Attached;
   send(id, attachedFrame({}));
   send(id, stateFrame(state_));
+}
+
+void Guests::giveBack(Guest& guest) {
+  staging_.giveBack(std::exchange(guest.stagingBytes, 0));
+  counters_.stagingBytes = staging_.used();
 }
 
 void Guests::refuseMemory(ConnectionId id, Guest& guest, const Status& why) {
@@ -185,7 +175,7 @@ void Guests::closed(ConnectionId id) {
 void Guests::forgetIfOver(ConnectionId id) {
   const auto found = guests_.find(id);
   if (found->second.connected || found->second.running > 0) return;
-  counters_.stagingBytes -= found->second.stagingBytes;
+  giveBack(found->second);
   guests_.erase(found);
 }
 

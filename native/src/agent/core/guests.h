@@ -14,6 +14,7 @@
 #include "agent/core/limits.h"
 #include "agent/core/messages.h"
 #include "base/log.h"
+#include "base/staging_budget.h"
 #include "wire/handshake.h"
 
 namespace kvpool::agent {
@@ -58,7 +59,7 @@ class Guests {
  public:
   struct Config {
     wire::Identity me;
-    uint64_t stagingBytes = kStagingBytes;  // of all guests together
+    uint64_t stagingBytes = kSharedStagingBytes;  // of all guests together
     uint32_t guestsMax = kGuestsMax;
   };
   struct Counters {
@@ -71,7 +72,7 @@ class Guests {
     uint64_t protocolErrors = 0;
   };
 
-  explicit Guests(Config config) : config_(std::move(config)) {}
+  explicit Guests(Config config) : config_(std::move(config)), staging_(config_.stagingBytes, "this agent") {}
 
   void accepted(Time now, ConnectionId id);
   /// Throws std::runtime_error for what is not the protocol; malformed() is to follow.
@@ -106,7 +107,7 @@ class Guests {
 
   void greet(ConnectionId id, Guest& guest, wire::Body body);
   void attach(ConnectionId id, Guest& guest, uint64_t bytes);
-  [[nodiscard]] Status admit(uint64_t bytes) const;
+  void giveBack(Guest& guest);
   void refuseMemory(ConnectionId id, Guest& guest, const Status& why);
   void execute(ConnectionId id, Guest& guest, wire::Body body);
   static void judge(const Guest& guest, const Request& request);
@@ -115,6 +116,7 @@ class Guests {
   void forgetIfOver(ConnectionId id);
 
   const Config config_;
+  StagingBudget staging_;
   Counters counters_;
   State state_;
   Token lastToken_ = 0;

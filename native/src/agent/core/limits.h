@@ -19,7 +19,6 @@ inline constexpr uint64_t kRequestAlignment = 64;
 
 // The agent. Its memory besides staging is at most kGuestsMax * kRequestsInFlight * kRequestBytes = 256 MiB of keys.
 inline constexpr uint32_t kGuestsMax = 256;
-inline constexpr uint64_t kStagingBytes = uint64_t{1} << 30;
 inline constexpr int64_t kAttachMs = 5000;
 inline constexpr uint32_t kOperationsInFlight = 1U << 18;
 

@@ -15,7 +15,6 @@
 #include "dev_kvpool_wire/StagedRead.h"
 #include "dev_kvpool_wire/UcxAttach.h"
 #include "dev_kvpool_wire/WriteRequest.h"
-#include "store/staging.h"
 
 namespace kvpool::node {
 
@@ -196,6 +195,10 @@ void ClientSessions::attach(ConnectionId id, Session& session, const ShmAttach& 
   if (session.attached) throw wire::Malformed("shared memory is attached already");
   session.attach = Attach{request.requestId, request.stagingBytes};
   if (request.stagingBytes == 0) return stagingMapped(id, {});
+  if (const Status room = staging_.take(request.stagingBytes); !room.ok()) {
+    session.attach->bytes = 0;
+    return stagingMapped(id, room);
+  }
   context_.outbox.add(MapStaging{id, request.stagingBytes});
 }
 
@@ -207,6 +210,7 @@ void ClientSessions::stagingMapped(ConnectionId id, const Status& outcome) {
   wire::Bytes out;
   appendShmAttached(out, attach.requestId, outcome.code(), context_.directory.geometry().fileBytes);
   if (!outcome.ok()) {
+    staging_.giveBack(attach.bytes);
     context_.outbox.note(LogLevel::Warning, session.peer + ": " + outcome.text());
     return context_.outbox.frames(id, std::move(out));
   }
@@ -217,6 +221,7 @@ void ClientSessions::stagingMapped(ConnectionId id, const Status& outcome) {
 
 void ClientSessions::closed(ConnectionId id) {
   Session& session = sessions_.at(id);
+  if (session.local) staging_.giveBack(session.attach ? session.attach->bytes : session.stagingBytes);
   if (session.write) {
     ++context_.stats.writeFailures;
     context_.directory.abort(session.write->slot);
@@ -450,7 +455,7 @@ void ClientSessions::feedStarved() {
 void ClientSessions::attachUcx(ConnectionId id, Session& session, const UcxAttach& request) {
   if (session.local) throw wire::Malformed("memory for UCX is offered by tcp only");
   if (session.ucxAttach || session.stagingBytes > 0) throw wire::Malformed("staging memory is attached already");
-  if (request.offer.bytes == 0 || request.offer.bytes > store::kStagingBytesMax ||
+  if (request.offer.bytes == 0 || request.offer.bytes > kUcxOfferBytesMax ||
       request.offer.bytes > UINT64_MAX - request.offer.address) {
     throw wire::Malformed("staging memory of " + std::to_string(request.offer.bytes) + " bytes is offered");
   }

@@ -30,7 +30,11 @@ class ClientSessions {
   /// Of those, what the SSD reads at a time: it is faster when it is asked for several.
   static constexpr size_t kTierReadsMax = 8;
 
-  ClientSessions(CoreContext& context, Tier& tier) : context_(context), tier_(tier) {}
+  /// Memory one client may offer through UCX; it stays the client's.
+  static constexpr uint64_t kUcxOfferBytesMax = uint64_t{1} << 36;
+
+  ClientSessions(CoreContext& context, Tier& tier)
+      : context_(context), tier_(tier), staging_(context.config.stagingBytes, "node " + context.config.self.name) {}
 
   /// `local`: came through the unix socket, so it shares memory with us.
   void accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer);
@@ -153,6 +157,7 @@ class ClientSessions {
 
   CoreContext& context_;
   Tier& tier_;
+  StagingBudget staging_;
   std::unordered_map<ConnectionId, Session> sessions_;
   size_t closing_ = 0;  // of them
   std::unordered_map<uint64_t, UcxTransfer> ucxTransfers_;

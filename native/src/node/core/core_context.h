@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/staging_budget.h"
 #include "node/core/actions.h"
 #include "node/core/fencing_state.h"
 #include "node/core/record_stream.h"
@@ -30,7 +31,8 @@ struct CoreConfig {
   uint64_t clientIdleMs = 300000;  // after which clients close what they do not use; this side does at twice the time
   uint64_t randomSeed = 0;         // for the jitter of redials
   uint64_t scrubBytesPerSecond = uint64_t{64} << 20;
-  std::string tierProblem;  // why the SSD tier that was asked for is off from the start
+  uint64_t stagingBytes = kSharedStagingBytes;  // that clients may share, all together
+  std::string tierProblem;                      // why the SSD tier that was asked for is off from the start
 };
 
 struct CoreStats {

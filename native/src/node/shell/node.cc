@@ -194,6 +194,7 @@ CoreConfig Node::coreConfig(const NodeSettings& settings) const {
   config.clientIdleMs = settings.idleTimeoutMs;
   config.randomSeed = incarnation_;
   config.scrubBytesPerSecond = settings.scrubBytesPerSecond;
+  config.stagingBytes = settings.stagingBytes;
   config.tierProblem = tierProblem_;
   return config;
 }

@@ -12,6 +12,8 @@ namespace kvpool::node {
 namespace {
 
 /// More than memory gives; a tick's share must not overflow.
+static_assert(KV_NODE_STAGING_BYTES == kSharedStagingBytes);
+
 constexpr uint64_t kScrubBytesPerSecondMax = uint64_t{1} << 40;
 constexpr uint32_t kAllProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM | KV_PROTOCOL_UCX;
 constexpr uint32_t kAllFlags = KV_NODE_TRANSIENT | KV_NODE_NO_PREFAULT | KV_NODE_LOCK_MEMORY;
@@ -89,6 +91,7 @@ void checkStorage(const kv_node_params& params, NodeSettings& settings, Problems
   problems.unless(!place || settings.shm, "socket_dir without shm, which its socket is for");
   problems.unless(!place || settings.socketDir.front() == '/',
                   "socket_dir must begin with '/': clients get it as it is");
+  if (params.staging_bytes != 0) settings.stagingBytes = params.staging_bytes;
   settings.lockMemory = (params.flags & KV_NODE_LOCK_MEMORY) != 0;
   settings.prefault = (params.flags & KV_NODE_NO_PREFAULT) == 0;
   settings.ssdPath = textOf(params.ssd_path);

@@ -7,6 +7,7 @@
 
 #include "base/host_port.h"
 #include "base/ids.h"
+#include "base/staging_budget.h"
 #include "base/status.h"
 #include "kvpool/kvpool.h"
 #include "store/numa.h"
@@ -40,6 +41,7 @@ struct NodeSettings {
   bool lockMemory = false;
   std::string ssdPath;  // empty: no SSD tier
   uint64_t ssdBytes = 0;
+  uint64_t stagingBytes = kSharedStagingBytes;
   [[nodiscard]] bool isTransient() const { return dataDir.empty(); }
 };
 

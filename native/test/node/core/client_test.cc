@@ -165,6 +165,31 @@ TEST_F(ClientTest, StagingNeedsTheUnixSocketAndOneAttach) {
   EXPECT_NE(node.closeReasons[kLocal].find("attached already"), std::string::npos);
 }
 
+TEST_F(ClientTest, StagingMemoryIsBoundedOverAllClients) {
+  node.config.stagingBytes = 8192;
+  node.restart();
+  const auto attach = [&](ConnectionId id, uint64_t bytes) {
+    node.connectClient(id, true);
+    node.others.clear();
+    node.frame(id, [&](wire::Bytes& out) { test::appendShmAttach(out, 1, bytes); });
+    if (node.others.empty())
+      return test::readShmAttached(node.last(id, test::sbe::ShmAttached::SBE_TEMPLATE_ID)).status;
+    EXPECT_EQ(std::get<MapStaging>(node.others.back()).bytes, bytes);
+    return int32_t{KV_OK};
+  };
+  EXPECT_EQ(attach(11, 8193), KV_TOO_LARGE);
+  EXPECT_EQ(attach(12, 5000), KV_OK);
+  EXPECT_EQ(attach(13, 3193), KV_NO_SPACE) << "beside what is being mapped";
+  node.core->stagingMapped(12, Status(KV_INVALID_ARGUMENT, "not sealed"));
+  EXPECT_EQ(attach(14, 8192), KV_OK);
+  node.core->stagingMapped(14, {});
+  EXPECT_EQ(attach(15, 1), KV_NO_SPACE);
+  node.core->closed(node.nowMs, 14);
+  EXPECT_EQ(attach(16, 8192), KV_OK);
+  node.core->closed(node.nowMs, 16);
+  EXPECT_EQ(attach(17, 8192), KV_OK) << "one that left before it was mapped gives it back";
+}
+
 TEST_F(ClientTest, HelloComesFirstAndInTime) {
   node.core->accepted(node.nowMs, 20, false, "client");
   node.frame(20, [](wire::Bytes& out) { test::appendRead(out, {}); });

@@ -148,6 +148,12 @@ TEST_F(ShellTest, StagingMemoryThatIsNotSealedOrTooSmallIsRefused) {
   EXPECT_EQ(attach(unsealed.get(), 8193), KV_INVALID_ARGUMENT);
   EXPECT_EQ(attach(unsealed.get(), 8192), KV_OK);
   EXPECT_EQ(attach(-1, 8192), KV_INVALID_ARGUMENT);
+  Fd huge(::memfd_create("staging", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB));
+  if (huge.valid()) {  // a kernel without huge pages has none to refuse
+    ASSERT_EQ(::ftruncate(huge.get(), 1 << 30), 0);
+    ASSERT_EQ(::fcntl(huge.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), 0);
+    EXPECT_EQ(attach(huge.get(), 8192), KV_INVALID_ARGUMENT) << "one of its pages may be missing";
+  }
   Fd plainFile(::open((directory_.path() + "/plain").c_str(), O_RDWR | O_CREAT, 0600));
   ASSERT_EQ(::ftruncate(plainFile.get(), 8192), 0);
   EXPECT_EQ(attach(plainFile.get(), 8192), KV_INVALID_ARGUMENT);

@@ -47,7 +47,8 @@ final class Layouts {
             u64("ssd_bytes"),
             pointer("socket_dir"),
             u32("idle_timeout_ms"),
-            u32("reserved"));
+            u32("reserved"),
+            u64("staging_bytes"));
 
     static final StructLayout NODE_STATS = struct(
             "kv_node_stats",

@@ -17,6 +17,9 @@ public final class NativeNode implements AutoCloseable {
     /** The most a segment, or an SSD tier, may have: masters keep offsets in 45 bits. */
     public static final long SEGMENT_BYTES_MAX = 32L << 40;
 
+    /** Memory that clients share with a node that nothing else is said of. */
+    public static final long STAGING_BYTES = 1L << 30;
+
     private static final int EXPLANATION_BYTES = 1024;
 
     private final KvLibrary library;

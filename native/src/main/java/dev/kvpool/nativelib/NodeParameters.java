@@ -35,6 +35,7 @@ import java.util.UUID;
  * @param ssdPath existing directory, or block device, of the SSD tier; empty for none
  * @param ssdBytes what the tier may take there; 0 for none
  * @param socketDir existing directory, as an absolute path, for the shared-memory socket; empty for {@code dataDir}
+ * @param stagingBytes bound of the memory that all clients together share with the node; 0 for the default
  */
 public record NodeParameters(
         UUID poolId,
@@ -57,7 +58,8 @@ public record NodeParameters(
         boolean lockMemory,
         String ssdPath,
         long ssdBytes,
-        String socketDir) {
+        String socketDir,
+        long stagingBytes) {
 
     /** KV_NODE_NO_PREFAULT of kvpool.h. */
     static final int NO_PREFAULT = 2;
@@ -98,6 +100,7 @@ public record NodeParameters(
                 .text("numa", Arguments.text("NUMA placement", numa.isEmpty() ? null : numa))
                 .text("ssd_path", Arguments.text("path of the SSD tier", ssdPath.isEmpty() ? null : ssdPath))
                 .u64("ssd_bytes", Arguments.bytes("size of the SSD tier", ssdBytes))
-                .text("socket_dir", Arguments.text("directory of the socket", socketDir.isEmpty() ? null : socketDir));
+                .text("socket_dir", Arguments.text("directory of the socket", socketDir.isEmpty() ? null : socketDir))
+                .u64("staging_bytes", Arguments.bytes("staging memory", stagingBytes));
     }
 }

@@ -61,6 +61,7 @@ class LayoutTest {
                 Map.entry("value.KV_BATCH_MAX", (long) NativeClient.BATCH_MAX),
                 Map.entry("value.KV_SEGMENT_BYTES_MIN", NativeNode.SEGMENT_BYTES_MIN),
                 Map.entry("value.KV_SEGMENT_BYTES_MAX", NativeNode.SEGMENT_BYTES_MAX),
+                Map.entry("value.KV_NODE_STAGING_BYTES", NativeNode.STAGING_BYTES),
                 Map.entry("value.KV_PROTOCOL_TCP", (long) Protocol.TCP.bit()),
                 Map.entry("value.KV_PROTOCOL_SHM", (long) Protocol.SHM.bit()),
                 Map.entry("value.KV_PROTOCOL_UCX", (long) Protocol.UCX.bit()),

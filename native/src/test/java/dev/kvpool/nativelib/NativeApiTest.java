@@ -226,7 +226,8 @@ class NativeApiTest {
                     true,
                     "/mnt/ssd",
                     1L << 30,
-                    "");
+                    "",
+                    1L << 28);
         }
     }
 }

@@ -157,6 +157,7 @@ class NativeNodeTest {
                 false,
                 "",
                 0,
-                "");
+                "",
+                0);
     }
 }

@@ -135,6 +135,13 @@ public final class NodeSettings {
             "Where the socket of shm is, named after the node; many nodes may have the same directory. Containers that"
                     + " mount it at the same path can share memory. Default: shm.sock in the data directory.");
 
+    public static final Setting<Long> STAGING_SIZE = Setting.withDefault(
+            "staging-size",
+            Sizes.between(1L << 20, 64L << 40),
+            Sizes.format(NativeNode.STAGING_BYTES),
+            "Bound of the memory that all clients together share with this node for writing by shm; it counts as this"
+                    + " process's where clients have not touched it. Who finds no room writes by tcp.");
+
     public static final List<Setting<?>> ALL = List.of(
             POOL_ID,
             NODE_ID,
@@ -156,7 +163,8 @@ public final class NodeSettings {
             LOCK_MEMORY,
             SSD_PATH,
             SSD_SIZE,
-            SOCKET_DIR);
+            SOCKET_DIR,
+            STAGING_SIZE);
 
     private NodeSettings() {}
 
@@ -189,6 +197,7 @@ public final class NodeSettings {
                 settings.get(LOCK_MEMORY),
                 settings.get(SSD_PATH),
                 settings.get(SSD_SIZE),
-                settings.get(SOCKET_DIR));
+                settings.get(SOCKET_DIR),
+                settings.get(STAGING_SIZE));
     }
 }

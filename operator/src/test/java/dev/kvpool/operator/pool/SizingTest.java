@@ -74,6 +74,7 @@ class SizingTest {
             100M  | {}                          | 614Mi    | -    | segment 96Mi + page tables and index 6Mi + process 512Mi = 614Mi
             64Gi  | {memory: {hugePages: 1Gi}}  | 4608Mi   | 64Gi | page tables and index 4Gi + process 512Mi = 4608Mi
             8Gi   | {accelerator: {resourceName: a.b/c}} | 9472Mi | - | segment 8Gi + page tables and index 512Mi + process 512Mi + /dev/shm 256Mi = 9472Mi
+            8Gi   | {socketDirectory: /run/kvpool} | 10Gi | - | segment 8Gi + page tables and index 512Mi + process 512Mi + memory that clients share 1Gi = 10Gi
             1Gi, volume: {type: persistentVolumeClaim} | {} | 1600Mi | - | segment in the page cache 1Gi + page tables and index 64Mi + process 512Mi = 1600Mi
             """)
     void storageNodes(String capacity, String engine, Quantity memory, Quantity hugePages, String sum) {

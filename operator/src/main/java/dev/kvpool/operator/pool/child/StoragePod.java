@@ -9,6 +9,7 @@ import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.operator.pool.ByteAmount;
 import dev.kvpool.operator.pool.PoolBlueprint;
 import dev.kvpool.operator.pool.PoolNames;
+import dev.kvpool.operator.pool.sizing.Sizing;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.EnvVar;
@@ -151,7 +152,10 @@ final class StoragePod {
                 "--connect-timeout=" + engine.timeouts().connect(),
                 "--transfer-timeout=" + engine.timeouts().transfer()));
         arguments.addAll(SsdVolume.arguments(set));
-        NodeSockets.directory(pool).ifPresent(directory -> arguments.add("--socket-dir=" + directory));
+        NodeSockets.directory(pool).ifPresent(directory -> {
+            arguments.add("--socket-dir=" + directory);
+            arguments.add("--staging-size=" + Sizing.STAGING_BYTES);
+        });
         listenHost(engine).ifPresent(arguments::add);
         return arguments;
     }

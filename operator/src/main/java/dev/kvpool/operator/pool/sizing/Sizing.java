@@ -27,6 +27,12 @@ public record Sizing(TransferEngineSpec engine, ExpectationSource from, MasterMe
     /** Of {@code /dev/shm} in pods with an accelerator: its driver wants more than a container has. */
     public static final long DRIVER_SHARED_MEMORY_BYTES = 256L << 20;
 
+    /**
+     * What clients may share with a storage node for writing, all together; it admits no more. Pages of theirs that they have
+     * not touched count as the storage pod's once it reads them. Sixteen clients have room, others write by tcp.
+     */
+    public static final long STAGING_BYTES = 1L << 30;
+
     /** Name under which the masters stand in the status; no storage set can have it. */
     private static final String MASTER = "master";
 

@@ -17,8 +17,9 @@ import java.util.Optional;
  * @param onDisk true when the kernel can give its pages up
  * @param ssd bytes of the disk below it, 0 without
  * @param sharedMemory of the accelerator's driver, 0 without
+ * @param staging that clients on the machine may share with it, 0 when they share none
  */
-record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, long sharedMemory) {
+record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, long sharedMemory, long staging) {
     /** The process, its heap of 64Mi and its buffers, with a few clients. */
     private static final long PROCESS_BYTES_MIN = 256L << 20;
 
@@ -51,6 +52,7 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, lo
     private static final String SSD_READS = "reads from the SSD";
     private static final String PROCESS = "process";
     private static final String SHARED_MEMORY = "/dev/shm";
+    private static final String STAGING = "memory that clients share";
 
     static StorageMemory of(StorageSetSpec set, TransferEngineSpec engine) {
         return new StorageMemory(
@@ -58,7 +60,8 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, lo
                 engine.memory().hugePages(),
                 set.volume().type() == VolumeType.PERSISTENT_VOLUME_CLAIM,
                 set.ssd() == null ? 0 : ByteAmount.bytes(set.ssd().capacity()),
-                engine.accelerator() == null ? 0 : Sizing.DRIVER_SHARED_MEMORY_BYTES);
+                engine.accelerator() == null ? 0 : Sizing.DRIVER_SHARED_MEMORY_BYTES,
+                engine.socketDirectory() == null ? 0 : Sizing.STAGING_BYTES);
     }
 
     /** What the operator gives a storage node. */
@@ -69,7 +72,8 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, lo
                 .plusIf(ssd > 0, SSD, ssd / SSD_SHARE)
                 .plusIf(ssd > 0, SSD_READS, SSD_READS_BYTES)
                 .plus(PROCESS, PROCESS_BYTES)
-                .plusIf(sharedMemory > 0, SHARED_MEMORY, sharedMemory);
+                .plusIf(sharedMemory > 0, SHARED_MEMORY, sharedMemory)
+                .plusIf(staging > 0, STAGING, staging);
     }
 
     /** Below this its pods would be killed while they fill. */
@@ -80,7 +84,8 @@ record StorageMemory(long segment, HugePages pages, boolean onDisk, long ssd, lo
                 .plusIf(ssd > 0, SSD, ssd / SSD_SHARE_MIN)
                 .plusIf(ssd > 0, SSD_READS, SSD_READS_BYTES_MIN)
                 .plus(PROCESS, PROCESS_BYTES_MIN)
-                .plusIf(sharedMemory > 0, SHARED_MEMORY, sharedMemory);
+                .plusIf(sharedMemory > 0, SHARED_MEMORY, sharedMemory)
+                .plusIf(staging > 0, STAGING, staging);
     }
 
     /** Huge pages are counted apart from memory. */
