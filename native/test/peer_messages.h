@@ -190,13 +190,19 @@ struct LeaderGone {
   Authority authority;
   node::Departure departure = node::Departure::Crashed;
   std::string address;
+  uint32_t silentMs = 0;
+  uint64_t beat = 0;
   friend bool operator==(const LeaderGone&, const LeaderGone&) = default;
 };
 inline LeaderGone readLeaderGone(wire::Body body) {
   wire::Reader<sbe::LeaderGone> reader(body);
-  const bool left = reader->departure() == sbe::Departure::LEFT;
-  return {wire::toAuthority(reader->authority()), left ? node::Departure::Left : node::Departure::Crashed,
-          std::string(reader.bytes())};
+  LeaderGone gone;
+  gone.authority = wire::toAuthority(reader->authority());
+  gone.departure = static_cast<node::Departure>(reader->departure());
+  gone.silentMs = reader->silentMs();
+  gone.beat = reader->beat();
+  gone.address = std::string(reader.bytes());
+  return gone;
 }
 
 inline node::NodeInfo readNodeInfo(wire::Body body) {

@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kills masters of a running pool with SIGKILL and measures how long it takes until a put works again; reads everything back.
+"""Kills or stops masters of a running pool and measures how long it takes until a put works again; reads everything back.
 
-    failover.py --kvpool dist/bin/kvpool [--rounds 20] [--cases idle,loaded,again,all] [--json FILE]
+    failover.py --kvpool dist/bin/kvpool [--rounds 20] [--cases idle,silent,loaded,again,all] [--json FILE]
 
-idle    the leader dies in a quiet pool
+idle    the leader dies in a quiet pool, by SIGKILL as in all cases but the next
+silent  the leader is stopped by SIGSTOP in a quiet pool, and goes on when everything was read
 loaded  the leader dies in a pool at its watermark while two clients write without a pause; the next one dies when the leases
         of what it found have ended, so that it has its reserve again
 again   the same, but the next one dies as soon as the other master stands by: reserves are never filled up again
 all     every master dies; the storage nodes live on; the next time only when what restarts them has forgotten that they died,
         for it starts later, and at last not at all, what dies young again and again
 
-Each round: the pool is whole, the process dies, and one client puts a new object at once. The time counts from the kill to the
-return of that put. Then all 400 objects are read and compared. Run it in a Python that has the wheel `kvpool`. Wants about
-1 GiB of /dev/shm. Exits with 1 when an object was lost or wrong.
+Each round: the pool is whole, the process dies or stops, and one client puts a new object at once. The time counts from the
+signal to the return of that put. Then all 400 objects are read and compared. Run it in a Python that has the wheel `kvpool`.
+Wants about 1 GiB of /dev/shm. Exits with 1 when an object was lost or wrong.
 """
 
 import argparse
 import hashlib
 import json
+import signal
 import statistics
 import sys
 import threading
@@ -157,10 +159,15 @@ def rounds_of(case, pool, rounds):
             if case == "loaded":
                 wait_for_reserve(pool)
             started = time.perf_counter()
-            pool.kill(*([name for name in pool.pids if name.startswith("master")] if case == "all" else [leader]))
+            if case == "silent":
+                pool.signal(leader, signal.SIGSTOP)
+            else:
+                pool.kill(*([name for name in pool.pids if name.startswith("master")] if case == "all" else [leader]))
             seconds.append(until_a_put_works(client, f"{case}-first-{number}", started))
             right = objects.right()
             worst = min(worst, right)
+            if case == "silent":
+                pool.signal(leader, signal.SIGCONT)
             print(
                 f"{case:7} round {number + 1:2}: put after {seconds[-1] * 1000:6.0f} ms, {right} of {OBJECTS} right",
                 flush=True,

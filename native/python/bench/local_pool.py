@@ -106,6 +106,9 @@ class LocalPool:
         for name in names:
             os.kill(self.pids[name], signal.SIGKILL)
 
+    def signal(self, name, number):
+        os.kill(self.pids[name], number)
+
     def close(self):
         self._process.terminate()
         try:

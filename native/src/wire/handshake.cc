@@ -106,8 +106,12 @@ void appendRefused(Bytes& out, const Refused& refused) {
   });
 }
 
-void appendHeartbeat(Bytes& out) {
-  appendFrame<sbe::Heartbeat>(out, 0, [](sbe::Heartbeat&) {});
+uint64_t readHeartbeat(Body body) {
+  return Reader<sbe::Heartbeat>(body)->beat();
+}
+
+void appendHeartbeat(Bytes& out, uint64_t beat) {
+  appendFrame<sbe::Heartbeat>(out, 0, [&](sbe::Heartbeat& m) { m.beat(beat); });
 }
 
 Hello readHello(Body body) {

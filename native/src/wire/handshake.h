@@ -61,7 +61,9 @@ struct Refused {
 void appendHello(Bytes& out, const Hello& hello);
 void appendWelcome(Bytes& out, const Welcome& welcome);
 void appendRefused(Bytes& out, const Refused& refused);
-void appendHeartbeat(Bytes& out);
+/// `beat` is what the peer answers with; 0 when it need not answer.
+void appendHeartbeat(Bytes& out, uint64_t beat = 0);
+uint64_t readHeartbeat(Body body);
 
 /// These throw as everything in sbe.h does.
 Hello readHello(Body body);

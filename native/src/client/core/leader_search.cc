@@ -210,15 +210,25 @@ void LeaderSearch::answered(Master& master, int32_t status) {
                                                  : statusText(status);
     return rest(master, Status(status, master.name + " " + text));
   }
-  if (leader()) return rest(master, Status(KV_NOT_LEADER, master.name + " claims to lead as well"));
+  if (Master* other = serving()) {
+    if (context_.now - other->lastHeard < kDoubtMs) {
+      return rest(master, Status(KV_NOT_LEADER, master.name + " claims to lead as well"));
+    }
+    drop(other->connection, Status(KV_CONNECT_FAILED, "silent, and " + master.name + " leads"));
+  }
   master.stage = Stage::Serving;
   master.since = context_.now;
   master.why = Status();
   if (found_) ++context_.statistics.leaderChanges;
   found_ = true;
   context_.statistics.leaderKnown = true;
+  leaveOthers();
+}
+
+/// Once one serves, nobody else is asked.
+void LeaderSearch::leaveOthers() {
   for (Master& other : masters_) {
-    if (&other == &master || other.stage == Stage::Away) continue;
+    if (other.stage == Stage::Serving || other.stage == Stage::Away) continue;
     context_.act(Close{other.connection});
     other.stage = Stage::Away;
     other.nextTry = context_.now;
@@ -286,10 +296,22 @@ void LeaderSearch::watch(Master& master) {
   }
 }
 
+LeaderSearch::Master* LeaderSearch::serving() {
+  const auto found = std::find_if(masters_.begin(), masters_.end(),
+                                  [](const Master& master) { return master.stage == Stage::Serving; });
+  return found == masters_.end() ? nullptr : &*found;
+}
+
+bool LeaderSearch::inDoubt() const {
+  return std::any_of(masters_.begin(), masters_.end(), [&](const Master& master) {
+    return master.stage == Stage::Serving && context_.now - master.lastHeard >= kDoubtMs;
+  });
+}
+
 void LeaderSearch::tick() {
   for (Master& master : masters_)
     watch(master);
-  if (leader()) return;
+  if (leader() && !inDoubt()) return leaveOthers();
   for (Master& master : masters_) {
     if (context_.now < master.nextTry) continue;
     if (master.stage == Stage::Away) dial(master);

@@ -3,7 +3,7 @@
 //
 // While no leader is known every master is dialled at once and asked with an ExistsRequest without keys, which a
 // serving leader answers KV_OK; the others are asked again after a backoff. Once one serves, the connections to the
-// others end.
+// others end. When nothing comes from it for a while they are asked again, beside it: one of them may have followed.
 #pragma once
 
 #include <optional>
@@ -74,6 +74,10 @@ class LeaderSearch {
   void fail(Master& master, Status why);
   /// Nobody has ever been there, while others are or were.
   [[nodiscard]] bool isAbsent(const Master& master) const;
+  /// Nothing came from the leader for a while, so it may have a successor.
+  [[nodiscard]] bool inDoubt() const;
+  [[nodiscard]] Master* serving();
+  void leaveOthers();
   void leaderLost(Master& lost);
   void waitForNextTry(Master& master);
   void rest(Master& master, Status why);

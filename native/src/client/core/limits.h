@@ -14,6 +14,8 @@ inline constexpr size_t kMasterCallsInFlight = 16;
 inline constexpr size_t kMastersMax = 16;
 inline constexpr int64_t kHeartbeatMs = 500;
 inline constexpr int64_t kSilenceMs = 3000;
+// A leader of which nothing came for this long may have been followed: the other masters are asked beside it.
+inline constexpr int64_t kDoubtMs = 1200;
 
 // Retries. A wait doubles from the first to the longest and is jittered down to half.
 inline constexpr int64_t kRetryFirstMs = 50;

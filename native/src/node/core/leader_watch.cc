@@ -47,6 +47,13 @@ bool LeaderWatch::lost(size_t master, bool byPeer, const Authority& seen) {
   return false;
 }
 
+std::optional<size_t> LeaderWatch::leader(const Authority& seen) const {
+  for (size_t master = 0; master < masters_.size(); ++master) {
+    if (seen.epoch != 0 && masters_[master].obeyed == seen) return master;
+  }
+  return std::nullopt;
+}
+
 std::optional<LeaderWatch::Verdict> LeaderWatch::verdict(const Authority& seen) const {
   return verdict_ && verdict_->authority == seen ? verdict_ : std::nullopt;
 }

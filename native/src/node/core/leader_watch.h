@@ -13,8 +13,8 @@ namespace kvpool::node {
 /// Notices that the leader this node obeys is gone, so that a standby need not wait until the Lease runs out. Pure.
 ///
 /// Only what cannot happen to a leader that lives counts: it said that it leaves; or the connection its fence came over
-/// was ended from its side, and the dial that follows at once is refused or meets another process there. Silence and
-/// time-outs say nothing: a hung or cut-off leader is the Lease's business.
+/// was ended from its side, and the dial that follows at once is refused or meets another process there. That nothing
+/// comes from it says nothing yet: MasterLinks tells the other masters how long, and they see for themselves.
 class LeaderWatch {
  public:
   /// Dials that follow an ended connection at once. More than one because a dying process may still accept for a
@@ -44,6 +44,8 @@ class LeaderWatch {
   /// once, in order to find out.
   [[nodiscard]] bool lost(size_t master, bool byPeer, const Authority& seen);
 
+  /// The master over whose present connection the holder of `seen` was accepted.
+  [[nodiscard]] std::optional<size_t> leader(const Authority& seen) const;
   /// What is known about the leader of `seen`, until this node obeys somebody else.
   [[nodiscard]] std::optional<Verdict> verdict(const Authority& seen) const;
 

@@ -61,13 +61,29 @@ void MasterLinks::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
   link.heardAtMs = nowMs;
   if (link.state == State::Greeting) return greet(link, body);
   const uint16_t type = wire::templateOf(body);
-  if (type == sbe::Heartbeat::SBE_TEMPLATE_ID) return;
+  if (type == sbe::Heartbeat::SBE_TEMPLATE_ID) return answerHeartbeat(nowMs, link, wire::readHeartbeat(body));
   if (type == sbe::LeaderLeaves::SBE_TEMPLATE_ID) return leaderLeaves(link, readLeaderLeaves(body));
   if (!commands_.frame(nowMs, id, type, body)) {
     throw wire::Malformed("message " + std::to_string(type) + " is not for a node");
   }
   if (type == sbe::Fence::SBE_TEMPLATE_ID) watchHolder(link, readFence(body).authority);
   sendChanges();
+}
+
+/// A leader learns that it is heard. Another master learns instead for how long nothing came from the leader: as an
+/// answer, so that it knows how old that is.
+void MasterLinks::answerHeartbeat(uint64_t nowMs, Link& link, uint64_t beat) {
+  if (beat == 0) return;
+  const auto leader = watch_.leader(context_.fencing.seen());
+  const uint64_t silentMs = leader ? nowMs - links_[*leader].heardAtMs : 0;
+  wire::Bytes out;
+  if (silentMs < kSuspectMs || *leader == numberOf(link)) {
+    wire::appendHeartbeat(out, beat);
+  } else {
+    appendLeaderGone(out, {context_.fencing.seen(), Departure::Silent, addressOf(*leader),
+                           static_cast<uint32_t>(std::min<uint64_t>(silentMs, UINT32_MAX)), beat});
+  }
+  send(link, std::move(out));
 }
 
 /// Who was obeyed over this connection is missed when it ends.
@@ -164,13 +180,16 @@ void MasterLinks::tellLeaderGone() {
   }
 }
 
+std::string_view MasterLinks::addressOf(size_t master) const {
+  const std::vector<std::string>& addresses = context_.config.masterAddresses;
+  return master < addresses.size() ? std::string_view(addresses[master]) : "";
+}
+
 void MasterLinks::tellLeaderGone(Link& link, const LeaderWatch::Verdict& verdict) {
   // A leader that leaves knows; behind the address of one that crashed there is another process now.
   if (verdict.departure == Departure::Left && verdict.master == numberOf(link)) return;
-  const std::vector<std::string>& addresses = context_.config.masterAddresses;
   wire::Bytes out;
-  appendLeaderGone(out, {verdict.authority, verdict.departure,
-                         verdict.master < addresses.size() ? std::string_view(addresses[verdict.master]) : ""});
+  appendLeaderGone(out, {verdict.authority, verdict.departure, addressOf(verdict.master)});
   send(link, std::move(out));
 }
 

@@ -21,6 +21,8 @@ class MasterLinks {
   static constexpr uint64_t kSnapshotUnsentBytes = uint64_t{512} << 10;
   /// Looks at the directory in one turn, so that a sparse one does not hold up the loop.
   static constexpr int kSnapshotLooks = 8;
+  /// A leader of which nothing came for so long may hang: two of its heartbeats are missing.
+  static constexpr uint64_t kSuspectMs = 500;
   static constexpr uint64_t kRedialMsMin = 200;
   static constexpr uint64_t kRedialMsMax = 2000;
   /// For a master whose name never had an address, while another one is connected: most of those a pool may have are
@@ -82,6 +84,8 @@ class MasterLinks {
   void watchHolder(const Link& link, const Authority& fenced);
   void leaderLeaves(const Link& link, const Authority& authority);
   void dial(Link& link);
+  void answerHeartbeat(uint64_t nowMs, Link& link, uint64_t beat);
+  [[nodiscard]] std::string_view addressOf(size_t master) const;
   void tellLeaderGone();
   void tellLeaderGone(Link& link, const LeaderWatch::Verdict& verdict);
   void sendStats(Link& link);

@@ -90,9 +90,9 @@ void appendNodeStats(wire::Bytes& out, const NodeStatsMessage& stats) {
 }
 
 void appendLeaderGone(wire::Bytes& out, const LeaderGone& gone) {
-  const auto departure = gone.departure == Departure::Left ? sbe::Departure::LEFT : sbe::Departure::CRASHED;
+  const auto departure = static_cast<sbe::Departure::Value>(gone.departure);
   appendFrame<sbe::LeaderGone>(out, textRoom(gone.address.size()), [&](sbe::LeaderGone& m) {
-    m.departure(departure);
+    m.departure(departure).silentMs(gone.silentMs).beat(gone.beat);
     put(m.authority(), gone.authority);
     m.putAddress(gone.address);
   });

@@ -57,11 +57,13 @@ struct NodeStatsMessage {
 void appendNodeStats(wire::Bytes& out, const NodeStatsMessage& stats);
 
 /// Why a leader is gone; numbers of the schema.
-enum class Departure : uint8_t { Crashed = 1, Left = 2 };
+enum class Departure : uint8_t { Crashed = 1, Left = 2, Silent = 3 };
 struct LeaderGone {
   Authority authority;
   Departure departure = Departure::Crashed;
   std::string_view address;  // HOST:PORT where this node knew it
+  uint32_t silentMs = 0;     // Silent: for how long
+  uint64_t beat = 0;         // Silent: of the heartbeat that this answers
 };
 void appendLeaderGone(wire::Bytes& out, const LeaderGone& gone);
 /// The last message of a node whose memory ends with it.

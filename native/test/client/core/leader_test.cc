@@ -160,6 +160,34 @@ TEST(CoreLeader, ASilentLeaderIsLeft) {
   EXPECT_FALSE(h.core.statistics().leaderKnown);
 }
 
+TEST(CoreLeader, ASilentLeaderIsLeftForOneThatHasFollowed) {
+  CoreHarness h(kTwo);
+  const auto leader = h.lead();
+  const uint64_t batch = h.submit(OpCode::Exists, {{"a"}});
+  (void)readExistsRequest(h.expectBody(leader));
+  h.pass(client::kDoubtMs);
+  EXPECT_FALSE(h.closes(leader)) << "it may come back";
+  const auto next = h.lead("master-1:1");
+  EXPECT_TRUE(h.closes(leader));
+  const auto request = readExistsRequest(h.expectBody(next));
+  h.deliver(next, existsReply({request.request, KV_OK, {{KV_OK, 12}}}));
+  EXPECT_EQ(h.expectStatus(batch), KV_OK);
+}
+
+TEST(CoreLeader, ALeaderThatIsHeardAgainIsKept) {
+  CoreHarness h(kTwo);
+  const auto leader = h.lead();
+  h.pass(client::kDoubtMs);
+  const auto other = standby(h, "master-1:1");
+  wire::Bytes heartbeat;
+  wire::appendHeartbeat(heartbeat);
+  h.deliver(leader, heartbeat);
+  h.pass(100);
+  EXPECT_TRUE(h.closes(other)) << "nobody else is asked any more";
+  EXPECT_TRUE(h.core.statistics().leaderKnown);
+  EXPECT_FALSE(h.closes(leader));
+}
+
 TEST(CoreLeader, HeartbeatsKeepAnIdleConnection) {
   CoreHarness h;
   const auto leader = h.lead();

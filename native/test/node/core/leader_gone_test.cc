@@ -2,6 +2,7 @@
 // What a node tells the other masters about a leader that is gone, and all it must not take for that.
 #include <gtest/gtest.h>
 
+#include "dev_kvpool_wire/Heartbeat.h"
 #include "node/core/core_in_memory.h"
 
 namespace kvpool::node {
@@ -47,8 +48,8 @@ class LeaderGoneTest : public ::testing::Test {
   CoreInMemory node_;
 };
 
-const LeaderGone kCrashed{kAuthority, Departure::Crashed, "master-0:50051"};
-const LeaderGone kLeft{kAuthority, Departure::Left, "master-0:50051"};
+const LeaderGone kCrashed{kAuthority, Departure::Crashed, "master-0:50051", 0, 0};
+const LeaderGone kLeft{kAuthority, Departure::Left, "master-0:50051", 0, 0};
 
 TEST_F(LeaderGoneTest, AResetLinkIsDialledAtOnceAndARefusalIsTold) {
   end(kLeaderLink);
@@ -185,6 +186,71 @@ TEST_F(LeaderGoneTest, AMasterThatStreamsLaterHearsItUntilThereIsANewLeader) {
   ASSERT_TRUE(node_.fence(kThirdLink, {6, 66}).accepted);
   node_.connectMaster(kAgain, 0, kIncarnation + 1);
   EXPECT_TRUE(told(kAgain).empty());
+}
+
+/// What a node answers to the heartbeats of masters.
+class LeaderSilenceTest : public LeaderGoneTest {
+ protected:
+  void beat(ConnectionId connection, uint64_t number) {
+    node_.inbox(connection).clear();
+    node_.frame(connection, [&](wire::Bytes& out) { wire::appendHeartbeat(out, number); });
+  }
+  std::vector<uint64_t> echoes(ConnectionId connection) {
+    std::vector<uint64_t> out;
+    for (const wire::Bytes& body : node_.inbox(connection)) {
+      if (wire::templateOf(body) == test::sbe::Heartbeat::SBE_TEMPLATE_ID) out.push_back(wire::readHeartbeat(body));
+    }
+    return out;
+  }
+  static LeaderGone silentFor(uint32_t ms, uint64_t beat) {
+    return {kAuthority, Departure::Silent, "master-0:50051", ms, beat};
+  }
+};
+
+TEST_F(LeaderSilenceTest, ALeaderHearsThatItIsHeard) {
+  node_.tick(2000);
+  beat(kLeaderLink, 17);
+  EXPECT_EQ(echoes(kLeaderLink), std::vector<uint64_t>{17});
+  beat(kLeaderLink, 0);
+  EXPECT_TRUE(echoes(kLeaderLink).empty()) << "it did not ask";
+}
+
+TEST_F(LeaderSilenceTest, AnotherMasterHearsForHowLongTheLeaderIsSilent) {
+  node_.tick(MasterLinks::kSuspectMs - 1);
+  beat(kStandbyLink, 1);
+  EXPECT_EQ(echoes(kStandbyLink), std::vector<uint64_t>{1});
+  EXPECT_TRUE(told(kStandbyLink).empty());
+  node_.tick(1);
+  beat(kStandbyLink, 2);
+  EXPECT_EQ(told(kStandbyLink), std::vector<LeaderGone>{silentFor(MasterLinks::kSuspectMs, 2)});
+  EXPECT_TRUE(echoes(kStandbyLink).empty());
+  node_.tick(700);
+  beat(kStandbyLink, 3);
+  EXPECT_EQ(told(kStandbyLink), std::vector<LeaderGone>{silentFor(MasterLinks::kSuspectMs + 700, 3)});
+}
+
+TEST_F(LeaderSilenceTest, WhateverComesFromTheLeaderEndsIt) {
+  node_.tick(1500);
+  node_.fence(kLeaderLink, kAuthority);
+  beat(kStandbyLink, 1);
+  EXPECT_TRUE(told(kStandbyLink).empty());
+}
+
+TEST_F(LeaderSilenceTest, OnlyTheHolderOfWhatIsObeyedCounts) {
+  node_.tick(1500);
+  ASSERT_TRUE(node_.fence(kStandbyLink, {6, 66}).accepted);
+  beat(kLeaderLink, 1);
+  EXPECT_TRUE(told(kLeaderLink).empty()) << "the new leader has just spoken";
+  node_.tick(MasterLinks::kSuspectMs);
+  beat(kLeaderLink, 2);
+  EXPECT_EQ(told(kLeaderLink).front().authority, (Authority{6, 66}));
+}
+
+TEST_F(LeaderSilenceTest, NothingIsSaidOfALeaderThatIsNotConnected) {
+  end(kLeaderLink);
+  node_.tick(1500);
+  beat(kStandbyLink, 1);
+  EXPECT_EQ(echoes(kStandbyLink), std::vector<uint64_t>{1});
 }
 
 }  // namespace

@@ -11,7 +11,10 @@ public enum FailoverCause {
     /** The leader gave the leadership away: it was stopped, or told to hand over. */
     @JsonProperty("Handover")
     HANDOVER,
-    /** The leader was silent until its Lease ran out: it hung, was cut off, or its machine is gone. */
+    /** The leader hung, was cut off, or its machine is gone: most storage nodes heard nothing of it, and it did not answer. */
+    @JsonProperty("LeaderSilent")
+    LEADER_SILENT,
+    /** The same, and too few storage nodes were there to tell: its Lease ran out. */
     @JsonProperty("LeaseExpired")
     LEASE_EXPIRED,
     /** Somebody deleted the Lease. */

@@ -45,6 +45,12 @@ public final class Election {
         }
     }
 
+    /**
+     * How long the Lease of a holder that nodes do not hear must not have changed for another to take it: longer than that holder
+     * takes itself for the leader after a renewal, if its nodes do not answer ({@code Bounds.SURE_MS} of the core).
+     */
+    public static final long SILENT_MS = 1_250;
+
     private static final long HELD = Long.MIN_VALUE;
 
     private final Candidate candidate;
@@ -101,6 +107,16 @@ public final class Election {
         return renewedMs + times.renewDeadlineMs();
     }
 
+    /** The Lease was read: before it is decided about. {@code nowMs} is when the answer was here. */
+    void read(Optional<Stored> stored, long startedMs, long nowMs) {
+        history.read(stored.orElse(null), startedMs, nowMs);
+    }
+
+    /** Since when, at the latest, the Lease has not changed. */
+    long unchangedSinceMs() {
+        return history.unchangedSinceMs();
+    }
+
     /**
      * Decides a round.
      *
@@ -124,7 +140,7 @@ public final class Election {
         boolean raise = wishes.raiseAbove() > 0 && epoch <= wishes.raiseAbove();
         boolean unchanged = ours && stored.get().lease().transitions() == epoch;
         boolean renew = leading && unchanged && !raise;
-        boolean acquire = !renew && (ours || (mayTake(stored, nowMs, wishes.gone()) && !isLeftToOthers(sight, nowMs)));
+        boolean acquire = !renew && (ours || (mayTake(stored, nowMs, wishes) && !isLeftToOthers(sight, nowMs)));
         if (!sight.coreTurns()) {
             heldUp = renew || acquire;
             return Decision.NOTHING;
@@ -172,11 +188,12 @@ public final class Election {
         }
     }
 
-    /** Absent, released, not renewed for its duration since we first saw it so, or of a holder known to be gone. */
-    private boolean mayTake(Optional<Stored> stored, long nowMs, Authority gone) {
+    /** Absent, released, not renewed for its duration since we first saw it so, or of a holder known to be gone or silent. */
+    private boolean mayTake(Optional<Stored> stored, long nowMs, Wishes wishes) {
         boolean free = stored.isEmpty()
                 || !stored.get().lease().isHeld()
-                || stored.get().lease().isOf(gone)
+                || stored.get().lease().isOf(wishes.gone())
+                || isSilent(stored.get(), wishes)
                 || history.isExpired(nowMs);
         if (!free) {
             freeSinceMs = HELD;
@@ -184,6 +201,15 @@ public final class Election {
             freeSinceMs = nowMs;
         }
         return free;
+    }
+
+    private boolean isSilent(Stored stored, Wishes wishes) {
+        return stored.lease().isOf(wishes.silent()) && isUnchangedFor(wishes.silentAtMs());
+    }
+
+    /** Whether the holder had not renewed the Lease for so long at that moment that it was not sure to lead any more. */
+    private boolean isUnchangedFor(long silentAtMs) {
+        return history.unchangedSinceMs() <= silentAtMs - SILENT_MS;
     }
 
     /**

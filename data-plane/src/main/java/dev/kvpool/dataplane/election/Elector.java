@@ -30,6 +30,7 @@ public final class Elector {
     private final ElectionListener listener;
     private boolean standingBy;
     private boolean reachedLease;
+    private volatile long unchangedSinceMs = Long.MAX_VALUE;
 
     /** What the round under way has stored; null when nothing. */
     private Register storedRegister;
@@ -103,6 +104,8 @@ public final class Elector {
     private boolean lookAndWrite(Wishes wishes) throws LeaseStoreException {
         long startedMs = clockMs.getAsLong();
         Optional<Stored> stored = store.read();
+        election.read(stored, startedMs, clockMs.getAsLong());
+        unchangedSinceMs = election.unchangedSinceMs();
         listener.observed(stored.map(Stored::lease).orElse(null));
         Decision decision = election.decide(stored, startedMs, wallClock.instant(), sight.get(), wishes);
         return !write(decision, wishes);
@@ -156,6 +159,11 @@ public final class Elector {
     /** Whether the last round left a Lease alone that it would have written, since the core did not turn. */
     boolean isHeldUp() {
         return election.isHeldUp();
+    }
+
+    /** Whether a look at the Lease may show that a holder which was silent then has not renewed it either. From any thread. */
+    public boolean mayBeSilent(long silentAtMs) {
+        return unchangedSinceMs <= silentAtMs - Election.SILENT_MS;
     }
 
     /** Whether nothing holds a round up now. */

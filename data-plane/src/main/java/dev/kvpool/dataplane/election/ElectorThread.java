@@ -25,6 +25,8 @@ public final class ElectorThread implements AutoCloseable {
     private long raiseAbove;
     private Authority gone = Authority.NONE;
     private long goneSinceMs;
+    private Authority silent = Authority.NONE;
+    private long silentAtMs;
     private Optional<RegisterWish> store = Optional.empty();
     private boolean closing;
     private boolean lookNow;
@@ -70,6 +72,16 @@ public final class ElectorThread implements AutoCloseable {
             gone = from;
             goneSinceMs = sinceMs;
         });
+    }
+
+    /** The holder of this authority was silent then: if the Lease still names it, and was not renewed just before, take it now. */
+    public void takeSilent(Authority from, long atMs) {
+        if (elector.mayBeSilent(atMs)) {
+            ask(() -> {
+                silent = from;
+                silentAtMs = atMs;
+            });
+        }
     }
 
     /**
@@ -127,7 +139,7 @@ public final class ElectorThread implements AutoCloseable {
                 raiseAbove = Math.max(raiseAbove, handOver.ours().epoch());
                 handOver = null;
             }
-            return new Wishes(raiseAbove, closing || handOver != null, gone, goneSinceMs, store);
+            return new Wishes(raiseAbove, closing || handOver != null, gone, goneSinceMs, silent, silentAtMs, store);
         } finally {
             lock.unlock();
         }
@@ -157,6 +169,9 @@ public final class ElectorThread implements AutoCloseable {
             boolean looked = elector.reachedLease() && !elector.leavesToOthers() && !elector.isHeldUp();
             if (looked && gone.equals(wishes.gone())) {
                 gone = Authority.NONE; // taken, or it names somebody else by now
+            }
+            if (looked && silentAtMs == wishes.silentAtMs()) {
+                silent = Authority.NONE;
             }
             long leftNanos = TimeUnit.MILLISECONDS.toNanos(periodMs);
             long partNanos = elector.isHeldUp() ? TimeUnit.MILLISECONDS.toNanos(HELD_UP_LOOK_MS) : leftNanos;

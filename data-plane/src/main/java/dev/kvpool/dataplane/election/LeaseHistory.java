@@ -19,6 +19,10 @@ final class LeaseHistory {
     private Stored seen;
 
     private long seenSinceMs;
+
+    /** When it had been seen so for the first time: a moment after {@link #seenSinceMs}, when the answer was here. */
+    private long unchangedSinceMs;
+
     private long highestEpoch;
     private Register register = Register.NONE;
 
@@ -60,6 +64,18 @@ final class LeaseHistory {
         }
     }
 
+    /** The answer to the read that began at {@code startedMs} was here at {@code nowMs}. */
+    void read(Stored now, long startedMs, long nowMs) {
+        boolean changed = now == null || seen == null || !now.version().equals(seen.version());
+        read(now, startedMs);
+        unchangedSinceMs = changed ? nowMs : unchangedSinceMs;
+    }
+
+    /** Since when, at the latest, the Lease is as it was read last. */
+    long unchangedSinceMs() {
+        return unchangedSinceMs;
+    }
+
     /** We wrote this. {@code startedMs} is from before the write began. */
     void wrote(Stored now, long startedMs) {
         earlierUntilMs = othersUntilMs();
@@ -70,6 +86,7 @@ final class LeaseHistory {
     private void become(Stored now, long nowMs) {
         seen = now;
         seenSinceMs = nowMs;
+        unchangedSinceMs = nowMs;
         if (now != null) {
             highestEpoch = Math.max(highestEpoch, now.lease().transitions());
             // One that was set back gives way to what is known here.
@@ -120,7 +137,10 @@ final class LeaseHistory {
         if (!lease.isHeld()) {
             return began(lease.transitions() == 0 ? Cause.FIRST : Cause.RELEASED, seenSinceMs);
         }
-        return lease.isOf(wishes.gone()) ? began(Cause.DIED, wishes.goneSinceMs()) : began(Cause.EXPIRED, seenSinceMs);
+        if (lease.isOf(wishes.gone())) {
+            return began(Cause.DIED, wishes.goneSinceMs());
+        }
+        return began(isExpired(nowMs) ? Cause.EXPIRED : Cause.SILENT, seenSinceMs);
     }
 
     private Succession began(Cause cause, long sinceMs) {

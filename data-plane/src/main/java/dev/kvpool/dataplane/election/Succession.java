@@ -5,7 +5,7 @@ package dev.kvpool.dataplane.election;
  * How a leadership came about, for people. Times are of the elector's clock, in milliseconds.
  *
  * @param from name of the master that led before; empty when this one has not seen it
- * @param sinceMs when this master learnt that nobody led any more; for EXPIRED the last sign of life it saw
+ * @param sinceMs when this master learnt that nobody led any more; for EXPIRED and SILENT the last sign of life it saw
  * @param takenMs when the Lease was taken
  */
 public record Succession(Cause cause, String from, long sinceMs, long takenMs) {
@@ -19,6 +19,8 @@ public record Succession(Cause cause, String from, long sinceMs, long takenMs) {
         RELEASED,
         /** Others said that the leader is gone, and a look confirmed it. */
         DIED,
+        /** The leader hung or was cut off: most nodes heard nothing of it, it did not answer, and did not renew the Lease for a while. */
+        SILENT,
         /** The leader did not renew it for its duration. */
         EXPIRED,
         /** The Lease itself was gone. */

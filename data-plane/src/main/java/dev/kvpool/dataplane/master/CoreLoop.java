@@ -47,6 +47,9 @@ final class CoreLoop {
 
         /** Most expected nodes say that this leader has crashed; they knew it at {@code address}. */
         void crashed(Authority authority, String address);
+
+        /** Most expected nodes hear nothing of this leader, see {@link Action.LeaderSilent}. */
+        void silent(Action.LeaderSilent what);
     }
 
     private MasterCore core;
@@ -216,6 +219,7 @@ final class CoreLoop {
                 case Action.StoreRegister it -> leaders.store(it.leader(), it.register());
                 case Action.LookAtLease it -> leaders.left();
                 case Action.LeaderCrashed it -> leaders.crashed(it.authority(), it.address());
+                case Action.LeaderSilent it -> leaders.silent(it);
                 case Action.Report it -> LOG.info("{}", it.line());
                 case Action.Evicted it -> {} // the eviction log has it
             }

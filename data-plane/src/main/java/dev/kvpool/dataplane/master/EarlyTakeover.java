@@ -20,6 +20,7 @@ final class EarlyTakeover {
     private final ElectorThread elector;
     private final LongSupplier clockMs;
     private final AtomicBoolean looking = new AtomicBoolean();
+    private final SilentLeader silent = new SilentLeader();
 
     EarlyTakeover(LeaderProbe probe, ElectorThread elector, LongSupplier clockMs) {
         this.probe = probe;
@@ -40,6 +41,38 @@ final class EarlyTakeover {
         if (looking.compareAndSet(false, true)) {
             long sinceMs = clockMs.getAsLong();
             Thread.ofVirtual().name("leader-probe").start(() -> look(authority, address, sinceMs));
+        }
+    }
+
+    /**
+     * Most nodes hear nothing of the leader.
+     *
+     * @param proved it can only lead, at {@code atMs}, if it had just renewed its Lease
+     */
+    void leaderSilent(Authority authority, String address, boolean proved, long atMs) {
+        switch (silent.silent(authority, proved, clockMs.getAsLong())) {
+            case NOTHING -> {}
+            case PROBE -> {
+                elector.look();
+                Thread.ofVirtual().name("leader-probe").start(() -> probe(authority, address));
+            }
+            case TAKE -> elector.takeSilent(authority, atMs);
+        }
+    }
+
+    private void probe(Authority authority, String address) {
+        Finding finding = Finding.UNKNOWN;
+        try {
+            finding = probe.look(address, authority.nonce());
+            LOG.info(
+                    "most nodes hear nothing of the leader with {}; looked for it at {}: {}",
+                    authority,
+                    address,
+                    finding);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            silent.found(authority, finding, clockMs.getAsLong());
         }
     }
 

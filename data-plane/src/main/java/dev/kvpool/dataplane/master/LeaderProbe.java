@@ -20,8 +20,9 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 
 /** Dials a master that others say has crashed, to see for oneself. Blocks for a second or so at most, DNS aside. */
-final class LeaderProbe {
-    enum Finding {
+public final class LeaderProbe {
+    /** What a dial has found. */
+    public enum Finding {
         /** Nobody listens there, or another process. */
         GONE,
         /** It answered. */

@@ -51,7 +51,7 @@ final class LeadershipEvents implements ElectionListener {
     @Override
     public void renewed(long validUntilMs) {
         lastFailure = "";
-        submit(core -> core.renewed(validUntilMs));
+        submit(core -> core.renewed(validUntilMs, loop.nowMs()));
     }
 
     @Override

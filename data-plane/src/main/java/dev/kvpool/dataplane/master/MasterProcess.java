@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.election.Sight;
 import dev.kvpool.dataplane.health.Defects;
 import dev.kvpool.dataplane.health.HangWatch;
 import dev.kvpool.dataplane.http.AdminServer;
+import dev.kvpool.dataplane.master.core.Action;
 import dev.kvpool.dataplane.master.core.CoreSettings;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.PoolStatus;
@@ -18,6 +19,7 @@ import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.Handshake;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.nativelib.Uptime;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -40,6 +42,9 @@ public final class MasterProcess implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MasterProcess.class);
     private static final long TICK_MS = 10;
     private static final long STATUS_MS = 50;
+
+    /** A pause of the collector is shorter, and else the elector waits for the turn. */
+    private static final long TURN_MS_MAX = 300;
 
     /** Ticks, heartbeats and the like in that time; a put batch is three. */
     private static final long INPUTS_AT_REST = 20;
@@ -106,6 +111,7 @@ public final class MasterProcess implements AutoCloseable {
                 config.name(),
                 follower.rules(),
                 config.times().leaseDurationMs(),
+                config.times().renewDeadlineMs(),
                 config.evictionLog().isPresent(),
                 IndexMemory.ofHeap(Runtime.getRuntime().maxMemory()));
         RandomGenerator random = RandomGenerator.getDefault();
@@ -161,9 +167,9 @@ public final class MasterProcess implements AutoCloseable {
         hangs.start();
     }
 
-    /** With twice this age a leader would have stopped to serve by its own deadline. */
+    /** A core that hangs must be followed as soon as one whose whole process does: its Lease is not renewed from then on. */
     private boolean coreTurns() {
-        return loop.beat().ageMs() <= config.times().renewDeadlineMs() / 2;
+        return loop.beat().ageMs() <= Math.min(TURN_MS_MAX, config.times().renewDeadlineMs() / 2);
     }
 
     /**
@@ -315,11 +321,16 @@ public final class MasterProcess implements AutoCloseable {
             public void crashed(Authority authority, String address) {
                 early.leaderCrashed(authority, address);
             }
+
+            @Override
+            public void silent(Action.LeaderSilent what) {
+                early.leaderSilent(what.authority(), what.address(), what.proved(), what.atMs());
+            }
         };
     }
 
     private static long clockMs() {
-        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+        return Uptime.ms();
     }
 
     private static long nonZero(SecureRandom random) {

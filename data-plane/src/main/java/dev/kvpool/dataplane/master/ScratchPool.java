@@ -63,6 +63,9 @@ final class ScratchPool implements AutoCloseable {
 
         @Override
         public void crashed(Authority authority, String address) {}
+
+        @Override
+        public void silent(Action.LeaderSilent what) {}
     };
 
     private final LongSupplier clockMs;

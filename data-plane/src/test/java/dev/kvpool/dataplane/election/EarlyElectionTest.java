@@ -63,6 +63,46 @@ class EarlyElectionTest extends ElectionScene {
     }
 
     @Test
+    void theLeaseOfASilentHolderIsTakenWhenItHasNotChangedForLongEnough() {
+        Authority silent = new Master("a", 1).round().terms.getLast();
+        Master second = new Master("b", 2).round();
+        long seenMs = nowMs;
+
+        nowMs = seenMs + 2_000;
+        second.elector.round(Wishes.silent(silent, seenMs + Election.SILENT_MS - 1));
+        assertThat(second.leading)
+                .as("it may have renewed just before it fell silent")
+                .isFalse();
+
+        second.elector.round(Wishes.silent(silent, seenMs + Election.SILENT_MS));
+        assertThat(second.terms).containsExactly(new Authority(2, 2));
+        assertThat(second.succession.cause()).isEqualTo(Succession.Cause.SILENT);
+        assertThat(second.predecessorUntilMs).isEqualTo(seenMs + 5_000);
+    }
+
+    @Test
+    void aSilentHolderThatRenewsKeepsItsLease() {
+        Master first = new Master("a", 1).round();
+        Authority silent = first.terms.getLast();
+        Master second = new Master("b", 2).round();
+
+        nowMs += 1_000;
+        first.round();
+        nowMs += 1_000;
+        second.elector.round(Wishes.silent(silent, nowMs));
+        assertThat(second.leading).as("this look shows a renewal").isFalse();
+
+        nowMs += Election.SILENT_MS;
+        second.access.beforeWrite(first::round);
+        second.elector.round(Wishes.silent(silent, nowMs));
+        assertThat(second.leading).as("it renewed while we were about to write").isFalse();
+
+        nowMs += Election.SILENT_MS;
+        second.elector.round(Wishes.silent(new Authority(1, 99), nowMs));
+        assertThat(second.leading).as("another was silent").isFalse();
+    }
+
+    @Test
     void leadersBeforeUsMayGoOnUntilTheirLeaseEnds() {
         Master first = new Master("a", 1).round();
         Master second = new Master("b", 2).round();

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.kvpool.dataplane.master.core.Action;
 import dev.kvpool.dataplane.master.core.CoreSettings;
 import dev.kvpool.dataplane.master.core.MasterCore;
 import dev.kvpool.dataplane.master.core.NodePeer;
@@ -58,6 +59,9 @@ class CoreLoopTest {
 
         @Override
         public void crashed(Authority authority, String address) {}
+
+        @Override
+        public void silent(Action.LeaderSilent what) {}
     };
 
     private final EventLoop events = new DefaultEventLoop();

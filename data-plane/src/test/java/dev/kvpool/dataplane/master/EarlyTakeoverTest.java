@@ -13,6 +13,7 @@ import dev.kvpool.dataplane.master.LeaderProbe.Finding;
 import dev.kvpool.dataplane.wire.Handshake;
 import dev.kvpool.dataplane.wire.PeerSocket;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.nativelib.Uptime;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -24,7 +25,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -86,7 +86,7 @@ class EarlyTakeoverTest {
 
     /** The clock of masters. */
     private static long monotonicMs() {
-        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+        return Uptime.ms();
     }
 
     private static int closedPort() throws IOException {

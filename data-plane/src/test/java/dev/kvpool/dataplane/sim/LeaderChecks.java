@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.sim;
 
+import dev.kvpool.dataplane.election.Term;
+import dev.kvpool.dataplane.master.LeaderProbe.Finding;
 import dev.kvpool.dataplane.master.core.PoolStatus;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
@@ -31,19 +33,26 @@ final class LeaderChecks implements MasterWatch {
     /** How long a leader, stopped for a while in between, may take a node for alive that is not. */
     private static final long NOTICE_MS_MAX = 15_000;
 
+    /** How long a dial counts, and for how long nodes must have heard nothing. */
+    private static final long FOUND_MS_MAX = 1_000;
+
+    private static final long SILENT_MS = 1_200;
+
     private final World world;
     private final SimTimes times;
     private final Truth truth;
     private final Promises promises;
+    private final Tally tally;
     private final List<SimMaster> masters = new ArrayList<>();
     private final Set<Authority> terms = new HashSet<>();
     private long highestEpoch;
 
-    LeaderChecks(World world, SimTimes times, Truth truth, Promises promises) {
+    LeaderChecks(World world, SimTimes times, Truth truth, Promises promises, Tally tally) {
         this.world = world;
         this.times = times;
         this.truth = truth;
         this.promises = promises;
+        this.tally = tally;
     }
 
     void add(SimMaster master) {
@@ -62,6 +71,39 @@ final class LeaderChecks implements MasterWatch {
                 master,
                 authority.epoch());
         highestEpoch = Math.max(highestEpoch, authority.epoch());
+    }
+
+    @Override
+    public void followsSilent(SimMaster master, Authority leader, long atMs, SimMaster.Found found) {
+        tally.count("silent leader looked after");
+        boolean dialled =
+                found != null && found.authority().equals(leader) && world.nowMs() - found.atMs() <= FOUND_MS_MAX;
+        Violation.unless(
+                dialled && found.finding() != Finding.THERE,
+                "a leader that answers is not followed",
+                "%s follows the leader with %s, of which it knows: %s",
+                master,
+                leader,
+                found);
+        long expected = truth.nodes().stream().filter(node -> !node.isTransient).count();
+        long deaf = truth.nodes().stream()
+                .filter(node -> !node.isTransient && !node.hasHeard(leader.nonce(), atMs - SILENT_MS, atMs))
+                .count();
+        Violation.unless(
+                2 * deaf > expected,
+                "a leader that most nodes hear is not followed",
+                "%s follows the leader with %s, of which only %d of %d nodes heard nothing in the %d ms before %d",
+                master,
+                leader,
+                deaf,
+                expected,
+                SILENT_MS,
+                atMs);
+    }
+
+    @Override
+    public void taken(Term term) {
+        tally.count("Lease taken: " + term.succession().cause());
     }
 
     @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.sim;
 
+import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest;
@@ -18,6 +19,17 @@ interface MasterWatch {
 
     /** A node is to copy this object from another. */
     void copies(ObjectId id);
+
+    /**
+     * The master takes the Lease of a leader that most nodes do not hear, if that was not renewed.
+     *
+     * @param atMs when they did not, as it believes
+     * @param found what its last dial of a leader found; null when it dialled none
+     */
+    void followsSilent(SimMaster master, Authority leader, long atMs, SimMaster.Found found);
+
+    /** A master wrote itself into the Lease. */
+    void taken(Term term);
 
     /** The election made this master the leader, or raised its epoch. */
     void leads(SimMaster master, Authority authority);

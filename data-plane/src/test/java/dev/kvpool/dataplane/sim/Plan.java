@@ -58,7 +58,7 @@ record Plan(
         boolean removing = dice.nextInt(2) == 0;
         boolean tight = dice.nextInt(4) == 0;
         boolean cramped = tight && new SplittableRandom(seed ^ 0xC4A3).nextInt(4) == 0;
-        ElectionTimes election = dice.nextInt(4) == 0 ? ElectionTimes.DEFAULT : QUICK;
+        ElectionTimes election = dice.nextInt(4) < 2 ? ElectionTimes.DEFAULT : QUICK;
         SplittableRandom engineDice = new SplittableRandom(seed ^ 0xE6619E);
         boolean twoEngines = engineDice.nextBoolean();
         boolean oneStorageNode = engineDice.nextBoolean();

@@ -6,6 +6,8 @@ import dev.kvpool.dataplane.election.ElectionListener;
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.election.Elector;
 import dev.kvpool.dataplane.election.LeaseRecord;
+import dev.kvpool.dataplane.election.LeaseStore;
+import dev.kvpool.dataplane.election.LeaseStoreException;
 import dev.kvpool.dataplane.election.MemoryLeaseStore;
 import dev.kvpool.dataplane.election.Sight;
 import dev.kvpool.dataplane.election.Term;
@@ -20,6 +22,9 @@ import java.util.Optional;
 final class SimElection implements ElectionListener {
     private static final long ABSTAIN_MS = 3_000;
 
+    /** As of a master process. */
+    private static final long TURN_MS_MAX = 300;
+
     private final SimMaster master;
     private final ElectionTimes times;
     private final MemoryLeaseStore.Access access;
@@ -30,7 +35,13 @@ final class SimElection implements ElectionListener {
     private Authority gone;
     private Optional<Wishes.RegisterWish> store = Optional.empty();
     private Register seen = Register.NONE;
+    private Authority silent;
+    private long silentAtMs;
     private long requestMs;
+
+    /** The Lease was read just now: the next look at the clock is at the answer, not at the request. */
+    private boolean answered;
+
     private long toldMs;
     private long heldUntilMs;
     private Authority givenAway;
@@ -53,6 +64,8 @@ final class SimElection implements ElectionListener {
         gone = Authority.NONE;
         givenAway = Authority.NONE;
         abstainsUntilMs = 0;
+        silent = Authority.NONE;
+        answered = false;
         turned();
         store = Optional.empty();
         seen = Register.NONE;
@@ -60,9 +73,8 @@ final class SimElection implements ElectionListener {
         elector = new Elector(
                 candidate,
                 times,
-                access,
-                // A request to the Lease began a while before it is carried out.
-                () -> master.clockMs() - requestMs,
+                new Answering(access),
+                this::clockMs,
                 () -> Instant.EPOCH,
                 () -> new Sight(master.status().highestEpoch(), master.status().isHalfConnected(), coreTurns()),
                 this);
@@ -83,6 +95,22 @@ final class SimElection implements ElectionListener {
     void take(Authority holder) {
         gone = holder;
         lookNow();
+    }
+
+    /** The holder of this authority was silent then. */
+    void takeSilent(Authority holder, long atMs) {
+        if (elector.mayBeSilent(atMs)) {
+            silent = holder;
+            silentAtMs = atMs;
+            lookNow();
+        }
+    }
+
+    /** A request to the Lease began a while before it is carried out. */
+    private long clockMs() {
+        boolean now = answered;
+        answered = false;
+        return now ? master.clockMs() : master.clockMs() - requestMs;
     }
 
     void store(Authority leader, Register register) {
@@ -124,13 +152,14 @@ final class SimElection implements ElectionListener {
     private void round(boolean release) {
         requestMs = world.oneIn(20) ? world.between(0, 400) : world.between(0, 5);
         boolean gives = abstains() || release;
-        Wishes wishes = new Wishes(raiseAbove, gives, gone, 0, store);
+        Wishes wishes = new Wishes(raiseAbove, gives, gone, 0, silent, silentAtMs, store);
         if (elector.round(wishes)) {
             raiseAbove = 0;
         }
         store = elector.hasStored(wishes) ? Optional.empty() : store;
         if (elector.reachedLease()) {
             gone = Authority.NONE;
+            silent = Authority.NONE;
         }
     }
 
@@ -141,12 +170,12 @@ final class SimElection implements ElectionListener {
     }
 
     private boolean coreTurns() {
-        return beat.ageMs() <= times.renewDeadlineMs() / 2;
+        return beat.ageMs() <= Math.min(TURN_MS_MAX, times.renewDeadlineMs() / 2);
     }
 
     private void mustTurn() {
         Violation.unless(
-                master.hungForMs() <= times.renewDeadlineMs() / 2,
+                master.hungForMs() <= Math.min(TURN_MS_MAX, times.renewDeadlineMs() / 2),
                 "a hung core lets go of the Lease",
                 "%s wrote itself into the Lease although its core hangs for %d ms",
                 master,
@@ -157,6 +186,7 @@ final class SimElection implements ElectionListener {
     public void leading(Term term) {
         world.trace(() -> master.name + " takes the Lease: " + term);
         heldUntilMs = term.validUntilMs();
+        master.taken(term);
         mustTurn();
         tell(() -> master.lead(term));
     }
@@ -192,4 +222,40 @@ final class SimElection implements ElectionListener {
 
     @Override
     public void failed(String reason) {}
+
+    /** The store of the Lease, which notes when it has answered. */
+    private final class Answering implements LeaseStore {
+        private final LeaseStore store;
+
+        Answering(LeaseStore store) {
+            this.store = store;
+        }
+
+        @Override
+        public Optional<Stored> read() throws LeaseStoreException {
+            Optional<Stored> stored = store.read();
+            answered = true;
+            return stored;
+        }
+
+        @Override
+        public Optional<Stored> create(LeaseRecord lease) throws LeaseStoreException {
+            return store.create(lease);
+        }
+
+        @Override
+        public Optional<Stored> update(LeaseRecord lease, String version) throws LeaseStoreException {
+            return store.update(lease, version);
+        }
+
+        @Override
+        public String place() {
+            return store.place();
+        }
+
+        @Override
+        public void close() {
+            store.close();
+        }
+    }
 }

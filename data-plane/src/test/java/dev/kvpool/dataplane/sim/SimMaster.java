@@ -3,6 +3,8 @@ package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.election.MemoryLeaseStore;
 import dev.kvpool.dataplane.election.Term;
+import dev.kvpool.dataplane.master.LeaderProbe.Finding;
+import dev.kvpool.dataplane.master.SilentLeader;
 import dev.kvpool.dataplane.master.core.Action;
 import dev.kvpool.dataplane.master.core.CacheRules;
 import dev.kvpool.dataplane.master.core.CoreSettings;
@@ -44,9 +46,13 @@ final class SimMaster extends SimProcess {
     private static final long TICK_MS = 10;
     private static final long HELLO_MS_MAX = 5_000;
     private static final long HAND_OVER_MS_MAX = 500;
+    private static final long PROBE_MS_MAX = 500;
 
     /** How long a node that has ended may be remembered. */
     private static final long FORGETS_MS_MAX = 100;
+
+    /** What a dial of a leader has found. */
+    record Found(Authority authority, Finding finding, long atMs) {}
 
     /** A welcomed connection. */
     private record Session(long number, End end, NodePeer node, Map<Long, ClientRequest> asked) {}
@@ -67,6 +73,8 @@ final class SimMaster extends SimProcess {
     private MasterCore core;
     private Handshake.Self self;
     private long lastSession;
+    private SilentLeader silentLeader;
+    private Found lastFound;
 
     /** When nodes said that they end, by id. */
     private final Map<String, Long> ended = new HashMap<>();
@@ -109,6 +117,8 @@ final class SimMaster extends SimProcess {
         sessions.clear();
         ended.clear();
         poison.forget();
+        silentLeader = new SilentLeader();
+        lastFound = null;
         election.begin(self.incarnation());
         every(TICK_MS, this::tick);
     }
@@ -138,7 +148,12 @@ final class SimMaster extends SimProcess {
 
     /** Its file of cache rules says this from now on; one that does not run, or is stopped, at its next start. */
     void goBy(CacheRules rules) {
-        settings = new CoreSettings(settings.name(), rules, settings.leaseDurationMs(), settings.evictionsTold());
+        settings = new CoreSettings(
+                settings.name(),
+                rules,
+                settings.leaseDurationMs(),
+                settings.renewDeadlineMs(),
+                settings.evictionsTold());
         if (hears()) {
             core.goBy(rules, clockMs());
             perform();
@@ -214,8 +229,12 @@ final class SimMaster extends SimProcess {
         perform();
     }
 
+    void taken(Term term) {
+        watch.taken(term);
+    }
+
     void renewed(long validUntilMs) {
-        core.renewed(validUntilMs);
+        core.renewed(validUntilMs, clockMs());
     }
 
     void standBy(String reason) {
@@ -249,6 +268,41 @@ final class SimMaster extends SimProcess {
                 election.take(authority);
             }
         });
+    }
+
+    /** Most nodes hear nothing of the leader: what {@code EarlyTakeover} does about it, over this network. */
+    private void silent(Action.LeaderSilent told) {
+        switch (silentLeader.silent(told.authority(), told.proved(), clockMs())) {
+            case NOTHING -> {}
+            case PROBE -> {
+                election.lookNow();
+                probeSilent(told.authority(), told.address());
+            }
+            case TAKE -> {
+                long agoMs = clockMs() - told.atMs();
+                watch.followsSilent(this, told.authority(), world.nowMs() - agoMs, lastFound);
+                election.takeSilent(told.authority(), told.atMs());
+            }
+        }
+    }
+
+    private void probeSilent(Authority authority, String where) {
+        SimProcess there = network.reachable(this, where);
+        boolean answers = there instanceof SimMaster other && (!other.isUp() || !other.isFrozen());
+        beside(answers ? network.delayMs() : PROBE_MS_MAX, () -> {
+            Finding finding = Finding.UNKNOWN;
+            if (answers && network.reachable(this, where) instanceof SimMaster other && !other.isFrozen()) {
+                finding = other.isGone(authority.nonce()) ? Finding.GONE : Finding.THERE;
+            }
+            Finding found = finding;
+            world.trace(() -> name + " looked for the silent leader with " + authority + ": " + found);
+            lastFound = new Found(authority, finding, world.nowMs());
+            silentLeader.found(authority, finding, clockMs());
+        });
+    }
+
+    long incarnation() {
+        return self.incarnation();
     }
 
     /** What a dial finds: a stopped process accepts and says nothing. */
@@ -381,6 +435,7 @@ final class SimMaster extends SimProcess {
             case Action.RaiseEpoch it -> election.raiseAbove(it.above());
             case Action.StoreRegister it -> election.store(it.leader(), it.register());
             case Action.LookAtLease it -> election.lookNow();
+            case Action.LeaderSilent it -> silent(it);
             case Action.LeaderCrashed it -> probe(it.authority(), it.address());
             case Action.Report it -> world.trace(() -> name + ": " + it.line());
             case Action.Evicted it -> world.trace(() -> name + " evicts " + it);

@@ -20,6 +20,7 @@ import java.util.UUID;
 final class SimNode extends SimProcess {
     private static final long TICK_MS = 50;
     private static final long LEAVE_MS_MAX = 250;
+    private static final long HEARD_KEPT_MS = 15_000;
     static final long SEGMENT_BYTES = 16 << 20;
     private static final long SSD_BYTES = 16 << 20;
 
@@ -51,6 +52,9 @@ final class SimNode extends SimProcess {
     private final Map<Long, End> ends = new TreeMap<>();
     private final Map<Long, Receiving> receiving = new TreeMap<>();
     private final Map<Long, Dialled> dials = new TreeMap<>();
+    /** When something came from each life of a master, lately. */
+    private final Map<Long, TreeSet<Long>> heard = new TreeMap<>();
+
     private NodeCore core;
     private String nodeId;
     private int lives;
@@ -275,8 +279,21 @@ final class SimNode extends SimProcess {
         }
     }
 
+    /** Whether something came from this life of a master within that time. */
+    boolean hasHeard(long incarnationOfMaster, long fromMs, long untilMs) {
+        return heard.getOrDefault(incarnationOfMaster, new TreeSet<>())
+                        .subSet(fromMs, true, untilMs, true)
+                        .size()
+                > 0;
+    }
+
     @Override
     void frame(End end, byte[] body) {
+        if (end.peer().owner instanceof SimMaster master) {
+            TreeSet<Long> times = heard.computeIfAbsent(master.incarnation(), it -> new TreeSet<>());
+            times.headSet(world.nowMs() - HEARD_KEPT_MS).clear();
+            times.add(world.nowMs());
+        }
         feed(() -> core.frame(clockMs(), end.id, body));
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.sim;
 
+import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.election.MemoryLeaseStore;
 import dev.kvpool.dataplane.master.core.CacheRules;
 import dev.kvpool.dataplane.master.core.CoreSettings;
@@ -38,7 +39,7 @@ final class Simulation implements AutoCloseable {
         History history = new History(world, values, tally, plan.objectLeaseMaxMs(), plan.nodes() > 2);
         Truth truth = new Truth(world, history);
         Promises promises = new Promises(world, history);
-        LeaderChecks leaderChecks = new LeaderChecks(world, plan.times(), truth, promises);
+        LeaderChecks leaderChecks = new LeaderChecks(world, plan.times(), truth, promises, tally);
         SegmentChecks segmentChecks = new SegmentChecks(truth, promises, tally, this::nodeDied);
         MemoryLeaseStore leases = new MemoryLeaseStore();
         Set<String> expected = new TreeSet<>();
@@ -72,7 +73,8 @@ final class Simulation implements AutoCloseable {
 
     private CoreSettings settings(String name) {
         CacheRules rules = rules(plan.times().objectLeaseMs(), plan.replicas());
-        return new CoreSettings(name, rules, plan.times().election().leaseDurationMs(), true);
+        ElectionTimes times = plan.times().election();
+        return new CoreSettings(name, rules, times.leaseDurationMs(), times.renewDeadlineMs(), true);
     }
 
     private CacheRules rules(long objectLeaseMs, int replicas) {

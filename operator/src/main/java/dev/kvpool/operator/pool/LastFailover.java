@@ -33,6 +33,7 @@ final class LastFailover {
         return switch (cause) {
             case LEADER_DIED -> "the leader died";
             case HANDOVER -> "the leadership was given back";
+            case LEADER_SILENT -> "the leader was silent";
             case LEASE_EXPIRED -> "the leader was silent until its Lease ran out";
             case LEASE_DELETED -> "the Lease was deleted";
             case LEADER_LAPSED -> "the leader renewed its Lease too late, or storage nodes obeyed a higher epoch";
@@ -57,6 +58,7 @@ final class LastFailover {
         return switch (told) {
             case "died" -> Optional.of(FailoverCause.LEADER_DIED);
             case "released" -> Optional.of(FailoverCause.HANDOVER);
+            case "silent" -> Optional.of(FailoverCause.LEADER_SILENT);
             case "expired" -> Optional.of(FailoverCause.LEASE_EXPIRED);
             case "deleted" -> Optional.of(FailoverCause.LEASE_DELETED);
             case "raised" -> Optional.of(FailoverCause.LEADER_LAPSED);

@@ -22,6 +22,7 @@ class LastFailoverTest {
     @CsvSource({
         "died, LEADER_DIED, 57, 57ms",
         "released, HANDOVER, 0, 0ms",
+        "silent, LEADER_SILENT, 1734, 1.7s",
         "expired, LEASE_EXPIRED, 5312, 5.3s",
         "deleted, LEASE_DELETED, 999, 999ms",
         "raised, LEADER_LAPSED, 1000, 1.0s",

@@ -33,6 +33,16 @@ public sealed interface Action {
      */
     record LeaderCrashed(Authority authority, String address) implements Action {}
 
+    /**
+     * Most expected nodes have heard nothing of the holder of this authority for a while. If it does not answer at {@code address}
+     * either, and has not renewed its Lease for {@link Bounds#SURE_MS}, that need not run out.
+     *
+     * @param address HOST:PORT
+     * @param proved at {@code atMs}, on the core's clock, the holder was not sure to lead unless it had renewed its Lease so lately;
+     *     else that is to be expected soon
+     */
+    record LeaderSilent(Authority authority, String address, boolean proved, long atMs) implements Action {}
+
     /** A decision worth one line in the log. */
     record Report(String line) implements Action {}
 

@@ -31,6 +31,25 @@ final class Bounds {
     static final long HEARTBEAT_MS = 500;
     static final long NODE_SILENCE_MS = 3_000;
 
+    /** Between two heartbeats to a node, and while nodes say that they hear nothing of the leader. */
+    static final long NODE_BEAT_MS = 250;
+
+    static final long SUSPICIOUS_BEAT_MS = 100;
+
+    /**
+     * A leader is sure that nobody follows it for so long after it began to renew its Lease, and after it sent what enough nodes
+     * have answered. Whoever follows a silent one has waited for longer, by {@link #SILENCE_MARGIN_MS}.
+     */
+    static final long SURE_MS = 1_200;
+
+    static final long SILENCE_MARGIN_MS = 50;
+
+    /** How old the oldest of the nodes' answers may be, by which a leader is found to be silent. */
+    static final long ANSWER_AGE_MS = 150;
+
+    /** A leader that most nodes do not hear for so long is looked after. */
+    static final long SUSPECT_MS = 500;
+
     /** Clients ask when they need something, so a quiet one is left alone for longer than a node. */
     static final long CLIENT_SILENCE_MS = 30_000;
 

@@ -9,11 +9,17 @@ import dev.kvpool.dataplane.master.core.slab.Slabs;
  * @param name of this master
  * @param cache the rules of the pool, until {@link MasterCore#goBy} changes them
  * @param leaseDurationMs of the leadership Lease; how long a former leader may have gone on granting object leases
+ * @param renewDeadlineMs how long a leader serves after it began to renew that Lease
  * @param evictionsTold whether somebody wants each {@link Action.Evicted}
  * @param recordBytesMax what the records of the index may take, if that is less than the 16 GiB it can name
  */
 public record CoreSettings(
-        String name, CacheRules cache, long leaseDurationMs, boolean evictionsTold, long recordBytesMax) {
+        String name,
+        CacheRules cache,
+        long leaseDurationMs,
+        long renewDeadlineMs,
+        boolean evictionsTold,
+        long recordBytesMax) {
     public CoreSettings {
         if (leaseDurationMs <= 0) {
             throw new IllegalArgumentException("lease duration " + leaseDurationMs + " ms must be positive");
@@ -21,11 +27,12 @@ public record CoreSettings(
     }
 
     /** With an index as large as it can be. */
-    public CoreSettings(String name, CacheRules cache, long leaseDurationMs, boolean evictionsTold) {
-        this(name, cache, leaseDurationMs, evictionsTold, Slabs.BYTES_NAMED);
+    public CoreSettings(
+            String name, CacheRules cache, long leaseDurationMs, long renewDeadlineMs, boolean evictionsTold) {
+        this(name, cache, leaseDurationMs, renewDeadlineMs, evictionsTold, Slabs.BYTES_NAMED);
     }
 
-    /** With each rule by itself. */
+    /** With each rule by itself, and a Lease that makes a leader sure as long as it is valid. */
     public CoreSettings(
             String name,
             long objectLeaseMs,
@@ -39,6 +46,7 @@ public record CoreSettings(
                 name,
                 new CacheRules(objectLeaseMs, eviction, replicas, repairDelayMs, repairBytesPerSecond),
                 leaseDurationMs,
+                0,
                 evictionsTold);
     }
 

@@ -14,14 +14,16 @@ import java.util.Map;
 final class Departures {
     private final Membership membership;
     private final Outbox outbox;
+    private final Silences silences;
 
     /** The leader that is spoken of, and when each node did so last. A leader of a higher epoch makes this one history. */
     private Authority authority = Authority.NONE;
 
     private final Map<String, Long> witnesses = new HashMap<>();
 
-    Departures(Membership membership, Outbox outbox) {
+    Departures(Membership membership, Silences silences, Outbox outbox) {
         this.membership = membership;
+        this.silences = silences;
         this.outbox = outbox;
     }
 
@@ -31,6 +33,10 @@ final class Departures {
         }
         if (told.departure() == Departure.LEFT) {
             outbox.lookAtLease();
+            return;
+        }
+        if (told.departure() == Departure.SILENT) {
+            silences.heard(node, told, nowMs);
             return;
         }
         if (!membership.expected().contains(node.id) || isOld(told.authority())) {
@@ -53,6 +59,7 @@ final class Departures {
     void forget(Authority ours) {
         authority = ours;
         witnesses.clear();
+        silences.forget(ours);
     }
 
     private boolean isOld(Authority told) {

@@ -18,17 +18,22 @@ final class Heartbeats {
         }
     }
 
+    private static final long NEVER = Long.MIN_VALUE / 2;
+
     private final Membership membership;
     private final Clients clients;
     private final Index index;
     private final Tombstones tombstones;
+    private final Silences silences;
     private final Outbox outbox;
     private final Set<NodeView> forgetting = new LinkedHashSet<>();
-    private long lastMs = Long.MIN_VALUE;
+    private long nodesMs = NEVER;
+    private long clientsMs = NEVER;
 
-    Heartbeats(View view, Clients clients, Outbox outbox) {
+    Heartbeats(View view, Clients clients, Silences silences, Outbox outbox) {
         this.membership = view.membership();
         this.clients = clients;
+        this.silences = silences;
         this.index = view.index();
         this.tombstones = view.tombstones();
         this.outbox = outbox;
@@ -43,19 +48,31 @@ final class Heartbeats {
 
     private List<Silent> beat(long nowMs) {
         List<Silent> silent = new ArrayList<>();
-        if (nowMs - Bounds.HEARTBEAT_MS < lastMs) {
-            return silent;
+        long nodesPeriodMs = silences.areAny(nowMs) ? Bounds.SUSPICIOUS_BEAT_MS : Bounds.NODE_BEAT_MS;
+        if (nowMs - nodesMs >= nodesPeriodMs) {
+            nodesMs = nowMs;
+            beatNodes(silent, nowMs);
         }
-        lastMs = nowMs;
+        if (nowMs - clientsMs >= Bounds.HEARTBEAT_MS) {
+            clientsMs = nowMs;
+            beatClients(silent, nowMs);
+        }
+        return silent;
+    }
+
+    private void beatNodes(List<Silent> silent, long nowMs) {
         for (NodeView node : List.copyOf(membership.all())) {
             if (!node.isConnected()) {
                 forgetIfGone(node, nowMs);
             } else if (nowMs - node.heardMs > Bounds.NODE_SILENCE_MS) {
                 silent.add(new Silent(node.session, Bounds.NODE_SILENCE_MS));
             } else {
-                outbox.send(node.session, new Heartbeat());
+                outbox.send(node.session, new Heartbeat(nowMs));
             }
         }
+    }
+
+    private void beatClients(List<Silent> silent, long nowMs) {
         for (Map.Entry<Long, Long> client : clients.heardMs()) {
             if (nowMs - client.getValue() > Bounds.CLIENT_SILENCE_MS) {
                 silent.add(new Silent(client.getKey(), Bounds.CLIENT_SILENCE_MS));
@@ -63,7 +80,6 @@ final class Heartbeats {
                 outbox.send(client.getKey(), new Heartbeat());
             }
         }
-        return silent;
     }
 
     /** A node has ended, and its memory with it: nobody waits for it. */

@@ -22,6 +22,9 @@ final class Leadership {
     private long lastCounter;
     private boolean leaving;
 
+    /** Nobody can have followed; kept by {@link Assurance}. */
+    private boolean sure = true;
+
     Phase phase() {
         return phase;
     }
@@ -34,12 +37,20 @@ final class Leadership {
         return validUntilMs;
     }
 
+    boolean isSure() {
+        return sure;
+    }
+
+    void sure(boolean isSure) {
+        sure = isSure;
+    }
+
     boolean leads() {
         return phase == Phase.RECOVERING || phase == Phase.SERVING;
     }
 
     boolean serves(long nowMs) {
-        return phase == Phase.SERVING && !leaving && nowMs < validUntilMs;
+        return phase == Phase.SERVING && !leaving && sure && nowMs < validUntilMs;
     }
 
     /** What a request gets to hear now: OK, or why it is not answered here. */
@@ -47,7 +58,7 @@ final class Leadership {
         if (!leads() || leaving || nowMs >= validUntilMs) {
             return Status.NOT_LEADER;
         }
-        return phase == Phase.SERVING ? Status.OK : Status.RECOVERING;
+        return phase == Phase.SERVING && sure ? Status.OK : Status.RECOVERING;
     }
 
     /** The Lease is about to be given back: nothing new begins. */

@@ -51,6 +51,7 @@ public final class MasterCore {
     private final NodeMessages nodeMessages;
     private final Heartbeats heartbeats;
     private final Departures departures;
+    private final Assurance assurance;
     private final StatusReport report;
     private long nowMs;
 
@@ -78,8 +79,11 @@ public final class MasterCore {
         takeover = new Takeover(rules, leadership, view, orders, grants, settlement, upkeep, replies, counters, outbox);
         requests = new ClientRequests(
                 rules, leadership, view, orders, grants, settlement, upkeep, replies, counters, outbox, random);
-        heartbeats = new Heartbeats(view, clients, outbox);
-        departures = new Departures(view.membership(), outbox);
+        Electorate electorate = new Electorate(view.membership(), register);
+        Silences silences = new Silences(electorate, outbox);
+        heartbeats = new Heartbeats(view, clients, silences, outbox);
+        departures = new Departures(view.membership(), silences, outbox);
+        assurance = new Assurance(settings.renewDeadlineMs(), leadership, view.membership(), electorate, outbox);
         nodeMessages = new NodeMessages(
                 leadership,
                 view,
@@ -91,14 +95,14 @@ public final class MasterCore {
                 departures,
                 outbox,
                 this::left);
-        report = new StatusReport(leadership, view, orders, grants, takeover, upkeep, counters);
+        report = new StatusReport(leadership, assurance, view, orders, grants, takeover, upkeep, counters);
     }
 
     // ---- connections --------------------------------------------------------------------------------------------
 
     /** A node passed the handshake. Answers why it may not come in, or nothing: then {@code session} is the node's. */
     public Optional<Objection> nodeConnected(long session, NodePeer peer, long now) {
-        nowMs = now;
+        at(now);
         Optional<Objection> objection = view.membership().objection(peer, nowMs);
         if (objection.isPresent()) {
             nodeRefused(peer.id(), objection.get());
@@ -126,7 +130,7 @@ public final class MasterCore {
 
     /** A session ended, by whatever side. Unknown sessions are ignored. */
     public void closed(long session, String reason, long now) {
-        nowMs = now;
+        at(now);
         NodeView node = view.membership().bySession(session);
         if (node != null) {
             lose(node, reason);
@@ -147,6 +151,7 @@ public final class MasterCore {
                 settings.name(),
                 rules.all(),
                 settings.leaseDurationMs(),
+                settings.renewDeadlineMs(),
                 settings.evictionsTold(),
                 settings.recordBytesMax());
         Map<String, String> zones = view.membership().zones();
@@ -174,7 +179,7 @@ public final class MasterCore {
      * @throws NodeDefect when this core could not bear what a node said, and must be followed by one {@link #withoutView}
      */
     public void receive(long session, Message message, long now) {
-        nowMs = now;
+        at(now);
         NodeView node = view.membership().bySession(session);
         try {
             if (node != null) {
@@ -220,7 +225,7 @@ public final class MasterCore {
     private void fromNode(NodeView node, Message message) throws ProtocolViolation, IndexFullException {
         switch (message) {
             case NodeMessage told -> told(node, told);
-            case Heartbeat heartbeat -> {}
+            case Heartbeat heartbeat -> answered(node, heartbeat.beat());
             default ->
                 throw new ProtocolViolation(
                         "node " + node.id + " sent " + message.getClass().getSimpleName());
@@ -236,6 +241,15 @@ public final class MasterCore {
         }
     }
 
+    private void answered(NodeView node, long beat) throws ProtocolViolation {
+        if (beat > nowMs) {
+            throw new ProtocolViolation("node " + node.id + " answered heartbeat " + beat + ", which was not sent");
+        }
+        if (beat > 0) {
+            node.answeredMs = Math.max(node.answeredMs, beat);
+        }
+    }
+
     // ---- leadership ---------------------------------------------------------------------------------------------
 
     /**
@@ -246,9 +260,10 @@ public final class MasterCore {
      * @param taken the register that the Lease had
      */
     public void lead(Authority authority, long validUntilMs, long predecessorUntilMs, Register taken, long now) {
-        nowMs = now;
+        at(now);
         requests.endTerm();
         departures.forget(authority);
+        assurance.renewed(validUntilMs, nowMs);
         takeover.begin(authority, validUntilMs, predecessorUntilMs, taken, nowMs);
         sendFrees();
     }
@@ -260,7 +275,7 @@ public final class MasterCore {
 
     /** The Lease holds this register, which we have asked for. */
     public void registerStored(Register stored, long now) {
-        nowMs = now;
+        at(now);
         if (leadership.leads()) {
             register.isStored(stored);
             sendFrees();
@@ -269,20 +284,22 @@ public final class MasterCore {
 
     /** The Lease holds this register, as a look at it shows. */
     public void registerSeen(Register seen, long now) {
-        nowMs = now;
+        at(now);
         takeover.registerSeen(seen);
     }
 
     /** The Lease was renewed. */
-    public void renewed(long validUntilMs) {
+    public void renewed(long validUntilMs, long now) {
+        at(now);
         if (leadership.leads()) {
             leadership.renewed(validUntilMs);
+            assurance.renewed(validUntilMs, nowMs);
         }
     }
 
     /** The Lease is somebody else's, or nobody's. */
     public void standBy(String reason, long now) {
-        nowMs = now;
+        at(now);
         requests.endTerm();
         takeover.end(reason);
     }
@@ -313,7 +330,7 @@ public final class MasterCore {
 
     /** The nodes that should be there from now on, and the zone each is said to be in, empty where none is. */
     public void expectNodes(Map<String, String> zones, long now) {
-        nowMs = now;
+        at(now);
         if (view.membership().expect(zones)) {
             upkeep.zonesChanged();
         }
@@ -325,7 +342,7 @@ public final class MasterCore {
      * that is more; what has more keeps them. What was promised to readers holds.
      */
     public void goBy(CacheRules next, long now) {
-        nowMs = now;
+        at(now);
         CacheRules before = rules.all();
         rules.become(next);
         upkeep.rulesChanged(nowMs);
@@ -349,7 +366,7 @@ public final class MasterCore {
 
     /** To be called every 10 ms or so. */
     public void tick(long now) {
-        nowMs = now;
+        at(now);
         for (Heartbeats.Silent silent : heartbeats.tick(nowMs)) {
             outbox.close(silent.session(), silent.reason());
             closed(silent.session(), silent.reason(), nowMs);
@@ -373,7 +390,7 @@ public final class MasterCore {
     }
 
     public PoolStatus status() {
-        return report.now(clients.count());
+        return report.now(clients.count(), nowMs);
     }
 
     /** Keys that can be read here now, at most {@code limit} of them, in no order. */
@@ -401,7 +418,7 @@ public final class MasterCore {
      * @return why that is not possible here and now, or nothing
      */
     public Optional<String> drain(String node, boolean clears, long timeoutMs, long startedAtMs, long now) {
-        nowMs = now;
+        at(now);
         if (!leadership.serves(now)) {
             return Optional.of(NOT_SERVING);
         }
@@ -422,7 +439,7 @@ public final class MasterCore {
      * @return why that is not possible here and now, or nothing
      */
     public Optional<String> forget(String node, long now) {
-        nowMs = now;
+        at(now);
         if (!leadership.serves(now)) {
             return Optional.of(NOT_SERVING);
         }
@@ -451,7 +468,7 @@ public final class MasterCore {
      * @return why that is not possible here and now, or nothing
      */
     public Optional<String> activate(ActiveVersions versions, long now) {
-        nowMs = now;
+        at(now);
         if (!leadership.serves(now)) {
             return Optional.of(NOT_SERVING);
         }
@@ -471,6 +488,11 @@ public final class MasterCore {
         view.membership().disconnect(node, reason, nowMs);
         upkeep.abandon(node);
         requests.publishes().disconnected(nowMs);
+    }
+
+    private void at(long now) {
+        nowMs = now;
+        assurance.look(nowMs);
     }
 
     private void left(NodeView node) {

@@ -25,6 +25,10 @@ final class NodeView implements Placement.Candidate {
     NodePeer peer;
     long session = NO_SESSION;
     long heardMs;
+
+    /** When the latest heartbeat was sent that it has answered, on whichever connection. */
+    long answeredMs = Long.MIN_VALUE / 2;
+
     long awaySinceMs;
     String awayReason = "not seen yet";
 

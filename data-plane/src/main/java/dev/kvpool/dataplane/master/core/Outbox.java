@@ -35,6 +35,10 @@ final class Outbox {
         actions.add(new Action.LeaderCrashed(authority, address));
     }
 
+    void leaderSilent(Authority authority, String address, boolean proved, long atMs) {
+        actions.add(new Action.LeaderSilent(authority, address, proved, atMs));
+    }
+
     void report(String line) {
         actions.add(new Action.Report(line));
     }

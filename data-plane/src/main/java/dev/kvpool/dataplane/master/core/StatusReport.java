@@ -16,6 +16,7 @@ import java.util.Optional;
 /** Draws up a {@link PoolStatus}. */
 final class StatusReport {
     private final Leadership leadership;
+    private final Assurance assurance;
     private final Membership membership;
     private final Orders orders;
     private final Index index;
@@ -28,6 +29,7 @@ final class StatusReport {
 
     StatusReport(
             Leadership leadership,
+            Assurance assurance,
             View view,
             Orders orders,
             Grants grants,
@@ -35,6 +37,7 @@ final class StatusReport {
             Upkeep upkeep,
             Counters counters) {
         this.leadership = leadership;
+        this.assurance = assurance;
         this.membership = view.membership();
         this.orders = orders;
         this.index = view.index();
@@ -46,7 +49,7 @@ final class StatusReport {
         this.counters = counters;
     }
 
-    PoolStatus now(int clients) {
+    PoolStatus now(int clients, long nowMs) {
         List<Node> nodes = new ArrayList<>();
         int ready = 0;
         long capacity = 0;
@@ -75,7 +78,7 @@ final class StatusReport {
         return new PoolStatus(
                 state(),
                 leadership.authority().epoch(),
-                leadership.validUntilMs(),
+                assurance.servingUntilMs(nowMs),
                 notReady(),
                 highestEpoch,
                 membership.expected().size(),

@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage;
 import dev.kvpool.dataplane.wire.message.HandshakeMessage.Hello;
 import dev.kvpool.nativelib.VersionRange;
+import dev.kvpool.wire.HeartbeatDecoder;
 import dev.kvpool.wire.HelloDecoder;
 import dev.kvpool.wire.MessageHeaderDecoder;
 import dev.kvpool.wire.VersionRangeDecoder;
@@ -13,6 +14,7 @@ import org.agrona.DirectBuffer;
 
 /** Reads {@link HandshakeMessage}s that dialers send. */
 final class HandshakeDecoder {
+    private final HeartbeatDecoder heartbeat = new HeartbeatDecoder();
     private final HelloDecoder hello = new HelloDecoder();
     private final VarData data = new VarData();
 
@@ -34,8 +36,9 @@ final class HandshakeDecoder {
                 name);
     }
 
-    HandshakeMessage heartbeat() {
-        return new HandshakeMessage.Heartbeat();
+    HandshakeMessage heartbeat(DirectBuffer body, MessageHeaderDecoder header) {
+        return new HandshakeMessage.Heartbeat(
+                heartbeat.wrapAndApplyHeader(body, 0, header).beat());
     }
 
     private static VersionRange range(VersionRangeDecoder range) {

@@ -28,7 +28,8 @@ final class HandshakeEncoder {
             case Hello it -> hello(it, buffer);
             case Welcome it -> welcome(it, buffer);
             case Refused it -> refused(it, buffer);
-            case Heartbeat it -> heartbeat.wrapAndApplyHeader(buffer, 0, header).limit();
+            case Heartbeat it ->
+                heartbeat.wrapAndApplyHeader(buffer, 0, header).beat(it.beat()).limit();
         };
     }
 

@@ -70,7 +70,7 @@ public final class MessageDecoder {
     private Message byTemplate(int template) throws MalformedMessageException {
         return switch (template) {
             case HelloDecoder.TEMPLATE_ID -> handshakes.hello(body, sized(HelloDecoder.BLOCK_LENGTH));
-            case HeartbeatDecoder.TEMPLATE_ID -> handshakes.heartbeat();
+            case HeartbeatDecoder.TEMPLATE_ID -> handshakes.heartbeat(body, sized(HeartbeatDecoder.BLOCK_LENGTH));
             case NodeInfoDecoder.TEMPLATE_ID -> nodes.info(body, sized(NodeInfoDecoder.BLOCK_LENGTH));
             case SnapshotBeginDecoder.TEMPLATE_ID ->
                 nodes.snapshotBegin(body, sized(SnapshotBeginDecoder.BLOCK_LENGTH));

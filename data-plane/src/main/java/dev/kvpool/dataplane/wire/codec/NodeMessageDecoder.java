@@ -165,7 +165,11 @@ final class NodeMessageDecoder {
             throw new IllegalArgumentException("departure without a cause");
         }
         return new LeaderGone(
-                authority(leaderGone.authority()), leaderGone.departure(), data.text(leaderGone::wrapAddress));
+                authority(leaderGone.authority()),
+                leaderGone.departure(),
+                leaderGone.silentMs(),
+                leaderGone.beat(),
+                data.text(leaderGone::wrapAddress));
     }
 
     private static Retention retention(PinsDecoder pins, long softPinMs, long group) {

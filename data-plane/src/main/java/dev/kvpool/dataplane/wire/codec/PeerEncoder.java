@@ -187,7 +187,11 @@ public final class PeerEncoder {
     private int leaderGone(LeaderGone it) {
         LeaderGoneEncoder gone = new LeaderGoneEncoder().wrapAndApplyHeader(buffer, 0, header);
         authority(gone.authority(), it.authority());
-        return gone.departure(it.departure()).address(it.address()).limit();
+        return gone.departure(it.departure())
+                .silentMs(it.silentMs())
+                .beat(it.beat())
+                .address(it.address())
+                .limit();
     }
 
     private int grant(GrantRequest it) {

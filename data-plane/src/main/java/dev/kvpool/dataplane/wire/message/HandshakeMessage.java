@@ -36,5 +36,10 @@ public sealed interface HandshakeMessage extends Message {
     /** The Hello does not fit, or a bound was reached; the connection ends after this. */
     record Refused(RefusalCode code, VersionRange wire, String message) implements Answer {}
 
-    record Heartbeat() implements HandshakeMessage {}
+    record Heartbeat(long beat) implements HandshakeMessage {
+        /** One that need not be answered. */
+        public Heartbeat() {
+            this(0);
+        }
+    }
 }

@@ -93,9 +93,16 @@ public sealed interface NodeMessage extends Message {
     /**
      * The holder of this authority, the highest the node obeys, is gone.
      *
+     * @param silentMs for SILENT: how long nothing had come from it when this was sent
+     * @param beat for SILENT: of the Heartbeat that this answers
      * @param address HOST:PORT where the node knew it
      */
-    record LeaderGone(Authority authority, Departure departure, String address) implements NodeMessage {}
+    record LeaderGone(Authority authority, Departure departure, long silentMs, long beat, String address)
+            implements NodeMessage {
+        public LeaderGone(Authority authority, Departure departure, String address) {
+            this(authority, departure, 0, 0, address);
+        }
+    }
 
     /** The last message of a transient node: it ends in order, and its memory with it. */
     record NodeLeaves() implements NodeMessage {}

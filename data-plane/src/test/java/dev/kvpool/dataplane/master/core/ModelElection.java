@@ -68,7 +68,7 @@ final class ModelElection implements ElectionListener {
     }
 
     private void round() {
-        Wishes wishes = new Wishes(raiseAbove, false, Authority.NONE, 0, store);
+        Wishes wishes = new Wishes(raiseAbove, false, Authority.NONE, 0, Authority.NONE, 0, store);
         if (master.isUp() && elector.round(wishes)) {
             raiseAbove = 0;
         }

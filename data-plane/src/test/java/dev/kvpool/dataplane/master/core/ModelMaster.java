@@ -121,7 +121,7 @@ final class ModelMaster {
     }
 
     void renew(long validForMs) {
-        core.renewed(world.nowMs() + validForMs);
+        core.renewed(world.nowMs() + validForMs, world.nowMs());
     }
 
     void standBy() {
@@ -201,6 +201,7 @@ final class ModelMaster {
                 case Action.StoreRegister it -> onStore.accept(it);
                 case Action.LookAtLease it -> departures.add(it);
                 case Action.LeaderCrashed it -> departures.add(it);
+                case Action.LeaderSilent it -> departures.add(it);
                 case Action.Report it -> reports.add(it.line());
                 case Action.Evicted it -> evictions.add(it);
             }

@@ -145,6 +145,7 @@ final class Scenario {
                 "master-" + masters.size(),
                 new CacheRules(OBJECT_LEASE_MS, rules, replicas, REPAIR_DELAY_MS, REPAIR_BYTES_PER_SECOND, consistency),
                 LEASE_DURATION_MS,
+                0,
                 evictionsTold,
                 recordBytes);
         ModelMaster master = new ModelMaster(world, settings, expected);

@@ -64,7 +64,10 @@ public final class PeerDecoder {
         header.wrap(body, 0);
         return switch (header.templateId()) {
             case WelcomeDecoder.TEMPLATE_ID, RefusedDecoder.TEMPLATE_ID -> answer();
-            case HeartbeatDecoder.TEMPLATE_ID -> new Heartbeat();
+            case HeartbeatDecoder.TEMPLATE_ID ->
+                new Heartbeat(new HeartbeatDecoder()
+                        .wrapAndApplyHeader(body, 0, header)
+                        .beat());
             case FenceDecoder.TEMPLATE_ID -> fence(new FenceDecoder().wrapAndApplyHeader(body, 0, header));
             case PurgeDecoder.TEMPLATE_ID -> purge(new PurgeDecoder().wrapAndApplyHeader(body, 0, header));
             case BuryDecoder.TEMPLATE_ID -> bury(new BuryDecoder().wrapAndApplyHeader(body, 0, header));

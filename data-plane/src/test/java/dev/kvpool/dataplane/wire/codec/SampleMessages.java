@@ -91,7 +91,7 @@ public final class SampleMessages {
     /** What nodes and clients send to a master: each message at least once. */
     public static final List<Message> RECEIVED = List.of(
             HELLO,
-            new Heartbeat(),
+            new Heartbeat(9),
             new NodeInfo(
                     AUTHORITY,
                     ID,
@@ -112,6 +112,7 @@ public final class SampleMessages {
             new SnapshotEnd(2, 6),
             new NodeStats(1, 2, 3, 4, 5, 6, -7, 8, 9, new ActiveVersions(2, 3), new Ssd(10, 11, "the disk is full")),
             new LeaderGone(AUTHORITY, Departure.CRASHED, "m-0:50051"),
+            new LeaderGone(AUTHORITY, Departure.SILENT, 1_500, 7, "m-0:50051"),
             new NodeLeaves(),
             new FenceAck(1, true, AUTHORITY, 3, 4, 5, ID),
             new CommandAck(1, false, AUTHORITY, Status.NO_SPACE),
@@ -131,7 +132,7 @@ public final class SampleMessages {
     public static final List<Message> SENT = List.of(
             new Welcome(Role.MASTER, POOL, 5, VERSIONS, 1, "m-0"),
             new Refused(RefusalCode.WIRE_VERSION, new VersionRange(1, 2), "no: ☂"),
-            new Heartbeat(),
+            new Heartbeat(9),
             new Fence(1, AUTHORITY, 10_000, ID),
             new Purge(1, AUTHORITY, ID),
             new Bury(1, AUTHORITY, List.of(new Tombstone(ID, Key.of("gone")), new Tombstone(ID, Key.of("ключ")))),
