@@ -190,8 +190,11 @@ final class SimMaster extends SimProcess {
         return !core.holders(Key.of(key)).isEmpty();
     }
 
-    /** Whether the object of a key is on a node that takes part, as most expected ones do. */
+    /** Whether the object of a key is on a node that takes part, as most expected ones do, and nobody must be waited for who knows more. */
     boolean canRemove(String key) {
+        if (core.status().register().awaitsWitness()) {
+            return false;
+        }
         Set<String> ready = new TreeSet<>();
         for (PoolStatus.Node node : core.status().nodes()) {
             if (node.state() == PoolStatus.NodeState.READY) {

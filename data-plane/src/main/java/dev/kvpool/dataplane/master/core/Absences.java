@@ -80,7 +80,7 @@ final class Absences {
         // Who knows every tombstone can have others keep them in place of a witness that is away.
         return members.isAllInView()
                 || !witnessesInView().isEmpty()
-                || ((knowsAll || rules.servesBehind()) && !candidates().isEmpty());
+                || ((knowsAll || needsNoWitnessOfBefore()) && !candidates().isEmpty());
     }
 
     /** Whether every node that is away stands as behind, and somebody in view witnesses what it misses; else sees to it. */
