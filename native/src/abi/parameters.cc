@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <array>
-#include <fstream>
 #include <utility>
 
+#include "base/boot.h"
 #include "base/entropy.h"
 #include "base/utf8.h"
 #include "net/address.h"
@@ -16,13 +16,6 @@ namespace {
 
 constexpr uint32_t kUsualProtocols = KV_PROTOCOL_TCP | KV_PROTOCOL_SHM;
 constexpr uint32_t kProtocols = kUsualProtocols | KV_PROTOCOL_UCX;
-
-std::string bootId() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  std::getline(file, id);
-  return id;
-}
 
 }  // namespace
 

@@ -73,19 +73,27 @@ struct SegmentState {
   uint64_t incarnation;          // of the latest life that used the file
   uint64_t layoutSince;          // records of this generation and later ones are in activeLayout, earlier ones in 1
   uint64_t memory;               // incarnation of the first life: another file, or this one emptied, has another number
+  uint64_t boot;                 // of the machine that the latest life ran under; 0: none yet, or unknown
   uint16_t activeWire;           // versions that the pool speaks and writes; see wire::ActiveVersions
   uint16_t activeLayout;
   uint32_t tier;     // number of the SSD tier that life had, 0: none; another one is not believed
   uint32_t emptied;  // emptiedMark() of that life: it says that no object is in the segment, nor in the tier
+  uint32_t settled;  // settledMark() of that life: it ended in order, and all it stored is on the disk
+  uint32_t reserved;
   uint32_t crc;
 };
-static_assert(sizeof(SegmentState) == 96 && offsetof(SegmentState, crc) == 92);
+static_assert(sizeof(SegmentState) == 112 && offsetof(SegmentState, crc) == 108);
 static_assert(std::is_trivially_copyable_v<SegmentState>);
 
 /// Names the life that says so, because a build that does not know of the mark carries it on unread, while it puts
 /// objects there: but each life stores its own incarnation first. Never 0, which is what such builds write.
 inline uint32_t emptiedMark(uint64_t incarnation) {
   return crc32c(&incarnation, sizeof incarnation, 0x454D5054) | 1U;
+}
+
+/// Names the life that ended in order, for the same reason.
+inline uint32_t settledMark(uint64_t incarnation) {
+  return crc32c(&incarnation, sizeof incarnation, 0x53455454) | 1U;
 }
 
 /// Tombstone: objects of the key up to this object id are removed, wherever they turn up.

@@ -92,7 +92,8 @@ Status unreadable(const std::string& path, const HeaderCheck& check) {
 }  // namespace
 
 Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdentity& identity, uint64_t segmentBytes,
-                                const std::string& timestamp, StoreGate& gate, const NumaPlacement& numa) {
+                                const std::string& timestamp, uint64_t boot, StoreGate& gate,
+                                const NumaPlacement& numa) {
   const std::string path = directory + "/" + kSegmentFileName;
   const Plan plan{identity, segmentBytes, numa};
   Fd file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
@@ -124,6 +125,14 @@ Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdent
     replaced = check.layout;
     check = checkHeader(mapping.bytes(), identity);
   }
+  bool setBack = false;
+  if (check.verdict == HeaderVerdict::Fits && memory.value().kind == MemoryKind::Disk) {
+    const std::optional<SegmentState> state = newestState(mapping.bytes());
+    setBack = state && maySetBack(*state, boot);
+    if (setBack) {
+      if (Status anew = startAnew(mapping.bytes(), identity, gate); !anew.ok()) return anew;
+    }
+  }
   if (check.verdict == HeaderVerdict::Fits) {
     Result<SegmentFile> segment = finish(std::move(file), std::move(mapping), check.geometry, memory.value());
     if (segment.ok() && replaced != 0) {
@@ -131,6 +140,12 @@ Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdent
       segment.value().warnings.push_back(path + " was in layout " + std::to_string(replaced) +
                                          ", which this library does not know, and says that no object was in it: a "
                                          "new segment was made in its place");
+    }
+    if (segment.ok() && setBack) {
+      segment.value().warnings.push_back(path +
+                                         " lies on a disk, and the node that used it last did not end in order "
+                                         "before this boot of the machine: what was removed may be there again and "
+                                         "what was written missing, so all that was in it counts as lost");
     }
     if (segment.ok() && size.value() != possibleBytes(segmentBytes, memory.value())) {
       segment.value().warnings.push_back(path + " keeps its size of " + sizeText(size.value()) + "; " +

@@ -32,9 +32,11 @@ struct SegmentFile {
 /// segment-0.kvs.set-aside-REASON-TIMESTAMP (UTC, given by the caller) and a new one made; one in another layout that
 /// says that it was emptied is made anew in its place. KV_SEGMENT_IN_USE, KV_SEGMENT_LAYOUT, KV_IO (with what to do
 /// when the file system is full). On hugetlbfs the size is rounded up to whole pages. `numa` is for a new file; the
-/// pages of an old one stay where they are.
+/// pages of an old one stay where they are. What a power cut may have set back, by `boot` of the machine and as far as
+/// it lies on a disk, counts as lost: a new segment is made in its place.
 Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdentity& identity, uint64_t segmentBytes,
-                                const std::string& timestamp, StoreGate& gate, const NumaPlacement& numa = {});
+                                const std::string& timestamp, uint64_t boot, StoreGate& gate,
+                                const NumaPlacement& numa = {});
 
 /// A segment in anonymous memory, for a transient node.
 Result<SegmentFile> anonymousSegment(const SegmentIdentity& identity, uint64_t segmentBytes, StoreGate& gate,

@@ -60,6 +60,13 @@ SegmentHeader headerOf(const Geometry& geometry, const SegmentIdentity& identity
   return header;
 }
 
+void clearDirectory(std::span<uint8_t> file, const Geometry& geometry, StoreGate& gate) {
+  static const std::array<uint8_t, size_t{1} << 20> zeros{};
+  for (uint64_t at = kDirectoryOffset; at < geometry.dataOffset; at += zeros.size()) {
+    gate.store(file.data() + at, zeros.data(), std::min<uint64_t>(zeros.size(), geometry.dataOffset - at));
+  }
+}
+
 /// The way out is the caller's to say.
 std::string layoutUnknown(uint32_t layout, const wire::VersionRange& known) {
   return "the segment is written in layout " + std::to_string(layout) + ", this library knows " + wire::toString(known);
@@ -146,12 +153,23 @@ void formatSegment(std::span<uint8_t> file, const Geometry& geometry, const Segm
   gate.store(file.data(), &header, sizeof header);
 }
 
+bool maySetBack(const SegmentState& state, uint64_t boot) {
+  const bool used = state.incarnation != 0;
+  const bool sameBoot = boot != 0 && state.boot == boot;
+  return used && !sameBoot && state.settled != settledMark(state.incarnation);
+}
+
+Status startAnew(std::span<uint8_t> file, const SegmentIdentity& identity, StoreGate& gate) {
+  const Geometry geometry = planGeometry(file.size()).value();
+  clearDirectory(file, geometry, gate);
+  if (!gate.settle(file.data(), geometry.dataOffset)) return systemError("cannot make a segment anew", errno);
+  formatSegment(file, geometry, identity, gate);
+  return {};
+}
+
 Status renewSegment(std::span<uint8_t> file, const SegmentIdentity& identity, StoreGate& gate) {
   const Geometry geometry = planGeometry(file.size()).value();
-  static const std::array<uint8_t, size_t{1} << 20> zeros{};
-  for (uint64_t at = kDirectoryOffset; at < geometry.dataOffset; at += zeros.size()) {
-    gate.store(file.data() + at, zeros.data(), std::min<uint64_t>(zeros.size(), geometry.dataOffset - at));
-  }
+  clearDirectory(file, geometry, gate);
   const SegmentHeader header = headerOf(geometry, identity);
   if (std::memcmp(file.data(), &header, sizeof header) != 0) gate.store(file.data(), &header, sizeof header);
   if (!gate.settle(file.data(), geometry.dataOffset)) return systemError("cannot make a segment anew", errno);
@@ -186,10 +204,29 @@ Status StatePages::takeBack() {
   unsettled_ = true;
   emptied_ = false;
   if (state_.emptied != 0) store(state_);
-  if (!gate_.settle(file_.data() + kStateOffset, kDirectoryOffset - kStateOffset)) {
-    return systemError("cannot write down that the segment is in use", errno);
-  }
+  if (!settle()) return systemError("cannot write down that the segment is in use", errno);
   unsettled_ = false;
+  return {};
+}
+
+bool StatePages::settle() const {
+  return gate_.settle(file_.data() + kStateOffset, kDirectoryOffset - kStateOffset);
+}
+
+Status StatePages::beginLife(uint64_t boot) {
+  for (int copy = 0; copy < 2; ++copy) {
+    update([&](SegmentState& state) {
+      state.boot = boot;
+      state.settled = 0;
+    });
+  }
+  if (!settle()) return systemError("cannot write down that a life begins", errno);
+  return {};
+}
+
+Status StatePages::saySettled() {
+  update([](SegmentState& state) { state.settled = settledMark(state.incarnation); });
+  if (!settle()) return systemError("cannot write down that the node ended in order", errno);
   return {};
 }
 

@@ -61,6 +61,15 @@ bool saysEmptied(std::span<const uint8_t> file);
 /// it stays an emptied segment in the other layout. KV_IO when the disk does not take it.
 Status renewSegment(std::span<uint8_t> file, const SegmentIdentity& identity, StoreGate& gate);
 
+/// Whether a power cut may have set back what lies on a disk: the latest life ran under another boot of the machine, or
+/// on another one, and did not end in order. Pages are written back in any order, so records of what was removed may be
+/// whole, and tombstones, epochs and the purge id missing.
+bool maySetBack(const SegmentState& state, uint64_t boot);
+
+/// Makes such a segment a new one, in its place: what it held counts as lost with all that it knew. Until the last
+/// store it stays one that may be set back. KV_IO when the disk does not take it.
+Status startAnew(std::span<uint8_t> file, const SegmentIdentity& identity, StoreGate& gate);
+
 /// The state pages: always one intact copy, whatever store is cut.
 class StatePages {
  public:
@@ -71,6 +80,12 @@ class StatePages {
   void sayEmptied();
   /// One may come: the file says so no more, on the disk too when this returns OK. Cheap when it does not say so.
   Status takeBackEmptied() { return emptied_ || unsettled_ ? takeBack() : Status(); }
+
+  /// A life begins under this boot: no end in order is said any more, on the disk too when this returns OK. Before
+  /// anything else is stored.
+  Status beginLife(uint64_t boot);
+  /// The life has ended in order, all it stored is on the disk, and nothing is stored after this.
+  Status saySettled();
 
   [[nodiscard]] const SegmentState& get() const { return state_; }
   [[nodiscard]] wire::ActiveVersions active() const { return {state_.activeWire, state_.activeLayout}; }
@@ -86,6 +101,7 @@ class StatePages {
  private:
   void store(SegmentState next);
   Status takeBack();
+  [[nodiscard]] bool settle() const;
 
   std::span<uint8_t> file_;
   StoreGate& gate_;

@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 
 #include "node/core/node_core.h"
@@ -22,6 +23,11 @@ struct LifeCut {};
 
 class CuttingGate final : public store::StoreGate {
  public:
+  /// The segment, and what of it is on the disk; nothing for one in memory.
+  void onDisk(std::span<uint8_t> memory, uint8_t* disk) {
+    memory_ = memory;
+    disk_ = disk;
+  }
   void store(void* destination, const void* source, size_t length) override {
     if (done_ == cutAt_) {
       std::memcpy(destination, source, std::min<size_t>(length, cutBytes_));
@@ -30,6 +36,17 @@ class CuttingGate final : public store::StoreGate {
     StoreGate::store(destination, source, length);
     ++done_;
   }
+  bool settle(const void* address, size_t length) override {
+    if (disk_ == nullptr) return true;
+    const auto from = static_cast<uint64_t>(static_cast<const uint8_t*>(address) - memory_.data());
+    for (uint64_t page = from / store::kPageBytes; page * store::kPageBytes < from + length; ++page) {
+      const uint64_t at = page * store::kPageBytes;
+      // A page that is written to takes memory, and most never are.
+      if (std::memcmp(disk_ + at, memory_.data() + at, store::kPageBytes) == 0) continue;
+      std::memcpy(disk_ + at, memory_.data() + at, store::kPageBytes);
+    }
+    return true;
+  }
   void cut(uint64_t stores, uint32_t bytes) {
     cutAt_ = stores > UINT64_MAX - done_ ? UINT64_MAX : done_ + stores;
     cutBytes_ = bytes;
@@ -37,6 +54,8 @@ class CuttingGate final : public store::StoreGate {
   [[nodiscard]] uint64_t done() const { return done_; }
 
  private:
+  std::span<uint8_t> memory_;
+  uint8_t* disk_ = nullptr;
   uint64_t done_ = 0;
   uint64_t cutAt_ = UINT64_MAX;
   uint32_t cutBytes_ = 0;
@@ -178,8 +197,11 @@ struct Flatten {
 int32_t kv_sim_format(const kv_sim_params* params, void* memory, uint64_t bytes) {
   const std::optional<store::Geometry> geometry = store::planGeometry(bytes);
   if (!geometry) return KV_INVALID_ARGUMENT;
-  store::StoreGate gate;
-  store::formatSegment({static_cast<uint8_t*>(memory), bytes}, *geometry, identityOf(*params), gate);
+  const std::span segment(static_cast<uint8_t*>(memory), bytes);
+  CuttingGate gate;
+  gate.onDisk(segment, static_cast<uint8_t*>(params->disk));
+  store::formatSegment(segment, *geometry, identityOf(*params), gate);
+  gate.settle(memory, bytes);
   return KV_OK;
 }
 
@@ -192,8 +214,13 @@ int32_t kv_sim_node_create(const kv_sim_params* params, void* memory, uint64_t b
   const store::HeaderCheck check = store::checkHeader(node->memory, identityOf(*params));
   if (check.verdict != store::HeaderVerdict::Fits) return KV_SEGMENT_FOREIGN;
   node->gate.cut(cut_stores, cut_bytes);
+  node->gate.onDisk(node->memory, static_cast<uint8_t*>(params->disk));
   const int32_t status = live(node.get(), [&] {
+    if (params->disk != nullptr && store::maySetBack(*store::newestState(node->memory), params->boot)) {
+      if (!store::startAnew(node->memory, identityOf(*params), node->gate).ok()) throw std::logic_error("a bad disk");
+    }
     node->state.emplace(node->memory, node->gate);
+    if (!node->state->beginLife(params->boot).ok()) throw std::logic_error("a bad disk");
     node->directory.emplace(node->memory, check.geometry, *node->state, node->gate);
     node->recovery = node->directory->recover();
     ssd::Table* table = nullptr;
@@ -313,6 +340,25 @@ int32_t kv_sim_node_tick(kv_sim_node* node, uint64_t now_ms) {
 
 int32_t kv_sim_node_leave(kv_sim_node* node) {
   return live(node, [&] { node->core->leave(); });
+}
+
+int32_t kv_sim_node_end(kv_sim_node* node) {
+  return live(node, [&] {
+    node->core->ended();
+    node->gate.settle(node->memory.data(), node->memory.size());
+    if (!node->state->saySettled().ok()) throw std::logic_error("a bad disk");
+  });
+}
+
+void kv_sim_cut_power(void* memory, void* disk, uint64_t bytes, uint64_t random) {
+  std::mt19937_64 dice(random);
+  for (uint64_t at = 0; at < bytes; at += store::kPageBytes) {
+    uint8_t* stored = static_cast<uint8_t*>(memory) + at;
+    uint8_t* written = static_cast<uint8_t*>(disk) + at;
+    if (std::memcmp(stored, written, store::kPageBytes) == 0) continue;
+    const bool reached = dice() % 2 == 0;
+    std::memcpy(reached ? written : stored, reached ? stored : written, store::kPageBytes);
+  }
 }
 
 int32_t kv_sim_node_next(kv_sim_node* node, kv_sim_action* out) {

@@ -40,6 +40,8 @@ typedef struct kv_sim_params {
   uint64_t tier_bytes;
   uint32_t tier_number; /* of a tier that is made or emptied; not 0 */
   uint32_t reserved;
+  void* disk;    /* as large as the segment: what of it has been written to its disk for certain; NULL in memory */
+  uint64_t boot; /* of the machine; not 0 */
 } kv_sim_params;
 
 /* Makes `bytes` (16 MiB at least) of zeros a segment of this pool and node. */
@@ -92,6 +94,11 @@ KV_SIM_API int32_t kv_sim_node_closed(kv_sim_node* node, uint64_t now_ms, uint64
 KV_SIM_API int32_t kv_sim_node_tick(kv_sim_node* node, uint64_t now_ms);
 /* The memory ends with this node: it tells the masters and closes their connections; none is dialled any more. */
 KV_SIM_API int32_t kv_sim_node_leave(kv_sim_node* node);
+/* A node whose memory outlives it ends in order: what it stored is on its disk. Only destroy may follow. */
+KV_SIM_API int32_t kv_sim_node_end(kv_sim_node* node);
+/* The power of its machine fails, when no node lives: of each page that was stored to since it was written for certain
+ * the disk has what was stored or what was there before. */
+KV_SIM_API void kv_sim_cut_power(void* memory, void* disk, uint64_t bytes, uint64_t random);
 /* Does a job of the SSD, or fails it. Jobs may be done in any order. */
 KV_SIM_API int32_t kv_sim_node_tier_work(kv_sim_node* node, uint64_t job, uint32_t fails);
 

@@ -209,7 +209,8 @@ TEST(Emptied, ACutAtAnyStoreLeavesIt) {
 class EmptiedFileTest : public testing::Test {
  protected:
   Result<SegmentFile> open(const BuildVersions& build) {
-    return openSegment(directory.path(), {{1, 2}, "node-0", 0, build}, kSegmentBytesMin, "20260102T030405Z", gate);
+    return openSegment(directory.path(), {{1, 2}, "node-0", 0, build}, kSegmentBytesMin, "20260102T030405Z",
+                       test::kBoot, gate);
   }
   void putObject(const BuildVersions& build) {
     Result<SegmentFile> segment = open(build);
@@ -266,8 +267,8 @@ TEST_F(EmptiedFileTest, WithAnObjectItIsRefusedAndNotTouched) {
 
 TEST_F(EmptiedFileTest, OneOfAnotherNodeIsStillForeign) {
   { ASSERT_TRUE(open(kFirst).ok()); }
-  const Result<SegmentFile> other =
-      openSegment(directory.path(), {{1, 2}, "node-1", 0, kSecond}, kSegmentBytesMin, "20260102T030405Z", gate);
+  const Result<SegmentFile> other = openSegment(directory.path(), {{1, 2}, "node-1", 0, kSecond}, kSegmentBytesMin,
+                                                "20260102T030405Z", test::kBoot, gate);
   ASSERT_TRUE(other.ok());
   EXPECT_TRUE(other.value().created);
   EXPECT_EQ(files(), 2u) << "set aside, not made anew";

@@ -136,7 +136,8 @@ TEST(Layouts, AFileInAnotherLayoutIsLeftAlone) {
   const test::TemporaryDirectory directory;
   StoreGate gate;
   const auto open = [&](const BuildVersions& build) {
-    return openSegment(directory.path(), {{1, 2}, "node-0", 0, build}, kSegmentBytesMin, "20260102T030405Z", gate);
+    return openSegment(directory.path(), {{1, 2}, "node-0", 0, build}, kSegmentBytesMin, "20260102T030405Z",
+                       test::kBoot, gate);
   };
   {
     const Result<SegmentFile> made = open(kNew);

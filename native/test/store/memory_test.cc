@@ -158,7 +158,7 @@ TEST(Numa, ASegmentOnNode0CanBeMadeAndOneOnNode999Not) {
   StoreGate gate;
   const SegmentIdentity identity{{1, 2}, "node-0", 0};
   const auto open = [&](const NumaPlacement& numa) {
-    return openSegment(directory.path(), identity, kSegmentBytesMin, "t", gate, numa);
+    return openSegment(directory.path(), identity, kSegmentBytesMin, "t", test::kBoot, gate, numa);
   };
   const Result<SegmentFile> refused = open({Policy::Node, 999});
   ASSERT_FALSE(refused.ok());

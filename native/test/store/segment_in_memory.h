@@ -12,6 +12,9 @@
 
 namespace kvpool::test {
 
+/// The boot of the machine that tests run under.
+inline constexpr uint64_t kBoot = 7;
+
 /// A segment in ordinary memory that can be opened again and again, as after restarts.
 class SegmentInMemory {
  public:

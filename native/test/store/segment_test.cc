@@ -99,7 +99,7 @@ TEST(StatePages, TheOlderCopyIsOverwrittenAndTheOtherSurvivesATear) {
 class SegmentFileTest : public ::testing::Test {
  protected:
   Result<SegmentFile> open(const SegmentIdentity& owner, uint64_t bytes = kSegmentBytesMin) {
-    return openSegment(directory.path(), owner, bytes, "20260102T030405Z", gate);
+    return openSegment(directory.path(), owner, bytes, "20260102T030405Z", test::kBoot, gate);
   }
   [[nodiscard]] std::string path() const { return directory.path() + "/segment-0.kvs"; }
   [[nodiscard]] size_t files() const {
@@ -224,7 +224,7 @@ TEST_F(SegmentFileTest, AnotherSizeKeepsTheFileAndSaysSo) {
 TEST_F(SegmentFileTest, ImpossibleSizesAndPlacesAreRefused) {
   EXPECT_EQ(open(identity, uint64_t{1} << 20).status().code(), KV_INVALID_ARGUMENT);
   EXPECT_EQ(files(), 0u) << "nothing left behind";
-  EXPECT_EQ(openSegment("/no/such/place", identity, kSegmentBytesMin, "t", gate).status().code(), KV_IO);
+  EXPECT_EQ(openSegment("/no/such/place", identity, kSegmentBytesMin, "t", test::kBoot, gate).status().code(), KV_IO);
   fs::create_directory(path());
   EXPECT_EQ(open(identity).status().code(), KV_IO);
 }

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <ctime>
 #include <exception>
-#include <fstream>
 
+#include "base/boot.h"
 #include "base/entropy.h"
 #include "base/quiet_thread.h"
 #include "net/socket.h"
@@ -26,14 +26,6 @@ std::string utcTimestamp() {
   std::array<char, 32> text{};
   const size_t length = std::strftime(text.data(), text.size(), "%Y%m%dT%H%M%SZ", &parts);
   return {text.data(), length};
-}
-
-/// Names this boot of this machine, so that a client elsewhere does not try a path that means another file there.
-std::string bootId() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  std::getline(file, id);
-  return id;
 }
 
 void reportRecovery(const NodeSettings& settings, const store::Recovery& recovery) {
@@ -83,9 +75,9 @@ Node::~Node() {
 Status Node::open(const NodeSettings& settings) {
   const store::SegmentIdentity identity{settings.poolId, settings.nodeId, 0};
   Result<store::SegmentFile> opened =
-      settings.isTransient()
-          ? store::anonymousSegment(identity, settings.segmentBytes, gate_, settings.numa)
-          : store::openSegment(settings.dataDir, identity, settings.segmentBytes, utcTimestamp(), gate_, settings.numa);
+      settings.isTransient() ? store::anonymousSegment(identity, settings.segmentBytes, gate_, settings.numa)
+                             : store::openSegment(settings.dataDir, identity, settings.segmentBytes, utcTimestamp(),
+                                                  bootNumber(), gate_, settings.numa);
   if (!opened.ok()) return opened.status();
   segment_ = std::move(opened.value());
   for (const std::string& warning : segment_.warnings)
@@ -98,6 +90,7 @@ Status Node::open(const NodeSettings& settings) {
     if (Status locked = store::lockMemory(segment_.mapping.bytes(), shown); !locked.ok()) return locked;
   }
   state_.emplace(segment_.mapping.bytes(), gate_);
+  if (Status begun = state_->beginLife(bootNumber()); !begun.ok()) return begun;
   directory_.emplace(segment_.mapping.bytes(), segment_.geometry, *state_, gate_);
   recovery_ = directory_->recover(store::recoveryThreads(std::thread::hardware_concurrency(), segment_.geometry.slots));
   reportRecovery(settings, recovery_);
@@ -187,6 +180,7 @@ CoreConfig Node::coreConfig(const NodeSettings& settings) const {
   for (const HostPort& master : settings.masters)
     config.masterAddresses.push_back(toString(master));
   config.tcp = toString(HostPort{settings.advertiseHost, port_});
+  // With the boot, so that a client elsewhere does not try a path that means another file there.
   config.shm = socketFile_.path().empty() ? "" : bootId() + ":" + socketFile_.path();
   config.ucx = (protocols_ & KV_PROTOCOL_UCX) != 0;
   config.ucxProblem = settings.ucx ? ucxProblem_ : "it was not asked to";
@@ -209,6 +203,7 @@ void Node::beginPrefault() {
 }
 
 void Node::run() {
+  bool inOrder = false;
   try {
     while (!stop_.load(std::memory_order_relaxed)) {
       shell_->turn();
@@ -216,6 +211,7 @@ void Node::run() {
     }
     if (core_->transient()) leave();
     core_->ended();
+    inOrder = true;
   } catch (const SegmentLost& lost) {
     log(LogLevel::Error, std::string("the node ends: ") + lost.what());
   } catch (const std::exception& defect) {
@@ -225,6 +221,18 @@ void Node::run() {
   if (prefault_) prefault_->stop();  // it needs the shell's guard
   // Peers see closed connections at once instead of silence.
   shell_.reset();
+  if (inOrder && segment_.memory.kind == store::MemoryKind::Disk) settle();
+}
+
+/// Nothing is written any more: what is on the disk from here on is what a later boot may believe.
+void Node::settle() {
+  const std::span<uint8_t> all = segment_.mapping.bytes();
+  const Status settled = gate_.settle(all.data(), all.size())
+                             ? state_->saySettled()
+                             : systemError("cannot write the segment to its disk", errno);
+  if (!settled.ok()) {
+    log(LogLevel::Error, settled.text() + "; should the machine go down now, what the segment holds counts as lost");
+  }
 }
 
 /// Masters that hang do not hold up whoever ends this node.

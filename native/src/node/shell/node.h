@@ -50,6 +50,7 @@ class Node {
   CoreConfig coreConfig(const NodeSettings& settings) const;
   void beginPrefault();
   void run();
+  void settle();
   void leave();
   std::optional<UcxSource> openUcx(const NodeSettings& settings);
   void publishStats();

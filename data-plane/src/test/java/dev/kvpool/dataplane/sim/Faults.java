@@ -171,6 +171,12 @@ final class Faults {
         if (!plan.wiping() || node.isTransient) {
             return;
         }
+        if (node.isOnDisk()) {
+            tally.count("power lost");
+            node.losePower(world.oneIn(2));
+            restartLater(node);
+            return;
+        }
         tally.count("node lost its memory");
         node.crash();
         node.wipe();

@@ -16,6 +16,7 @@ import java.util.SplittableRandom;
  * @param upserting some puts replace what exists
  * @param pinning the first keys are pinned hard by every put, some others softly
  * @param ssd the nodes have SSDs, which get what the pool evicts from memory
+ * @param disks the segments of nodes that lose their memory lie on disks, which lose what was not written for certain
  * @param draining nodes are emptied and taken back
  * @param changing masters are told other rules of the cache, each at its own time
  * @param reusing so many clients read what they were told of before without asking again, while its lease holds
@@ -43,7 +44,8 @@ record Plan(
         boolean cramped,
         boolean ssd,
         int reusing,
-        boolean changing) {
+        boolean changing,
+        boolean disks) {
     /** So few that what is pinned lies well below the watermark. */
     private static final int PINNED_KEYS = 2;
 
@@ -89,7 +91,8 @@ record Plan(
                 cramped,
                 tight && new SplittableRandom(seed ^ 0x55D).nextBoolean(),
                 Math.max(0, new SplittableRandom(seed ^ 0x2E05E).nextInt(-1, 3)),
-                new SplittableRandom(seed ^ 0xC4A6E).nextInt(3) == 0);
+                new SplittableRandom(seed ^ 0xC4A6E).nextInt(3) == 0,
+                new SplittableRandom(seed ^ 0xD15C).nextBoolean());
     }
 
     /** Whether every put of a key pins it hard; not where such an object may go with a transient node. */

@@ -16,10 +16,10 @@ import java.util.List;
  */
 final class SegmentImage {
     private static final long STATE_OFFSET = 4096;
-    private static final long STATE_BYTES = 96;
+    private static final long STATE_BYTES = 112;
     private static final long STATE_INCARNATION = 56;
     private static final long STATE_MEMORY = 72;
-    private static final long STATE_SSD = 84;
+    private static final long STATE_SSD = 92;
     private static final long PAGE_BYTES = 4096;
     private static final long DIRECTORY_OFFSET = 3 * PAGE_BYTES;
     private static final long RECORD_BYTES = 128;

@@ -9,6 +9,7 @@ import dev.kvpool.dataplane.sim.nativecore.NodeCore.Identity;
 import dev.kvpool.dataplane.sim.nativecore.NodeCore.LifeCut;
 import dev.kvpool.dataplane.sim.nativecore.SegmentMemory;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -44,6 +45,14 @@ final class SimNode extends SimProcess {
     private final SegmentMemory ssd;
 
     private final SsdImage ssdImage;
+
+    /** Null where the segment lies in memory. */
+    private final SegmentMemory disk;
+
+    private long boot = 1;
+
+    /** The power failed without an end in order before: what the segment says until the next life began is no truth. */
+    private boolean setBack;
     private boolean ssdFails;
 
     private final UUID pool;
@@ -68,10 +77,12 @@ final class SimNode extends SimProcess {
             String nodeId,
             boolean isTransient,
             boolean hasSsd,
+            boolean onDisk,
             List<String> masters,
             NodeWatch watch) {
         super(network, nodeId);
         this.ssd = hasSsd ? new SegmentMemory(SSD_BYTES) : null;
+        this.disk = onDisk ? new SegmentMemory(SEGMENT_BYTES) : null;
         this.ssdImage = hasSsd ? new SsdImage(ssd) : null;
         this.pool = pool;
         this.nodeId = nodeId;
@@ -103,17 +114,17 @@ final class SimNode extends SimProcess {
 
     /** What its memory holds, and its SSD as far as this life, or the next one, believes that. */
     List<Slot> held() {
-        List<Slot> held = image.committed();
+        List<Slot> held = setBack ? new ArrayList<>() : image.committed();
         held.addAll(heldOnSsd());
         return held;
     }
 
     List<Slot> heldOnSsd() {
-        return ssd == null || !image.believes(ssdImage.number()) ? List.of() : ssdImage.committed();
+        return ssd == null || !(setBack || image.believes(ssdImage.number())) ? List.of() : ssdImage.committed();
     }
 
     private Identity identity() {
-        return new Identity(pool, nodeId, address, incarnation, incarnation, masters.size(), isTransient, ssd);
+        return new Identity(pool, nodeId, address, incarnation, incarnation, masters.size(), isTransient, ssd, disk, boot);
     }
 
     /** The next life is cut during its recovery, after so many stores. */
@@ -135,8 +146,34 @@ final class SimNode extends SimProcess {
         watch.wiped(this);
         incarnationsOfMemory.clear();
         memory.wipe();
+        if (disk != null) {
+            disk.wipe();
+        }
+        setBack = false;
         NodeCore.format(identity(), memory);
         watch.changed(this);
+    }
+
+    /** Whether its machine may lose the power without the node's memory, which a disk keeps in part. */
+    boolean isOnDisk() {
+        return disk != null;
+    }
+
+    /** Its machine loses the power, at once or after the node has ended in order, and starts again. */
+    void losePower(boolean afterEnd) {
+        if (afterEnd && isUp()) {
+            feed(() -> core.end());
+        }
+        boolean inOrder = afterEnd && isUp();
+        crash();
+        world.trace(() -> "the machine of " + name + " loses its power");
+        if (!inOrder) {
+            watch.wiped(this);
+            incarnationsOfMemory.clear();
+            setBack = true;
+        }
+        NodeCore.cutPower(memory, disk, world.random.nextLong());
+        boot++;
     }
 
     /** From now on the SSD fails whatever it is asked for, until the node is started again. */
@@ -157,6 +194,9 @@ final class SimNode extends SimProcess {
         memory.close();
         if (ssd != null) {
             ssd.close();
+        }
+        if (disk != null) {
+            disk.close();
         }
     }
 
@@ -179,6 +219,7 @@ final class SimNode extends SimProcess {
             watch.died(this);
             return;
         }
+        setBack = false;
         core.cut(NodeCore.NEVER_CUT, 0);
         cutStores = NodeCore.NEVER_CUT;
         watch.changed(this);
@@ -198,7 +239,9 @@ final class SimNode extends SimProcess {
         receiving.clear();
         dials.clear();
         watch.ended(this);
-        watch.changed(this);
+        if (!setBack) {
+            watch.changed(this);
+        }
         if (isTransient) {
             // Its memory and its name go with the process.
             wipe();

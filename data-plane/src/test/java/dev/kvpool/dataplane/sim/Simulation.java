@@ -57,8 +57,15 @@ final class Simulation implements AutoCloseable {
         for (int i = 0; i < plan.nodes() + plan.transientNodes(); i++) {
             boolean isTransient = i >= plan.nodes();
             String id = (isTransient ? "transient-" : "node-") + i;
-            SimNode node =
-                    new SimNode(network, POOL, id, isTransient, plan.ssd() && !isTransient, addresses, segmentChecks);
+            SimNode node = new SimNode(
+                    network,
+                    POOL,
+                    id,
+                    isTransient,
+                    plan.ssd() && !isTransient,
+                    plan.disks() && !isTransient,
+                    addresses,
+                    segmentChecks);
             nodes.add(node);
             truth.add(node);
         }

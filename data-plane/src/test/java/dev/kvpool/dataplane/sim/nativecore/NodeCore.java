@@ -13,7 +13,7 @@ import java.util.function.IntSupplier;
 public final class NodeCore implements AutoCloseable {
     private static final int OK = 0;
     private static final int CLOSED = -204;
-    private static final long PARAMS_BYTES = 88;
+    private static final long PARAMS_BYTES = 104;
     private static final long ACTION_BYTES = 56;
     public static final long NEVER_CUT = -1;
 
@@ -21,6 +21,8 @@ public final class NodeCore implements AutoCloseable {
      * What a node is told about itself.
      *
      * @param ssd bytes of its SSD, null when it has none
+     * @param disk what of its segment is on a disk for certain, null when it lies in memory
+     * @param boot of its machine
      */
     public record Identity(
             UUID pool,
@@ -30,7 +32,9 @@ public final class NodeCore implements AutoCloseable {
             long seed,
             int masters,
             boolean isTransient,
-            SegmentMemory ssd) {}
+            SegmentMemory ssd,
+            SegmentMemory disk,
+            long boot) {}
 
     /** What the core wants done; the order of the constants is that of the header. */
     public enum Kind {
@@ -123,6 +127,8 @@ public final class NodeCore implements AutoCloseable {
             params.set(LONG, 72, identity.ssd().bytes());
             params.set(INT, 80, (int) identity.seed() | 1);
         }
+        params.set(LONG, 88, identity.disk() == null ? 0 : identity.disk().address());
+        params.set(LONG, 96, identity.boot());
         return params;
     }
 
@@ -198,6 +204,16 @@ public final class NodeCore implements AutoCloseable {
     /** It ends in order, and its memory with it. */
     public void leave() {
         call(() -> SimFunctions.kv_sim_node_leave(handle));
+    }
+
+    /** It ends in order, and what it stored is on its disk; only {@link #close} may follow. */
+    public void end() {
+        call(() -> SimFunctions.kv_sim_node_end(handle));
+    }
+
+    /** The power of a machine fails on which no node lives: of each page the disk has what was stored or what it had before. */
+    public static void cutPower(SegmentMemory memory, SegmentMemory disk, long random) {
+        SimFunctions.kv_sim_cut_power(memory.address(), disk.address(), memory.bytes(), random);
     }
 
     /** The next action in order, or null when the turn is over. */

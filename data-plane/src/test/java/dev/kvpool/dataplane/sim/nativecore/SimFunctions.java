@@ -56,6 +56,10 @@ final class SimFunctions {
 
     static native int kv_sim_node_sent(long node, long connection, long bytes);
 
+    static native int kv_sim_node_end(long node);
+
+    static native void kv_sim_cut_power(long memory, long disk, long bytes, long random);
+
     static native int kv_sim_node_closed(long node, long nowMs, long connection);
 
     static native int kv_sim_node_tick(long node, long nowMs);
