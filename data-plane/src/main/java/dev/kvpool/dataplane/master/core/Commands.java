@@ -32,7 +32,11 @@ final class Commands {
         this.requestIds = requestIds;
     }
 
-    /** @param whenAnswered told what the node said, STALE_EPOCH when it obeys another leader */
+    /**
+     * Sends a command to a node.
+     *
+     * @param whenAnswered told what the node said, STALE_EPOCH when it obeys another leader
+     */
     void send(NodeView node, LongFunction<NodeCommand> command, long untilMs, Consumer<Status> whenAnswered) {
         long requestId = requestIds.getAsLong();
         sent.computeIfAbsent(node.id, id -> new LinkedHashMap<>()).put(requestId, new Sent(whenAnswered, untilMs));

@@ -68,7 +68,11 @@ final class Sweeps {
         return sweeps.size() >= Bounds.SWEEPS_MAX;
     }
 
-    /** @param reply decided when everything has been come to and what could be removed is */
+    /**
+     * Begins to go through all objects.
+     *
+     * @param reply decided when everything has been come to and what could be removed is
+     */
     void begin(Sweep sweep, PendingReply reply) {
         sweep.reply = reply;
         sweep.walk = index.recency().fromFirst();
