@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Peers that say what they may not, over real sockets, to a pool that afterwards works as before: puts, gets, a new leader."""
+
+import contextlib
+import fcntl
+import os
+import random
+import re
+import socket
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+from conftest import open_store
+from local_pool import LocalPool
+from waiting import eventually
+from wire import CODEC, HEADER, Fields, Peer, crc32c, frame
+
+from mooncake.store import MooncakeDistributedStore
+
+NODE, CLIENT = 2, 3
+YES = 1
+INLINE = 1
+DRAM = 1
+STATUS = {name: int(code) for name, code in re.findall(r"\b(KV_[A-Z_]+) = (-?\d+)", HEADER.read_text())}
+EPOCH_LAST = (1 << 31) - 3  # the highest that a Lease can still follow
+STAGING_BYTES = 64 << 20
+SEALED = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
+MFD_HUGETLB = 4
+
+KEYS = [f"before/{i}" for i in range(50)]
+
+
+def value_of(key: str) -> bytes:
+    return random.Random(key).randbytes(random.Random(key).randrange(1, 20_000))
+
+
+class Target:
+    """The pool that is attacked, with what an attacker knows: its id, and a grant with the way to a storage node."""
+
+    def __init__(self, pool: LocalPool, store: MooncakeDistributedStore) -> None:
+        self.pool = pool
+        self.store = store
+        self.masters = pool.masters.split(",")
+        with Peer(self.masters[0]) as client:
+            _, welcome = client.hello(CLIENT, "spy")
+        self.pool_id: Fields = welcome["poolId"]
+        self._puts = 0
+
+    def grant(self, key: str, length: int) -> tuple[Fields, Fields, str, str]:
+        """Authority and object id of a grant, and where to write: address and path of a socket."""
+        replies: list[Fields] = []
+
+        def granted() -> bool:
+            for address in self.masters:
+                try:
+                    with Peer(address) as client:
+                        client.hello(CLIENT, "spy", self.pool_id)
+                        client.say(
+                            "GrantRequest",
+                            requestId=1,
+                            deadlineMs=1000,
+                            replace=YES,
+                            keys=[{"payloadLength": length, "key": key}],
+                        )
+                        _, reply = client.hear("GrantReply")
+                except OSError:
+                    continue
+                if reply["status"] == STATUS["KV_OK"] and reply["grants"][0]["status"] == STATUS["KV_OK"]:
+                    replies.append(reply)
+                    return True
+            return False
+
+        eventually(granted, "a leader grants a put")
+        reply = replies[0]
+        grant = reply["grants"][0]
+        node = reply["nodes"][grant["targets"][0]["node"]]
+        path = node["shm"].decode().split(":", 1)[1]
+        return reply["authority"], grant["objectId"], node["tcp"].decode(), path
+
+    def storage_node(self) -> tuple[str, str]:
+        _, _, tcp, path = self.grant("where", 1)
+        return tcp, path
+
+    def works(self) -> None:
+        self._puts += 1
+        key = f"after/{self._puts}"
+        assert self.store.put(key, b"v") == 0
+        assert self.store.get(key) == b"v"
+        assert self.store.get_batch(KEYS) == [value_of(key) for key in KEYS]
+
+    def change_leader(self) -> None:
+        """Kills it; `kvpool local --restart` starts it again, as a standby."""
+        before = self.pool.leader()
+        self.pool.kill_and_await_restart(before)
+        self.works()
+        eventually(self._is_whole, "every master and storage node is there again")
+
+    def _is_whole(self) -> bool:
+        try:
+            for address in self.masters:
+                with Peer(address) as client:
+                    client.hello(CLIENT, "spy", self.pool_id)
+        except (OSError, EOFError):
+            return False
+        return len(self.pool.view()["nodes"]) >= 2
+
+
+@pytest.fixture(scope="module")
+def target() -> Iterator[Target]:
+    pool = LocalPool(masters=2, restart=True)
+    try:
+        store = open_store(pool)
+        assert store.put_batch(KEYS, [value_of(key) for key in KEYS]) == 0
+        yield Target(pool, store)
+        store.close()
+    finally:
+        pool.close()
+
+
+class HostileNode:
+    """Follows the protocol of a storage node with every master, but for what it says of itself."""
+
+    def __init__(self, target: Target, name: str, said: Fields) -> None:
+        self._said = said
+        self._peers: list[Peer] = []
+        for address in target.masters:
+            peer = Peer(address)
+            self._peers.append(peer)
+            kind, answer = peer.hello(NODE, name, target.pool_id)
+            assert kind == "Welcome", answer
+            try:
+                peer.say("NodeInfo", **info(isTransient=YES, **said))
+                peer.say("SnapshotBegin")
+                peer.say("SnapshotEnd")
+            except OSError:
+                continue  # it was closed for the first of these
+            threading.Thread(target=self._answer, args=(peer,), daemon=True).start()
+
+    def _answer(self, peer: Peer) -> None:
+        try:
+            while True:
+                kind, message = peer.hear()
+                if kind == "Fence":
+                    seen = self._said.get("seen", message["authority"])
+                    peer.say(
+                        "FenceAck",
+                        requestId=message["requestId"],
+                        accepted=YES,
+                        seen=seen,
+                        incarnation=peer.incarnation,
+                        purgeId=self._said.get("purgeId", {}),
+                    )
+                elif "requestId" in message:
+                    peer.say("CommandAck", requestId=message["requestId"], accepted=YES, seen=message["authority"])
+                else:
+                    peer.say("NodeStats")
+        except (OSError, EOFError, ValueError):
+            pass
+
+    def close(self) -> None:
+        for peer in self._peers:
+            # Closing alone would leave a thread in its recv().
+            with contextlib.suppress(OSError):
+                peer.socket.shutdown(socket.SHUT_RDWR)
+            peer.socket.close()
+
+
+def info(**said: object) -> Fields:
+    segment = {"segment": 0, "medium": DRAM, "capacityBytes": 16 << 20, "slots": 1024}
+    return {"memory": 7, "segments": [segment], "tcp": "127.0.0.1:9", **said}
+
+
+@pytest.mark.parametrize("epoch", [EPOCH_LAST, (1 << 64) - 1])
+def test_an_object_of_an_epoch_to_come_is_not_written(target: Target, epoch: int) -> None:
+    authority, granted, tcp, _ = target.grant("hostile", 4)
+    with Peer(tcp) as client:
+        client.hello(CLIENT, "hostile", target.pool_id)
+        client.say(
+            "WriteRequest",
+            requestId=1,
+            authority=authority,
+            objectId={"epoch": epoch, "counter": granted["counter"]},
+            payloadLength=4,
+            source=INLINE,
+            key="hostile",
+        )
+        client.socket.sendall(b"evil" + crc32c(b"evil").to_bytes(4, "little"))
+        _, reply = client.hear("WriteReply")
+    assert reply["status"] == STATUS["KV_INVALID_ARGUMENT"]
+    target.change_leader()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("purge", {"purgeId": {"epoch": EPOCH_LAST, "counter": 1}}),
+        ("seen", {"seen": {"epoch": EPOCH_LAST, "nonce": 1}}),
+        ("highest", {"highestObject": {"epoch": EPOCH_LAST, "counter": 1}}),
+        ("versions", {"activeWire": 65535, "activeLayout": 65535}),
+    ],
+)
+def test_nothing_that_a_node_says_outlives_it(target: Target, name: str, said: Fields) -> None:
+    """Also not through a leader that comes while it speaks."""
+    node = HostileNode(target, f"hostile-{name}", said)
+    try:
+        target.works()
+        target.change_leader()
+    finally:
+        node.close()
+    target.works()
+    assert target.pool.view()["leader"]["epoch"] < 1000
+
+
+def test_a_storage_node_that_names_no_pool_is_refused(target: Target) -> None:
+    with Peer(target.masters[0]) as node:
+        kind, answer = node.hello(NODE, "node-0")
+        assert (kind, answer["code"]) == ("Refused", 3), answer
+        assert b"names no pool" in answer["message"]
+    with Peer(target.masters[0]) as node:
+        assert node.hello(NODE, "hostile-nameless")[0] == "Welcome", "it may be memory within an engine"
+        node.say("NodeInfo", **info())
+        assert node.is_closed_by_other()
+    with Peer(target.storage_node()[0]) as client:
+        kind, answer = client.hello(CLIENT, "hostile")
+        assert (kind, answer["code"]) == ("Refused", 3), answer
+    target.works()
+
+
+def test_a_segment_that_no_master_can_follow_is_refused(target: Target) -> None:
+    segment = {"segment": 0, "medium": DRAM, "capacityBytes": 64 << 40, "slots": 1024}
+    with Peer(target.masters[0]) as node:
+        node.hello(NODE, "hostile-large", target.pool_id)
+        node.say("NodeInfo", **info(isTransient=YES, segments=[segment]))
+        assert node.is_closed_by_other()
+    target.works()
+
+
+def memfd(size: int, flags: int = 0, seals: int = SEALED) -> int:
+    descriptor = os.memfd_create("hostile", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING | flags)
+    os.ftruncate(descriptor, size)
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+    return descriptor
+
+
+def attach(target: Target, path: str, descriptor: int, size: int) -> tuple[Peer, int]:
+    peer = Peer(path)
+    assert peer.hello(CLIENT, "hostile", target.pool_id)[0] == "Welcome"
+    peer.say_with(descriptor, "ShmAttach", requestId=1, stagingBytes=size)
+    os.close(descriptor)
+    _, reply = peer.hear("ShmAttached")
+    return peer, reply["status"]
+
+
+def test_staging_memory_that_could_kill_a_node_is_refused(target: Target) -> None:
+    _, path = target.storage_node()
+    cases: dict[str, Callable[[], int]] = {
+        "unsealed": lambda: memfd(8192, seals=0),
+        "may still shrink": lambda: memfd(8192, seals=fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL),
+        "too short": lambda: memfd(4096),
+        "huge pages that are not there": lambda: memfd(1 << 30, MFD_HUGETLB),
+        "no memfd": lambda: os.open("/dev/zero", os.O_RDWR),
+    }
+    for what, make in cases.items():
+        peer, status = attach(target, path, make(), 8192)
+        peer.socket.close()
+        assert status == STATUS["KV_INVALID_ARGUMENT"], what
+    target.works()
+
+
+def test_staging_memory_is_bounded_over_all_clients(target: Target) -> None:
+    _, path = target.storage_node()
+    peer, status = attach(target, path, memfd(64 << 30), 64 << 30)
+    peer.socket.close()
+    assert status == STATUS["KV_TOO_LARGE"]
+    held: list[Peer] = []
+    status = STATUS["KV_OK"]
+    while status == STATUS["KV_OK"] and len(held) < 100:
+        peer, status = attach(target, path, memfd(STAGING_BYTES), STAGING_BYTES)
+        held.append(peer)
+    assert status == STATUS["KV_NO_SPACE"]
+    assert (len(held) - 1) * STAGING_BYTES <= 1 << 30
+    target.works()
+    for peer in held:
+        peer.socket.close()
+
+    def admitted() -> bool:
+        again, outcome = attach(target, path, memfd(STAGING_BYTES), STAGING_BYTES)
+        again.socket.close()
+        return outcome == STATUS["KV_OK"]
+
+    eventually(admitted, "what the others held is given back")
+
+
+def test_garbage_and_frames_that_are_cut_off(target: Target) -> None:
+    tcp, path = target.storage_node()
+    dice = random.Random(20)
+    hello = frame(CODEC.encode("Hello", {"role": CLIENT, "name": "hostile"}))
+    wrong = bytearray(hello)
+    wrong[4] ^= 1
+    cases = [
+        dice.randbytes(100_000),
+        b"GET / HTTP/1.1\r\n\r\n" * 10,
+        b"\xff" * 8 + bytes(1000),
+        bytes(wrong),
+        hello,
+        hello[: len(hello) // 2],
+        frame(b""),
+        frame(dice.randbytes(500)),
+    ]
+    for address in (*target.masters, tcp, path):
+        for case in cases:
+            with Peer(address) as peer:
+                try:
+                    peer.socket.sendall(case)
+                    peer.socket.shutdown(socket.SHUT_WR)
+                except OSError:
+                    continue  # it was closed before it was read to its end
+                assert peer.is_closed_by_other(), (address, case[:20])
+        with Peer(address) as peer:
+            assert peer.hello(CLIENT, "hostile", target.pool_id)[0] == "Welcome"
+            peer.socket.sendall(dice.randbytes(100_000))
+            assert peer.is_closed_by_other(), address
+    target.works()
