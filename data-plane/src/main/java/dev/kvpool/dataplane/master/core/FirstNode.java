@@ -12,7 +12,11 @@ final class FirstNode {
         this.membership = membership;
     }
 
-    /** @param listensForMs how long nodes could have dialled this master */
+    /**
+     * Time goes on.
+     *
+     * @param listensForMs how long nodes could have dialled this master
+     */
     void tick(long listensForMs) {
         isNew = listensForMs < Bounds.FIRST_NODE_WAIT_MS;
     }

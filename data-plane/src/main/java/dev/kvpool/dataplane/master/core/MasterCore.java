@@ -246,7 +246,7 @@ public final class MasterCore {
             throw new ProtocolViolation("node " + node.id + " answered heartbeat " + beat + ", which was not sent");
         }
         if (beat > 0) {
-            node.answeredMs = Math.max(node.answeredMs, beat);
+            node.answered(beat);
         }
     }
 

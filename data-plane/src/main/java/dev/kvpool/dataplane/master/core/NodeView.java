@@ -200,6 +200,11 @@ final class NodeView implements Placement.Candidate {
         heardMs = nowMs;
     }
 
+    /** It answered the heartbeat that was sent at this time. */
+    void answered(long beatMs) {
+        answeredMs = Math.max(answeredMs, beatMs);
+    }
+
     void told(NodeStats newStats) {
         stats = newStats;
         active = newStats.active();

@@ -43,7 +43,7 @@ class AssuranceTest {
 
     private void answersOf(String... ids) {
         for (String id : ids) {
-            membership.node(id).answeredMs = nowMs;
+            membership.node(id).answered(nowMs);
         }
     }
 
