@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -10,7 +14,11 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import java.time.Clock;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** Who may use what in this module; design rules that a review would forget. */
@@ -19,6 +27,67 @@ class ArchitectureTest {
     private static final JavaClasses CLASSES = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())
             .importPackages("dev.kvpool.dataplane");
+
+    private static final int CLASSES_OF_A_PACKAGE_MAX = 25;
+
+    /** The rooms of the master's core from the lowest up, and which of those before it each may use. Only the core itself uses all. */
+    private static final List<String> ROOMS = List.of(
+            "slab: ",
+            "base: slab",
+            "plan: base",
+            "index: slab base plan",
+            "membership: base index",
+            "register: base index membership",
+            "liveness: base index membership register",
+            "command: base index membership register",
+            "settlement: base index membership command",
+            "replication: base plan index membership register command settlement",
+            "removal: base index membership register command settlement replication",
+            "eviction: base index membership command settlement replication removal",
+            "upkeep: base index membership register command settlement replication removal eviction",
+            "takeover: base index membership register liveness command settlement upkeep",
+            "request: base plan index membership register command settlement replication removal eviction upkeep",
+            "report: base index membership register liveness command replication upkeep takeover");
+
+    @Test
+    void theRoomsOfTheMastersCoreDependOneWay() {
+        String core = ROOT + "master.core";
+        List<String> before = new ArrayList<>();
+        for (String room : ROOMS) {
+            String[] parts = room.split(": ?", 2);
+            List<String> used = parts[1].isEmpty() ? List.of() : List.of(parts[1].split(" ", -1));
+            assertThat(before).as("%s comes after what it uses", parts[0]).containsAll(used);
+            before.add(parts[0]);
+            List<String> allowed = new ArrayList<>(List.of(core + "." + parts[0]));
+            used.forEach(it -> allowed.add(core + "." + it));
+            noClasses()
+                    .that()
+                    .resideInAPackage(core + "." + parts[0])
+                    .should()
+                    .dependOnClassesThat(
+                            resideInAPackage(core + "..").and(not(resideInAnyPackage(allowed.toArray(String[]::new)))))
+                    .check(CLASSES);
+        }
+        assertThat(packages(core + ".")).as("rooms with a rule").hasSameElementsAs(before);
+    }
+
+    @Test
+    void aPackageHoldsOneIdea() {
+        Map<String, Long> classes = CLASSES.stream()
+                .filter(type -> type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
+                .collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting()));
+        assertThat(classes)
+                .allSatisfy((name, count) ->
+                        assertThat(count).as("classes of %s", name).isLessThanOrEqualTo(CLASSES_OF_A_PACKAGE_MAX));
+    }
+
+    private static Set<String> packages(String prefix) {
+        return CLASSES.stream()
+                .map(JavaClass::getPackageName)
+                .filter(name -> name.startsWith(prefix))
+                .map(name -> name.substring(prefix.length()))
+                .collect(Collectors.toSet());
+    }
 
     @Test
     void masterAndNodeDoNotSeeEachOther() {

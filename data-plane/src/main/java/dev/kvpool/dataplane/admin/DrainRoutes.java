@@ -9,7 +9,7 @@ import dev.kvpool.dataplane.config.Format;
 import dev.kvpool.dataplane.http.Request;
 import dev.kvpool.dataplane.http.Response;
 import dev.kvpool.dataplane.http.Route;
-import dev.kvpool.dataplane.master.core.DrainStatus;
+import dev.kvpool.dataplane.master.core.base.DrainStatus;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;

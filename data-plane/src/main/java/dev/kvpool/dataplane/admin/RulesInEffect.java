@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.admin;
 
-import dev.kvpool.dataplane.master.core.CacheRules;
+import dev.kvpool.dataplane.master.core.base.CacheRules;
 
 /**
  * The rules of the cache a master goes by.

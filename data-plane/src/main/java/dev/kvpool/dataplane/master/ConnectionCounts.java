@@ -8,12 +8,12 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
 /** What happened on connections outside of the core; counted on the event loop, read anywhere. */
-final class ConnectionCounts implements ConnectionNumbers {
+public final class ConnectionCounts implements ConnectionNumbers {
     private final Map<RefusalCode, LongAdder> refused = new EnumMap<>(RefusalCode.class);
     private final LongAdder malformed = new LongAdder();
     private final LongAdder overflowed = new LongAdder();
 
-    ConnectionCounts() {
+    public ConnectionCounts() {
         for (RefusalCode code : RefusalCode.values()) {
             refused.put(code, new LongAdder());
         }

@@ -3,9 +3,9 @@ package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.health.Beat;
 import dev.kvpool.dataplane.health.Defects;
-import dev.kvpool.dataplane.master.core.Action;
 import dev.kvpool.dataplane.master.core.MasterCore;
-import dev.kvpool.dataplane.master.core.NodeDefect;
+import dev.kvpool.dataplane.master.core.base.Action;
+import dev.kvpool.dataplane.master.core.base.NodeDefect;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Message;
@@ -27,12 +27,13 @@ import org.slf4j.LoggerFactory;
  * Owns the core: runs every input on one event loop and does what the core then asks for. Whatever is thrown meanwhile ends
  * the process: the view may be half changed, and is never worth more than its correctness. A master without one builds a new one.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel closes it, and the pipeline hears of that
+@SuppressWarnings("FutureReturnValueIgnored")
+public // what fails on a channel closes it, and the pipeline hears of that
 final class CoreLoop {
     private static final Logger LOG = LoggerFactory.getLogger(CoreLoop.class);
 
     /** Hears, on the event loop, what concerns the election. */
-    interface Leaders {
+    public interface Leaders {
         /** Our epoch must become higher than this one. */
         void raiseAbove(long epoch);
 
@@ -76,7 +77,7 @@ final class CoreLoop {
      * @param evictionLog gets what each input led to before any of it is done
      * @param defects told once when the core has thrown; after that it gets no input any more
      */
-    CoreLoop(
+    public CoreLoop(
             MasterCore core,
             EventLoop loop,
             LongSupplier clockMs,
@@ -97,7 +98,7 @@ final class CoreLoop {
     }
 
     /** Time on the clock of the core. */
-    long nowMs() {
+    public long nowMs() {
         return clockMs.getAsLong();
     }
 
@@ -120,7 +121,7 @@ final class CoreLoop {
     }
 
     /** A number for a welcomed connection. */
-    long open(Channel channel) {
+    public long open(Channel channel) {
         lastSession++;
         channels.put(lastSession, channel);
         return lastSession;
@@ -138,7 +139,7 @@ final class CoreLoop {
     }
 
     /** Runs an input; on the event loop. */
-    void apply(Consumer<MasterCore> input) {
+    public void apply(Consumer<MasterCore> input) {
         run(() -> {
             inputs++;
             input.accept(core);

@@ -3,7 +3,7 @@ package dev.kvpool.dataplane.master;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
-import dev.kvpool.dataplane.master.core.Action;
+import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.wire.message.Key;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

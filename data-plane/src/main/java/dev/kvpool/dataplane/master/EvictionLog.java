@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master;
 
-import dev.kvpool.dataplane.master.core.Action;
+import dev.kvpool.dataplane.master.core.base.Action;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

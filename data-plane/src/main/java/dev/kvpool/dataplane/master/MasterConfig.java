@@ -2,7 +2,7 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.election.ElectionTimes;
-import dev.kvpool.dataplane.master.core.CacheRules;
+import dev.kvpool.dataplane.master.core.base.CacheRules;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -2,7 +2,9 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.admin.RulesInEffect;
-import dev.kvpool.dataplane.master.core.CacheRules;
+import dev.kvpool.dataplane.master.core.base.CacheRules;
+import dev.kvpool.dataplane.master.file.CacheRulesFile;
+import dev.kvpool.dataplane.master.file.FileWatch;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;

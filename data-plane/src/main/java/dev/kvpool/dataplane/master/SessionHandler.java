@@ -2,8 +2,8 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.admin.ConnectedPeer;
-import dev.kvpool.dataplane.master.core.NodePeer;
-import dev.kvpool.dataplane.master.core.Objection;
+import dev.kvpool.dataplane.master.core.base.NodePeer;
+import dev.kvpool.dataplane.master.core.base.Objection;
 import dev.kvpool.dataplane.wire.FrameDecoder;
 import dev.kvpool.dataplane.wire.Handshake;
 import dev.kvpool.dataplane.wire.codec.MalformedMessageException;

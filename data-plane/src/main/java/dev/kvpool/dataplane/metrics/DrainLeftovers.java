@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.metrics;
 
-import dev.kvpool.dataplane.master.core.DrainStatus;
-import dev.kvpool.dataplane.master.core.DrainStatus.Leftover;
+import dev.kvpool.dataplane.master.core.base.DrainStatus;
+import dev.kvpool.dataplane.master.core.base.DrainStatus.Leftover;
 import java.util.List;
 import java.util.function.ToLongFunction;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.metrics;
 
-import dev.kvpool.dataplane.master.core.AgeHistogram;
-import dev.kvpool.dataplane.master.core.Counters.Count;
-import dev.kvpool.dataplane.master.core.DrainStatus;
-import dev.kvpool.dataplane.master.core.PoolStatus;
+import dev.kvpool.dataplane.master.core.base.AgeHistogram;
+import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.base.DrainStatus;
+import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.wire.RefusalCode;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;

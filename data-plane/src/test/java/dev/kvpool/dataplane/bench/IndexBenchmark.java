@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.bench;
 
-import dev.kvpool.dataplane.master.core.Counters.Count;
-import dev.kvpool.dataplane.master.core.PoolStatus;
+import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.wire.codec.MessageDecoder;
 import dev.kvpool.dataplane.wire.codec.PeerEncoder;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;

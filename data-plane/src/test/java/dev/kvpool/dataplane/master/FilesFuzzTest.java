@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.fuzz.FuzzRuns;
-import dev.kvpool.dataplane.master.core.CacheRules;
-import dev.kvpool.dataplane.master.core.EvictionRules;
+import dev.kvpool.dataplane.master.core.base.CacheRules;
+import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.dataplane.master.file.CacheRulesFile;
+import dev.kvpool.dataplane.master.file.ExpectedNodesFile;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

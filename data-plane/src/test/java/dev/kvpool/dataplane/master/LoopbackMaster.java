@@ -2,8 +2,8 @@
 package dev.kvpool.dataplane.master;
 
 import dev.kvpool.dataplane.election.ElectionTimes;
-import dev.kvpool.dataplane.master.core.CacheRules;
-import dev.kvpool.dataplane.master.core.EvictionRules;
+import dev.kvpool.dataplane.master.core.base.CacheRules;
+import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.UUID;
 
 /** What masters in tests are told: they listen on 127.0.0.1, on any free port unless one is given. */
-record LoopbackMaster(
+public record LoopbackMaster(
         UUID poolId,
         String name,
         int port,
@@ -19,10 +19,11 @@ record LoopbackMaster(
         Set<String> nodes,
         Optional<Path> nodesFile,
         ElectionTimes times) {
-    static final CacheRules RULES = new CacheRules(10_000, EvictionRules.between(0.85, 0.9), 1, 30_000, 1L << 28);
+    public static final CacheRules RULES =
+            new CacheRules(10_000, EvictionRules.between(0.85, 0.9), 1, 30_000, 1L << 28);
 
     /** With its Lease in this folder, without nodes, and with the times that are usual. */
-    LoopbackMaster(UUID poolId, String name, Path folder) {
+    public LoopbackMaster(UUID poolId, String name, Path folder) {
         this(poolId, name, 0, folder.resolve("lease"), Set.of(), Optional.empty(), ElectionTimes.DEFAULT);
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.metrics;
 
-import dev.kvpool.dataplane.master.core.CoreSettings;
 import dev.kvpool.dataplane.master.core.MasterCore;
+import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import dev.kvpool.wire.RefusalCode;
 import java.io.IOException;
 import java.util.Random;

@@ -3,7 +3,7 @@ package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.LeaderProbe.Finding;
-import dev.kvpool.dataplane.master.core.PoolStatus;
+import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.Found;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.sim;
 
-import dev.kvpool.dataplane.master.core.Counters.Count;
 import dev.kvpool.dataplane.master.core.MasterCore;
+import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import java.util.Set;
 import java.util.TreeSet;
 

@@ -2,7 +2,7 @@
 package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.election.ElectionTimes;
-import dev.kvpool.dataplane.master.core.EvictionRules;
+import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import java.util.SplittableRandom;
 
 /**

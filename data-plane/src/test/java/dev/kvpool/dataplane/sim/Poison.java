@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.sim;
 
-import dev.kvpool.dataplane.master.core.NodePeer;
 import dev.kvpool.dataplane.master.core.PoisonedRecords;
+import dev.kvpool.dataplane.master.core.base.NodePeer;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;

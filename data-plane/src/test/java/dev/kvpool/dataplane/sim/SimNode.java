@@ -53,6 +53,7 @@ final class SimNode extends SimProcess {
 
     /** The power failed without an end in order before: what the segment says until the next life began is no truth. */
     private boolean setBack;
+
     private boolean ssdFails;
 
     private final UUID pool;
@@ -124,7 +125,8 @@ final class SimNode extends SimProcess {
     }
 
     private Identity identity() {
-        return new Identity(pool, nodeId, address, incarnation, incarnation, masters.size(), isTransient, ssd, disk, boot);
+        return new Identity(
+                pool, nodeId, address, incarnation, incarnation, masters.size(), isTransient, ssd, disk, boot);
     }
 
     /** The next life is cut during its recovery, after so many stores. */

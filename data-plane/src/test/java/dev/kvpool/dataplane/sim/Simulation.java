@@ -3,8 +3,8 @@ package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.election.ElectionTimes;
 import dev.kvpool.dataplane.election.MemoryLeaseStore;
-import dev.kvpool.dataplane.master.core.CacheRules;
-import dev.kvpool.dataplane.master.core.CoreSettings;
+import dev.kvpool.dataplane.master.core.base.CacheRules;
+import dev.kvpool.dataplane.master.core.base.CoreSettings;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;

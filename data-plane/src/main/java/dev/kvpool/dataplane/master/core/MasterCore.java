@@ -1,8 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
-import dev.kvpool.dataplane.master.core.Counters.Count;
-import dev.kvpool.dataplane.master.core.NodesSetApart.Cause;
+import dev.kvpool.dataplane.master.core.base.Action;
+import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.CacheRules;
+import dev.kvpool.dataplane.master.core.base.Clients;
+import dev.kvpool.dataplane.master.core.base.CoreSettings;
+import dev.kvpool.dataplane.master.core.base.Counters;
+import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.base.CurrentRules;
+import dev.kvpool.dataplane.master.core.base.Leadership;
+import dev.kvpool.dataplane.master.core.base.NodeDefect;
+import dev.kvpool.dataplane.master.core.base.NodePeer;
+import dev.kvpool.dataplane.master.core.base.Objection;
+import dev.kvpool.dataplane.master.core.base.Outbox;
+import dev.kvpool.dataplane.master.core.base.PendingReplies;
+import dev.kvpool.dataplane.master.core.base.ProtocolViolation;
+import dev.kvpool.dataplane.master.core.command.Grants;
+import dev.kvpool.dataplane.master.core.command.LateWrites;
+import dev.kvpool.dataplane.master.core.command.Orders;
+import dev.kvpool.dataplane.master.core.index.IndexFullException;
+import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.master.core.liveness.Assurance;
+import dev.kvpool.dataplane.master.core.liveness.Departures;
+import dev.kvpool.dataplane.master.core.liveness.Electorate;
+import dev.kvpool.dataplane.master.core.liveness.Heartbeats;
+import dev.kvpool.dataplane.master.core.liveness.Silences;
+import dev.kvpool.dataplane.master.core.membership.NodesSetApart;
+import dev.kvpool.dataplane.master.core.membership.NodesSetApart.Cause;
+import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
+import dev.kvpool.dataplane.master.core.report.PoolStatus;
+import dev.kvpool.dataplane.master.core.report.StatusReport;
+import dev.kvpool.dataplane.master.core.request.ClientRequests;
+import dev.kvpool.dataplane.master.core.settlement.Settlement;
+import dev.kvpool.dataplane.master.core.takeover.Takeover;
+import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -110,7 +144,7 @@ public final class MasterCore {
         }
         NodeView before = view.membership().node(peer.id());
         if (before != null && before.isConnected()) {
-            long replaced = before.session;
+            long replaced = before.session();
             lose(before, "replaced by a newer connection");
             outbox.close(replaced, "a newer connection of " + peer + " replaces this one");
         }
@@ -204,10 +238,10 @@ public final class MasterCore {
 
     private String setApart(NodeView node, Cause cause, String why) {
         counters.add(cause == Cause.VIOLATION ? Count.SET_APART_VIOLATION : Count.SET_APART_INDEX_FULL);
-        if (cause == Cause.INDEX_FULL && !node.known) {
+        if (cause == Cause.INDEX_FULL && !node.known()) {
             heartbeats.forget(node);
         }
-        String reason = setApart.setApart(node.peer, cause, why, nowMs);
+        String reason = setApart.setApart(node.peer(), cause, why, nowMs);
         outbox.report("node %s is %s".formatted(node.id, reason));
         return reason;
     }
@@ -233,7 +267,7 @@ public final class MasterCore {
     }
 
     private void told(NodeView node, NodeMessage told) throws ProtocolViolation, IndexFullException {
-        NodePeer peer = node.peer;
+        NodePeer peer = node.peer();
         try {
             nodeMessages.receive(node, told, nowMs);
         } catch (RuntimeException e) {
@@ -323,7 +357,7 @@ public final class MasterCore {
     public void left(Authority authority) {
         for (NodeView node : view.membership().all()) {
             if (node.isConnected()) {
-                outbox.send(node.session, new LeaderLeaves(authority));
+                outbox.send(node.session(), new LeaderLeaves(authority));
             }
         }
     }
@@ -496,7 +530,7 @@ public final class MasterCore {
     }
 
     private void left(NodeView node) {
-        outbox.close(node.session, "the node left");
+        outbox.close(node.session(), "the node left");
         lose(node, "it ended in order");
         view.membership().ended(node);
         heartbeats.left(node);

@@ -1,6 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core;
 
+import dev.kvpool.dataplane.master.core.base.Leadership;
+import dev.kvpool.dataplane.master.core.base.Outbox;
+import dev.kvpool.dataplane.master.core.base.ProtocolViolation;
+import dev.kvpool.dataplane.master.core.command.Frees;
+import dev.kvpool.dataplane.master.core.command.Orders;
+import dev.kvpool.dataplane.master.core.index.IndexFullException;
+import dev.kvpool.dataplane.master.core.index.NodeStream;
+import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.master.core.index.Tombstones;
+import dev.kvpool.dataplane.master.core.liveness.Departures;
+import dev.kvpool.dataplane.master.core.membership.Membership;
+import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.request.PublishRequests;
+import dev.kvpool.dataplane.master.core.settlement.Settlement;
+import dev.kvpool.dataplane.master.core.takeover.Takeover;
+import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
 import dev.kvpool.dataplane.wire.message.NodeMessage;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
 import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
@@ -86,7 +103,7 @@ final class NodeMessages {
     void tick(long now) {
         nowMs = now;
         for (NodeView node : membership.all()) {
-            if (node.comparing) {
+            if (node.comparing()) {
                 compare(node);
                 return;
             }
@@ -104,11 +121,11 @@ final class NodeMessages {
         outbox.report("node %s joined: incarnation %016x, %d objects, %d of %d bytes used, directory read in %d ms"
                 .formatted(
                         node.id,
-                        node.peer.incarnation(),
+                        node.peer().incarnation(),
                         node.replicaCount(),
                         node.usedBytes(),
-                        node.capacityBytes,
-                        nowMs - node.connectedMs));
+                        node.capacityBytes(),
+                        nowMs - node.connectedMs()));
         takeover.admit(node, nowMs);
     }
 
@@ -126,7 +143,7 @@ final class NodeMessages {
         if (serves()) {
             publishes.committed(node, object, nowMs);
         }
-        if (serves() && node.usable) {
+        if (serves() && node.usable()) {
             settlement.settleLate(object, nowMs);
             settlement.giveUpIfDoomed(object, node, nowMs);
         } else {
@@ -135,14 +152,14 @@ final class NodeMessages {
     }
 
     private void buried(NodeView node, Tombstones.Grave grave) {
-        if ((node.usable || node.joining) && serves()) {
+        if ((node.usable() || node.joining()) && serves()) {
             settlement.settle(grave, nowMs);
         }
     }
 
     /** Of a storage node the segment stays, which may hold the last copies: it is waited for. */
     private void left(NodeView node) throws ProtocolViolation {
-        if (!node.isTransient) {
+        if (!node.isTransient()) {
             throw new ProtocolViolation("node " + node.id + " says that its memory ends with it, and is not transient");
         }
         whenLeft.accept(node);

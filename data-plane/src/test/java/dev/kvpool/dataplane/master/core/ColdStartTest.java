@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.nativelib.Status;
 import org.junit.jupiter.api.Test;
 

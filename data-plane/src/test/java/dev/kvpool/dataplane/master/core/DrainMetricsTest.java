@@ -3,6 +3,8 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.master.core.base.ExtentSize;
+import dev.kvpool.dataplane.master.core.plan.CopyPlan;
 import dev.kvpool.dataplane.metrics.ConnectionNumbers;
 import dev.kvpool.dataplane.metrics.MasterMetrics;
 import dev.kvpool.nativelib.Status;

@@ -3,6 +3,8 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.master.core.base.DrainStatus;
+import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.nativelib.Status;
 import org.junit.jupiter.api.Test;
 

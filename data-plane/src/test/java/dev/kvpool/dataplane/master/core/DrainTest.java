@@ -3,6 +3,11 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.master.core.base.Counters;
+import dev.kvpool.dataplane.master.core.base.DrainStatus;
+import dev.kvpool.dataplane.master.core.base.ExtentSize;
+import dev.kvpool.dataplane.master.core.plan.CopyPlan;
+import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.wire.message.ClientReply.Found;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.Key;

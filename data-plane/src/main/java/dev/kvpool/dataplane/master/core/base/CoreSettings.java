@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.base;
+
+import dev.kvpool.dataplane.master.core.slab.Slabs;
+
+/**
+ * What a master is told at its start.
+ *
+ * @param name of this master
+ * @param cache the rules of the pool, until {@code MasterCore#goBy} changes them
+ * @param leaseDurationMs of the leadership Lease; how long a former leader may have gone on granting object leases
+ * @param renewDeadlineMs how long a leader serves after it began to renew that Lease
+ * @param evictionsTold whether somebody wants each {@link Action.Evicted}
+ * @param recordBytesMax what the records of the index may take, if that is less than the 16 GiB it can name
+ */
+public record CoreSettings(
+        String name,
+        CacheRules cache,
+        long leaseDurationMs,
+        long renewDeadlineMs,
+        boolean evictionsTold,
+        long recordBytesMax) {
+    public CoreSettings {
+        if (leaseDurationMs <= 0) {
+            throw new IllegalArgumentException("lease duration " + leaseDurationMs + " ms must be positive");
+        }
+    }
+
+    /** With an index as large as it can be. */
+    public CoreSettings(
+            String name, CacheRules cache, long leaseDurationMs, long renewDeadlineMs, boolean evictionsTold) {
+        this(name, cache, leaseDurationMs, renewDeadlineMs, evictionsTold, Slabs.BYTES_NAMED);
+    }
+
+    /** With each rule by itself, and a Lease that makes a leader sure as long as it is valid. */
+    public CoreSettings(
+            String name,
+            long objectLeaseMs,
+            EvictionRules eviction,
+            int replicas,
+            long leaseDurationMs,
+            long repairDelayMs,
+            long repairBytesPerSecond,
+            boolean evictionsTold) {
+        this(
+                name,
+                new CacheRules(objectLeaseMs, eviction, replicas, repairDelayMs, repairBytesPerSecond),
+                leaseDurationMs,
+                0,
+                evictionsTold);
+    }
+
+    /** With these watermarks, no takeover reserve, and nobody who is told of evictions. */
+    public CoreSettings(
+            String name,
+            long objectLeaseMs,
+            double highWatermark,
+            double lowWatermark,
+            int replicas,
+            long leaseDurationMs,
+            long repairDelayMs,
+            long repairBytesPerSecond) {
+        this(
+                name,
+                objectLeaseMs,
+                EvictionRules.between(lowWatermark, highWatermark),
+                replicas,
+                leaseDurationMs,
+                repairDelayMs,
+                repairBytesPerSecond,
+                false);
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.base;
+
+/** How many bytes a node allocates for an object, as it is laid out: key, padding to 64, payload, padding to 64. */
+public final class ExtentSize {
+    private static final long ALIGNMENT = 64;
+    private static final long BLOCK = 4096;
+
+    private ExtentSize() {}
+
+    /** A length that is out of range, unsigned or too large to add up, gives a size that no segment has. */
+    public static long of(int keyLength, long payloadLength) {
+        if (payloadLength < 0 || payloadLength > Long.MAX_VALUE / 2) {
+            return Long.MAX_VALUE;
+        }
+        return aligned(keyLength) + aligned(payloadLength);
+    }
+
+    /** The same on an SSD: whole blocks for the payload, at least one. */
+    public static long onSsd(long payloadLength) {
+        if (payloadLength < 0 || payloadLength > Long.MAX_VALUE / 2) {
+            return Long.MAX_VALUE;
+        }
+        return Math.max(1, (payloadLength + BLOCK - 1) / BLOCK) * BLOCK;
+    }
+
+    private static long aligned(long bytes) {
+        return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.base;
+
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+
+/** Whether this master leads, and under which authority. */
+public final class Leadership {
+    public enum Phase {
+        /** The Lease was not read yet. */
+        STARTING,
+        STANDBY,
+        /** Holds the Lease, does not answer requests yet. */
+        RECOVERING,
+        SERVING
+    }
+
+    private Phase phase = Phase.STARTING;
+    private Authority authority = Authority.NONE;
+    private long validUntilMs;
+    private long lastCounter;
+    private boolean leaving;
+
+    /** Nobody can have followed; kept by {@code Assurance}. */
+    private boolean sure = true;
+
+    public Phase phase() {
+        return phase;
+    }
+
+    public Authority authority() {
+        return authority;
+    }
+
+    public long validUntilMs() {
+        return validUntilMs;
+    }
+
+    public boolean isSure() {
+        return sure;
+    }
+
+    public void sure(boolean isSure) {
+        sure = isSure;
+    }
+
+    public boolean leads() {
+        return phase == Phase.RECOVERING || phase == Phase.SERVING;
+    }
+
+    public boolean serves(long nowMs) {
+        return phase == Phase.SERVING && !leaving && sure && nowMs < validUntilMs;
+    }
+
+    /** What a request gets to hear now: OK, or why it is not answered here. */
+    public Status gate(long nowMs) {
+        if (!leads() || leaving || nowMs >= validUntilMs) {
+            return Status.NOT_LEADER;
+        }
+        return phase == Phase.SERVING && sure ? Status.OK : Status.RECOVERING;
+    }
+
+    /** The Lease is about to be given back: nothing new begins. */
+    public void leave() {
+        leaving = true;
+    }
+
+    public void standBy() {
+        phase = Phase.STANDBY;
+        authority = Authority.NONE;
+    }
+
+    public void recover(Authority newAuthority, long untilMs) {
+        phase = Phase.RECOVERING;
+        authority = newAuthority;
+        validUntilMs = untilMs;
+        leaving = false;
+        lastCounter = 0;
+    }
+
+    /** Stops answering until the epoch has been raised. */
+    public void recoverAgain() {
+        phase = Phase.RECOVERING;
+    }
+
+    public void serve() {
+        phase = Phase.SERVING;
+    }
+
+    public void renewed(long untilMs) {
+        validUntilMs = Math.max(validUntilMs, untilMs);
+    }
+
+    public ObjectId nextObjectId() {
+        lastCounter++;
+        return new ObjectId(authority.epoch(), lastCounter);
+    }
+}

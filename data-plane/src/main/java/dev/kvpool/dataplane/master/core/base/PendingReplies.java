@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.base;
+
+import dev.kvpool.dataplane.wire.message.ClientReply;
+import dev.kvpool.nativelib.Status;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+
+/** The replies that wait for nodes, a bounded number of them. */
+public final class PendingReplies {
+    private final Set<PendingReply> pending = new LinkedHashSet<>();
+    private final Outbox outbox;
+
+    public PendingReplies(Outbox outbox) {
+        this.outbox = outbox;
+    }
+
+    public boolean isFull() {
+        if (pending.size() >= Bounds.REPLIES_PENDING_MAX) {
+            forgetFinished();
+        }
+        return pending.size() >= Bounds.REPLIES_PENDING_MAX;
+    }
+
+    /** Whether anybody waits for an answer. */
+    public boolean isWaiting() {
+        forgetFinished();
+        return !pending.isEmpty();
+    }
+
+    public PendingReply open(long session, int lines, long untilMs, Function<List<Status>, ClientReply> shape) {
+        PendingReply reply = new PendingReply(session, lines, untilMs, outbox, shape);
+        pending.add(reply);
+        return reply;
+    }
+
+    public void expire(long nowMs) {
+        for (PendingReply reply : pending) {
+            if (nowMs >= reply.untilMs) {
+                reply.decideRest(Status.TIMEOUT);
+            }
+        }
+        forgetFinished();
+    }
+
+    private void forgetFinished() {
+        pending.removeIf(PendingReply::isOver);
+    }
+
+    public void drop(long session) {
+        for (PendingReply reply : pending) {
+            if (reply.session == session) {
+                reply.drop();
+            }
+        }
+        forgetFinished();
+    }
+
+    /** This master no longer answers: every waiting client hears why, now. */
+    public void decideAll(Status status) {
+        new ArrayList<>(pending).forEach(reply -> reply.decideRest(status));
+        pending.clear();
+    }
+}

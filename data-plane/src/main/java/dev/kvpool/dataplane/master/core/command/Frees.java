@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.command;
+
+import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Outbox;
+import dev.kvpool.dataplane.master.core.index.Index;
+import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.index.Replica;
+import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
+import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/**
+ * Gives extents back to their nodes. An object that is given up is doomed at once, so nobody is sent there any more, and
+ * its extents are freed in batches, a bounded number of them on the way. What a node away holds is freed when it returns.
+ */
+public final class Frees {
+    /** One extent to free, and the removal that waits for it, if one does. */
+    private record Item(Extent extent, Removal removal) {}
+
+    /** An object that was given up while readers may still rely on it. */
+    private record Quarantined(ObjectId id, long untilMs) {}
+
+    /** Frees that a node was not told of yet, and those it has not confirmed, by request id. */
+    private static final class Pending {
+        final Deque<Item> queued = new ArrayDeque<>();
+        final Map<Long, List<Item>> sent = new HashMap<>();
+    }
+
+    /** Frees that their node has not confirmed and will not. */
+    private static final class Abandoned {
+        final NodeView node;
+        final Deque<Item> items;
+        boolean isWaitedFor = true;
+
+        Abandoned(NodeView node, Deque<Item> items) {
+            this.node = node;
+            this.items = items;
+        }
+    }
+
+    /** Somebody who waits until every extent of an object is free. */
+    public static final class Removal {
+        private final Consumer<Boolean> whenDone;
+
+        /** Extents that are not free yet, and one more until all of them are counted. */
+        private int open = 1;
+
+        private boolean failed;
+
+        /** @param whenDone told whether every node confirmed */
+        public Removal(Consumer<Boolean> whenDone) {
+            this.whenDone = whenDone;
+        }
+
+        private void done(boolean freed) {
+            failed |= !freed;
+            open--;
+            if (open == 0) {
+                whenDone.accept(!failed);
+            }
+        }
+    }
+
+    private final Index index;
+    private final Outbox outbox;
+    private final LongSupplier requestIds;
+    private final PriorityQueue<Quarantined> quarantine =
+            new PriorityQueue<>(Comparator.comparingLong(Quarantined::untilMs));
+
+    /** What each node is to free, and was told to; of nodes that are there. */
+    private final Map<NodeView, Pending> pending = new HashMap<>();
+
+    private final Deque<Abandoned> abandoned = new ArrayDeque<>();
+
+    /** Nodes with something queued: looking through all nodes after every message would make each one pay for the size of the pool. */
+    private final Set<NodeView> queued = new LinkedHashSet<>();
+
+    Frees(Index index, Outbox outbox, LongSupplier requestIds) {
+        this.index = index;
+        this.outbox = outbox;
+        this.requestIds = requestIds;
+    }
+
+    /**
+     * Gives an object up without waiting for its nodes. While a reader may still rely on it, its extents stay as they are:
+     * nobody is sent there any more, but they are freed only when the lease has ended.
+     */
+    public void giveUp(StoredObject object, long nowMs) {
+        index.doom(object);
+        freeWhenDue(object, nowMs);
+    }
+
+    private void freeWhenDue(StoredObject object, long nowMs) {
+        if (object.isLeased(nowMs)) {
+            quarantine(object);
+        } else if (outlivesOlderOnes(object)) {
+            quarantine.add(new Quarantined(object.id(), nowMs + Bounds.OLDER_FIRST_MS));
+        } else {
+            enqueueAll(object);
+        }
+    }
+
+    /**
+     * Were the newer object of a key freed before an older one in quarantine, a leader after us would find only the older one
+     * and believe it. What lies on a node away is not waited for.
+     */
+    private boolean outlivesOlderOnes(StoredObject object) {
+        for (ObjectId id : index.remains().of(object.key())) {
+            StoredObject other = object.id().isNewerThan(id) ? index.object(id) : null;
+            if (other != null && other.isAvailable()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Frees what was given up under a lease that has ended. */
+    public void tick(long nowMs) {
+        while (!quarantine.isEmpty() && quarantine.peek().untilMs <= nowMs) {
+            StoredObject object = index.object(quarantine.remove().id);
+            if (object != null && object.fate() == StoredObject.Fate.DOOMED) {
+                freeWhenDue(object, nowMs);
+            }
+        }
+    }
+
+    private void quarantine(StoredObject object) {
+        quarantine.add(new Quarantined(object.id(), object.leaseUntilMs()));
+    }
+
+    private void enqueueAll(StoredObject object) {
+        for (Replica replica : object.replicas()) {
+            enqueue(replica, null);
+        }
+    }
+
+    /** Gives an object up; {@code removal} hears when every extent is free. All its nodes must be usable. */
+    public void giveUp(StoredObject object, Removal removal) {
+        index.doom(object);
+        for (Replica replica : object.replicas()) {
+            removal.open++;
+            if (!enqueue(replica, removal)) {
+                removal.done(false);
+            }
+        }
+        removal.done(true);
+    }
+
+    /** Frees one replica of an object that keeps others. */
+    public void trim(Replica replica) {
+        enqueue(replica, null);
+    }
+
+    /** Frees what an object that keeps other copies has on a node, on whichever medium. */
+    public void trimAll(StoredObject object, NodeView node) {
+        for (Replica replica : object.replicas()) {
+            if (replica.node() == node) {
+                enqueue(replica, null);
+            }
+        }
+    }
+
+    /** Frees what a doomed object still has on a node that has just become usable, or has just shown it. */
+    public void giveUpRest(Replica replica, long nowMs) {
+        StoredObject object = replica.object();
+        if (object.isLeased(nowMs) || outlivesOlderOnes(object)) {
+            freeWhenDue(object, nowMs);
+        } else {
+            enqueue(replica, null);
+        }
+    }
+
+    private boolean enqueue(Replica replica, Removal removal) {
+        NodeView node = replica.node();
+        if (!node.usable() || replica.isFreeing()) {
+            return false;
+        }
+        index.freeing(replica);
+        Extent extent = new Extent(replica.extent(), replica.object().id());
+        pending.computeIfAbsent(node, it -> new Pending()).queued.add(new Item(extent, removal));
+        queued.add(node);
+        return true;
+    }
+
+    /** Sends what is queued, as far as the bound on requests under way allows. */
+    public void send(Authority authority) {
+        queued.removeIf(node -> {
+            Pending its = pending.get(node);
+            while (its != null && !its.queued.isEmpty() && its.sent.size() < Bounds.FREE_REQUESTS_PER_NODE_MAX) {
+                sendBatch(node, its, authority);
+            }
+            return its == null || its.queued.isEmpty();
+        });
+    }
+
+    private void sendBatch(NodeView node, Pending its, Authority authority) {
+        List<Item> batch = new ArrayList<>();
+        List<Extent> extents = new ArrayList<>();
+        while (!its.queued.isEmpty() && batch.size() < Bounds.FREE_EXTENTS_MAX) {
+            Item item = its.queued.remove();
+            batch.add(item);
+            extents.add(item.extent);
+        }
+        long requestId = requestIds.getAsLong();
+        its.sent.put(requestId, batch);
+        outbox.send(node.session(), new Free(requestId, authority, extents));
+    }
+
+    /**
+     * The records of what was freed came before this answer, so a replica still known now was not freed. An answer nobody
+     * waits for belongs to a term that has ended.
+     */
+    public void answered(NodeView node, CommandAck ack) {
+        Pending its = pending.get(node);
+        List<Item> batch = its == null ? null : its.sent.remove(ack.requestId());
+        if (batch != null) {
+            batch.forEach(item -> finish(node, item, true));
+        }
+    }
+
+    /** The node cannot be told any more: its connection or our leadership ended. What it had to free is to be taken back. */
+    public void abandon(NodeView node) {
+        Pending its = pending.remove(node);
+        if (its == null) {
+            return;
+        }
+        its.sent.values().forEach(batch -> abandoned.add(new Abandoned(node, new ArrayDeque<>(batch))));
+        if (!its.queued.isEmpty()) {
+            abandoned.add(new Abandoned(node, its.queued));
+        }
+    }
+
+    /** A new term decides everything anew. Who waited for extents has been answered. */
+    public void endTerm() {
+        quarantine.clear();
+        abandoned.forEach(part -> part.isWaitedFor = false);
+    }
+
+    /**
+     * Takes back so many frees that a node could not be told of; until it has, they count as on their way. No node may join, and
+     * nothing may be given up under a new term, before all are.
+     *
+     * @return whether all are
+     */
+    public boolean goOnTakingBack(int visits) {
+        for (int i = 0; i < visits && !abandoned.isEmpty(); i++) {
+            Abandoned part = abandoned.peek();
+            Item item = part.items.remove();
+            if (part.items.isEmpty()) {
+                abandoned.remove();
+            }
+            finish(part.node, item, part.isWaitedFor);
+        }
+        return abandoned.isEmpty();
+    }
+
+    private void finish(NodeView node, Item item, boolean isWaitedFor) {
+        Replica left = index.replica(node, item.extent.extent());
+        if (left != null) {
+            index.noLongerFreeing(left);
+        }
+        if (item.removal != null && isWaitedFor) {
+            item.removal.done(left == null);
+        }
+    }
+}

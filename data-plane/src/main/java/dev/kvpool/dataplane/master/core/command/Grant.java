@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.command;
+
+import dev.kvpool.dataplane.master.core.base.PendingReply;
+import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+
+/** Leave to put one object: room is set aside on its targets until they commit or the grant ends. */
+public final class Grant {
+    /** A client that waits for its publish until the named nodes' records have arrived. */
+    public record PublishWait(PendingReply reply, int line, Collection<Long> incarnations, long untilMs) {}
+
+    /** The connection that asked for it. */
+    final long session;
+
+    public final ObjectId id;
+    public final Key key;
+    public final long extentBytes;
+    final long deadlineMs;
+
+    /** An upsert: what has the key when it is published gives way at once. */
+    public final boolean replaces;
+
+    public final List<NodeView> targets;
+
+    /** Copies the object should have. */
+    public final int wanted;
+
+    public final List<PublishWait> waits = new ArrayList<>(1);
+
+    /** Bit i: the room set aside on target i is still to be given back. */
+    private int reserved;
+
+    /** Its connection ended. The writer may still finish, but nobody waits for it any more. */
+    boolean abandoned;
+
+    public Grant(
+            long session,
+            ObjectId id,
+            Key key,
+            long extentBytes,
+            List<NodeView> targets,
+            int wanted,
+            long deadlineMs,
+            boolean replaces) {
+        this.replaces = replaces;
+        this.session = session;
+        this.id = id;
+        this.key = key;
+        this.extentBytes = extentBytes;
+        this.targets = targets;
+        this.wanted = wanted;
+        this.deadlineMs = deadlineMs;
+        this.reserved = (1 << targets.size()) - 1;
+        for (NodeView node : targets) {
+            node.setAside(extentBytes);
+        }
+    }
+
+    /** From the node's record on, the bytes count as used instead of granted. */
+    public void release(NodeView node) {
+        int place = targets.indexOf(node);
+        if (place >= 0 && (reserved & 1 << place) != 0) {
+            reserved &= ~(1 << place);
+            node.giveBack(extentBytes);
+        }
+    }
+
+    /** Whether some target has not shown the object. */
+    boolean isOpen() {
+        return reserved != 0;
+    }
+
+    void releaseAll() {
+        targets.forEach(this::release);
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.command;
+
+import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+
+/** The puts under way: at most one newest grant for a key. */
+public final class Grants {
+    private static final int ENDED_KEPT = 1024;
+
+    private final Map<ObjectId, Grant> byId = new HashMap<>();
+    private final Map<Key, Grant> newest = new HashMap<>();
+
+    private final LateWrites lateWrites;
+
+    /** Ended grants leave this queue when they come to its head. */
+    private final PriorityQueue<Grant> byDeadline = new PriorityQueue<>(Comparator.comparingLong(g -> g.deadlineMs));
+
+    public Grants(LateWrites lateWrites) {
+        this.lateWrites = lateWrites;
+    }
+
+    public int size() {
+        return byId.size();
+    }
+
+    public boolean isFull() {
+        return byId.size() >= Bounds.GRANTS_MAX;
+    }
+
+    public void add(Grant grant) {
+        // One grant that its client has forgotten must not let those behind it, long ended, pile up.
+        if (byDeadline.size() > 2 * byId.size() + ENDED_KEPT) {
+            byDeadline.removeIf(queued -> byId.get(queued.id) != queued);
+        }
+        byId.put(grant.id, grant);
+        newest.put(grant.key, grant);
+        byDeadline.add(grant);
+    }
+
+    /** The grant with this id, or null when it has ended. */
+    public Grant byId(ObjectId id) {
+        return byId.get(id);
+    }
+
+    /** The newest grant of a key, abandoned or past its deadline or not; null when there is none. */
+    public Grant ofKey(Key key) {
+        return newest.get(key);
+    }
+
+    public boolean isBeingPut(Key key, long nowMs) {
+        Grant grant = newest.get(key);
+        return grant != null && !grant.abandoned && nowMs < grant.deadlineMs;
+    }
+
+    /**
+     * A client's connection ended: its keys need not wait for deadlines. A client that only lost its connection may still
+     * publish, unless a newer grant took the key's place.
+     */
+    public void abandon(long session) {
+        for (Grant grant : byId.values()) {
+            if (grant.session == session) {
+                grant.abandoned = true;
+            }
+        }
+    }
+
+    public void end(Grant grant) {
+        if (byId.remove(grant.id, grant)) {
+            newest.remove(grant.key, grant);
+            if (grant.isOpen()) {
+                lateWrites.expect(grant);
+            }
+            grant.releaseAll();
+        }
+    }
+
+    /** Ends and returns the grants whose deadline has passed by more than the grace. */
+    public List<Grant> endOverdue(long nowMs) {
+        lateWrites.expire(nowMs);
+        List<Grant> overdue = new ArrayList<>();
+        while (!byDeadline.isEmpty()) {
+            Grant first = byDeadline.peek();
+            boolean alive = byId.get(first.id) == first;
+            if (alive && nowMs < first.deadlineMs + Bounds.GRANT_GRACE_MS) {
+                break;
+            }
+            byDeadline.remove();
+            if (alive) {
+                end(first);
+                overdue.add(first);
+            }
+        }
+        return overdue;
+    }
+
+    public Collection<Grant> all() {
+        return byId.values();
+    }
+
+    public void clear() {
+        byId.values().forEach(Grant::releaseAll);
+        byId.clear();
+        newest.clear();
+        byDeadline.clear();
+        lateWrites.clear();
+    }
+}

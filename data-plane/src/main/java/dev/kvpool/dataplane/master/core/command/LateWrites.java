@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.command;
+
+import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.wire.message.Key;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Keys that a node was granted an object of which it has not shown: its writer may be slow, or its record on the way. Should
+ * this leader end before it comes, the next one takes it for the key's object unless it finds a newer one or a tombstone.
+ */
+public final class LateWrites {
+    private static final class Late {
+        final Set<NodeView> nodes = new HashSet<>(2);
+        long untilMs;
+    }
+
+    /** About in the order of the times until when one may come. */
+    private final Map<Key, Late> byKey = new LinkedHashMap<>();
+
+    /** Until then one of any key may come: more were expected than are kept. */
+    private long ofAnyUntilMs = Long.MIN_VALUE;
+
+    /** The grant has ended, and not every target has shown its object. */
+    void expect(Grant grant) {
+        if (byKey.size() >= Bounds.GRANTS_MAX) {
+            Map.Entry<Key, Late> eldest = byKey.entrySet().iterator().next();
+            ofAnyUntilMs = Math.max(ofAnyUntilMs, eldest.getValue().untilMs);
+            byKey.remove(eldest.getKey());
+        }
+        Late late = byKey.computeIfAbsent(grant.key, key -> new Late());
+        late.untilMs = Math.max(late.untilMs, grant.deadlineMs + Bounds.LATE_WRITE_MS);
+        late.nodes.addAll(grant.targets);
+    }
+
+    public boolean mayCome(Key key, long nowMs) {
+        Late late = byKey.get(key);
+        return nowMs < ofAnyUntilMs || (late != null && nowMs < late.untilMs);
+    }
+
+    /** Nodes on which one of the key may come, as far as is known. */
+    public Set<NodeView> nodesOf(Key key, long nowMs) {
+        Late late = byKey.get(key);
+        return late != null && nowMs < late.untilMs ? late.nodes : Set.of();
+    }
+
+    void expire(long nowMs) {
+        var eldestFirst = byKey.values().iterator();
+        while (eldestFirst.hasNext() && eldestFirst.next().untilMs <= nowMs) {
+            eldestFirst.remove();
+        }
+    }
+
+    /** What was granted under an earlier epoch is committed, and in view, before the fence, or never. */
+    void clear() {
+        byKey.clear();
+        ofAnyUntilMs = Long.MIN_VALUE;
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.command;
+
+import dev.kvpool.dataplane.master.core.base.CurrentRules;
+import dev.kvpool.dataplane.master.core.base.Leadership;
+import dev.kvpool.dataplane.master.core.base.Outbox;
+import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.register.Absences;
+import dev.kvpool.dataplane.master.core.register.Members;
+import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
+
+/** What a leader has nodes do, apart from serving its clients: give extents back, drop what is purged, obey commands. */
+public final class Orders {
+    private final RegisterKeeper register;
+    private final Commands commands;
+    private final Frees frees;
+    private final Purges purges;
+    private final Members members;
+    private final Absences absences;
+    private final LateWrites lateWrites;
+    private long lastRequestId;
+
+    public Orders(
+            CurrentRules rules,
+            Leadership leadership,
+            View view,
+            RegisterKeeper register,
+            LateWrites lateWrites,
+            Outbox outbox) {
+        this.register = register;
+        this.lateWrites = lateWrites;
+        commands = new Commands(outbox, this::nextRequestId);
+        frees = new Frees(view.index(), outbox, this::nextRequestId);
+        purges = new Purges(register, view.membership(), view.index(), commands);
+        members = new Members(register, leadership, view.membership());
+        absences = new Absences(rules, leadership, view.membership(), register, members);
+    }
+
+    /** What is stored beside the leadership. */
+    public RegisterKeeper register() {
+        return register;
+    }
+
+    public Commands commands() {
+        return commands;
+    }
+
+    public Frees frees() {
+        return frees;
+    }
+
+    public Purges purges() {
+        return purges;
+    }
+
+    /** Nodes that may hold objects. */
+    public Members members() {
+        return members;
+    }
+
+    /** Which of them are behind, and what may be believed. */
+    public Absences absences() {
+        return absences;
+    }
+
+    /** Keys of which a node may still show an object that is not wanted any more. */
+    public LateWrites lateWrites() {
+        return lateWrites;
+    }
+
+    /** A number that no request to any node has had. */
+    public long nextRequestId() {
+        lastRequestId++;
+        return lastRequestId;
+    }
+}

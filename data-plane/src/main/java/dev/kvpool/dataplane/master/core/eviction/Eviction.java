@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.eviction;
+
+import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import dev.kvpool.dataplane.master.core.index.Need;
+import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.index.Replica;
+import dev.kvpool.dataplane.master.core.index.Shortage;
+import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.wire.message.Retention;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What has to be evicted at one moment. A node above the mark where eviction begins, in bytes or in directory slots, is brought
+ * down to the one where it ends; what is already on its way out counts as gone. A leased or hard-pinned object never goes, a softly pinned one
+ * only in a second round, and an object goes with all its replicas.
+ */
+final class Eviction {
+    /** What may go: first everything without a pin, then, if the pool allows it, what is softly pinned. */
+    enum Round {
+        UNPINNED,
+        SOFTLY_PINNED
+    }
+
+    private final EvictionRules rules;
+    private final Map<NodeView, Need> needs = new HashMap<>();
+    private int open;
+
+    /** Replicas that have to go to make room for records in the index, wherever they lie. */
+    private long replicasToLose;
+
+    Eviction(Collection<NodeView> nodes, EvictionRules rules, long replicasToLose) {
+        this.rules = rules;
+        this.replicasToLose = replicasToLose;
+        for (NodeView node : nodes) {
+            Need need = node.usable() ? need(node) : null;
+            if (need != null && need.isOpen()) {
+                needs.put(node, need);
+                open++;
+            }
+        }
+    }
+
+    /** Only the rules: no node has to lose anything. */
+    static Eviction ofNothing(EvictionRules rules) {
+        return new Eviction(List.of(), rules, 0);
+    }
+
+    /** Whether any node, or the index, has to lose something still. */
+    boolean isNeeded() {
+        return open > 0 || isForIndex();
+    }
+
+    /** Whether records have to go: then an object that moves to an SSD is no help. */
+    boolean isForIndex() {
+        return replicasToLose > 0;
+    }
+
+    boolean isNeededOn(NodeView node) {
+        if (isForIndex()) {
+            return node.usable();
+        }
+        Need need = needs.get(node);
+        return need != null && need.isOpen();
+    }
+
+    /** Whether a node that has to lose something holds this object. */
+    boolean helps(StoredObject object) {
+        for (Replica replica : object.replicas()) {
+            if ((replica.isInMemory() || isForIndex()) && isNeededOn(replica.node())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    boolean mayTake(StoredObject object, Round round, long nowMs) {
+        if (object.isLeased(nowMs)) {
+            return false;
+        }
+        Retention retention = object.retention();
+        return !retention.hard() && (round == Round.SOFTLY_PINNED || !isSoftlyPinned(object, retention, nowMs));
+    }
+
+    /** When an object that may not be taken now may be taken, as far as is known; {@link Shortage#NO_ROOM_EVER} for a hard pin. */
+    long mayTakeFromMs(StoredObject object) {
+        Retention retention = object.retention();
+        if (retention.hard() || (retention.soft() && !rules.evictSoftPinned())) {
+            return retention.hard() ? Shortage.NO_ROOM_EVER : object.leaseUntilMs() + pinMs(retention);
+        }
+        return object.leaseUntilMs();
+    }
+
+    /** A soft pin runs from the publish or from the end of the last lease. */
+    private boolean isSoftlyPinned(StoredObject object, Retention retention, long nowMs) {
+        if (!retention.soft()) {
+            return false;
+        }
+        return nowMs - object.leaseUntilMs() < pinMs(retention);
+    }
+
+    private long pinMs(Retention retention) {
+        long pinMs = retention.softMs() == 0 ? rules.softPinMs() : retention.softMs();
+        return Math.min(pinMs, EvictionRules.SOFT_PIN_MS_MAX);
+    }
+
+    /** Counts the extents of a victim as gone. */
+    void book(StoredObject victim) {
+        replicasToLose -= victim.replicaCount();
+        for (Replica replica : victim.replicas()) {
+            if (replica.isInMemory()) {
+                book(replica);
+            }
+        }
+    }
+
+    /** Counts an extent in memory as gone, which it is or will be soon. */
+    void book(Replica replica) {
+        NodeView node = replica.node();
+        node.shortage.gone(replica.extentBytes());
+        Need need = needs.get(node);
+        if (need != null && need.isOpen()) {
+            need.take(replica.extentBytes());
+            open -= need.isOpen() ? 0 : 1;
+        }
+    }
+
+    /** Nothing more is taken from a node in this turn: its SSD has to take what is on its way first. */
+    void waitFor(NodeView node) {
+        Need need = needs.get(node);
+        if (need != null && need.isOpen()) {
+            need.close();
+            open--;
+        }
+    }
+
+    /** Whether a node is so full that it cannot wait for its SSD: half of the way from the mark to the end is used. */
+    boolean isUrgentOn(NodeView node) {
+        return node.shortage.wantedBytes() > 0 || bytesHeld(node) > node.capacityBytes() * (1 + rules.high()) / 2;
+    }
+
+    private static Need need(NodeView node) {
+        long bytes = bytesHeld(node);
+        long slots = slotsHeld(node);
+        boolean above = node.byteLimits.isAbove(bytes) || node.slotLimits.isAbove(slots);
+        long bytesToLose = above ? node.byteLimits.excess(bytes) : 0;
+        return new Need(Math.max(bytesToLose, node.shortage.wantedBytes()), above ? node.slotLimits.excess(slots) : 0);
+    }
+
+    private static long bytesHeld(NodeView node) {
+        return node.usedBytes() + node.grantedBytes() - node.freeingBytes() - node.ssd.leavingBytes();
+    }
+
+    private static long slotsHeld(NodeView node) {
+        return node.usedSlots() + node.grantedSlots() - node.freeingSlots() - node.ssd.demotions();
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.eviction;
+
+import dev.kvpool.dataplane.master.core.base.Action;
+import dev.kvpool.dataplane.master.core.base.Counters;
+import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.base.Outbox;
+import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.master.core.membership.Departed;
+import dev.kvpool.dataplane.wire.message.Key;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Where everybody hears of an eviction who has to: the metrics, those who ask why a key is missing, and the eviction log. */
+public final class Evictions {
+    private final Counters counters;
+    private final Departed departed;
+    private final Outbox outbox;
+    private final boolean logged;
+
+    /** @param logged whether there is an eviction log */
+    public Evictions(Counters counters, Departed departed, Outbox outbox, boolean logged) {
+        this.counters = counters;
+        this.departed = departed;
+        this.outbox = outbox;
+        this.logged = logged;
+    }
+
+    /** The object goes for good, from every node that holds it; told before it is given up. */
+    void tell(StoredObject victim, long nowMs) {
+        long idleMs = nowMs - victim.leaseUntilMs();
+        counters.add(Count.EVICTED);
+        counters.ages().add(idleMs);
+        Key key = victim.key();
+        departed.evicted(key);
+        if (!logged) {
+            return;
+        }
+        List<String> nodes = new ArrayList<>(victim.replicaCount());
+        victim.replicas().forEach(replica -> nodes.add(replica.node().id));
+        outbox.evicted(new Action.Evicted(key, victim.id(), victim.payloadLength(), nodes, idleMs));
+    }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.eviction;
+
+import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Counters;
+import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.base.CurrentRules;
+import dev.kvpool.dataplane.master.core.base.Leadership;
+import dev.kvpool.dataplane.master.core.command.Frees;
+import dev.kvpool.dataplane.master.core.command.Orders;
+import dev.kvpool.dataplane.master.core.eviction.Eviction.Round;
+import dev.kvpool.dataplane.master.core.index.Index;
+import dev.kvpool.dataplane.master.core.index.IndexRoom;
+import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.index.ObjectChain;
+import dev.kvpool.dataplane.master.core.index.Replica;
+import dev.kvpool.dataplane.master.core.index.Shortage;
+import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.master.core.membership.Groups;
+import dev.kvpool.dataplane.master.core.membership.Membership;
+import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.removal.Predecessors;
+import dev.kvpool.dataplane.master.core.settlement.Settlement;
+
+/**
+ * Evicts, while this master serves, as {@link Eviction} judges, or sends to the SSD, as {@link MemoryPressure} does: from the
+ * least recently used object on, through all of them if need be, but bounded in a turn, so that nobody waits long behind one: what writers put pays for the room it takes, and
+ * each tick goes on by more. Only a walk that found nothing more to take ends without success; after a short
+ * rest the next one begins, since leases end. So a full pool goes on losing objects as long as it holds one that may go. As long
+ * as all that this leader has found is leased, walks begin behind it.
+ */
+public final class Evictor {
+    private final CurrentRules rules;
+    private final Leadership leadership;
+    private final Membership membership;
+    private final Settlement settlement;
+    private final Index index;
+    private final IndexRoom room;
+    private final Groups groups;
+    private final Frees frees;
+    private final Predecessors predecessors;
+    private final Evictions evictions;
+    private final Counters counters;
+    private final MemoryPressure pressure;
+
+    /** The walk under way, null when there is none, and what it may take. */
+    private ObjectChain.Walk walk;
+
+    /** Stands where what was put or used since this master serves begins; null when what lies before may be evicted as well. */
+    private ObjectChain.Walk sinceTakeover;
+
+    private Round round = Round.UNPINNED;
+    private long restsUntilMs = Long.MIN_VALUE;
+
+    /** How much may still be done in this turn, counted in objects looked at. */
+    private int left;
+
+    public Evictor(
+            CurrentRules rules,
+            Leadership leadership,
+            View view,
+            Orders orders,
+            Settlement settlement,
+            Predecessors predecessors,
+            MemoryPressure pressure,
+            Evictions evictions,
+            Counters counters) {
+        this.rules = rules;
+        this.leadership = leadership;
+        this.membership = view.membership();
+        this.settlement = settlement;
+        this.index = view.index();
+        this.room = view.room();
+        this.groups = view.groups();
+        this.frees = orders.frees();
+        this.predecessors = predecessors;
+        this.evictions = evictions;
+        this.counters = counters;
+        this.pressure = pressure;
+    }
+
+    /** This master serves from now on. */
+    public void serving() {
+        sinceTakeover = index.recency().throughWhatComes();
+    }
+
+    public void endTerm() {
+        endWalk();
+        predecessors.endTerm();
+        sinceTakeover = end(sinceTakeover);
+        restsUntilMs = Long.MIN_VALUE;
+    }
+
+    /** The walk under way was begun for other needs, and what was left to rest may go now. */
+    public void rulesChanged() {
+        endWalk();
+        restsUntilMs = Long.MIN_VALUE;
+    }
+
+    public void tick(long nowMs) {
+        pressure.tick(nowMs);
+        if (!settlement.isRecovering(nowMs)) {
+            sinceTakeover = end(sinceTakeover);
+        }
+        evict(Bounds.EVICTION_VISITS, nowMs);
+    }
+
+    /** So many objects were put: when room is being made, as many again are evicted, and one more for each. */
+    public void put(int objects, long nowMs) {
+        if (walk != null) {
+            evict(2 * objects * Bounds.EVICTED_IS_VISITS, nowMs);
+        }
+    }
+
+    private void evict(int visits, long nowMs) {
+        left = visits;
+        Eviction eviction = leadership.serves(nowMs) ? eviction() : null;
+        if (eviction == null || !eviction.isNeeded()) {
+            endWalk();
+            predecessors.enough();
+        } else if (walk != null || nowMs >= restsUntilMs) {
+            predecessors.look();
+            walkOn(eviction, nowMs);
+        }
+    }
+
+    private Eviction eviction() {
+        return new Eviction(membership.all(), rules.eviction(), room.replicasToLose(membership.all()));
+    }
+
+    private void walkOn(Eviction eviction, long nowMs) {
+        if (walk == null) {
+            begin(Round.UNPINNED);
+        }
+        while (left > 0 && eviction.isNeeded()) {
+            left--;
+            StoredObject object = walk.next();
+            if (object != null) {
+                visit(object, eviction, nowMs);
+            } else if (round == Round.UNPINNED && rules.eviction().evictSoftPinned()) {
+                endWalk();
+                begin(Round.SOFTLY_PINNED);
+            } else {
+                foundTooLittle(eviction, nowMs);
+                return;
+            }
+        }
+        if (!eviction.isNeeded()) {
+            endWalk();
+        }
+    }
+
+    private void begin(Round what) {
+        round = what;
+        walk = sinceTakeover == null ? index.recency().fromFirst() : sinceTakeover.fromHere();
+        if (what == Round.UNPINNED) {
+            long before = sinceTakeover == null ? Shortage.NO_ROOM_EVER : settlement.recoveredUntilMs();
+            membership.all().forEach(node -> node.shortage.walkBegins(before));
+        }
+    }
+
+    private void endWalk() {
+        walk = end(walk);
+    }
+
+    private static ObjectChain.Walk end(ObjectChain.Walk ended) {
+        if (ended != null) {
+            ended.end();
+        }
+        return null;
+    }
+
+    private void visit(StoredObject object, Eviction eviction, long nowMs) {
+        if (groups.refresh(object)) {
+            return; // its turn comes again further on, among the objects that were used when its group was
+        }
+        if (!eviction.mayTake(object, round, nowMs)) {
+            passOver(object, eviction.mayTakeFromMs(object));
+            return;
+        }
+        if (!eviction.helps(object)) {
+            return;
+        }
+        if (!eviction.isForIndex() && !pressure.mustEvict(object, eviction, nowMs)) {
+            left -= Bounds.EVICTED_IS_VISITS;
+            return;
+        }
+        if (!predecessors.mayBeLeft(object, nowMs)) {
+            passOver(object, nowMs); // as soon as that is written down
+            return;
+        }
+        for (StoredObject other : groups.others(object)) {
+            if (eviction.mayTake(other, round, nowMs) && predecessors.mayBeLeft(other, nowMs)) {
+                evict(other, eviction, nowMs);
+            }
+        }
+        evict(object, eviction, nowMs);
+    }
+
+    /** Who finds no room on a node now is told when the first of what it holds may go. */
+    private static void passOver(StoredObject object, long fromMs) {
+        for (Replica replica : object.replicas()) {
+            replica.node().shortage.passedBy(fromMs);
+        }
+    }
+
+    private void evict(StoredObject victim, Eviction eviction, long nowMs) {
+        left -= Bounds.EVICTED_IS_VISITS;
+        evictions.tell(victim, nowMs);
+        for (Replica replica : victim.replicas()) {
+            counters.add(Count.EVICTED_BYTES, replica.extentBytes());
+            replica.node().shortage.roomMayCome();
+        }
+        eviction.book(victim);
+        frees.giveUp(victim, nowMs);
+    }
+
+    /** Everything that is left is leased or pinned. Who waits for room had better look elsewhere for a while. */
+    private void foundTooLittle(Eviction eviction, long nowMs) {
+        endWalk();
+        predecessors.nothingElseIsLeft();
+        counters.add(Count.EVICTIONS_SHORT);
+        restsUntilMs = nowMs + Bounds.EVICTION_PAUSE_MS;
+        for (NodeView node : membership.all()) {
+            node.shortage.wantNothing();
+            if (eviction.isNeededOn(node)) {
+                node.shortage.foundNothing(nowMs + Bounds.BARREN_MS);
+            }
+        }
+    }
+}

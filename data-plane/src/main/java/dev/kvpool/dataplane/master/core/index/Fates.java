@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.index;
+
+import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.index.StoredObject.Fate;
+import dev.kvpool.dataplane.master.core.slab.Slabs;
+import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import java.util.Iterator;
+
+/**
+ * What has been decided about objects, and what follows from it: who is published, what is still to be decided and what is
+ * still to be freed. Each object is in the chain of its fate, so nobody ever has to look for those of one fate among all.
+ */
+final class Fates {
+    private final ObjectRecords objects;
+    private final Published published;
+    private final Remains remains = new Remains();
+    private final ObjectChain unsettled;
+    private final ObjectChain doomed;
+
+    /** How far the reconsidering of what an ended term has given up is; null when it is done. */
+    private ObjectChain.Walk reconsidered;
+
+    Fates(Views views, Published published) {
+        this.objects = views.objects();
+        this.published = published;
+        this.unsettled = new ObjectChain(views);
+        this.doomed = new ObjectChain(views);
+    }
+
+    Remains remains() {
+        return remains;
+    }
+
+    ObjectChain unsettled() {
+        return unsettled;
+    }
+
+    ObjectChain doomed() {
+        return doomed;
+    }
+
+    /** A new object. */
+    void created(int object) {
+        objects.setFate(object, Fate.UNSETTLED);
+        unsettled.append(object);
+    }
+
+    /** A new object with the id of another one that it contradicts: nobody finds it, and it is freed. */
+    void contradicts(int object, DirectoryRecord line) {
+        objects.setUnlisted(object);
+        objects.setFate(object, Fate.DOOMED);
+        doomed.append(object);
+        remains.add(line.key(), line.objectId());
+    }
+
+    void publish(int object, int wanted) {
+        int before = published.anyUnderKeyOf(object);
+        if (before != Slabs.NONE && published.isPurged(before)) {
+            leave(before, Fate.UNSETTLED);
+            if (published.isServing()) {
+                doom(before);
+            }
+            before = Slabs.NONE;
+        }
+        if (before != Slabs.NONE || objects.fate(object) == Fate.PUBLISHED) {
+            throw new IllegalStateException("key of " + objects.id(object) + " is already published");
+        }
+        leave(object, Fate.PUBLISHED);
+        objects.setWanted(object, Math.clamp(wanted, 1, Bounds.REPLICAS_MAX));
+        published.add(object);
+    }
+
+    /** Takes a published object out of sight without deciding about it. */
+    void unpublish(int object) {
+        if (objects.fate(object) == Fate.PUBLISHED) {
+            leave(object, Fate.UNSETTLED);
+        }
+    }
+
+    void doom(int object) {
+        if (objects.fate(object) != Fate.DOOMED) {
+            leave(object, Fate.DOOMED);
+        }
+    }
+
+    /** No node has the object any more. */
+    void forget(int object) {
+        takeOut(object);
+    }
+
+    void forgetPurged(int limit) {
+        // What is published or used after a purge goes behind what was there before.
+        Iterator<StoredObject> coldestFirst = published.recency().iterator();
+        for (int i = 0; i < limit && published.hasPurged() && coldestFirst.hasNext(); i++) {
+            int object = coldestFirst.next().at();
+            if (published.isPurged(object)) {
+                doom(object);
+            }
+        }
+    }
+
+    /**
+     * A term ended: nothing that was given up counts as given up any more, which {@link #goOnReconsidering} brings about. What
+     * is published stays so, as the object that has its key until a newer one is found.
+     */
+    void reconsider() {
+        if (reconsidered != null) {
+            reconsidered.end();
+        }
+        reconsidered = doomed.fromFirst();
+    }
+
+    /**
+     * Reconsiders so many of the objects that were given up. Nothing may be given up before all are.
+     *
+     * @return whether all are
+     */
+    boolean goOnReconsidering(int visits) {
+        for (int i = 0; i < visits && reconsidered != null; i++) {
+            StoredObject object = reconsidered.next();
+            if (object == null) {
+                reconsidered.end();
+                reconsidered = null;
+            } else if (!objects.isUnlisted(object.at())) {
+                leave(object.at(), Fate.UNSETTLED);
+            }
+        }
+        return reconsidered == null;
+    }
+
+    /** What is counted of an object may have changed. */
+    void recount(int object) {
+        if (objects.fate(object) == Fate.PUBLISHED) {
+            published.recount(object);
+        }
+    }
+
+    private void leave(int object, Fate forFate) {
+        takeOut(object);
+        objects.setFate(object, forFate);
+        switch (forFate) {
+            case UNSETTLED -> unsettled.append(object);
+            case PUBLISHED -> {} // whoever publishes adds it
+            case DOOMED -> {
+                doomed.append(object);
+                remains.add(objects.key(object), objects.id(object));
+            }
+        }
+    }
+
+    private void takeOut(int object) {
+        switch (objects.fate(object)) {
+            case UNSETTLED -> unsettled.remove(object);
+            case PUBLISHED -> published.remove(object);
+            case DOOMED -> {
+                doomed.remove(object);
+                remains.remove(objects.key(object), objects.id(object));
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.index;
+
+import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Leadership;
+import dev.kvpool.dataplane.master.core.base.ProtocolViolation;
+import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Changes;
+import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotBegin;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotEnd;
+import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
+import dev.kvpool.nativelib.NativeNode;
+import dev.kvpool.wire.RecordState;
+import java.util.HashSet;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.BiConsumer;
+
+/** Applies the directory stream of a node to the index: a snapshot, and changes in unbroken order. */
+public final class NodeStream {
+    private final Leadership leadership;
+    private final Index index;
+    private final IndexRoom room;
+    private final Tombstones tombstones;
+    private final BiConsumer<NodeView, StoredObject> onCommit;
+    private final BiConsumer<NodeView, Tombstones.Grave> onTombstone;
+
+    /**
+     * Makes the way from the streams to the views.
+     *
+     * @param onCommit told of each object that a node newly shows
+     * @param onTombstone told of each tombstone that a node newly shows
+     */
+    public NodeStream(
+            Leadership leadership,
+            Index index,
+            IndexRoom room,
+            Tombstones tombstones,
+            BiConsumer<NodeView, StoredObject> onCommit,
+            BiConsumer<NodeView, Tombstones.Grave> onTombstone) {
+        this.leadership = leadership;
+        this.index = index;
+        this.room = room;
+        this.tombstones = tombstones;
+        this.onCommit = onCommit;
+        this.onTombstone = onTombstone;
+    }
+
+    public void introduce(NodeView node, NodeInfo info) throws ProtocolViolation {
+        if (node.info() != null) {
+            throw new ProtocolViolation("a node introduces itself once");
+        }
+        require(
+                info.isTransient() || node.peer().namesPool(),
+                "a node that keeps its objects must name its pool: start it with the --pool-id of the masters");
+        if (info.segments().isEmpty()) {
+            throw new ProtocolViolation("a node without a segment");
+        }
+        Set<Integer> indexes = new HashSet<>();
+        for (Segment segment : info.segments()) {
+            boolean sound = segment.capacityBytes() >= 0
+                    && segment.capacityBytes() <= NativeNode.SEGMENT_BYTES_MAX
+                    && segment.slots() >= 0;
+            if (!indexes.add(segment.segment()) || !sound) {
+                throw new ProtocolViolation("segment " + segment + " is named twice or has a size out of range");
+            }
+        }
+        boolean epochFits = Long.compareUnsigned(info.seen().epoch(), Bounds.EPOCH_MAX) < 0
+                && Long.compareUnsigned(info.highestObject().epoch(), Bounds.EPOCH_MAX) < 0;
+        if (!epochFits) {
+            throw new ProtocolViolation("the node knows " + info.seen() + " and object " + info.highestObject()
+                    + ", but a leadership Lease counts only to " + Bounds.EPOCH_MAX);
+        }
+        require(
+                info.tcp().length() <= Bounds.ENDPOINT_CHARS_MAX && info.shm().length() <= Bounds.ENDPOINT_CHARS_MAX,
+                "an endpoint of more than " + Bounds.ENDPOINT_CHARS_MAX + " characters");
+        node.introduced(info);
+    }
+
+    public void begin(NodeView node, SnapshotBegin begin) throws ProtocolViolation {
+        require(node.info() != null && !node.isStreaming(), "a snapshot begins once, after the introduction");
+        index.beginSnapshot(node);
+        node.inSnapshot = true;
+        node.snapshotLines = 0;
+        node.nextSequence = begin.sequence() + 1;
+    }
+
+    public void snapshot(NodeView node, SnapshotRecords part) throws ProtocolViolation, IndexFullException {
+        require(node.inSnapshot, "records of a snapshot outside of one");
+        for (DirectoryRecord line : part.records()) {
+            require(
+                    line.state() == RecordState.COMMITTED || line.state() == RecordState.TOMBSTONE,
+                    "a snapshot holds what is there, objects and tombstones");
+            apply(node, line);
+        }
+        node.snapshotLines += part.records().size();
+    }
+
+    public void changes(NodeView node, Changes changes) throws ProtocolViolation, IndexFullException {
+        require(node.isStreaming(), "changes before the snapshot");
+        require(
+                changes.sequence() == node.nextSequence,
+                "gap in the stream: change " + Long.toUnsignedString(changes.sequence()) + " instead of "
+                        + Long.toUnsignedString(node.nextSequence));
+        for (DirectoryRecord line : changes.records()) {
+            node.nextSequence++;
+            apply(node, line);
+        }
+    }
+
+    /** The snapshot is whole: what it did not hold is to be forgotten, by {@link #compare}. */
+    public void end(NodeView node, SnapshotEnd end) throws ProtocolViolation {
+        require(node.inSnapshot, "a snapshot ends that did not begin");
+        require(
+                end.count() == node.snapshotLines && end.sequence() == node.nextSequence - 1,
+                "the snapshot says " + end.count() + " records up to change " + end.sequence() + ", but "
+                        + node.snapshotLines + " up to " + (node.nextSequence - 1) + " came");
+        node.inSnapshot = false;
+        node.comparing = true;
+        node.lost = 0;
+    }
+
+    /** Forgets a part of what the snapshot of a node did not hold; true when that is all, and its directory is known. */
+    public boolean compare(NodeView node) {
+        boolean gravesDone = tombstones.dropUnconfirmed(node, Bounds.GRAVES_OF_NODE_PER_TICK);
+        node.lost += index.dropUnconfirmed(node, Bounds.COMPARED_PER_TICK);
+        if (!gravesDone || node.replicas.hasUnconfirmed()) {
+            return false;
+        }
+        boolean canTell = node.known && leadership.phase() == Leadership.Phase.SERVING;
+        node.lostAtReturn = canTell ? OptionalLong.of(node.lost) : OptionalLong.empty();
+        node.comparing = false;
+        node.synced = true;
+        node.known = true;
+        return true;
+    }
+
+    /** A fence is answered in the stream: everything up to its position must have arrived. */
+    public static void checkPosition(NodeView node, FenceAck ack) throws ProtocolViolation {
+        require(node.info() != null, "an answer before the introduction");
+        require(
+                ack.incarnation() == node.peer().incarnation(),
+                "an answer of incarnation " + String.format("%016x", ack.incarnation()));
+        require(
+                Long.compareUnsigned(ack.seen().epoch(), Bounds.EPOCH_MAX) < 0,
+                "the node knows " + ack.seen() + ", but a leadership Lease counts only to " + Bounds.EPOCH_MAX);
+        require(
+                !node.isStreaming() || Long.compareUnsigned(ack.sequence(), node.nextSequence) < 0,
+                "gap in the stream: the fence stands behind change " + Long.toUnsignedString(ack.sequence()) + ", but "
+                        + Long.toUnsignedString(node.nextSequence) + " has not come");
+    }
+
+    private void apply(NodeView node, DirectoryRecord line) throws ProtocolViolation, IndexFullException {
+        switch (line.state()) {
+            case COMMITTED -> commit(node, line);
+            case TOMBSTONE -> tombstone(node, line);
+            case FREED -> {
+                index.freed(node, line.extent());
+                tombstones.freed(node, line.extent());
+            }
+            case NULL_VAL -> throw new ProtocolViolation("a directory record without a state");
+        }
+    }
+
+    private void commit(NodeView node, DirectoryRecord line) throws ProtocolViolation, IndexFullException {
+        requireSound(node, line);
+        requireRoom(node, line);
+        if (tombstones.outdates(node, line.extent())) {
+            return;
+        }
+        tombstones.freed(node, line.extent());
+        StoredObject object = index.commit(node, line);
+        if (object != null) {
+            onCommit.accept(node, object);
+        }
+    }
+
+    private void tombstone(NodeView node, DirectoryRecord line) throws ProtocolViolation {
+        requireSound(node, line);
+        if (index.outdates(node, line.extent())) {
+            return;
+        }
+        index.freed(node, line.extent());
+        Tombstones.Grave grave = tombstones.shown(node, line);
+        if (grave != null) {
+            onTombstone.accept(node, grave);
+        }
+    }
+
+    /** Before anything of it is applied: what was applied of the lines before is right, and stays. */
+    private void requireRoom(NodeView node, DirectoryRecord line) throws IndexFullException {
+        boolean takesMore = !node.inSnapshot || room.takesSnapshot();
+        if (takesMore && index.hasRoomForAny()) {
+            return;
+        }
+        if (!index.hasRoomFor(node, line, takesMore)) {
+            throw new IndexFullException(
+                    "what it holds beyond its " + node.replicaCount()
+                            + " objects in view has no room: " + room.usedBytes() + " of the " + room.maxBytes()
+                            + " bytes that records of the index may take are in use; give the masters more memory, or remove objects");
+        }
+    }
+
+    private void requireSound(NodeView node, DirectoryRecord line) throws ProtocolViolation {
+        boolean sound = node.hasSegment(line.extent().segment())
+                && line.key().isValid()
+                && line.payloadLength() >= 0
+                && line.extentBytes() >= line.payloadLength()
+                && line.extentBytes() <= node.capacityOf(line.extent())
+                && Index.canHold(line);
+        require(sound, "a directory record with a field out of range");
+        require(
+                !leadership.leads()
+                        || Long.compareUnsigned(
+                                        line.objectId().epoch(),
+                                        leadership.authority().epoch())
+                                <= 0,
+                "object " + line.objectId() + " of an epoch above that of " + leadership.authority());
+    }
+
+    private static void require(boolean holds, String otherwise) throws ProtocolViolation {
+        if (!holds) {
+            throw new ProtocolViolation(otherwise);
+        }
+    }
+}

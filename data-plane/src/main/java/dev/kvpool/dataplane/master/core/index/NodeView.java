@@ -1,0 +1,543 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.index;
+
+import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.NodePeer;
+import dev.kvpool.dataplane.master.core.plan.Placement;
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientReply.NodeRef;
+import dev.kvpool.dataplane.wire.message.ExtentRef;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
+import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
+import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.wire.Medium;
+import java.util.Locale;
+import java.util.OptionalLong;
+
+/** What a master knows of one storage node; it outlives the node's connections. */
+public final class NodeView implements Placement.Candidate {
+    static final long NO_SESSION = -1;
+
+    public final String id;
+
+    /** Reached through the {@link Index} by everybody else. */
+    final NodeReplicas replicas = new NodeReplicas();
+
+    private NodePeer peer;
+    private long session = NO_SESSION;
+    private long heardMs;
+
+    /** When the latest heartbeat was sent that it has answered, on whichever connection. */
+    private long answeredMs = Long.MIN_VALUE / 2;
+
+    private long awaySinceMs;
+    private String awayReason = "not seen yet";
+
+    /** Null until the node introduced itself on this connection. */
+    private NodeInfo info;
+
+    private boolean isTransient;
+    private Authority seen = Authority.NONE;
+
+    /** Everything with a lower id is gone there, as it told last. */
+    private ObjectId purgeId = ObjectId.NONE;
+
+    /** Where the configuration says that it is; empty when it does not. */
+    private String zoneSaid = "";
+
+    /** Whether the configuration says zones at all. */
+    private boolean zonesAreSaid;
+
+    /** The versions it keeps as its pool's, as it told last; known also while it is away. */
+    private ActiveVersions active = ActiveVersions.UNKNOWN;
+
+    private long highestObjectEpoch;
+    private long objectLeaseMaxMs;
+    private NodeStats stats;
+
+    /** Number of the snapshot that is being, or was last, received. */
+    int snapshot;
+
+    boolean inSnapshot;
+
+    /** Its snapshot is here, and what that did not hold is being forgotten. */
+    boolean comparing;
+
+    /** What was published and found to be gone meanwhile. */
+    long lost;
+
+    boolean synced;
+
+    /** Its whole directory was here once; while it is away its objects are known, though not readable. */
+    boolean known;
+
+    /**
+     * The leader that it obeyed while all it had was in view; what it held before then is known, though it may be away again.
+     * Another leader knows only what it was told in time: the last that was written there may be missing.
+     */
+    private Authority heardUnder = Authority.NONE;
+
+    /**
+     * How many replicas of published objects were gone when it came back last; empty when this master could not tell, for it
+     * had not known the node before or did not lead.
+     */
+    OptionalLong lostAtReturn = OptionalLong.empty();
+
+    long snapshotLines;
+    long nextSequence;
+    private long connectedMs;
+
+    /** Authority of the fence that was sent last, and of the one that was accepted last, on this connection. */
+    private long fenceRequest;
+
+    private Authority fencedBy = Authority.NONE;
+
+    /** Readers and writers may be sent there; changed only through {@link Index#setUsable}. */
+    boolean usable;
+
+    /** It is sending its directory, or has sent it, on this connection; and its replicas are counted; kept by {@link Index}. */
+    boolean shown;
+
+    /** It obeys this leader and is about to become usable; kept by {@code Rounds}. */
+    private boolean joining;
+
+    boolean counted;
+
+    /** What tombstones take of the node; kept by {@link Tombstones}. */
+    long tombstoneBytes;
+
+    long tombstoneSlots;
+
+    /** It is being drained: it takes nothing new, and readers are sent elsewhere where they can be. */
+    private boolean leaving;
+
+    /** The part of new objects, 0 to 1, it is considered for; kept by {@code Standings}. */
+    private double willingness = 1;
+
+    /** Of its memory; {@link #ssd} has the other. */
+    private long capacityBytes;
+
+    private long capacitySlots;
+    private long segmentBytesMax;
+
+    /** Its SSD tier, which may be none. */
+    public final SsdView ssd = new SsdView(replicas);
+
+    private long grantedBytes;
+    private long grantedSlots;
+
+    public final Shortage shortage = new Shortage();
+
+    /** Smallest extent that it said to have no place for, though there were bytes enough; kept until it must have one. */
+    private long refusedBytes = Long.MAX_VALUE;
+
+    /** What new objects may take of it; kept by {@code TakeoverReserve}. */
+    public final RoomLimits byteLimits = new RoomLimits();
+
+    public final RoomLimits slotLimits = new RoomLimits();
+
+    public NodeView(String id) {
+        this.id = id;
+    }
+
+    public ActiveVersions active() {
+        return active;
+    }
+
+    public long answeredMs() {
+        return answeredMs;
+    }
+
+    public String awayReason() {
+        return awayReason;
+    }
+
+    public long awaySinceMs() {
+        return awaySinceMs;
+    }
+
+    public long capacityBytes() {
+        return capacityBytes;
+    }
+
+    public long capacitySlots() {
+        return capacitySlots;
+    }
+
+    public boolean comparing() {
+        return comparing;
+    }
+
+    public long connectedMs() {
+        return connectedMs;
+    }
+
+    public long fenceRequest() {
+        return fenceRequest;
+    }
+
+    public Authority fencedBy() {
+        return fencedBy;
+    }
+
+    public long grantedBytes() {
+        return grantedBytes;
+    }
+
+    public long grantedSlots() {
+        return grantedSlots;
+    }
+
+    public long heardMs() {
+        return heardMs;
+    }
+
+    public Authority heardUnder() {
+        return heardUnder;
+    }
+
+    public NodeInfo info() {
+        return info;
+    }
+
+    public boolean isTransient() {
+        return isTransient;
+    }
+
+    public boolean joining() {
+        return joining;
+    }
+
+    public boolean known() {
+        return known;
+    }
+
+    public boolean leaving() {
+        return leaving;
+    }
+
+    public OptionalLong lostAtReturn() {
+        return lostAtReturn;
+    }
+
+    public long objectLeaseMaxMs() {
+        return objectLeaseMaxMs;
+    }
+
+    public NodePeer peer() {
+        return peer;
+    }
+
+    public ObjectId purgeId() {
+        return purgeId;
+    }
+
+    public Authority seen() {
+        return seen;
+    }
+
+    public long segmentBytesMax() {
+        return segmentBytesMax;
+    }
+
+    public long session() {
+        return session;
+    }
+
+    public NodeStats stats() {
+        return stats;
+    }
+
+    public boolean synced() {
+        return synced;
+    }
+
+    public long tombstoneBytes() {
+        return tombstoneBytes;
+    }
+
+    public long tombstoneSlots() {
+        return tombstoneSlots;
+    }
+
+    public boolean usable() {
+        return usable;
+    }
+
+    public boolean isConnected() {
+        return session != NO_SESSION;
+    }
+
+    public void connected(long newSession, NodePeer newPeer, long nowMs) {
+        session = newSession;
+        peer = newPeer;
+        heardMs = nowMs;
+        connectedMs = nowMs;
+        forgetConnection();
+    }
+
+    public void disconnected(String reason, long nowMs) {
+        session = NO_SESSION;
+        awaySinceMs = nowMs;
+        awayReason = reason;
+        forgetConnection();
+    }
+
+    private void forgetConnection() {
+        info = null;
+        stats = null;
+        lostAtReturn = OptionalLong.empty();
+        inSnapshot = false;
+        comparing = false;
+        synced = false;
+        fenceRequest = 0;
+        fencedBy = Authority.NONE;
+        joining = false;
+        shortage.wantNothing();
+        shortage.roomMayCome();
+        refusedBytes = Long.MAX_VALUE;
+    }
+
+    public void introduced(NodeInfo newInfo) {
+        info = newInfo;
+        isTransient = newInfo.isTransient();
+        seen = newInfo.seen();
+        active = newInfo.active();
+        purgeId = newInfo.purgeId();
+        highestObjectEpoch = newInfo.highestObject().epoch();
+        objectLeaseTold(newInfo.objectLeaseMaxMs());
+        capacityBytes = 0;
+        capacitySlots = 0;
+        segmentBytesMax = 0;
+        ssd.introduced(newInfo);
+        for (Segment segment : newInfo.segments()) {
+            if (segment.medium() == Medium.SSD) {
+                continue;
+            }
+            capacityBytes += segment.capacityBytes();
+            capacitySlots += segment.slots();
+            segmentBytesMax = Math.max(segmentBytesMax, segment.capacityBytes());
+        }
+    }
+
+    /** It said something. */
+    public void heard(long nowMs) {
+        heardMs = nowMs;
+    }
+
+    /** It answered the heartbeat that was sent at this time. */
+    public void answered(long beatMs) {
+        answeredMs = Math.max(answeredMs, beatMs);
+    }
+
+    public void told(NodeStats newStats) {
+        stats = newStats;
+        active = newStats.active();
+        ssd.told(newStats);
+        hasPlaceFor(newStats.largestFreeBytes());
+    }
+
+    /** It knows of this leader. */
+    public void saw(Authority authority) {
+        seen = authority;
+    }
+
+    /** It was asked to obey. */
+    public void fenceSent(long requestId) {
+        fenceRequest = requestId;
+    }
+
+    public void obeys(Authority authority) {
+        fencedBy = authority;
+    }
+
+    /** This leader has met it with all it holds. */
+    public void shownTo(Authority authority) {
+        heardUnder = authority;
+    }
+
+    /** Whoever it obeyed and waited for leads no more. */
+    public void endTerm() {
+        fencedBy = Authority.NONE;
+        shortage.wantNothing();
+    }
+
+    public void purged(ObjectId below) {
+        purgeId = below;
+    }
+
+    /** It speaks and writes these versions, or higher ones. */
+    public void raised(ActiveVersions versions) {
+        active = active.or(versions);
+    }
+
+    public void joins(boolean nowJoining) {
+        joining = nowJoining;
+    }
+
+    public void leaves(boolean nowLeaving) {
+        leaving = nowLeaving;
+    }
+
+    public void considered(double part) {
+        willingness = part;
+    }
+
+    /** The configuration says where it is, empty when it does not, and whether it says zones at all. */
+    public void zoneIs(String zone, boolean anyIsSaid) {
+        zoneSaid = zone;
+        zonesAreSaid = anyIsSaid;
+    }
+
+    /** Room for an extent that is about to be written. */
+    public void setAside(long extentBytes) {
+        grantedBytes += extentBytes;
+        grantedSlots++;
+    }
+
+    public void giveBack(long extentBytes) {
+        grantedBytes -= extentBytes;
+        grantedSlots--;
+    }
+
+    /** The node says what the largest object lease of all epochs was. */
+    public void objectLeaseTold(long maxMs) {
+        objectLeaseMaxMs = Math.max(objectLeaseMaxMs, Math.clamp(maxMs, 0, Bounds.OBJECT_LEASE_MS_MAX));
+    }
+
+    /** Number of the memory that its directory is in; 0 until it has introduced itself. */
+    public long memory() {
+        return info == null ? 0 : info.memory();
+    }
+
+    /** It has begun to send its directory on this connection: changes follow. */
+    boolean isStreaming() {
+        return inSnapshot || comparing || synced;
+    }
+
+    /** The highest epoch this node has told of, on any connection. */
+    public long highestEpoch() {
+        return Math.max(seen.epoch(), highestObjectEpoch);
+    }
+
+    boolean hasSegment(int index) {
+        for (Segment segment : info.segments()) {
+            if (segment.segment() == index) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Bytes that the medium of an extent has. */
+    long capacityOf(ExtentRef extent) {
+        return extent.segment() == ExtentRef.MEMORY ? capacityBytes : ssd.capacityBytes();
+    }
+
+    /** Extents the node is known to hold, those about to be freed included. */
+    public long replicaCount() {
+        return replicas.count();
+    }
+
+    /** Bytes of memory that those extents and tombstones take. */
+    public long usedBytes() {
+        return replicas.memory().bytes() + tombstoneBytes;
+    }
+
+    /** Directory slots in use, by objects and tombstones. */
+    public long usedSlots() {
+        return replicas.memory().count() + tombstoneSlots;
+    }
+
+    /** Bytes and directory slots the node was, or is about to be, told to free. */
+    public long freeingBytes() {
+        return replicas.memory().freeingBytes();
+    }
+
+    public long freeingSlots() {
+        return replicas.memory().freeingSlots();
+    }
+
+    @Override
+    public String id() {
+        return id;
+    }
+
+    /** Room for one new object of this size, the kept room left out. */
+    @Override
+    public boolean hasRoom(long extentBytes) {
+        return freeBytes() >= extentBytes && freeSlots() > 0 && extentBytes < refusedBytes;
+    }
+
+    @Override
+    public long freeBytes() {
+        return byteLimits.free(capacityBytes, usedBytes() + grantedBytes);
+    }
+
+    private long freeSlots() {
+        return slotLimits.free(capacitySlots, usedSlots() + grantedSlots);
+    }
+
+    /** Whether what is on its way out already makes room for an object of this size. */
+    public boolean isMakingRoom(long extentBytes) {
+        boolean inOnePlace = extentBytes < refusedBytes || freeingBytes() >= extentBytes;
+        return inOnePlace && freeBytes() + freeingBytes() >= extentBytes && freeSlots() + freeingSlots() > 0;
+    }
+
+    /** When it may have room for something at the earliest; {@link Shortage#NO_ROOM_EVER} when nobody can tell that it ever will. */
+    public long roomComesMs() {
+        boolean anyMoment = grantedBytes > 0 || freeingBytes() > 0;
+        return anyMoment ? Long.MIN_VALUE : shortage.comesMs();
+    }
+
+    /** It has bytes enough for such an extent, but not in one place. */
+    public void refused(long extentBytes) {
+        refusedBytes = Math.min(refusedBytes, extentBytes);
+    }
+
+    /** So many bytes in one place are free on it, or were a moment ago. */
+    public void hasPlaceFor(long bytes) {
+        if (bytes >= refusedBytes) {
+            refusedBytes = Long.MAX_VALUE;
+        }
+    }
+
+    /** Failure domain, empty when unknown: what the configuration says wins over what the node says. */
+    @Override
+    public String zone() {
+        return !zoneSaid.isEmpty() || info == null ? zoneSaid : info.zone();
+    }
+
+    /** A transient node is expected by nobody, who could say it. */
+    @Override
+    public boolean awaitsZone() {
+        return zonesAreSaid && !isTransient && zone().isEmpty();
+    }
+
+    @Override
+    public double willingness() {
+        return willingness;
+    }
+
+    /** What a segment is made of, for people. */
+    public String tier(int index) {
+        if (info != null) {
+            for (Segment segment : info.segments()) {
+                if (segment.segment() == index) {
+                    return segment.medium().name().toLowerCase(Locale.ROOT);
+                }
+            }
+        }
+        return "unknown";
+    }
+
+    public void want(long bytes) {
+        shortage.want(bytes, capacityBytes);
+    }
+
+    public NodeRef reference() {
+        return new NodeRef(peer.incarnation(), id, info.tcp(), info.shm());
+    }
+}

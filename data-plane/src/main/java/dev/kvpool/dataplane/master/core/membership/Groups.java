@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.membership;
+
+import dev.kvpool.dataplane.master.core.index.Index;
+import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import org.agrona.collections.Long2ObjectHashMap;
+
+/**
+ * Objects that are used and evicted together. A lease on one member is kept once for the group and reaches another member
+ * when somebody asks about that one: a reader pays for what it reads, however large the group is.
+ */
+public final class Groups {
+    private static final int NONE = 0;
+    private static final int COMPACT_MIN = 64;
+
+    private static final class Group {
+        private final List<ObjectId> members = new ArrayList<>(2);
+        private long leaseUntilMs = Long.MIN_VALUE;
+    }
+
+    private final Index index;
+    private final Long2ObjectHashMap<Group> groups = new Long2ObjectHashMap<>();
+
+    /** Ids in all lists, those that are gone included, and how many of them there may be before those are sought. */
+    private long listed;
+
+    private long compactAt = COMPACT_MIN;
+
+    Groups(Index index) {
+        this.index = index;
+    }
+
+    /** An object was published. */
+    public void joined(StoredObject object) {
+        long number = object.retention().group();
+        if (number == NONE) {
+            return;
+        }
+        if (listed >= compactAt) {
+            compact();
+        }
+        groups.computeIfAbsent(number, absent -> new Group()).members.add(object.id());
+        listed++;
+    }
+
+    /** An object was leased: so are the others of its group. */
+    public void leased(StoredObject object) {
+        Group group = groupOf(object);
+        if (group != null) {
+            group.leaseUntilMs = Math.max(group.leaseUntilMs, object.leaseUntilMs());
+        }
+    }
+
+    /**
+     * Gives an object the lease its group was given since it was last asked about, and a place among the warm with it.
+     *
+     * @return whether there was one, running or not
+     */
+    public boolean refresh(StoredObject object) {
+        Group group = groupOf(object);
+        if (group == null || group.leaseUntilMs <= object.leaseUntilMs()) {
+            return false;
+        }
+        index.lease(object, group.leaseUntilMs);
+        index.recency().touch(object);
+        return true;
+    }
+
+    /** The published objects of an object's group, itself left out. */
+    public List<StoredObject> others(StoredObject object) {
+        Group group = groupOf(object);
+        if (group == null) {
+            return List.of();
+        }
+        List<StoredObject> others = new ArrayList<>(group.members.size());
+        // Who was out of sight for a while is listed again.
+        for (ObjectId id : new LinkedHashSet<>(group.members)) {
+            StoredObject other = published(id);
+            if (other != null && !id.equals(object.id())) {
+                others.add(other);
+            }
+        }
+        return others;
+    }
+
+    /** Ids kept, those of objects that are gone and not yet forgotten included. */
+    long listed() {
+        return listed;
+    }
+
+    private Group groupOf(StoredObject object) {
+        long number = object.retention().group();
+        return number == NONE ? null : groups.get(number);
+    }
+
+    private StoredObject published(ObjectId id) {
+        StoredObject object = index.object(id);
+        return object != null && object.fate() == StoredObject.Fate.PUBLISHED ? object : null;
+    }
+
+    /** Forgets members that are gone. Done when the lists have doubled, so each id is looked at twice on average. */
+    private void compact() {
+        listed = 0;
+        for (Group group : groups.values()) {
+            group.members.removeIf(id -> published(id) == null);
+            listed += group.members.size();
+        }
+        groups.values().removeIf(group -> group.members.isEmpty());
+        compactAt = Math.max(COMPACT_MIN, 2 * listed);
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.plan;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+
+/**
+ * Where the new objects of one request go. The node the writer prefers is taken when it has room; for every other copy two
+ * nodes are drawn and the one with more free bytes is taken: nearly as even as always taking the emptiest, without sending
+ * every writer of the same moment there. Copies lie on different nodes, and in different zones as long as there are any; nodes
+ * that are not to be chosen at present are taken when no others are left, and last of all, where there is more than one copy, nodes
+ * whose zone will only be known later: it may be that of the other copy. Where there are many nodes, only a few that are drawn are
+ * looked at, and all of them when those do not do.
+ */
+public final class Placement<C extends Placement.Candidate> {
+    /** Of many nodes so many are looked at for each copy. */
+    static final int SAMPLE_A_COPY = 8;
+
+    /** A node that may take objects. */
+    public interface Candidate {
+        String id();
+
+        /** Failure domain, empty when unknown. */
+        String zone();
+
+        /** Whether nobody has said yet in which zone it is, but will. */
+        boolean awaitsZone();
+
+        /** Whether a new object of this size has a place, and a directory slot. */
+        boolean hasRoom(long extentBytes);
+
+        /** Bytes that new objects may take. */
+        long freeBytes();
+
+        /** The part of new objects, 0 to 1, that the node should be considered for. */
+        double willingness();
+    }
+
+    private final List<C> candidates;
+    private final C preferred;
+    private final RandomGenerator random;
+    private int zones;
+
+    /**
+     * Begins a request.
+     *
+     * @param preferred id of the node that the writer prefers; he prefers none when it is empty or not a candidate's
+     */
+    public Placement(List<C> candidates, String preferred, RandomGenerator random) {
+        this.candidates = candidates;
+        this.preferred = preferred.isEmpty() ? null : find(candidates, preferred);
+        this.random = random;
+    }
+
+    private static <C extends Candidate> C find(List<C> candidates, String id) {
+        for (C candidate : candidates) {
+            if (candidate.id().equals(id)) {
+                return candidate;
+            }
+        }
+        return null;
+    }
+
+    public List<C> candidates() {
+        return candidates;
+    }
+
+    /**
+     * Chooses different nodes for the copies of one object.
+     *
+     * @return at most {@code replicas} nodes; fewer when fewer have room, empty when none has
+     */
+    public List<C> choose(long extentBytes, int replicas) {
+        int few = SAMPLE_A_COPY * replicas;
+        if (candidates.size() > 2 * few) {
+            Choice<C> choice = new Choice<>(sample(few), extentBytes, replicas, preferred, random);
+            choice.fill(choice.willing, replicas);
+            if (choice.chosen.size() == replicas && areInAsManyZonesAsCanBe(choice.chosen)) {
+                return choice.chosen;
+            }
+        }
+        Choice<C> choice = new Choice<>(candidates, extentBytes, replicas, preferred, random);
+        choice.fill(choice.willing, replicas);
+        choice.fill(choice.others, replicas);
+        choice.fill(choice.anywhere, replicas);
+        return choice.chosen;
+    }
+
+    /** The preferred node and others, each but once, every set of them as likely as any other (Floyd's way). */
+    private List<C> sample(int size) {
+        List<C> sample = new ArrayList<>(size + 1);
+        Set<Integer> drawn = HashSet.newHashSet(size);
+        for (int end = candidates.size() - size; end < candidates.size(); end++) {
+            int at = random.nextInt(end + 1);
+            int place = drawn.add(at) ? at : end;
+            drawn.add(place);
+            sample.add(candidates.get(place));
+        }
+        if (preferred != null && !sample.contains(preferred)) {
+            sample.add(preferred);
+        }
+        return sample;
+    }
+
+    private boolean areInAsManyZonesAsCanBe(List<C> chosen) {
+        int theirs = zones(chosen);
+        if (theirs == chosen.size()) {
+            return true;
+        }
+        if (zones == 0) {
+            zones = zones(candidates);
+        }
+        return theirs >= zones;
+    }
+
+    private static int zones(List<? extends Candidate> candidates) {
+        Set<String> zones = new HashSet<>();
+        candidates.forEach(candidate -> zones.add(candidate.zone()));
+        return zones.size();
+    }
+
+    /** Among some of the candidates, for one object. */
+    private static final class Choice<C extends Candidate> {
+        private final List<C> willing = new ArrayList<>();
+        private final List<C> others = new ArrayList<>();
+        private final List<C> anywhere = new ArrayList<>();
+        private final List<C> chosen = new ArrayList<>();
+        private final RandomGenerator random;
+
+        Choice(List<C> among, long extentBytes, int replicas, C preferred, RandomGenerator random) {
+            this.random = random;
+            for (C candidate : among) {
+                if (!candidate.hasRoom(extentBytes)) {
+                    continue;
+                }
+                if (replicas > 1 && candidate.awaitsZone()) {
+                    anywhere.add(candidate);
+                } else {
+                    consider(candidate, candidate.equals(preferred));
+                }
+            }
+        }
+
+        private void consider(C candidate, boolean preferred) {
+            double willingness = candidate.willingness();
+            if (preferred && willingness > 0) {
+                chosen.add(candidate);
+            } else if (willingness >= 1 || random.nextDouble() < willingness) {
+                willing.add(candidate);
+            } else {
+                others.add(candidate);
+            }
+        }
+
+        void fill(List<C> from, int replicas) {
+            while (chosen.size() < replicas && !from.isEmpty()) {
+                List<C> elsewhere = inNewZones(from);
+                List<C> drawn = elsewhere.isEmpty() ? from : elsewhere;
+                C next = drawn.get(emptierOfTwo(drawn));
+                from.remove(next);
+                chosen.add(next);
+            }
+        }
+
+        private List<C> inNewZones(List<C> from) {
+            if (chosen.isEmpty()) {
+                return from;
+            }
+            Set<String> zones = new HashSet<>();
+            chosen.forEach(candidate -> zones.add(candidate.zone()));
+            List<C> elsewhere = new ArrayList<>(from);
+            elsewhere.removeIf(candidate -> zones.contains(candidate.zone()));
+            return elsewhere;
+        }
+
+        private int emptierOfTwo(List<? extends Candidate> drawn) {
+            int first = random.nextInt(drawn.size());
+            int second = random.nextInt(drawn.size());
+            return drawn.get(first).freeBytes() >= drawn.get(second).freeBytes() ? first : second;
+        }
+    }
+}

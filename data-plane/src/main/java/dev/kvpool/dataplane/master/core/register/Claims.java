@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.register;
+
+import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.membership.Membership;
+import dev.kvpool.dataplane.register.Register;
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.function.Function;
+
+/**
+ * What nodes say of epoch, purge id and versions, held against the Lease and the register. They bound it: what one node says beyond
+ * them is refused, for it would outlive that node. Only if the Lease was deleted or set back may many nodes know better; then it counts
+ * what a majority of the expected nodes says at least.
+ */
+public final class Claims {
+    private final Membership membership;
+    private final RegisterKeeper register;
+
+    public Claims(Membership membership, RegisterKeeper register) {
+        this.membership = membership;
+        this.register = register;
+    }
+
+    /** Whether a node knows of an epoch after this one, or of another leader with the same. */
+    public static boolean isAbove(NodeView node, Authority ours) {
+        int order = Long.compareUnsigned(node.highestEpoch(), ours.epoch());
+        boolean otherLeader = node.seen().epoch() == ours.epoch() && node.seen().nonce() != ours.nonce();
+        return order > 0 || (order == 0 && otherLeader);
+    }
+
+    /** The epoch that a majority of the expected nodes has at least, when these know of one that is not this leader's. */
+    public OptionalLong majoritysEpoch(Authority ours) {
+        List<Long> epochs = new ArrayList<>();
+        for (String id : membership.expected()) {
+            NodeView node = membership.node(id);
+            if (node != null && isAbove(node, ours)) {
+                epochs.add(node.highestEpoch());
+            }
+        }
+        epochs.sort(Comparator.reverseOrder());
+        int majority = Math.max(1, membership.majority());
+        return epochs.size() < majority ? OptionalLong.empty() : OptionalLong.of(epochs.get(majority - 1));
+    }
+
+    /** The highest epoch that a majority of the expected nodes has at least; 0 when fewer have told any. */
+    public long epochToldByMajority() {
+        return toldByMajority(NodeView::highestEpoch, 0L);
+    }
+
+    /**
+     * What is wrong with what a node says, empty when nothing is. Of a register that was lost, or set back, what the majority says is
+     * taken over first.
+     */
+    public String objection(NodeView node) {
+        recover();
+        Register bounds = register.wanted();
+        if (node.purgeId().isNewerThan(bounds.purgeId())) {
+            return "node %s says that everything below %s was removed, the register says below %s; this node is not believed"
+                    .formatted(node.id, node.purgeId(), bounds.purgeId());
+        }
+        // A higher layout is the node's own affair: a build that knows no lower one makes its segment anew, and nobody
+        // follows it.
+        ActiveVersions active = bounds.active();
+        if (!active.equals(ActiveVersions.UNKNOWN) && node.active().wire() > active.wire()) {
+            return "node %s speaks wire %d, the register says %d; this node is not believed"
+                    .formatted(node.id, node.active().wire(), active.wire());
+        }
+        return "";
+    }
+
+    private void recover() {
+        ObjectId purgeId = toldByMajority(node -> node.purgeId(), ObjectId.NONE);
+        int wire = toldByMajority(node -> node.active().wire(), 0);
+        int layout = toldByMajority(node -> node.active().layout(), 0);
+        register.change(it -> it.purged(purgeId).raised(new ActiveVersions(wire, layout)));
+    }
+
+    /** The highest value that at least a majority of the expected nodes reaches. */
+    private <T extends Comparable<T>> T toldByMajority(Function<NodeView, T> value, T nothing) {
+        List<T> values = new ArrayList<>();
+        for (String id : membership.expected()) {
+            NodeView node = membership.node(id);
+            if (node != null) {
+                values.add(value.apply(node));
+            }
+        }
+        values.sort(Collections.reverseOrder());
+        int majority = membership.majority();
+        return majority == 0 || values.size() < majority ? nothing : values.get(majority - 1);
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.register;
+
+import dev.kvpool.dataplane.master.core.base.Leadership;
+import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.membership.Membership;
+import dev.kvpool.dataplane.register.Member;
+import dev.kvpool.dataplane.wire.message.Authority;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * The nodes that may hold objects of the pool, as the register has them: the expected ones as they come, and transient nodes. A node
+ * takes objects only when the register has it, so every leader knows of it: what it misses while it is away is written down. What a
+ * node holds that the register does not have counts for nothing; it takes part when it has dropped all of it.
+ */
+public final class Members {
+    private final RegisterKeeper register;
+    private final Leadership leadership;
+    private final Membership membership;
+
+    /** This term found no register: the pool is new, or it was lost. */
+    private boolean beganWithout;
+
+    public Members(RegisterKeeper register, Leadership leadership, Membership membership) {
+        this.register = register;
+        this.leadership = leadership;
+        this.membership = membership;
+    }
+
+    /** A term begins; of a pool that has no register all expected nodes are members. */
+    public void begin() {
+        beganWithout = register.stored().isLost();
+        if (beganWithout) {
+            register.change(it -> it.enrolled(membership.expected(), false));
+        }
+    }
+
+    /** Whether a node may hold something that counts. */
+    public boolean isMember(NodeView node) {
+        return register.wanted().isMember(node.id);
+    }
+
+    /** Nodes that new objects may be put on. */
+    public List<NodeView> takers() {
+        List<NodeView> takers = membership.takers();
+        takers.removeIf(node -> !mayTake(node));
+        return takers;
+    }
+
+    /** Whoever leads next will know of this node. */
+    boolean mayTake(NodeView node) {
+        return register.isSure(it -> it.isMember(node.id));
+    }
+
+    /** Whether what a node holds may be used: it was told of everything, or will be, as far as it has anything. */
+    public boolean mayTakePart(NodeView node) {
+        if (beganWithout && hasObeyedAnother(node)) {
+            register.change(it -> it.open(true));
+            beganWithout = false;
+        }
+        if (register.wanted().open() && !isMember(node)) {
+            register.change(it -> it.enrolled(Set.of(node.id), node.isTransient()));
+        }
+        return isMember(node) || node.replicaCount() == 0;
+    }
+
+    private boolean hasObeyedAnother(NodeView node) {
+        Authority seen = node.info() == null ? Authority.NONE : node.info().seen();
+        return seen.epoch() != 0 && !seen.equals(leadership.authority());
+    }
+
+    /** Members, by id, that take no part now and may come back with what they hold. */
+    Set<String> absent() {
+        Set<String> absent = new TreeSet<>();
+        for (String id : register.possibleMembers()) {
+            if (!isUsable(id)) {
+                absent.add(id);
+            }
+        }
+        return absent;
+    }
+
+    /** What the members in view do not hold, nobody holds. */
+    public boolean isAllInView() {
+        for (String id : register.possibleMembers()) {
+            if (!isUsable(id)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** It takes part, or has nothing any more: its process ended in order, and its memory with it. */
+    private boolean isUsable(String id) {
+        NodeView node = membership.node(id);
+        return (node != null && node.usable()) || membership.hasEnded(id);
+    }
+
+    /** Whether this leader knows all that a node holds, though it may be away again. */
+    boolean isHeard(String id) {
+        NodeView node = membership.node(id);
+        return node != null && node.heardUnder().equals(leadership.authority());
+    }
+
+    /** Members that are away and have not shown this leader what they hold. */
+    public List<String> unheard() {
+        List<String> unheard = new ArrayList<>();
+        for (String id : register.possibleMembers()) {
+            if (!isUsable(id) && !isHeard(id)) {
+                unheard.add(id);
+            }
+        }
+        return unheard;
+    }
+
+    /** Ids of transient nodes that may come soon and that this master has never heard: what they hold is not known here. */
+    public List<String> transientsToCome() {
+        List<String> toCome = new ArrayList<>();
+        if (!register.isAnyTransient()) {
+            return toCome;
+        }
+        register.wanted().members().forEach((id, member) -> {
+            NodeView node = membership.node(id);
+            if (member.isTransient() && !membership.hasEnded(id) && (node == null || !node.known())) {
+                toCome.add(id);
+            }
+        });
+        return toCome;
+    }
+
+    /** The member with this id, as it is to be; null when there is none. */
+    Member member(String id) {
+        return register.wanted().members().get(id);
+    }
+}

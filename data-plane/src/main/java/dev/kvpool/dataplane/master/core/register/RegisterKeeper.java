@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.register;
+
+import dev.kvpool.dataplane.master.core.base.Leadership;
+import dev.kvpool.dataplane.master.core.base.Outbox;
+import dev.kvpool.dataplane.register.Member;
+import dev.kvpool.dataplane.register.Register;
+import dev.kvpool.dataplane.register.RegisterText;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
+
+/**
+ * The pool's register as this master knows it, and as it wants it while it leads. One change is on its way to the Lease at a time; what
+ * is changed meanwhile goes with the next. A change counts when the Lease holds it; until then it may or may not be there, so what
+ * somebody relies on must hold in the one that is stored and in the one that is being written.
+ */
+public final class RegisterKeeper {
+    private record Wait(Predicate<Register> condition, Runnable whenSure) {}
+
+    private final Leadership leadership;
+    private final Outbox outbox;
+    private final List<Wait> waits = new ArrayList<>();
+    private Register stored = Register.NONE;
+
+    /** On its way to the Lease; null when nothing is. */
+    private Register writing;
+
+    private Register wanted = Register.NONE;
+    private boolean tooLong;
+
+    // Of all three, since they are asked for at every request.
+    private Set<String> possibleMembers = Set.of();
+    private Set<String> possibleWitnesses = Set.of();
+    private boolean isAnyBehind;
+    private boolean isAnyStoredBehind;
+    private boolean isAnyTransient;
+
+    public RegisterKeeper(Leadership leadership, Outbox outbox) {
+        this.leadership = leadership;
+        this.outbox = outbox;
+    }
+
+    /** The register that the Lease had when this master took it. */
+    public void begin(Register taken) {
+        endTerm();
+        stored = taken;
+        wanted = taken;
+        changed();
+    }
+
+    /** A master that does not lead has seen it in the Lease. */
+    public void seen(Register register) {
+        if (!leadership.leads()) {
+            stored = register;
+            wanted = register;
+            changed();
+        }
+    }
+
+    public void endTerm() {
+        writing = null;
+        wanted = stored;
+        waits.clear();
+        tooLong = false;
+        changed();
+    }
+
+    /** As the Lease had it last, as far as is known. */
+    public Register stored() {
+        return stored;
+    }
+
+    /** As it is to be. */
+    public Register wanted() {
+        return wanted;
+    }
+
+    /** Whether something holds, whatever becomes of the write that is under way. */
+    public boolean isSure(Predicate<Register> condition) {
+        return condition.test(stored) && (writing == null || condition.test(writing));
+    }
+
+    /**
+     * Whether something holds in the register as it is, may come to be, or is wanted: who must be careful asks for that.
+     */
+    boolean isPossible(Predicate<Register> condition) {
+        return condition.test(stored) || (writing != null && condition.test(writing)) || condition.test(wanted);
+    }
+
+    private void changed() {
+        Set<String> members = new TreeSet<>();
+        Set<String> witnesses = new TreeSet<>();
+        isAnyBehind = false;
+        isAnyTransient = false;
+        for (Register register : writing == null ? List.of(stored, wanted) : List.of(stored, writing, wanted)) {
+            members.addAll(register.members().keySet());
+            witnesses.addAll(register.witnesses().keySet());
+            isAnyBehind |= register.isAnyBehind();
+            isAnyTransient |= register.members().values().stream().anyMatch(Member::isTransient);
+        }
+        possibleMembers = members;
+        possibleWitnesses = witnesses;
+        isAnyStoredBehind = stored.isAnyBehind();
+    }
+
+    /** Nodes that may hold objects, whatever becomes of what is being written. */
+    Set<String> possibleMembers() {
+        return possibleMembers;
+    }
+
+    /** Nodes that must have every tombstone, whatever becomes of what is being written. */
+    Set<String> possibleWitnesses() {
+        return possibleWitnesses;
+    }
+
+    boolean isAnyBehind() {
+        return isAnyBehind;
+    }
+
+    boolean isAnyStoredBehind() {
+        return isAnyStoredBehind;
+    }
+
+    boolean isAnyTransient() {
+        return isAnyTransient;
+    }
+
+    /** Changes it, which is written together with all else that this turn brings. Only while this master leads. */
+    public void change(UnaryOperator<Register> change) {
+        Register next = change.apply(wanted);
+        if (next.saysTheSame(wanted) || !leadership.leads()) {
+            return;
+        }
+        if (RegisterText.write(next).length() > RegisterText.CHARS_MAX) {
+            if (!tooLong) {
+                outbox.report(
+                        "the register is full: it would be longer than %d characters with %d members and %d nodes behind"
+                                .formatted(
+                                        RegisterText.CHARS_MAX,
+                                        next.members().size(),
+                                        next.behind().size()));
+            }
+            tooLong = true;
+            return;
+        }
+        tooLong = false;
+        wanted = next;
+        changed();
+    }
+
+    /** Told once, when something is sure to hold; never when this term ends before. */
+    public void whenSure(Predicate<Register> condition, Runnable whenSure) {
+        if (isSure(condition)) {
+            whenSure.run();
+        } else {
+            waits.add(new Wait(condition, whenSure));
+        }
+    }
+
+    /** Sends what is wanted on its way, if nothing else is. */
+    public void send() {
+        if (writing == null && leadership.leads() && !wanted.saysTheSame(stored)) {
+            writing = wanted.as(stored.revision() + 1);
+            changed();
+            outbox.storeRegister(leadership.authority(), writing);
+        }
+    }
+
+    /** The Lease holds this one now. */
+    public void isStored(Register register) {
+        if (writing == null || !register.equals(writing)) {
+            return; // of a term that has ended
+        }
+        stored = writing;
+        writing = null;
+        changed();
+        List<Wait> sure = new ArrayList<>();
+        waits.removeIf(wait -> isSure(wait.condition) && sure.add(wait));
+        sure.forEach(wait -> wait.whenSure.run());
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.removal;
+
+import dev.kvpool.dataplane.master.core.base.Leadership;
+import dev.kvpool.dataplane.master.core.command.Frees;
+import dev.kvpool.dataplane.master.core.command.Grant;
+import dev.kvpool.dataplane.master.core.command.Grants;
+import dev.kvpool.dataplane.master.core.command.LateWrites;
+import dev.kvpool.dataplane.master.core.command.Orders;
+import dev.kvpool.dataplane.master.core.index.Index;
+import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.register.Absences;
+import dev.kvpool.dataplane.master.core.register.Members;
+import dev.kvpool.dataplane.master.core.replication.Copies;
+import dev.kvpool.dataplane.master.core.settlement.Settlement;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Takes an object away for good: out of sight at once, done when no leader can find it again. With every member in view that is so
+ * when each replica's node has freed it; else a tombstone tells the nodes that are away and may still hold a replica.
+ */
+public final class Removals {
+    private final Index index;
+    private final Members members;
+    private final Absences absences;
+    private final LateWrites lateWrites;
+    private final Grants grants;
+    private final Frees frees;
+    private final Settlement settlement;
+    private final Leadership leadership;
+    private final Burials burials;
+    private final Copies copies;
+    private final Set<Key> underWay = new HashSet<>();
+
+    public Removals(
+            Leadership leadership,
+            View view,
+            Orders orders,
+            Grants grants,
+            Settlement settlement,
+            Burials burials,
+            Copies copies) {
+        this.index = view.index();
+        this.members = orders.members();
+        this.absences = orders.absences();
+        this.lateWrites = orders.lateWrites();
+        this.grants = grants;
+        this.frees = orders.frees();
+        this.settlement = settlement;
+        this.leadership = leadership;
+        this.burials = burials;
+        this.copies = copies;
+    }
+
+    /** Who waited has been answered. */
+    public void endTerm() {
+        underWay.clear();
+    }
+
+    /** Why an object, null when none is published, cannot be removed with the nodes as they are now; OK when it can. */
+    public Status objection(Key key, StoredObject object, boolean force, long nowMs) {
+        if (underWay.contains(key) || burials.isBurying(key)) {
+            // Its object is out of sight, and is published again if that removal fails.
+            return Status.BUSY;
+        }
+        boolean remains = mayLeaveOthers(key, nowMs);
+        if (object == null
+                && !remains
+                && (force ? members.isAllInView() : members.unheard().isEmpty())) {
+            return Status.NOT_FOUND;
+        }
+        if (object != null && !remains && isWhollyInView(object)) {
+            return Status.OK;
+        }
+        if (burials.isFull()) {
+            return Status.QUEUE_FULL;
+        }
+        return absences.isPossible() ? Status.OK : Status.UNAVAILABLE;
+    }
+
+    /**
+     * Removes what {@link #objection} has nothing against.
+     *
+     * @param whenTold told OK, or why it is not certain that the object is gone
+     */
+    public void remove(Key key, StoredObject object, long nowMs, Consumer<Status> whenTold) {
+        underWay.add(key);
+        Consumer<Status> whenDone = status -> {
+            underWay.remove(key);
+            whenTold.accept(status);
+        };
+        if (object == null) {
+            // An object that was evicted or superseded and is not freed yet must not be found by the next leader.
+            bury(key, null, nowMs, whenDone);
+            return;
+        }
+        boolean alone = !mayLeaveOthers(key, nowMs);
+        ObjectId id = object.id();
+        index.doom(object);
+        // What a copy is still bringing to a node must be there before it can be freed.
+        copies.afterwards(id, () -> vanish(key, id, alone, nowMs, whenDone));
+    }
+
+    private void vanish(Key key, ObjectId id, boolean alone, long nowMs, Consumer<Status> whenDone) {
+        StoredObject object = index.object(id);
+        if (object == null && members.isAllInView() && alone) {
+            whenDone.accept(Status.OK);
+        } else if (object != null && alone && isWhollyInView(object)) {
+            free(object, freed -> whenDone.accept(freed ? Status.OK : Status.UNAVAILABLE));
+        } else if (absences.isPossible() && leadership.leads()) {
+            bury(key, id, nowMs, whenDone);
+        } else {
+            takeBack(object, nowMs);
+            whenDone.accept(Status.UNAVAILABLE);
+        }
+    }
+
+    private void bury(Key key, ObjectId id, long nowMs, Consumer<Status> whenDone) {
+        endGrantLeftBehind(key, nowMs);
+        // The leader's next id is above whatever was ever granted for this key.
+        ObjectId upTo = leadership.nextObjectId();
+        burials.bury(key, upTo, wherever(key, nowMs), nowMs, outcome -> {
+            // Nothing but the id of the object is good for longer than a turn.
+            StoredObject left = id == null ? null : index.object(id);
+            if (left == null) {
+                whenDone.accept(outcome.status());
+            } else if (outcome.begun()) {
+                free(left, freed -> whenDone.accept(outcome.status()));
+            } else {
+                takeBack(left, nowMs);
+                whenDone.accept(outcome.status());
+            }
+        });
+    }
+
+    /** Whether other objects of the key are, or may come to be, in some directory when its published one is freed. */
+    private boolean mayLeaveOthers(Key key, long nowMs) {
+        return !index.remains().of(key).isEmpty() || lateWrites.mayCome(key, nowMs);
+    }
+
+    /** Nodes in view that hold, or may come to hold, something of the key besides its published object. */
+    private Set<NodeView> wherever(Key key, long nowMs) {
+        Set<NodeView> nodes = new HashSet<>();
+        for (NodeView node : lateWrites.nodesOf(key, nowMs)) {
+            if (node.usable()) {
+                nodes.add(node);
+            }
+        }
+        for (ObjectId other : index.remains().of(key)) {
+            StoredObject object = index.object(other);
+            if (object != null) {
+                object.replicas().forEach(replica -> {
+                    if (replica.node().usable()) {
+                        nodes.add(replica.node());
+                    }
+                });
+            }
+        }
+        return nodes;
+    }
+
+    private boolean isWhollyInView(StoredObject object) {
+        return members.isAllInView() && object.usableReplicas() == object.replicaCount();
+    }
+
+    private void free(StoredObject object, Consumer<Boolean> whenDone) {
+        frees.giveUp(object, new Frees.Removal(whenDone));
+    }
+
+    /** A writer whose grant nobody waits for any more must not publish an id that is about to be dead. */
+    private void endGrantLeftBehind(Key key, long nowMs) {
+        Grant grant = grants.ofKey(key);
+        if (grant != null) {
+            grants.end(grant);
+            settlement.giveUpLeftOver(grant.id, nowMs);
+        }
+    }
+
+    /**
+     * Nothing could be written down: the object, null when it is gone, is as it was. If another has taken its key
+     * meanwhile, or another removal was written down, it is freed.
+     */
+    private void takeBack(StoredObject object, long nowMs) {
+        if (object == null || !leadership.leads()) {
+            return;
+        }
+        if (index.published(object.key()) == null && !settlement.isDead(object)) {
+            index.publish(object, object.wanted());
+        } else {
+            frees.giveUp(object, nowMs);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.removal;
+
+import dev.kvpool.dataplane.master.core.base.CurrentRules;
+import dev.kvpool.dataplane.master.core.command.LateWrites;
+import dev.kvpool.dataplane.master.core.command.Orders;
+import dev.kvpool.dataplane.master.core.index.Index;
+import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.register.Absences;
+import dev.kvpool.dataplane.master.core.register.Members;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Sees to it, before a put is acknowledged, that nothing it has replaced is read again: what lies, or may still come to lie, on nodes
+ * in view or away is covered by a tombstone below the new object. A member of which this leader does not know what it holds is behind
+ * from now on.
+ */
+public final class Replacements {
+    private final Index index;
+    private final Members members;
+    private final Absences absences;
+    private final LateWrites lateWrites;
+    private final Burials burials;
+    private final CurrentRules rules;
+
+    public Replacements(CurrentRules rules, View view, Orders orders, Burials burials) {
+        this.rules = rules;
+        this.index = view.index();
+        this.members = orders.members();
+        this.absences = orders.absences();
+        this.lateWrites = orders.lateWrites();
+        this.burials = burials;
+    }
+
+    /**
+     * Has what an object replaced stay replaced.
+     *
+     * @param whenSettled told OK when whoever leads next shows the object with this id, or a newer one, or none
+     */
+    public void settle(Key key, ObjectId id, long nowMs, Consumer<Status> whenSettled) {
+        boolean replaced = lateWrites.mayCome(key, nowMs);
+        Set<NodeView> where = new HashSet<>();
+        for (NodeView node : lateWrites.nodesOf(key, nowMs)) {
+            if (node.usable()) {
+                where.add(node);
+            }
+        }
+        for (ObjectId older : index.remains().of(key)) {
+            StoredObject object = id.isNewerThan(older) ? index.object(older) : null;
+            if (object != null) {
+                replaced = true;
+                object.replicas().forEach(replica -> {
+                    if (replica.node().usable()) {
+                        where.add(replica.node());
+                    }
+                });
+            }
+        }
+        if (replaced) {
+            burials.bury(
+                    key,
+                    id.before(),
+                    where,
+                    nowMs,
+                    outcome -> whenSettled.accept(rules.servesBehind() ? Status.OK : outcome.status()));
+        } else if (members.unheard().isEmpty()) {
+            whenSettled.accept(Status.OK);
+        } else {
+            absences.whenWrittenDown(() -> whenSettled.accept(Status.OK));
+        }
+    }
+}

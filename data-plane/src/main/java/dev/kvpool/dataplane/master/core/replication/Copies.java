@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.replication;
+
+import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Counters;
+import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.base.CurrentRules;
+import dev.kvpool.dataplane.master.core.base.ExtentSize;
+import dev.kvpool.dataplane.master.core.command.Commands;
+import dev.kvpool.dataplane.master.core.index.Index;
+import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.index.Replica;
+import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.master.core.membership.Standings;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Copy;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+import dev.kvpool.wire.Medium;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+
+/**
+ * Carries out copies from node to node, for repair and drain alike: a bounded number, a bounded number of bytes and a bounded
+ * rate at each node, so that readers and writers hardly notice.
+ */
+public final class Copies {
+    /** What a node sends and fetches now. */
+    private static final class Traffic {
+        int copies;
+        long bytes;
+
+        /** Bytes it may begin with; below zero when it is ahead of its rate. */
+        double tokens;
+    }
+
+    /** Told when a copy has ended. */
+    interface Listener {
+        void copied(ObjectId id, String source, String target, long bytes, boolean done);
+    }
+
+    private final CurrentRules rules;
+    private final Index index;
+    private final Commands commands;
+    private final Standings standings;
+    private final Counters counters;
+    private final Map<String, Traffic> traffic = new TreeMap<>();
+    private final Map<ObjectId, List<Runnable>> underWay = new HashMap<>();
+
+    /** Holders that an object could not be read from, until the map is full or the term ends. */
+    private final Map<ObjectId, Set<String>> unreadable = new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<ObjectId, Set<String>> eldest) {
+            return size() > Bounds.UNREADABLE_MAX;
+        }
+    };
+
+    private long refilledMs = Long.MIN_VALUE;
+    private long bytesUnderWay;
+    private long nowMs;
+
+    public Copies(CurrentRules rules, Index index, Commands commands, Standings standings, Counters counters) {
+        this.rules = rules;
+        this.index = index;
+        this.commands = commands;
+        this.standings = standings;
+        this.counters = counters;
+    }
+
+    public boolean isUnderWay(ObjectId id) {
+        return underWay.containsKey(id);
+    }
+
+    public int countUnderWay() {
+        return underWay.size();
+    }
+
+    public long bytesUnderWay() {
+        return bytesUnderWay;
+    }
+
+    /** Runs something when no copy of an object is under way, at once when there is none. */
+    public void afterwards(ObjectId id, Runnable task) {
+        List<Runnable> tasks = underWay.get(id);
+        if (tasks == null) {
+            task.run();
+        } else {
+            tasks.add(task);
+        }
+    }
+
+    /** Bytes that may be sent to, or fetched from, a node now. One object of any size may, when nothing else is under way. */
+    long budget(NodeView node) {
+        Traffic now = traffic(node.id);
+        if (now.tokens <= 0 || now.copies >= Bounds.COPIES_PER_NODE_MAX) {
+            return 0;
+        }
+        return now.copies == 0 ? Long.MAX_VALUE : Bounds.COPY_BYTES_PER_NODE_MAX - now.bytes;
+    }
+
+    Set<String> unreadableAt(ObjectId id) {
+        return unreadable.getOrDefault(id, Set.of());
+    }
+
+    public void tick(long now) {
+        nowMs = now;
+        double elapsedMs = refilledMs == Long.MIN_VALUE ? 0 : now - refilledMs;
+        refilledMs = now;
+        double burst = burstBytes();
+        for (Traffic node : traffic.values()) {
+            node.tokens = Math.min(burst, node.tokens + rules.repairBytesPerSecond() * elapsedMs / 1000);
+        }
+    }
+
+    /** Copies one object into the memory of a node, which must have none of it there. */
+    void start(Replica replica, NodeView target, Authority authority, Listener listener) {
+        NodeView source = replica.node();
+        StoredObject object = replica.object();
+        ObjectId id = object.id();
+        long bytes = replica.extentBytes();
+        begin(traffic(source.id), bytes);
+        begin(traffic(target.id), bytes);
+        // Room is set aside as for a put.
+        target.setAside(bytes);
+        bytesUnderWay += bytes;
+        underWay.put(id, new ArrayList<>(1));
+        index.copying(object, target);
+        counters.add(Count.COPIES_STARTED);
+        command(replica, target, Medium.DRAM, authority, status -> ended(id, source, target, bytes, status, listener));
+    }
+
+    private void command(
+            Replica replica, NodeView target, Medium medium, Authority authority, Consumer<Status> whenDone) {
+        NodeView source = replica.node();
+        StoredObject object = replica.object();
+        commands.send(
+                target,
+                requestId -> new Copy(
+                        requestId,
+                        authority,
+                        object.id(),
+                        object.payloadLength(),
+                        object.payloadCrc(),
+                        object.retention(),
+                        source.peer().incarnation(),
+                        replica.extent(),
+                        medium,
+                        object.key(),
+                        source.info().tcp()),
+                nowMs + Bounds.COPY_WAIT_MS,
+                whenDone);
+    }
+
+    private void ended(ObjectId id, NodeView source, NodeView target, long bytes, Status status, Listener listener) {
+        end(traffic(source.id), bytes);
+        end(traffic(target.id), bytes);
+        target.giveBack(bytes);
+        bytesUnderWay -= bytes;
+        boolean done = status == Status.OK || status == Status.EXISTS;
+        if (done) {
+            counters.add(Count.COPIES_DONE);
+            counters.add(Count.COPIED_BYTES, bytes);
+        } else {
+            failed(id, source, status);
+        }
+        if (status != Status.UNAVAILABLE) {
+            index.copied(id, target);
+        } // else the target has not told: it may have made the copy, and its next snapshot says whether it has
+        listener.copied(id, source.id, target.id, bytes, done);
+        underWay.remove(id).forEach(Runnable::run);
+    }
+
+    /** Copies one object from the memory of its node to the SSD there; no copy of it may be under way. */
+    public void demote(Replica replica, Authority authority, BiConsumer<ObjectId, Status> whenDone) {
+        NodeView node = replica.node();
+        StoredObject object = replica.object();
+        ObjectId id = object.id();
+        long bytes = replica.extentBytes();
+        long ssdBytes = ExtentSize.onSsd(object.payloadLength());
+        node.ssd.demoting(bytes, ssdBytes);
+        underWay.put(id, new ArrayList<>(1));
+        command(replica, node, Medium.SSD, authority, status -> {
+            node.ssd.demoted(bytes, ssdBytes);
+            List<Runnable> tasks = underWay.remove(id);
+            whenDone.accept(id, status);
+            tasks.forEach(Runnable::run);
+        });
+    }
+
+    private void failed(ObjectId id, NodeView source, Status status) {
+        switch (status) {
+            case CHECKSUM, NOT_FOUND -> {
+                counters.add(status == Status.CHECKSUM ? Count.COPIES_DAMAGED : Count.COPIES_GONE);
+                unreadable.computeIfAbsent(id, it -> new HashSet<>(2)).add(source.id);
+            }
+            case CONNECT_FAILED, TRANSFER_FAILED, IDENTITY_MISMATCH, PROTOCOL, VERSION_MISMATCH, TIMEOUT -> {
+                counters.add(Count.COPIES_FAILED);
+                standings.transferFailed(source, nowMs);
+            }
+            default -> counters.add(Count.COPIES_FAILED);
+        }
+    }
+
+    public void endTerm() {
+        index.forgetCopies();
+        unreadable.clear();
+    }
+
+    private static void begin(Traffic node, long bytes) {
+        node.copies++;
+        node.bytes += bytes;
+        node.tokens -= bytes;
+    }
+
+    private static void end(Traffic node, long bytes) {
+        node.copies--;
+        node.bytes -= bytes;
+    }
+
+    private Traffic traffic(String node) {
+        return traffic.computeIfAbsent(node, id -> {
+            Traffic fresh = new Traffic();
+            fresh.tokens = burstBytes();
+            return fresh;
+        });
+    }
+
+    private double burstBytes() {
+        return rules.repairBytesPerSecond() / 10.0;
+    }
+}

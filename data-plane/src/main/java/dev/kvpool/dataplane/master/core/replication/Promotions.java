@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.replication;
+
+import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Counters;
+import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.base.ExtentSize;
+import dev.kvpool.dataplane.master.core.index.Index;
+import dev.kvpool.dataplane.master.core.index.IndexRoom;
+import dev.kvpool.dataplane.master.core.index.Replica;
+import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Brings what is asked for again and again from the SSD back to the memory of its node: a copy like those of a repair, within
+ * the same bounds. It stays on the SSD as well, so that it need not be written again when it has to leave memory.
+ */
+public final class Promotions {
+    /** Lookups of one object that memory could not serve. */
+    private static final class Hits {
+        private int count;
+        private long sinceMs;
+    }
+
+    private final Index index;
+    private final IndexRoom room;
+    private final Copies copies;
+    private final Counters counters;
+    private final Map<ObjectId, Hits> hits = new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<ObjectId, Hits> eldest) {
+            return size() > Bounds.PROMOTION_COUNTED_MAX;
+        }
+    };
+    private final Deque<ObjectId> waiting = new ArrayDeque<>();
+
+    public Promotions(View view, Copies copies, Counters counters) {
+        this.index = view.index();
+        this.room = view.room();
+        this.copies = copies;
+        this.counters = counters;
+    }
+
+    /** A reader was sent to the SSD. */
+    public void hit(ObjectId id, long nowMs) {
+        Hits known = hits.computeIfAbsent(id, it -> new Hits());
+        if (known.count == 0 || nowMs - known.sinceMs > Bounds.PROMOTION_WINDOW_MS) {
+            known.count = 0;
+            known.sinceMs = nowMs;
+        }
+        known.count++;
+        if (known.count >= Bounds.PROMOTION_HITS && waiting.size() < Bounds.PROMOTIONS_WAITING_MAX) {
+            hits.remove(id);
+            waiting.add(id);
+        }
+    }
+
+    public void endTerm() {
+        hits.clear();
+        waiting.clear();
+    }
+
+    /** Begins with what waits, in its order. What finds no room is forgotten: it comes again with its next hits. */
+    public void tick(Authority authority) {
+        while (!waiting.isEmpty()) {
+            StoredObject object = index.object(waiting.peek());
+            Replica source = object == null ? null : source(object);
+            if (source != null && copies.budget(source.node()) < source.extentBytes()) {
+                return;
+            }
+            waiting.remove();
+            if (source != null && room.takesCopies() && source.node().hasRoom(memoryBytes(object))) {
+                copies.start(source, source.node(), authority, (id, from, to, bytes, done) -> ended(done));
+            }
+        }
+    }
+
+    private void ended(boolean done) {
+        counters.add(done ? Count.PROMOTIONS_DONE : Count.PROMOTIONS_FAILED);
+    }
+
+    private static long memoryBytes(StoredObject object) {
+        return ExtentSize.of(object.key().length(), object.payloadLength());
+    }
+
+    /** Where it lies on an SSD, if no memory has it and nothing else is done with it. */
+    private Replica source(StoredObject object) {
+        if (object.fate() != StoredObject.Fate.PUBLISHED || copies.isUnderWay(object.id())) {
+            return null;
+        }
+        Replica source = null;
+        for (Replica replica : object.replicas()) {
+            if (replica.isInMemory() && replica.node().usable()) {
+                return null;
+            }
+            boolean readable = replica.node().usable() && !replica.node().leaving() && !replica.isFreeing();
+            source = readable && !replica.isInMemory() ? replica : source;
+        }
+        return source;
+    }
+}

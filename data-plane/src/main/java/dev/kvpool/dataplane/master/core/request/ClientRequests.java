@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.request;
+
+import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Counters;
+import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.base.CurrentRules;
+import dev.kvpool.dataplane.master.core.base.Leadership;
+import dev.kvpool.dataplane.master.core.base.Outbox;
+import dev.kvpool.dataplane.master.core.base.PendingReplies;
+import dev.kvpool.dataplane.master.core.command.Grants;
+import dev.kvpool.dataplane.master.core.command.Orders;
+import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.removal.Removals;
+import dev.kvpool.dataplane.master.core.removal.Replacements;
+import dev.kvpool.dataplane.master.core.settlement.Settlement;
+import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
+import dev.kvpool.dataplane.wire.message.ClientReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
+import dev.kvpool.nativelib.Status;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/** Sends each client request to whoever answers it, or says at once why it is not answered here and now. */
+public final class ClientRequests {
+    private final Leadership leadership;
+    private final GrantRequests granting;
+    private final PublishRequests publishes;
+    private final ReadRequests reads;
+    private final RemoveRequests removes;
+    private final Upkeep upkeep;
+    private final PendingReplies replies;
+    private final Counters counters;
+    private final Outbox outbox;
+
+    public ClientRequests(
+            CurrentRules rules,
+            Leadership leadership,
+            View view,
+            Orders orders,
+            Grants grants,
+            Settlement settlement,
+            Upkeep upkeep,
+            PendingReplies replies,
+            Counters counters,
+            Outbox outbox,
+            RandomGenerator random) {
+        this.leadership = leadership;
+        this.upkeep = upkeep;
+        this.replies = replies;
+        this.counters = counters;
+        this.outbox = outbox;
+        granting = new GrantRequests(
+                rules, leadership, view, orders, grants, settlement, upkeep.reserve(), counters, random);
+        publishes = new PublishRequests(
+                view,
+                grants,
+                settlement,
+                new Replacements(rules, view, orders, upkeep.burials()),
+                upkeep.standings(),
+                replies,
+                counters);
+        reads = new ReadRequests(upkeep.objectLeases(), leadership, view, orders, upkeep.promotions(), counters);
+        Removals removals =
+                new Removals(leadership, view, orders, grants, settlement, upkeep.burials(), upkeep.copies());
+        removes = new RemoveRequests(leadership, view, orders, grants, publishes, removals, replies, counters);
+    }
+
+    public PublishRequests publishes() {
+        return publishes;
+    }
+
+    /** Answers who has waited long enough, and goes on with what takes many turns. */
+    public void tick(long nowMs) {
+        publishes.tick(nowMs);
+        removes.tick(nowMs);
+        replies.expire(nowMs);
+    }
+
+    /** The grants of an ended term are dead, and who waited has been answered. */
+    public void endTerm() {
+        publishes.clear();
+        removes.endTerm();
+    }
+
+    public void receive(long session, ClientRequest request, long nowMs) {
+        Status objection = objection(request, nowMs);
+        if (objection != Status.OK) {
+            outbox.send(session, refusal(request, objection));
+            return;
+        }
+        switch (request) {
+            case GrantRequest it -> outbox.send(session, granting.grant(session, it, nowMs));
+            case PublishRequest it -> {
+                publishes.publish(session, it, nowMs);
+                upkeep.put(it.puts().size(), nowMs);
+            }
+            case LookupRequest it -> outbox.send(session, reads.lookup(it, leadership.authority(), nowMs));
+            case ExistsRequest it -> outbox.send(session, reads.exists(it, nowMs));
+            case RemoveRequest it -> removes.remove(session, it, nowMs);
+            case RemoveAllRequest it -> removes.removeAll(session, it, nowMs);
+        }
+    }
+
+    private Status objection(ClientRequest request, long nowMs) {
+        Status gate = leadership.gate(nowMs);
+        if (gate != Status.OK) {
+            return gate;
+        }
+        return switch (request) {
+            case GrantRequest it -> grantObjection(it);
+            case PublishRequest it -> waitingObjection(it.puts().size());
+            case LookupRequest it -> sizeObjection(it.keys().size());
+            case ExistsRequest it -> sizeObjection(it.keys().size());
+            case RemoveRequest it -> waitingObjection(it.keys().size());
+            case RemoveAllRequest it -> waitingObjection(0);
+        };
+    }
+
+    private static Status grantObjection(GrantRequest request) {
+        if (request.replicas() > Bounds.REPLICAS_MAX) {
+            return Status.INVALID_ARGUMENT;
+        }
+        return request.deadlineMs() == 0
+                ? Status.TIMEOUT
+                : sizeObjection(request.keys().size());
+    }
+
+    private static Status sizeObjection(int keys) {
+        return keys > ClientRequest.KEYS_MAX ? Status.INVALID_ARGUMENT : Status.OK;
+    }
+
+    private Status waitingObjection(int keys) {
+        if (replies.isFull()) {
+            counters.add(Count.FULL_REPLIES);
+            return Status.QUEUE_FULL;
+        }
+        return sizeObjection(keys);
+    }
+
+    private ClientReply refusal(ClientRequest request, Status why) {
+        long id = request.requestId();
+        return switch (request) {
+            case GrantRequest it -> new GrantReply(id, why, leadership.authority(), 0, List.of(), List.of());
+            case PublishRequest it -> new PublishReply(id, why, List.of());
+            case LookupRequest it -> new LookupReply(id, why, leadership.authority(), 0, List.of(), List.of());
+            case ExistsRequest it -> new ExistsReply(id, why, List.of());
+            case RemoveRequest it -> new RemoveReply(id, why, List.of());
+            case RemoveAllRequest it -> new RemoveAllReply(id, why, 0);
+        };
+    }
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.request;
+
+import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Counters;
+import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.base.CurrentRules;
+import dev.kvpool.dataplane.master.core.base.ExtentSize;
+import dev.kvpool.dataplane.master.core.base.Leadership;
+import dev.kvpool.dataplane.master.core.command.Grant;
+import dev.kvpool.dataplane.master.core.command.Grants;
+import dev.kvpool.dataplane.master.core.command.Orders;
+import dev.kvpool.dataplane.master.core.eviction.TakeoverReserve;
+import dev.kvpool.dataplane.master.core.index.Index;
+import dev.kvpool.dataplane.master.core.index.IndexRoom;
+import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.index.Shortage;
+import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.master.core.membership.Membership;
+import dev.kvpool.dataplane.master.core.membership.NodeTable;
+import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.plan.Placement;
+import dev.kvpool.dataplane.master.core.register.Absences;
+import dev.kvpool.dataplane.master.core.register.Members;
+import dev.kvpool.dataplane.master.core.settlement.Settlement;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
+import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest.GrantKey;
+import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/** Gives writers leave to put: an object id, the nodes to write to, and a deadline. */
+final class GrantRequests {
+    private final CurrentRules rules;
+    private final Index index;
+    private final IndexRoom room;
+    private final Membership membership;
+    private final Members members;
+    private final Absences absences;
+    private final Grants grants;
+    private final Settlement settlement;
+    private final Leadership leadership;
+    private final TakeoverReserve reserve;
+    private final Counters counters;
+    private final RandomGenerator random;
+
+    GrantRequests(
+            CurrentRules rules,
+            Leadership leadership,
+            View view,
+            Orders orders,
+            Grants grants,
+            Settlement settlement,
+            TakeoverReserve reserve,
+            Counters counters,
+            RandomGenerator random) {
+        this.rules = rules;
+        this.index = view.index();
+        this.room = view.room();
+        this.membership = view.membership();
+        this.members = orders.members();
+        this.absences = orders.absences();
+        this.grants = grants;
+        this.settlement = settlement;
+        this.leadership = leadership;
+        this.reserve = reserve;
+        this.counters = counters;
+        this.random = random;
+    }
+
+    /** What is the same for every key of a request. */
+    private record Wish(
+            long session,
+            int replicas,
+            boolean replace,
+            Placement<NodeView> placement,
+            long largestExtent,
+            long nowMs,
+            long deadlineMs) {}
+
+    GrantReply grant(long session, GrantRequest request, long nowMs) {
+        long grantedMs = Math.min(request.deadlineMs(), Bounds.GRANT_MS_MAX);
+        int replicas = request.replicas() == 0 ? rules.replicas() : request.replicas();
+        Wish wish = new Wish(
+                session,
+                replicas,
+                request.replace(),
+                new Placement<>(members.takers(), request.preferredNode(), random),
+                largestExtent(),
+                nowMs,
+                nowMs + grantedMs);
+        NodeTable nodes = new NodeTable();
+        List<GrantLine> lines = new ArrayList<>(request.keys().size());
+        for (GrantKey key : request.keys()) {
+            lines.add(grant(key, wish, nodes));
+        }
+        return new GrantReply(request.requestId(), Status.OK, leadership.authority(), grantedMs, nodes.nodes(), lines);
+    }
+
+    private GrantLine grant(GrantKey asked, Wish wish, NodeTable nodes) {
+        Status objection = objection(asked.key(), wish);
+        if (objection != Status.OK) {
+            return refused(objection);
+        }
+        if (!room.takesPut(asked.key().length())) {
+            counters.add(Count.GRANTS_INDEX_FULL);
+            return room.givesWay() ? roomComes(wish, 0) : refused(Status.NO_SPACE);
+        }
+        long extentBytes = ExtentSize.of(asked.key().length(), asked.payloadLength());
+        if (extentBytes > wish.largestExtent) {
+            return refused(Status.TOO_LARGE);
+        }
+        List<NodeView> targets = wish.placement.choose(extentBytes, wish.replicas);
+        if (targets.isEmpty()) {
+            counters.add(Count.GRANTS_NO_SPACE);
+            return noRoom(wish, extentBytes);
+        }
+        endOutlived(asked.key(), wish.nowMs);
+        Grant grant = new Grant(
+                wish.session,
+                leadership.nextObjectId(),
+                asked.key(),
+                extentBytes,
+                targets,
+                wish.replicas,
+                wish.deadlineMs,
+                wish.replace);
+        grants.add(grant);
+        counters.add(Count.GRANTS);
+        List<Integer> places = new ArrayList<>(targets.size());
+        for (NodeView target : targets) {
+            places.add(nodes.place(target));
+        }
+        return new GrantLine(Status.OK, grant.id, places, 0);
+    }
+
+    /** Says when asking again may help: as soon as the first object may be evicted whose place would do. */
+    private GrantLine noRoom(Wish wish, long extentBytes) {
+        List<NodeView> usable = wish.placement.candidates();
+        if (usable.isEmpty()) {
+            return refused(Status.UNAVAILABLE);
+        }
+        makeRoom(usable, extentBytes, wish.nowMs);
+        return roomComes(wish, extentBytes);
+    }
+
+    private GrantLine roomComes(Wish wish, long extentBytes) {
+        long comesMs = Shortage.NO_ROOM_EVER;
+        for (NodeView node : wish.placement.candidates()) {
+            if (node.segmentBytesMax() >= extentBytes) {
+                comesMs = Math.min(comesMs, node.roomComesMs());
+            }
+        }
+        long roomMs = comesMs == Shortage.NO_ROOM_EVER
+                ? 0
+                : Math.clamp(Math.max(comesMs, wish.nowMs) - wish.nowMs, 1, Bounds.ROOM_MS_MAX);
+        return new GrantLine(Status.NO_SPACE, ObjectId.NONE, List.of(), roomMs);
+    }
+
+    private Status objection(Key key, Wish wish) {
+        if (!key.isValid()) {
+            return Status.INVALID_KEY;
+        }
+        StoredObject present = index.published(key);
+        if (present != null && absences.mayRead(present) && !wish.replace) {
+            counters.add(Count.PUTS_EXISTING);
+            index.recency().touch(present);
+            return Status.EXISTS;
+        }
+        if (grants.isBeingPut(key, wish.nowMs)) {
+            counters.add(Count.GRANTS_BUSY);
+            return Status.BUSY;
+        }
+        if (grants.isFull()) {
+            counters.add(Count.FULL_GRANTS);
+            return Status.QUEUE_FULL;
+        }
+        return Status.OK;
+    }
+
+    /** The largest object the pool could hold at any time, whether its nodes are here or away. */
+    private long largestExtent() {
+        long largest = 0;
+        boolean known = false;
+        for (NodeView node : membership.all()) {
+            known |= node.segmentBytesMax() > 0;
+            largest = Math.max(largest, node.segmentBytesMax());
+        }
+        return known ? reserve.largestExtent(largest) : Long.MAX_VALUE;
+    }
+
+    /**
+     * Asks the eviction for room on a node that could take the object: the largest, but rather one of which something may still
+     * be evicted. What is on its way out already is not asked for twice.
+     */
+    private static void makeRoom(List<NodeView> usable, long extentBytes, long nowMs) {
+        NodeView best = null;
+        for (NodeView node : usable) {
+            if (node.segmentBytesMax() >= extentBytes && (best == null || isBetter(node, best, nowMs))) {
+                best = node;
+            }
+        }
+        if (best != null && !best.isMakingRoom(extentBytes)) {
+            best.want(extentBytes);
+        }
+    }
+
+    private static boolean isBetter(NodeView node, NodeView other, long nowMs) {
+        boolean barren = node.shortage.isBarren(nowMs);
+        if (barren != other.shortage.isBarren(nowMs)) {
+            return !barren;
+        }
+        return node.capacityBytes() - node.shortage.wantedBytes()
+                > other.capacityBytes() - other.shortage.wantedBytes();
+    }
+
+    /** A grant that is abandoned or past its deadline gives way; what its writer committed, or still will, is a left-over. */
+    private void endOutlived(Key key, long nowMs) {
+        Grant outlived = grants.ofKey(key);
+        if (outlived != null) {
+            ObjectId id = outlived.id;
+            grants.end(outlived);
+            settlement.giveUpLeftOver(id, nowMs);
+            counters.add(Count.GRANTS_EXPIRED);
+        }
+    }
+
+    private static GrantLine refused(Status why) {
+        return new GrantLine(why, ObjectId.NONE, List.of(), 0);
+    }
+}

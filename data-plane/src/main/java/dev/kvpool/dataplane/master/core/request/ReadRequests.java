@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.request;
+
+import dev.kvpool.dataplane.master.core.base.Counters;
+import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.base.Finding;
+import dev.kvpool.dataplane.master.core.base.Leadership;
+import dev.kvpool.dataplane.master.core.command.Orders;
+import dev.kvpool.dataplane.master.core.index.Index;
+import dev.kvpool.dataplane.master.core.index.Replica;
+import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.master.core.membership.Departed;
+import dev.kvpool.dataplane.master.core.membership.Groups;
+import dev.kvpool.dataplane.master.core.membership.Membership;
+import dev.kvpool.dataplane.master.core.membership.NodeTable;
+import dev.kvpool.dataplane.master.core.membership.ObjectLeases;
+import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.register.Absences;
+import dev.kvpool.dataplane.master.core.register.Members;
+import dev.kvpool.dataplane.master.core.replication.Promotions;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.ClientReply.Existence;
+import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.Found;
+import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.ReplicaRef;
+import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Answers readers. Whoever is told about an object gets a lease on it. */
+final class ReadRequests {
+    private final ObjectLeases leases;
+    private final Index index;
+    private final Membership membership;
+    private final Groups groups;
+    private final Members members;
+    private final Absences absences;
+    private final Departed departed;
+    private final Promotions promotions;
+    private final Counters counters;
+
+    ReadRequests(
+            ObjectLeases leases,
+            Leadership leadership,
+            View view,
+            Orders orders,
+            Promotions promotions,
+            Counters counters) {
+        this.leases = leases;
+        this.index = view.index();
+        this.membership = view.membership();
+        this.groups = view.groups();
+        this.members = orders.members();
+        this.absences = orders.absences();
+        this.departed = view.departed();
+        this.promotions = promotions;
+        this.counters = counters;
+    }
+
+    LookupReply lookup(LookupRequest request, Authority authority, long nowMs) {
+        NodeTable nodes = new NodeTable();
+        List<Found> found = new ArrayList<>(request.keys().size());
+        for (Key key : request.keys()) {
+            found.add(find(key, nodes, nowMs));
+        }
+        return new LookupReply(request.requestId(), Status.OK, authority, leases.promisedMs(), nodes.nodes(), found);
+    }
+
+    private Found find(Key key, NodeTable nodes, long nowMs) {
+        StoredObject object = index.published(key);
+        Finding finding = finding(key, object);
+        counters.add(finding.ofLookup);
+        if (finding != Finding.FOUND) {
+            return new Found(finding.status, ObjectId.NONE, 0, 0, List.of());
+        }
+        lease(object, nowMs);
+        List<ReplicaRef> replicas = new ArrayList<>(object.usableReplicas());
+        name(object, true, nodes, replicas);
+        if (replicas.isEmpty()) {
+            counters.add(Count.LOOKUP_HITS_SSD);
+            promotions.hit(object.id(), nowMs);
+        }
+        name(object, false, nodes, replicas);
+        return new Found(Status.OK, object.id(), object.payloadLength(), object.payloadCrc(), replicas);
+    }
+
+    /** Memory first: whoever reads takes them in this order. */
+    private static void name(StoredObject object, boolean inMemory, NodeTable nodes, List<ReplicaRef> replicas) {
+        for (Replica replica : object.replicas()) {
+            if (replica.isInMemory() == inMemory && isNamed(replica, object)) {
+                replicas.add(new ReplicaRef(nodes.place(replica.node()), replica.extent(), replica.offset()));
+            }
+        }
+    }
+
+    /** What there is to say about a key and the object published under it, null when there is none. */
+    private Finding finding(Key key, StoredObject object) {
+        if (!key.isValid()) {
+            return Finding.INVALID;
+        }
+        if (object != null) {
+            return absences.mayRead(object) ? Finding.FOUND : unavailable(object);
+        }
+        if (!members.transientsToCome().isEmpty()) {
+            return Finding.UNAVAILABLE;
+        }
+        return switch (departed.fateOf(key)) {
+            case UNKNOWN -> Finding.NEVER_PUT;
+            case EVICTED -> Finding.EVICTED;
+            case REMOVED -> Finding.REMOVED;
+        };
+    }
+
+    private Finding unavailable(StoredObject object) {
+        if (object.isAvailable()) {
+            return Finding.UNAVAILABLE;
+        }
+        for (Replica replica : object.replicas()) {
+            if (!membership.isRefusedForItsVersion(replica.node())) {
+                return Finding.UNAVAILABLE;
+            }
+        }
+        return Finding.VERSION;
+    }
+
+    /** Readers are not sent to a replica that goes as long as there is another one. */
+    private static boolean isNamed(Replica replica, StoredObject object) {
+        if (!replica.node().usable()) {
+            return false;
+        }
+        return isStaying(replica) || !hasStaying(object);
+    }
+
+    private static boolean hasStaying(StoredObject object) {
+        for (Replica replica : object.replicas()) {
+            if (isStaying(replica)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isStaying(Replica replica) {
+        return replica.node().usable() && !replica.node().leaving() && !replica.isFreeing();
+    }
+
+    ExistsReply exists(ExistsRequest request, long nowMs) {
+        List<Existence> results = new ArrayList<>(request.keys().size());
+        for (Key key : request.keys()) {
+            results.add(exists(key, nowMs));
+        }
+        return new ExistsReply(request.requestId(), Status.OK, results);
+    }
+
+    private Existence exists(Key key, long nowMs) {
+        StoredObject object = index.published(key);
+        Finding finding = finding(key, object);
+        counters.add(finding.ofExists);
+        if (finding != Finding.FOUND) {
+            return new Existence(finding == Finding.INVALID ? Status.INVALID_KEY : Status.NOT_FOUND, 0);
+        }
+        lease(object, nowMs);
+        return new Existence(Status.OK, object.payloadLength());
+    }
+
+    private void lease(StoredObject object, long nowMs) {
+        index.lease(object, nowMs + leases.promisedMs());
+        index.recency().touch(object);
+        groups.leased(object);
+    }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.request;
+
+import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Counters;
+import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.base.Leadership;
+import dev.kvpool.dataplane.master.core.base.PendingReplies;
+import dev.kvpool.dataplane.master.core.base.PendingReply;
+import dev.kvpool.dataplane.master.core.command.Grants;
+import dev.kvpool.dataplane.master.core.command.Orders;
+import dev.kvpool.dataplane.master.core.command.Purges;
+import dev.kvpool.dataplane.master.core.index.Index;
+import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.master.core.membership.Departed;
+import dev.kvpool.dataplane.master.core.membership.Groups;
+import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.removal.Removals;
+import dev.kvpool.dataplane.master.core.removal.Sweeps;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveAllRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.RemoveRequest;
+import dev.kvpool.dataplane.wire.message.Key;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
+
+/** Answers requests to remove one object, or all of them. */
+final class RemoveRequests {
+    private final Index index;
+    private final Groups groups;
+    private final Grants grants;
+    private final PublishRequests publishes;
+    private final Leadership leadership;
+    private final Removals removals;
+    private final Purges purges;
+    private final PendingReplies replies;
+    private final Departed departed;
+    private final Counters counters;
+    private final Sweeps sweeps;
+
+    RemoveRequests(
+            Leadership leadership,
+            View view,
+            Orders orders,
+            Grants grants,
+            PublishRequests publishes,
+            Removals removals,
+            PendingReplies replies,
+            Counters counters) {
+        this.index = view.index();
+        this.groups = view.groups();
+        this.grants = grants;
+        this.publishes = publishes;
+        this.leadership = leadership;
+        this.removals = removals;
+        this.purges = orders.purges();
+        this.replies = replies;
+        this.departed = view.departed();
+        this.counters = counters;
+        this.sweeps = new Sweeps(index, this::removeSwept);
+    }
+
+    void remove(long session, RemoveRequest request, long nowMs) {
+        PendingReply reply = replies.open(
+                session,
+                request.keys().size(),
+                nowMs + Bounds.REMOVE_WAIT_MS,
+                results -> new RemoveReply(request.requestId(), Status.OK, results));
+        int line = 0;
+        for (Key key : request.keys()) {
+            remove(key, request.force(), reply, line, nowMs);
+            line++;
+        }
+        reply.sendWhenComplete();
+    }
+
+    private void remove(Key key, boolean force, PendingReply reply, int line, long nowMs) {
+        StoredObject object = index.published(key);
+        Status objection = objection(key, object, force, nowMs);
+        if (objection != Status.OK) {
+            counters.add(Count.FULL_BURIALS, objection == Status.QUEUE_FULL ? 1 : 0);
+            reply.decide(line, objection);
+            return;
+        }
+        boolean wasThere = object != null || force;
+        removals.remove(key, object, nowMs, result -> {
+            removed(key, result);
+            reply.decide(line, result == Status.OK && !wasThere ? Status.NOT_FOUND : result);
+        });
+    }
+
+    private Status objection(Key key, StoredObject object, boolean force, long nowMs) {
+        if (!key.isValid()) {
+            return Status.INVALID_KEY;
+        }
+        if (grants.isBeingPut(key, nowMs)) {
+            return Status.BUSY;
+        }
+        if (!force && (isLeased(object, nowMs) || isReplacedOneLeased(key, nowMs))) {
+            return Status.HAS_LEASE;
+        }
+        return removals.objection(key, object, force, nowMs);
+    }
+
+    private boolean isLeased(StoredObject object, long nowMs) {
+        if (object == null) {
+            return false;
+        }
+        groups.refresh(object);
+        return object.isLeased(nowMs);
+    }
+
+    /** What was replaced while its node was away is there for its readers until its node is told, or their leases end. */
+    private boolean isReplacedOneLeased(Key key, long nowMs) {
+        for (ObjectId id : index.remains().of(key)) {
+            StoredObject replaced = index.object(id);
+            if (replaced != null && replaced.isLeased(nowMs) && !replaced.isBeingFreed()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void removed(Key key, Status result) {
+        if (result == Status.OK) {
+            counters.add(Count.REMOVED);
+            departed.removed(key);
+        }
+    }
+
+    void removeAll(long session, RemoveAllRequest request, long nowMs) {
+        if (request.force() || !index.isAnythingLeased(nowMs)) {
+            purge(session, request, nowMs);
+        } else {
+            sweep(session, request, nowMs);
+        }
+    }
+
+    /** Everything goes, whatever it is: one number says so. Puts under way fail and begin again with a higher id. */
+    private void purge(long session, RemoveAllRequest request, long nowMs) {
+        int removed = index.publishedCount();
+        PendingReply reply = replies.open(
+                session,
+                1,
+                nowMs + Bounds.REMOVE_WAIT_MS,
+                results -> new RemoveAllReply(
+                        request.requestId(), results.getFirst(), results.getFirst() == Status.OK ? removed : 0));
+        publishes.endAll(Status.STALE_EPOCH);
+        purges.purge(leadership.nextObjectId(), result -> {
+            counters.add(Count.REMOVED, removed);
+            reply.decide(0, result);
+        });
+    }
+
+    /** Everything that nobody reads goes, one object after the other. */
+    private void sweep(long session, RemoveAllRequest request, long nowMs) {
+        Sweeps.Sweep sweep = new Sweeps.Sweep(leadership.nextObjectId());
+        PendingReply reply = replies.open(
+                session,
+                1,
+                nowMs + Bounds.REMOVE_WAIT_MS,
+                results -> new RemoveAllReply(request.requestId(), results.getFirst(), sweep.removed()));
+        if (sweeps.isFull()) {
+            counters.add(Count.FULL_SWEEPS);
+            reply.decide(0, Status.QUEUE_FULL);
+            return;
+        }
+        sweeps.begin(sweep, reply);
+    }
+
+    private void removeSwept(StoredObject object, Sweeps.Sweep sweep, long nowMs) {
+        Key key = object.key();
+        if (objection(key, object, false, nowMs) == Status.OK) {
+            sweep.removing();
+            removals.remove(key, object, nowMs, result -> {
+                removed(key, result);
+                sweep.removed(result == Status.OK);
+            });
+        }
+    }
+
+    void tick(long nowMs) {
+        sweeps.tick(nowMs);
+    }
+
+    void endTerm() {
+        sweeps.clear();
+        removals.endTerm();
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.takeover;
+
+import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.master.core.base.Counters;
+import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.master.core.base.CurrentRules;
+import dev.kvpool.dataplane.master.core.base.Leadership;
+import dev.kvpool.dataplane.master.core.base.Outbox;
+import dev.kvpool.dataplane.master.core.base.PendingReplies;
+import dev.kvpool.dataplane.master.core.command.Orders;
+import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.register.Claims;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
+import dev.kvpool.nativelib.Status;
+import java.util.OptionalLong;
+
+/** Has nodes obey this leader, and decides about those that know of an epoch which is not its own. */
+public final class Fencing {
+    private final CurrentRules rules;
+    private final Leadership leadership;
+    private final Claims claims;
+    private final Orders orders;
+    private final PendingReplies replies;
+    private final Counters counters;
+    private final Outbox outbox;
+    private boolean raising;
+
+    /** From then on one node alone may make this leader raise its epoch. */
+    private long loneRaiseMs = Long.MIN_VALUE;
+
+    Fencing(
+            CurrentRules rules,
+            Leadership leadership,
+            View view,
+            Orders orders,
+            PendingReplies replies,
+            Counters counters,
+            Outbox outbox) {
+        this.rules = rules;
+        this.leadership = leadership;
+        this.claims = new Claims(view.membership(), orders.register());
+        this.orders = orders;
+        this.replies = replies;
+        this.counters = counters;
+        this.outbox = outbox;
+    }
+
+    public Claims claims() {
+        return claims;
+    }
+
+    /** Whether a higher epoch is asked for: until it is there this leader decides nothing. */
+    boolean isRaising() {
+        return raising;
+    }
+
+    void endTerm() {
+        raising = false;
+    }
+
+    /** Asks a node that has introduced itself to obey this leader. */
+    public void fence(NodeView node, long nowMs) {
+        Authority ours = leadership.authority();
+        if (Claims.isAbove(node, ours)) {
+            claimed(node, nowMs);
+            return;
+        }
+        String objection = claims.objection(node);
+        if (!objection.isEmpty()) {
+            refuse(node, objection);
+        } else if (!raising) {
+            long requestId = orders.nextRequestId();
+            node.fenceSent(requestId);
+            outbox.send(
+                    node.session(),
+                    new Fence(
+                            requestId,
+                            ours,
+                            rules.objectLeaseMs(),
+                            orders.purges().storedId()));
+        }
+    }
+
+    /**
+     * A node knows of an epoch that is not ours. Either this leader was deposed, and a look at the Lease tells; or the Lease was set
+     * back, and most nodes tell; or the node is wrong. One alone may raise the epoch by a little, and seldom, so that nodes that have
+     * heard of a Lease which is lost come in again by themselves.
+     */
+    public void claimed(NodeView node, long nowMs) {
+        Authority ours = leadership.authority();
+        if (raising) {
+            return;
+        }
+        String why = "node %s obeys %s".formatted(node.id, node.seen());
+        OptionalLong majoritys = claims.majoritysEpoch(ours);
+        boolean nearby = Long.compareUnsigned(node.highestEpoch(), ours.epoch() + Bounds.LONE_RAISE_MAX) <= 0;
+        if (majoritys.isPresent()) {
+            raiseAbove(majoritys.getAsLong(), why);
+        } else if (nearby && nowMs >= loneRaiseMs) {
+            loneRaiseMs = nowMs + Bounds.LONE_RAISE_REST_MS;
+            raiseAbove(node.highestEpoch(), why);
+        } else {
+            outbox.lookAtLease();
+            refuse(node, why + ", the Lease says " + ours + "; this node is not believed");
+        }
+    }
+
+    private void refuse(NodeView node, String why) {
+        counters.add(Count.STREAM_VIOLATIONS);
+        outbox.close(node.session(), why);
+    }
+
+    /** Stops answering until the Lease is held with a higher epoch. */
+    void raiseAbove(long epoch, String why) {
+        raising = true;
+        counters.add(Count.EPOCH_RAISES);
+        outbox.report("%s, this leader is %s: raising the epoch".formatted(why, leadership.authority()));
+        leadership.recoverAgain();
+        replies.decideAll(Status.RECOVERING);
+        outbox.raiseEpoch(Math.max(epoch, leadership.authority().epoch()));
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.core.upkeep;
+
+import dev.kvpool.dataplane.master.core.base.Counters;
+import dev.kvpool.dataplane.master.core.base.CurrentRules;
+import dev.kvpool.dataplane.master.core.base.Leadership;
+import dev.kvpool.dataplane.master.core.base.Outbox;
+import dev.kvpool.dataplane.master.core.command.Commands;
+import dev.kvpool.dataplane.master.core.command.Orders;
+import dev.kvpool.dataplane.master.core.command.Purges;
+import dev.kvpool.dataplane.master.core.eviction.Evictions;
+import dev.kvpool.dataplane.master.core.eviction.Evictor;
+import dev.kvpool.dataplane.master.core.eviction.MemoryPressure;
+import dev.kvpool.dataplane.master.core.eviction.SsdEvictor;
+import dev.kvpool.dataplane.master.core.eviction.TakeoverReserve;
+import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.index.Tombstones;
+import dev.kvpool.dataplane.master.core.membership.Membership;
+import dev.kvpool.dataplane.master.core.membership.ObjectLeases;
+import dev.kvpool.dataplane.master.core.membership.Standings;
+import dev.kvpool.dataplane.master.core.membership.View;
+import dev.kvpool.dataplane.master.core.removal.Burials;
+import dev.kvpool.dataplane.master.core.removal.Enrolling;
+import dev.kvpool.dataplane.master.core.removal.Predecessors;
+import dev.kvpool.dataplane.master.core.removal.Witnessing;
+import dev.kvpool.dataplane.master.core.replication.Copies;
+import dev.kvpool.dataplane.master.core.replication.DrainEntries;
+import dev.kvpool.dataplane.master.core.replication.Drains;
+import dev.kvpool.dataplane.master.core.replication.Promotions;
+import dev.kvpool.dataplane.master.core.replication.Repairs;
+import dev.kvpool.dataplane.master.core.settlement.Settlement;
+import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
+import java.util.Optional;
+
+/** What a leader does of itself while it serves, beside answering: it keeps removals true, copies complete and room free. */
+public final class Upkeep {
+    private final Leadership leadership;
+    private final Membership membership;
+    private final Tombstones tombstones;
+    private final Commands commands;
+    private final Burials burials;
+    private final Enrolling enrolling;
+    private final Purges purges;
+    private final Activation activation;
+    private final ObjectLeases objectLeases;
+    private final Standings standings;
+    private final Copies copies;
+    private final Repairs repairs;
+    private final Drains drains;
+    private final DrainEntries drainEntries;
+    private final Witnessing witnessing;
+    private final TakeoverReserve reserve;
+    private final Evictor evictor;
+    private final SsdEvictor ssdEvictor;
+    private final Promotions promotions;
+
+    public Upkeep(
+            CurrentRules rules,
+            boolean evictionsTold,
+            Leadership leadership,
+            View view,
+            Orders orders,
+            Settlement settlement,
+            Counters counters,
+            Outbox outbox) {
+        this.leadership = leadership;
+        this.membership = view.membership();
+        this.tombstones = view.tombstones();
+        this.commands = orders.commands();
+        this.purges = orders.purges();
+        activation = new Activation(orders.register(), membership, commands, outbox);
+        burials = new Burials(view, orders);
+        enrolling = new Enrolling(rules, leadership, view, orders, settlement);
+        objectLeases = new ObjectLeases(rules, membership);
+        standings = new Standings(counters);
+        copies = new Copies(rules, view.index(), commands, standings, counters);
+        drains = new Drains(objectLeases, membership, settlement, counters, outbox);
+        drainEntries = new DrainEntries(orders.register(), drains);
+        witnessing = new Witnessing(view, orders, burials);
+        repairs = new Repairs(rules, view, orders, copies, standings, drains, counters);
+        reserve = new TakeoverReserve(rules, leadership, membership, settlement);
+        Predecessors predecessors = new Predecessors(view, orders, burials, counters);
+        MemoryPressure pressure = new MemoryPressure(leadership, view, orders, copies, counters);
+        Evictions evictions = new Evictions(counters, view.departed(), outbox, evictionsTold);
+        evictor = new Evictor(rules, leadership, view, orders, settlement, predecessors, pressure, evictions, counters);
+        ssdEvictor = new SsdEvictor(rules, leadership, view, orders, predecessors, evictions, counters);
+        promotions = new Promotions(view, copies, counters);
+    }
+
+    public Burials burials() {
+        return burials;
+    }
+
+    public ObjectLeases objectLeases() {
+        return objectLeases;
+    }
+
+    public Standings standings() {
+        return standings;
+    }
+
+    /** A node introduced itself on a new connection. */
+    public void introduced(NodeView node) {
+        drains.introduced(node);
+    }
+
+    /** Begins to empty a node; answers why not, or nothing. */
+    public Optional<String> drain(String node, boolean clears, long timeoutMs, long startedAtMs, long nowMs) {
+        Optional<String> objection = drains.start(node, clears, timeoutMs, startedAtMs, nowMs);
+        repairs.lookAgain();
+        drainEntries.tick(nowMs);
+        return objection;
+    }
+
+    public Activation activation() {
+        return activation;
+    }
+
+    public TakeoverReserve reserve() {
+        return reserve;
+    }
+
+    public Copies copies() {
+        return copies;
+    }
+
+    public Promotions promotions() {
+        return promotions;
+    }
+
+    public Drains drains() {
+        return drains;
+    }
+
+    public void answered(NodeView node, CommandAck ack) {
+        commands.answered(node, ack);
+    }
+
+    /** The pool has other rules now: what was given up under the old ones is tried again. */
+    public void rulesChanged(long nowMs) {
+        objectLeases.changed(nowMs);
+        repairs.lookAgain();
+        evictor.rulesChanged();
+        ssdEvictor.beginAnew();
+    }
+
+    /** Nodes are not where they seemed to be: copies may lie together. */
+    public void zonesChanged() {
+        repairs.lookAgain();
+    }
+
+    /** A node takes part beside others. */
+    public void joined(NodeView node, long nowMs) {
+        standings.joined(node, membership.usable(), nowMs);
+        repairs.lookAgain();
+    }
+
+    /** The node cannot be told anything any more: its connection or our term ended. */
+    public void abandon(NodeView node) {
+        burials.abandon(node);
+        commands.abandon(node);
+        activation.abandon(node);
+        repairs.lookAgain();
+    }
+
+    /** A term's serving begins. */
+    public void serving(long nowMs) {
+        drainEntries.resume(nowMs);
+        evictor.serving();
+        reserve.tick(nowMs);
+    }
+
+    public void endTerm() {
+        evictor.endTerm();
+        ssdEvictor.beginAnew();
+        promotions.endTerm();
+        reserve.endTerm();
+        burials.endTerm();
+        witnessing.endTerm();
+        purges.endTerm();
+        tombstones.endTerm();
+        activation.endTerm();
+        enrolling.endTerm();
+        repairs.endTerm();
+        drains.endTerm();
+        copies.endTerm();
+        standings.forget();
+    }
+
+    public void tick(long nowMs) {
+        commands.tick(nowMs);
+        if (!leadership.serves(nowMs)) {
+            return;
+        }
+        Authority authority = leadership.authority();
+        objectLeases.tick();
+        standings.tick(membership.usable(), nowMs);
+        purges.tick(authority, nowMs);
+        activation.tick(authority, nowMs);
+        burials.tick(authority, nowMs);
+        enrolling.tick(authority, nowMs);
+        copies.tick(nowMs);
+        drains.tick(nowMs);
+        drainEntries.tick(nowMs);
+        witnessing.tick(nowMs);
+        repairs.tick(authority, nowMs);
+        promotions.tick(authority);
+    }
+
+    /** Makes room; after whatever else a tick brings, which may have taken some. */
+    public void makeRoom(long nowMs) {
+        reserve.tick(nowMs);
+        evictor.tick(nowMs);
+        ssdEvictor.tick(nowMs);
+    }
+
+    /** So many objects were put, and took room. */
+    public void put(int objects, long nowMs) {
+        evictor.put(objects, nowMs);
+    }
+
+    /** Sends what the last input has led to. */
+    public void send(long nowMs) {
+        if (leadership.phase() == Leadership.Phase.SERVING) {
+            burials.send(leadership.authority(), nowMs);
+        }
+    }
+}

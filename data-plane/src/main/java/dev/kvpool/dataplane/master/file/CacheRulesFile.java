@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.file;
+
+import dev.kvpool.dataplane.config.UsageException;
+import dev.kvpool.dataplane.master.core.base.CacheRules;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** Rules of the cache in a file that its owner may replace at any time, as {@link CacheRulesText} says. */
+public final class CacheRulesFile {
+    private static final int BYTES_MAX = 64 << 10;
+    private static final int DIGEST_BYTES = 8;
+    private static final int PROBLEMS_TOLD = 5;
+
+    /**
+     * What the file said at one time.
+     *
+     * @param digest of its bytes, 16 hexadecimal digits
+     */
+    public record Version(String digest, CacheRules rules) {}
+
+    private final Path file;
+    private final CacheRules start;
+    private String last = "";
+
+    /** @param start what a rule is that the file does not name */
+    public CacheRulesFile(Path file, CacheRules start) {
+        this.file = file;
+        this.start = start;
+    }
+
+    /**
+     * What the file says when that differs from what it said when it was read last without a problem. One that was never
+     * there says nothing.
+     *
+     * @throws IOException when it cannot be read, is not whole, or any line of it is wrong; the message names it
+     */
+    public Optional<Version> readIfChanged() throws IOException {
+        Optional<byte[]> bytes = bytes();
+        if (bytes.isEmpty()) {
+            return Optional.empty();
+        }
+        String digest = digest(bytes.get());
+        if (digest.equals(last)) {
+            return Optional.empty();
+        }
+        try {
+            Version version = new Version(digest, CacheRulesText.parse(text(bytes.get()), start));
+            last = digest;
+            return Optional.of(version);
+        } catch (UsageException e) {
+            throw new IOException("the file of cache rules " + file + ": " + told(e), e);
+        }
+    }
+
+    /** The first of the problems: they end up in a log and in a status. */
+    private static String told(UsageException e) {
+        return e.problems().stream().limit(PROBLEMS_TOLD).collect(Collectors.joining("; "));
+    }
+
+    private Optional<byte[]> bytes() throws IOException {
+        try (InputStream in = Files.newInputStream(file)) {
+            byte[] bytes = in.readNBytes(BYTES_MAX + 1);
+            if (bytes.length > BYTES_MAX) {
+                throw new IOException("the file of cache rules " + file + " is larger than " + BYTES_MAX + " bytes");
+            }
+            return Optional.of(bytes);
+        } catch (NoSuchFileException e) {
+            if (last.isEmpty()) {
+                return Optional.empty();
+            }
+            throw new IOException("the file of cache rules " + file + " is not there any more", e);
+        }
+    }
+
+    private String text(byte[] bytes) throws IOException {
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .decode(ByteBuffer.wrap(bytes))
+                    .toString();
+        } catch (CharacterCodingException e) {
+            throw new IOException("the file of cache rules " + file + " is not UTF-8", e);
+        }
+    }
+
+    private static String digest(byte[] bytes) {
+        try {
+            byte[] sum = MessageDigest.getInstance("SHA-256").digest(bytes);
+            return HexFormat.of().formatHex(sum, 0, DIGEST_BYTES);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+}

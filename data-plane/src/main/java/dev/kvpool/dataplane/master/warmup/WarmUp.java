@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.warmup;
+
+import dev.kvpool.dataplane.master.core.base.CoreSettings;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has Java compile what a leader does all day before there is anything to do: works on a {@link ScratchPool} from the start of
+ * the process on, beside everything else and for a limited processor time. Neither the pool nor any number of it knows.
+ */
+public final class WarmUp implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
+    private static final long PAUSE_MS = 10;
+
+    private final CoreSettings rules;
+    private final LongSupplier clockMs;
+    private final Duration budget;
+    private final BooleanSupplier busy;
+    private final Thread thread;
+    private volatile boolean closing;
+    private volatile int batches;
+
+    private WarmUp(CoreSettings rules, LongSupplier clockMs, Duration budget, BooleanSupplier busy) {
+        this.rules = rules;
+        this.clockMs = clockMs;
+        this.budget = budget;
+        this.busy = busy;
+        thread = Thread.ofPlatform().name("warm-up").daemon().unstarted(this::run);
+    }
+
+    /**
+     * Begins in a thread of its own.
+     *
+     * @param budget processor time of that thread; with nothing there is no warm-up
+     * @param busy whether the master has something to do that must not wait; the warm-up waits meanwhile
+     */
+    public static WarmUp start(CoreSettings rules, LongSupplier clockMs, Duration budget, BooleanSupplier busy) {
+        WarmUp warmUp = new WarmUp(rules, clockMs, budget, busy);
+        if (budget.isPositive()) {
+            warmUp.thread.start();
+        }
+        return warmUp;
+    }
+
+    private void run() {
+        long begunMs = clockMs.getAsLong();
+        int done = 0;
+        try (ScratchPool pool = new ScratchPool(rules, clockMs)) {
+            while (!closing && isWithinBudget()) {
+                if (busy.getAsBoolean()) {
+                    Thread.sleep(PAUSE_MS);
+                    continue;
+                }
+                pool.round();
+                done++;
+                batches = done;
+            }
+            LOG.info("warmed up with {} batches in {} ms", done, clockMs.getAsLong() - begunMs);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (RuntimeException | Error e) {
+            LOG.error("a defect of kvpool ended the warm-up after {} batches; the master goes on", done, e);
+        }
+    }
+
+    private boolean isWithinBudget() {
+        return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() < budget.toNanos();
+    }
+
+    /** What has gone through the scratch pool until now. */
+    int batches() {
+        return batches;
+    }
+
+    /** Ends it soon; does not wait for that. */
+    @Override
+    public void close() {
+        closing = true;
+    }
+
+    /** Until it has ended, by itself or by {@link #close}. */
+    void await() throws InterruptedException {
+        thread.join();
+    }
+}

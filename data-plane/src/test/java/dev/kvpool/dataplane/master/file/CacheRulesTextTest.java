@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.master.file;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.kvpool.dataplane.config.CacheSettings;
+import dev.kvpool.dataplane.config.Setting;
+import dev.kvpool.dataplane.config.UsageException;
+import dev.kvpool.dataplane.master.core.base.CacheRules;
+import dev.kvpool.dataplane.master.core.base.Consistency;
+import dev.kvpool.dataplane.master.core.base.EvictionRules;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class CacheRulesTextTest {
+    private static final CacheRules START =
+            new CacheRules(10_000, new EvictionRules(0.9, 0.8, 0.05, 60_000, true), 1, 30_000, 1 << 20);
+
+    private static final String ALL = """
+            # everything
+            object-lease=20s
+            eviction-high-watermark=0.7
+
+            eviction-low-watermark = 0.6
+            takeover-reserve=0
+            soft-pin-ttl=2h
+            allow-evict-soft-pinned=false
+            replicas=3
+            repair-delay=1m
+            repair-rate=1GiB
+            consistency=available
+            end
+            """;
+
+    @Test
+    void everyLiveRuleIsRead() throws UsageException {
+        assertThat(CacheRulesText.parse(ALL, START))
+                .isEqualTo(new CacheRules(
+                        20_000,
+                        new EvictionRules(0.7, 0.6, 0, 7_200_000, false),
+                        3,
+                        60_000,
+                        1 << 30,
+                        Consistency.AVAILABLE));
+        assertThat(ALL).contains(CacheSettings.LIVE.stream().map(Setting::name).toList());
+    }
+
+    @Test
+    void aRuleThatIsNotNamedIsAsAtTheStart() throws UsageException {
+        assertThat(CacheRulesText.parse("end\n", START)).isEqualTo(START);
+        assertThat(CacheRulesText.parse("replicas=2\r\nend", START).replicas()).isEqualTo(2);
+        assertThat(CacheRulesText.parse("replicas=2\nend", START).eviction()).isEqualTo(START.eviction());
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "\"\" | not whole",
+                "\"replicas=2\" | not whole",
+                "\"replicas=2\nobject-lea\" | line 2, 'object-lea', is not NAME=VALUE",
+                "\"replicas=2\nen\" | line 2, 'en', is not NAME=VALUE",
+                "\"colour=2\nend\" | line 1, 'colour=2', names no rule that this version knows",
+                "\"lease-duration=5s\nend\" | names no rule that this version knows",
+                "\"REPLICAS=2\nend\" | names no rule that this version knows",
+                "\"replicas=2\n\nreplicas=2\nend\" | line 3, 'replicas=2', names a rule for the second time",
+                "\"end\nreplicas=2\" | line 2 is behind the line 'end'",
+                "\"replicas=two\nend\" | --replicas is 'two'",
+                "\"replicas=\nend\" | --replicas is ''",
+                "\"replicas=-1\nend\" | --replicas is '-1'",
+                "\"replicas=0\nend\" | --replicas is '0'",
+                "\"replicas=17\nend\" | --replicas is '17'",
+                "\"replicas=99999999999999999999\nend\" | --replicas is '99999999999999999999'",
+                "\"object-lease=10\nend\" | --object-lease is '10'",
+                "\"object-lease=-10s\nend\" | --object-lease is '-10s'",
+                "\"object-lease=999999999999h\nend\" | --object-lease is '999999999999h'",
+                "\"repair-rate=0\nend\" | --repair-rate is '0'",
+                "\"repair-rate=99999999999999999999999\nend\" | --repair-rate is",
+                "\"takeover-reserve=0.6\nend\" | --takeover-reserve is '0.6'",
+                "\"takeover-reserve=NaN\nend\" | --takeover-reserve is 'NaN'",
+                "\"eviction-high-watermark=1.5\nend\" | --eviction-high-watermark is '1.5'",
+                "\"eviction-high-watermark=0.5\nend\" | watermarks must be 0 < low < high <= 1",
+                "\"allow-evict-soft-pinned=yes\nend\" | --allow-evict-soft-pinned is 'yes'"
+            })
+    void aWrongTextIsRefusedAsAWhole(String text, String problem) {
+        assertThatThrownBy(() -> CacheRulesText.parse(text, START))
+                .isInstanceOf(UsageException.class)
+                .hasMessageContaining(problem);
+    }
+
+    /** Wherever it is cut: what is there of it is refused, but for the end of its last line. */
+    @Test
+    void aTextCutOffAnywhereIsRefused() {
+        int whole = ALL.strip().length();
+        for (int length = 0; length < whole; length++) {
+            String cut = ALL.substring(0, length);
+            assertThatThrownBy(() -> CacheRulesText.parse(cut, START))
+                    .as("the first %d characters", length)
+                    .isInstanceOf(UsageException.class);
+        }
+    }
+
+    @Test
+    void everythingThatIsWrongIsToldAtOnce() {
+        assertThatThrownBy(() -> CacheRulesText.parse("colour=1\nreplicas=0\nobject-lease=1", START))
+                .hasMessageContainingAll("colour", "--replicas", "--object-lease", "not whole");
+    }
+}
