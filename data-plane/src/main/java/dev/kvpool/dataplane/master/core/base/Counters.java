@@ -66,11 +66,11 @@ public final class Counters {
         TAKEOVERS("takeovers", "", "Times this master began to serve"),
         EPOCH_RAISES("epoch_raises", "", "Times a node knew a higher epoch than this leader's"),
         SET_APART_VIOLATION(
-                "nodes_set_apart", "violation", "Times a node was left out because its stream could not be followed"),
+                "set_apart", "violation", "Times a node was left out because its stream could not be followed"),
         SET_APART_INDEX_FULL(
-                "nodes_set_apart", "index_full", "Times a node was left out because its stream could not be followed"),
+                "set_apart", "index_full", "Times a node was left out because its stream could not be followed"),
         SET_APART_DEFECT(
-                "nodes_set_apart", "defect", "Times a node was left out because its stream could not be followed"),
+                "set_apart", "defect", "Times a node was left out because its stream could not be followed"),
         STREAM_VIOLATIONS("stream_violations", "", "Connections ended for a broken stream or a message out of place");
 
         private final String metric;
