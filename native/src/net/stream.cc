@@ -252,7 +252,7 @@ void Stream::failed(const std::string& what, int errorNumber) {
   end({Ending::How::Lost, what + " failed: " + std::strerror(errorNumber)});
 }
 
-void Stream::end(Ending ending) {
+void Stream::end(const Ending& ending) {
   if (closed_) return;
   close();
   listener_.streamEnded(id_, ending);

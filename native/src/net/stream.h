@@ -99,7 +99,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// From the next flush() on: sends what is queued, reads and drops so that the peer gets it before a reset, and ends
   /// when the peer does; the owner closes it after a while.
   void linger() { lingering_ = true; }
-  void end(Ending ending);
+  void end(const Ending& ending);
   /// Nothing is told after this.
   void close();
 

@@ -69,8 +69,7 @@ public final class Counters {
                 "set_apart", "violation", "Times a node was left out because its stream could not be followed"),
         SET_APART_INDEX_FULL(
                 "set_apart", "index_full", "Times a node was left out because its stream could not be followed"),
-        SET_APART_DEFECT(
-                "set_apart", "defect", "Times a node was left out because its stream could not be followed"),
+        SET_APART_DEFECT("set_apart", "defect", "Times a node was left out because its stream could not be followed"),
         STREAM_VIOLATIONS("stream_violations", "", "Connections ended for a broken stream or a message out of place");
 
         private final String metric;
