@@ -361,6 +361,11 @@ void kv_sim_cut_power(void* memory, void* disk, uint64_t bytes, uint64_t random)
   }
 }
 
+int32_t kv_sim_may_set_back(const void* memory, uint64_t bytes, uint64_t boot) {
+  const std::span segment(static_cast<const uint8_t*>(memory), bytes);
+  return store::maySetBack(*store::newestState(segment), boot) ? 1 : 0;
+}
+
 int32_t kv_sim_node_next(kv_sim_node* node, kv_sim_action* out) {
   *out = kv_sim_action{};
   return live(node, [&] {

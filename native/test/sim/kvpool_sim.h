@@ -99,6 +99,8 @@ KV_SIM_API int32_t kv_sim_node_end(kv_sim_node* node);
 /* The power of its machine fails, when no node lives: of each page that was stored to since it was written for certain
  * the disk has what was stored or what was there before. */
 KV_SIM_API void kv_sim_cut_power(void* memory, void* disk, uint64_t bytes, uint64_t random);
+/* 1 when the next life under this boot would not believe what the segment holds. */
+KV_SIM_API int32_t kv_sim_may_set_back(const void* memory, uint64_t bytes, uint64_t boot);
 /* Does a job of the SSD, or fails it. Jobs may be done in any order. */
 KV_SIM_API int32_t kv_sim_node_tier_work(kv_sim_node* node, uint64_t job, uint32_t fails);
 

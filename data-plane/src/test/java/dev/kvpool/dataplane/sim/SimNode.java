@@ -54,6 +54,9 @@ final class SimNode extends SimProcess {
     /** The power failed without an end in order before: what the segment says until the next life began is no truth. */
     private boolean setBack;
 
+    /** A life has begun since the last one that ended in order, if there was any. */
+    private boolean livedSinceEnd;
+
     private boolean ssdFails;
 
     private final UUID pool;
@@ -164,18 +167,33 @@ final class SimNode extends SimProcess {
     /** Its machine loses the power, at once or after the node has ended in order, and starts again. */
     void losePower(boolean afterEnd) {
         if (afterEnd && isUp()) {
-            feed(() -> core.end());
+            try {
+                core.end();
+                livedSinceEnd = false;
+            } catch (LifeCut cut) {
+                world.trace(() -> name + " dies at its end");
+            }
         }
-        boolean inOrder = afterEnd && isUp();
         crash();
         world.trace(() -> "the machine of " + name + " loses its power");
-        if (!inOrder) {
+        if (livedSinceEnd && !setBack) {
             watch.wiped(this);
-            incarnationsOfMemory.clear();
-            setBack = true;
         }
         NodeCore.cutPower(memory, disk, world.random.nextLong());
         boot++;
+        boolean notBelieved = NodeCore.maySetBack(memory, boot);
+        Violation.unless(
+                notBelieved || !livedSinceEnd || setBack,
+                "what a power cut may have set back is not believed",
+                "the segment of %s is, though its last life did not end in order",
+                name);
+        if (notBelieved) {
+            if (!livedSinceEnd && !setBack) {
+                watch.wiped(this); // a start that was cut had begun to take the word of the end back
+            }
+            incarnationsOfMemory.clear();
+            setBack = true;
+        }
     }
 
     /** From now on the SSD fails whatever it is asked for, until the node is started again. */
@@ -222,6 +240,7 @@ final class SimNode extends SimProcess {
             return;
         }
         setBack = false;
+        livedSinceEnd = true;
         core.cut(NodeCore.NEVER_CUT, 0);
         cutStores = NodeCore.NEVER_CUT;
         watch.changed(this);

@@ -211,6 +211,11 @@ public final class NodeCore implements AutoCloseable {
         call(() -> SimFunctions.kv_sim_node_end(handle));
     }
 
+    /** Whether the next life under this boot would not believe what the segment holds. */
+    public static boolean maySetBack(SegmentMemory memory, long boot) {
+        return SimFunctions.kv_sim_may_set_back(memory.address(), memory.bytes(), boot) != 0;
+    }
+
     /** The power of a machine fails on which no node lives: of each page the disk has what was stored or what it had before. */
     public static void cutPower(SegmentMemory memory, SegmentMemory disk, long random) {
         SimFunctions.kv_sim_cut_power(memory.address(), disk.address(), memory.bytes(), random);

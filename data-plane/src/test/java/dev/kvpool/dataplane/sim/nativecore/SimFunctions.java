@@ -58,6 +58,8 @@ final class SimFunctions {
 
     static native int kv_sim_node_end(long node);
 
+    static native int kv_sim_may_set_back(long memory, long bytes, long boot);
+
     static native void kv_sim_cut_power(long memory, long disk, long bytes, long random);
 
     static native int kv_sim_node_closed(long node, long nowMs, long connection);
