@@ -4,6 +4,8 @@
 #include <cctype>
 #include <fstream>
 
+#include "base/entropy.h"
+
 namespace kvpool {
 
 std::string bootId() {
@@ -21,7 +23,7 @@ uint64_t bootNumber() {
     const auto value = static_cast<uint64_t>(digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10);
     number = ((number << 4U) | (number >> 60U)) ^ value;
   }
-  return number;
+  return number != 0 ? number : (randomNumber() | 1U);
 }
 
 }  // namespace kvpool

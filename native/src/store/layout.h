@@ -73,7 +73,7 @@ struct SegmentState {
   uint64_t incarnation;          // of the latest life that used the file
   uint64_t layoutSince;          // records of this generation and later ones are in activeLayout, earlier ones in 1
   uint64_t memory;               // incarnation of the first life: another file, or this one emptied, has another number
-  uint64_t boot;                 // of the machine that the latest life ran under; 0: none yet, or unknown
+  uint64_t boot;                 // of the machine that the latest life ran under; 0: none yet
   uint16_t activeWire;           // versions that the pool speaks and writes; see wire::ActiveVersions
   uint16_t activeLayout;
   uint32_t tier;     // number of the SSD tier that life had, 0: none; another one is not believed

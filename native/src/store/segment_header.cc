@@ -154,9 +154,9 @@ void formatSegment(std::span<uint8_t> file, const Geometry& geometry, const Segm
 }
 
 bool maySetBack(const SegmentState& state, uint64_t boot) {
-  const bool used = state.incarnation != 0;
-  const bool sameBoot = boot != 0 && state.boot == boot;
-  return used && !sameBoot && state.settled != settledMark(state.incarnation);
+  // The boot is on the disk before anything else of a life is, even its incarnation.
+  const bool used = state.boot != 0;
+  return used && state.boot != boot && state.settled != settledMark(state.incarnation);
 }
 
 Status startAnew(std::span<uint8_t> file, const SegmentIdentity& identity, StoreGate& gate) {

@@ -64,6 +64,7 @@ Status renewSegment(std::span<uint8_t> file, const SegmentIdentity& identity, St
 /// Whether a power cut may have set back what lies on a disk: the latest life ran under another boot of the machine, or
 /// on another one, and did not end in order. Pages are written back in any order, so records of what was removed may be
 /// whole, and tombstones, epochs and the purge id missing.
+/// `boot` is not 0, which says that no life has begun yet.
 bool maySetBack(const SegmentState& state, uint64_t boot);
 
 /// Makes such a segment a new one, in its place: what it held counts as lost with all that it knew. Until the last
