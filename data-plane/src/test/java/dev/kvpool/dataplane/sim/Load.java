@@ -99,7 +99,11 @@ final class Load {
         }
         run(OpTable.PUT, keys, memory, timeoutMs, manner, table -> {
             for (int i = 0; i < keys.size(); i++) {
-                history.putEnds(first + i, table.status(i) == Status.OK.code());
+                boolean acknowledged = table.status(i) == Status.OK.code();
+                history.putEnds(first + i, acknowledged);
+                if (acknowledged) {
+                    truth.acknowledged(keys.get(i));
+                }
                 count("put", table.status(i));
                 awaitsRoom(keys.get(i), table.status(i), deadlineMs);
                 status.accept(table.status(i));

@@ -124,6 +124,15 @@ final class Truth {
         lost(node, node.heldOnSsd(), node.image.committed());
     }
 
+    /** A put of this key is acknowledged; that it exists says a leader who may not have heard that it was lost. */
+    void acknowledged(String key) {
+        boolean unheard = history.wasLostSince(key, world.nowMs() - UNHEARD_MS);
+        ObjectId must = newest.get(key);
+        if (unheard && (must == null || nodes.stream().noneMatch(node -> holds(node, key, must)))) {
+            lost(key);
+        }
+    }
+
     /** A copy was freed, as a leader asked who may not have heard that the other one was gone. */
     void freed(Slot slot) {
         Long goneMs = copyGoneMs.get(slot.id());
