@@ -145,6 +145,33 @@ class SsdTierTest {
     }
 
     @Test
+    void aCopyThatItsNodeWasToldToFreeIsPromisedToNobodyWhenTheSsdFailsMeanwhile() {
+        Scenario pool = fullPool(100 * BLOCK);
+        pool.find("k0");
+        pool.find("k0");
+        pool.world.run(2 * Scenario.OBJECT_LEASE_MS);
+        assertThat(segmentsOf(pool.find("k0"))).containsExactly(ExtentRef.MEMORY, ExtentRef.SSD);
+        for (int i = 5; i < 10; i++) {
+            pool.find("k" + i); // so that k0 is the first to leave memory
+        }
+        pool.world.run(2 * Scenario.OBJECT_LEASE_MS);
+
+        pool.node("a").mute(true);
+        for (int i = 10; i < 14; i++) {
+            pool.put("k" + i, 1000);
+            pool.world.run(20);
+        }
+        assertThat(segmentsOf(pool.find("k0"))).containsExactly(ExtentRef.SSD);
+        pool.node("a").breakSsd("the disk is gone");
+        pool.world.run(20);
+
+        assertThat(pool.find("k0").status()).isEqualTo(Status.UNAVAILABLE);
+        pool.node("a").mute(false);
+        pool.world.run(20);
+        assertThat(pool.find("k0").status()).isEqualTo(Status.NOT_FOUND);
+    }
+
+    @Test
     void whatIsTooLargeForAnSsdIsEvictedAndNobodyAsksForMore() {
         for (long over : new long[] {0, 1}) {
             long value = Bounds.SSD_VALUE_BYTES_MAX + over;

@@ -78,14 +78,18 @@ final class ReadRequests {
         if (finding != Finding.FOUND) {
             return new Found(finding.status, ObjectId.NONE, 0, 0, List.of());
         }
-        lease(object, nowMs);
         List<ReplicaRef> replicas = new ArrayList<>(object.usableReplicas());
         name(object, true, nodes, replicas);
+        boolean inMemory = !replicas.isEmpty();
+        name(object, false, nodes, replicas);
         if (replicas.isEmpty()) {
+            return new Found(Status.UNAVAILABLE, ObjectId.NONE, 0, 0, List.of());
+        }
+        lease(object, nowMs);
+        if (!inMemory) {
             counters.add(Count.LOOKUP_HITS_SSD);
             promotions.hit(object.id(), nowMs);
         }
-        name(object, false, nodes, replicas);
         return new Found(Status.OK, object.id(), object.payloadLength(), object.payloadCrc(), replicas);
     }
 
@@ -128,9 +132,12 @@ final class ReadRequests {
         return Finding.VERSION;
     }
 
-    /** Readers are not sent to a replica that goes as long as there is another one. */
+    /**
+     * Readers are not sent to a node that leaves as long as there is another one, and never to a replica that its node was told to free:
+     * nobody can promise that it stays, also when the copy for whose sake it goes has gone meanwhile.
+     */
     private static boolean isNamed(Replica replica, StoredObject object) {
-        if (!replica.node().usable()) {
+        if (!replica.node().usable() || replica.isFreeing()) {
             return false;
         }
         return isStaying(replica) || !hasStaying(object);
