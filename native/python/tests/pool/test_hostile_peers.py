@@ -21,6 +21,7 @@ from mooncake.store import MooncakeDistributedStore
 NODE, CLIENT = 2, 3
 YES = 1
 INLINE = 1
+COMMITTED = 1
 DRAM = 1
 STATUS = {name: int(code) for name, code in re.findall(r"\b(KV_[A-Z_]+) = (-?\d+)", HEADER.read_text())}
 EPOCH_LAST = (1 << 31) - 3  # the highest that a Lease can still follow
@@ -121,7 +122,7 @@ def target() -> Iterator[Target]:
 class HostileNode:
     """Follows the protocol of a storage node with every master, but for what it says of itself."""
 
-    def __init__(self, target: Target, name: str, said: Fields) -> None:
+    def __init__(self, target: Target, name: str, said: Fields, records: tuple[Fields, ...] = ()) -> None:
         self._said = said
         self._peers: list[Peer] = []
         for address in target.masters:
@@ -132,7 +133,9 @@ class HostileNode:
             try:
                 peer.say("NodeInfo", **info(isTransient=YES, **said))
                 peer.say("SnapshotBegin")
-                peer.say("SnapshotEnd")
+                if records:
+                    peer.say("DirectoryRecords", kind=1, records=list(records))
+                peer.say("SnapshotEnd", count=len(records))
             except OSError:
                 continue  # it was closed for the first of these
             threading.Thread(target=self._answer, args=(peer,), daemon=True).start()
@@ -171,6 +174,17 @@ def info(**said: object) -> Fields:
     return {"memory": 7, "segments": [segment], "tcp": "127.0.0.1:9", **said}
 
 
+def far_record(epoch: int) -> Fields:
+    return {
+        "state": COMMITTED,
+        "extent": {"segment": 0, "slot": 1, "generation": 1},
+        "objectId": {"epoch": epoch, "counter": 1},
+        "extentBytes": 128,
+        "payloadLength": 1,
+        "key": KEYS[0],
+    }
+
+
 @pytest.mark.parametrize("epoch", [EPOCH_LAST, (1 << 64) - 1])
 def test_an_object_of_an_epoch_to_come_is_not_written(target: Target, epoch: int) -> None:
     authority, granted, tcp, _ = target.grant("hostile", 4)
@@ -192,17 +206,20 @@ def test_an_object_of_an_epoch_to_come_is_not_written(target: Target, epoch: int
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "said", "records"),
     [
-        ("purge", {"purgeId": {"epoch": EPOCH_LAST, "counter": 1}}),
-        ("seen", {"seen": {"epoch": EPOCH_LAST, "nonce": 1}}),
-        ("highest", {"highestObject": {"epoch": EPOCH_LAST, "counter": 1}}),
-        ("versions", {"activeWire": 65535, "activeLayout": 65535}),
+        ("purge", {"purgeId": {"epoch": EPOCH_LAST, "counter": 1}}, ()),
+        ("seen", {"seen": {"epoch": EPOCH_LAST, "nonce": 1}}, ()),
+        ("highest", {"highestObject": {"epoch": EPOCH_LAST, "counter": 1}}, ()),
+        ("versions", {"activeWire": 65535, "activeLayout": 65535}, ()),
+        ("record", {}, (far_record(EPOCH_LAST),)),
     ],
 )
-def test_nothing_that_a_node_says_outlives_it(target: Target, name: str, said: Fields) -> None:
+def test_nothing_that_a_node_says_outlives_it(
+    target: Target, name: str, said: Fields, records: tuple[Fields, ...]
+) -> None:
     """Also not through a leader that comes while it speaks."""
-    node = HostileNode(target, f"hostile-{name}", said)
+    node = HostileNode(target, f"hostile-{name}", said, records)
     try:
         target.works()
         target.change_leader()

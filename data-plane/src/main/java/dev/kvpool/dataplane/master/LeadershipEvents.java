@@ -19,7 +19,6 @@ final class LeadershipEvents implements ElectionListener {
     private volatile LeaseRecord lease;
     private volatile Term term;
     private volatile boolean stopped;
-    private Register register = Register.NONE;
     private String lastFailure = "";
 
     LeadershipEvents(CoreLoop loop) {
@@ -66,10 +65,14 @@ final class LeadershipEvents implements ElectionListener {
 
     @Override
     public void observed(LeaseRecord seen) {
+        LeaseRecord before = lease;
         lease = seen;
-        if (seen != null && !seen.register().equals(register)) {
-            register = seen.register();
-            submit(core -> core.registerSeen(seen.register(), loop.nowMs()));
+        boolean isNew = seen != null
+                && (before == null
+                        || before.transitions() != seen.transitions()
+                        || !before.register().equals(seen.register()));
+        if (isNew) {
+            submit(core -> core.leaseSeen(seen.transitions(), seen.register(), loop.nowMs()));
         }
     }
 

@@ -34,7 +34,7 @@ final class SimElection implements ElectionListener {
     private long raiseAbove;
     private Authority gone;
     private Optional<Wishes.RegisterWish> store = Optional.empty();
-    private Register seen = Register.NONE;
+    private LeaseRecord seen;
     private Authority silent;
     private long silentAtMs;
     private long requestMs;
@@ -68,7 +68,7 @@ final class SimElection implements ElectionListener {
         answered = false;
         turned();
         store = Optional.empty();
-        seen = Register.NONE;
+        seen = null;
         Candidate candidate = new Candidate(master.name, nonce);
         elector = new Elector(
                 candidate,
@@ -203,7 +203,7 @@ final class SimElection implements ElectionListener {
     @Override
     public void registerStored(Register register) {
         world.trace(() -> master.name + " has stored " + register);
-        tell(() -> master.register(register, true));
+        tell(() -> master.registerStored(register));
     }
 
     @Override
@@ -214,9 +214,13 @@ final class SimElection implements ElectionListener {
 
     @Override
     public void observed(LeaseRecord lease) {
-        if (lease != null && !lease.register().equals(seen)) {
-            seen = lease.register();
-            tell(() -> master.register(lease.register(), false));
+        boolean isNew = lease != null
+                && (seen == null
+                        || lease.transitions() != seen.transitions()
+                        || !lease.register().equals(seen.register()));
+        seen = lease == null ? seen : lease;
+        if (isNew) {
+            tell(() -> master.leaseSeen(lease));
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.sim;
 
+import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.MemoryLeaseStore;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.LeaderProbe.Finding;
@@ -222,12 +223,17 @@ final class SimMaster extends SimProcess {
         perform();
     }
 
-    /** @param stored this master has asked for it; else it has only seen it */
-    void register(Register register, boolean stored) {
-        if (stored) {
-            core.registerStored(register, clockMs());
-        } else {
-            core.registerSeen(register, clockMs());
+    /** This master has asked for it. */
+    void registerStored(Register register) {
+        core.registerStored(register, clockMs());
+        perform();
+    }
+
+    void leaseSeen(LeaseRecord lease) {
+        try {
+            core.leaseSeen(lease.transitions(), lease.register(), clockMs());
+        } catch (NodeDefect e) {
+            dropView(e);
         }
         perform();
     }

@@ -192,6 +192,7 @@ public final class MasterCore {
         MasterCore fresh = new MasterCore(same, zones.keySet(), random, counters, setApart);
         fresh.expectNodes(zones, now);
         fresh.leadership.standBy();
+        fresh.leadership.knowsLeaseOf(leadership);
         fresh.register.seen(register.stored());
         counters.add(Count.SET_APART_DEFECT);
         fresh.outbox.report("node %s is %s"
@@ -316,10 +317,29 @@ public final class MasterCore {
         }
     }
 
-    /** The Lease holds this register, as a look at it shows. */
-    public void registerSeen(Register seen, long now) {
+    /**
+     * A look at the Lease shows this epoch and register.
+     *
+     * @throws NodeDefect when it is the first look, and a node has shown before it what it cannot have
+     */
+    public void leaseSeen(long epoch, Register seen, long now) {
         at(now);
+        boolean first = !leadership.knowsLease();
+        leadership.leaseSeen(epoch);
         takeover.registerSeen(seen);
+        if (first) {
+            view.membership().all().forEach(this::requirePossible);
+        }
+    }
+
+    private void requirePossible(NodeView node) {
+        if (Long.compareUnsigned(node.highestObjectEpoch(), leadership.objectEpochMax()) > 0) {
+            throw new NodeDefect(
+                    node.peer(),
+                    new IllegalStateException(
+                            "it has told of an object of epoch %d, no leader can have had one above %d"
+                                    .formatted(node.highestObjectEpoch(), leadership.objectEpochMax())));
+        }
     }
 
     /** The Lease was renewed. */

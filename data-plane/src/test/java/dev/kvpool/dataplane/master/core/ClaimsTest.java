@@ -2,13 +2,17 @@
 package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.kvpool.dataplane.master.core.base.NodeDefect;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
+import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Activate;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
 import java.util.ArrayList;
 import java.util.List;
@@ -98,6 +102,43 @@ class ClaimsTest {
 
         assertThat(pool.world.register().purgeId()).isEqualTo(purgeId);
         assertThat(next.status().readyNodes()).isEqualTo(3);
+    }
+
+    private ModelNode nodeWithAFarRecord() {
+        ModelNode far = pool.unexpectedNode("far", MIB);
+        far.keep(new ObjectId(FAR.epoch(), 1), Key.of("k"), 100, Retention.NONE);
+        return far;
+    }
+
+    @Test
+    void aRecordThatNoLeaderCanHaveGrantedIsNotTakenByAStandbyThatLeadsLater() {
+        ModelMaster standby = pool.master();
+        standby.onRaise(raises::add);
+        standby.core().leaseSeen(5, pool.world.register(), pool.world.nowMs());
+        nodeWithAFarRecord().dial(standby);
+        pool.world.run(1_000);
+
+        assertThat(standby.status().nodes())
+                .filteredOn(node -> node.id().equals("far"))
+                .singleElement()
+                .satisfies(node -> assertThat(node.reason()).contains("no leader can have had"));
+        pool.lead(standby, 6).talkTo(standby);
+        pool.world.run(1_000);
+        assertThat(raises).isEmpty();
+        assertThat(pool.find("k").objectId().epoch()).isEqualTo(5);
+        assertThat(pool.put("other", 100)).isEqualTo(Status.OK);
+    }
+
+    @Test
+    void oneThatWasShownBeforeTheFirstLookAtTheLeaseCostsThatNodeItsPlace() {
+        ModelMaster standby = pool.master();
+        nodeWithAFarRecord().dial(standby);
+        pool.world.run(1_000);
+
+        assertThatThrownBy(() -> standby.core().leaseSeen(5, pool.world.register(), pool.world.nowMs()))
+                .isInstanceOf(NodeDefect.class)
+                .hasMessageContaining("far")
+                .hasMessageContaining("no leader can have had one above");
     }
 
     private void comesBackWriting(String node, ActiveVersions versions) {

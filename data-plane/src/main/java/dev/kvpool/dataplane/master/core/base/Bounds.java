@@ -125,6 +125,9 @@ public final class Bounds {
     /** How long after a lost register a leader takes every node for a member that comes. */
     public static final long REGISTER_OPEN_MS = 60_000;
 
+    /** How many leaders may follow each other between two looks of a standby at the Lease. */
+    public static final long UNSEEN_LEADERS_MAX = 8;
+
     /** By how much, and how often, one node alone may make a leader raise its epoch. */
     public static final long LONE_RAISE_MAX = 8;
 

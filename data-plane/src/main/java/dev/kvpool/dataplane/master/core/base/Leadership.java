@@ -16,11 +16,16 @@ public final class Leadership {
         SERVING
     }
 
+    private static final long UNSEEN = -1;
+
     private Phase phase = Phase.STARTING;
     private Authority authority = Authority.NONE;
     private long validUntilMs;
     private long lastCounter;
     private boolean leaving;
+
+    /** The highest that the Lease was seen with; nothing is known of it before that. */
+    private long leaseEpoch = UNSEEN;
 
     /** Nobody can have followed; kept by {@code Assurance}. */
     private boolean sure = true;
@@ -53,6 +58,31 @@ public final class Leadership {
         return phase == Phase.SERVING && !leaving && sure && nowMs < validUntilMs;
     }
 
+    /** The Lease has this epoch, whoever holds it. */
+    public void leaseSeen(long epoch) {
+        leaseEpoch = Math.max(leaseEpoch, epoch);
+    }
+
+    /** The same as another one knew. */
+    public void knowsLeaseOf(Leadership before) {
+        leaseEpoch = before.leaseEpoch;
+    }
+
+    public boolean knowsLease() {
+        return leaseEpoch != UNSEEN;
+    }
+
+    /**
+     * No object is of a higher epoch. A leader knows: what is above its own is written under no leader that it can have. A standby sees
+     * the Lease now and then, and leaders may have followed each other meanwhile, but not many. Before it has seen the Lease it cannot tell.
+     */
+    public long objectEpochMax() {
+        if (leads()) {
+            return authority.epoch();
+        }
+        return leaseEpoch == UNSEEN ? Long.MAX_VALUE : leaseEpoch + Bounds.UNSEEN_LEADERS_MAX;
+    }
+
     /** What a request gets to hear now: OK, or why it is not answered here. */
     public Status gate(long nowMs) {
         if (!leads() || leaving || nowMs >= validUntilMs) {
@@ -74,6 +104,7 @@ public final class Leadership {
     public void recover(Authority newAuthority, long untilMs) {
         phase = Phase.RECOVERING;
         authority = newAuthority;
+        leaseSeen(newAuthority.epoch());
         validUntilMs = untilMs;
         leaving = false;
         lastCounter = 0;

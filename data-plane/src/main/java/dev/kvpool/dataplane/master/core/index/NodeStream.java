@@ -213,12 +213,10 @@ public final class NodeStream {
                 && Index.canHold(line);
         require(sound, "a directory record with a field out of range");
         require(
-                !leadership.leads()
-                        || Long.compareUnsigned(
-                                        line.objectId().epoch(),
-                                        leadership.authority().epoch())
-                                <= 0,
-                "object " + line.objectId() + " of an epoch above that of " + leadership.authority());
+                Long.compareUnsigned(line.objectId().epoch(), leadership.objectEpochMax()) <= 0,
+                "object " + line.objectId() + " of an epoch above " + leadership.objectEpochMax()
+                        + ", which no leader can have had");
+        node.showed(line.objectId().epoch());
     }
 
     private static void require(boolean holds, String otherwise) throws ProtocolViolation {

@@ -422,6 +422,15 @@ public final class NodeView implements Placement.Candidate {
         return Math.max(seen.epoch(), highestObjectEpoch);
     }
 
+    /** The highest epoch of an object that it has told of. */
+    public long highestObjectEpoch() {
+        return highestObjectEpoch;
+    }
+
+    void showed(long objectEpoch) {
+        highestObjectEpoch = Math.max(highestObjectEpoch, objectEpoch);
+    }
+
     boolean hasSegment(int index) {
         for (Segment segment : info.segments()) {
             if (segment.segment() == index) {

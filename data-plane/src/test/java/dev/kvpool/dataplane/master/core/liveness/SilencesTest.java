@@ -31,7 +31,8 @@ class SilencesTest {
     private long nowMs = 100_000;
 
     SilencesTest() {
-        core.registerSeen(
+        core.leaseSeen(
+                1,
                 Register.NONE
                         .enrolled(NODES, false)
                         .enrolled(Set.of("engine"), true)
@@ -94,7 +95,7 @@ class SilencesTest {
         silent("a", 10_000);
         assertThat(silent("b", 10_000)).as("the leader may count the third").isEmpty();
 
-        core.registerSeen(Register.NONE.enrolled(Set.of("a", "b"), false).as(2), nowMs);
+        core.leaseSeen(1, Register.NONE.enrolled(Set.of("a", "b"), false).as(2), nowMs);
         assertThat(silent("b", 10_000)).as("nothing was counted before").isEmpty();
         assertThat(silent("a", 10_000)).isPresent();
     }
