@@ -70,7 +70,7 @@ class PeerVisitTest {
         byte[] damaged = frame(WELCOME);
         damaged[damaged.length - 1] ^= 1;
         assertThat(visit(damaged).failure()).contains("checksum");
-        assertThat(visit(frame(new Heartbeat())).failure()).contains("no answer to a Hello");
+        assertThat(visit(frame(new Heartbeat())).failure()).contains("answers no Hello");
     }
 
     @Test
