@@ -104,6 +104,39 @@ class ClaimsTest {
         assertThat(next.status().readyNodes()).isEqualTo(3);
     }
 
+    @Test
+    void ofARemovalThatNodesMissedTheOthersTellWhenTheRegisterWasSetBack() {
+        pool.crash("b");
+        pool.crash("c");
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+        pool.world.run(1_000);
+        Register before = pool.world.register();
+        assertThat(before.behind()).containsExactly("b", "c");
+        assertThat(pool.removeAll(true).status()).isEqualTo(Status.OK);
+        ObjectId purgeId = pool.node("a").purgeId();
+
+        pool.world.setRegister(before);
+        ModelMaster next = pool.master();
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(1_000);
+
+        assertThat(pool.world.register().purgeId()).isEqualTo(purgeId);
+        assertThat(next.status().readyNodes()).isEqualTo(1);
+    }
+
+    @Test
+    void noNodeTellsOfAPurgeOfThisLeadersOwnEpoch() {
+        pool.crash("b");
+        pool.crash("c");
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+        obeys("a", pool.talkedTo().leads(), new ObjectId(5, Long.MAX_VALUE));
+        pool.restart("a");
+        pool.world.run(1_000);
+
+        assertThat(reason("a")).contains("says that everything below").contains("not believed");
+        assertThat(pool.world.register().purgeId()).isEqualTo(ObjectId.NONE);
+    }
+
     private ModelNode nodeWithAFarRecord() {
         ModelNode far = pool.unexpectedNode("far", MIB);
         far.keep(new ObjectId(FAR.epoch(), 1), Key.of("k"), 100, Retention.NONE);

@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
@@ -17,7 +18,7 @@ import java.util.function.Function;
 /**
  * What nodes say of epoch, purge id and versions, held against the Lease and the register. They bound it: what one node says beyond
  * them is refused, for it would outlive that node. Only if the Lease was deleted or set back may many nodes know better; then it counts
- * what a majority of the expected nodes says at least.
+ * what a majority of the expected nodes says at least, of removals a majority of those that are not behind.
  */
 public final class Claims {
     private final Membership membership;
@@ -51,15 +52,15 @@ public final class Claims {
 
     /** The highest epoch that a majority of the expected nodes has at least; 0 when fewer have told any. */
     public long epochToldByMajority() {
-        return toldByMajority(NodeView::highestEpoch, 0L);
+        return toldByMajority(membership.expected(), NodeView::highestEpoch, 0L);
     }
 
     /**
      * What is wrong with what a node says, empty when nothing is. Of a register that was lost, or set back, what the majority says is
      * taken over first.
      */
-    public String objection(NodeView node) {
-        recover();
+    public String objection(NodeView node, Authority ours) {
+        recover(ours);
         Register bounds = register.wanted();
         if (node.purgeId().isNewerThan(bounds.purgeId())) {
             return "node %s says that everything below %s was removed, the register says below %s; this node is not believed"
@@ -75,24 +76,32 @@ public final class Claims {
         return "";
     }
 
-    private void recover() {
-        ObjectId purgeId = toldByMajority(node -> node.purgeId(), ObjectId.NONE);
-        int wire = toldByMajority(node -> node.active().wire(), 0);
-        int layout = toldByMajority(node -> node.active().layout(), 0);
+    /**
+     * Nodes that are behind were away when something was removed: of that they know nothing, and count neither for nor against it. No
+     * purge is of this leader's own epoch but those that it has made itself.
+     */
+    private void recover(Authority ours) {
+        List<String> upToDate = new ArrayList<>(membership.expected());
+        upToDate.removeAll(register.wanted().behind());
+        ObjectId told = toldByMajority(upToDate, node -> node.purgeId(), ObjectId.NONE);
+        ObjectId purgeId = Long.compareUnsigned(told.epoch(), ours.epoch()) < 0 ? told : ObjectId.NONE;
+        int wire = toldByMajority(membership.expected(), node -> node.active().wire(), 0);
+        int layout = toldByMajority(membership.expected(), node -> node.active().layout(), 0);
         register.change(it -> it.purged(purgeId).raised(new ActiveVersions(wire, layout)));
     }
 
-    /** The highest value that at least a majority of the expected nodes reaches. */
-    private <T extends Comparable<T>> T toldByMajority(Function<NodeView, T> value, T nothing) {
+    /** The highest value that at least a majority of some nodes reaches. */
+    private <T extends Comparable<T>> T toldByMajority(
+            Collection<String> nodes, Function<NodeView, T> value, T nothing) {
         List<T> values = new ArrayList<>();
-        for (String id : membership.expected()) {
+        for (String id : nodes) {
             NodeView node = membership.node(id);
             if (node != null) {
                 values.add(value.apply(node));
             }
         }
         values.sort(Collections.reverseOrder());
-        int majority = membership.majority();
-        return majority == 0 || values.size() < majority ? nothing : values.get(majority - 1);
+        int majority = nodes.size() / 2 + 1;
+        return values.size() < majority ? nothing : values.get(majority - 1);
     }
 }

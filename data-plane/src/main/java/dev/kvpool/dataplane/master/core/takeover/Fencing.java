@@ -68,7 +68,7 @@ public final class Fencing {
             claimed(node, nowMs);
             return;
         }
-        String objection = claims.objection(node);
+        String objection = claims.objection(node, ours);
         if (!objection.isEmpty()) {
             refuse(node, objection);
         } else if (!raising) {

@@ -196,7 +196,7 @@ public final class Takeover {
         }
         node.obeys(leadership.authority());
         orders.purges().fenceAnswered(node, ack.purgeId());
-        String objection = fencing.claims().objection(node);
+        String objection = fencing.claims().objection(node, leadership.authority());
         if (!objection.isEmpty()) {
             throw new ProtocolViolation(objection);
         }
