@@ -76,6 +76,7 @@ class ScaleIT {
                     + " and takes part again")
     void cancelledUnderLoad() {
         Set<String> pods = scene.podUids();
+        operator.forgetRestarts();
         Clients.Load load = scene.clients().startLoad("cancelled", LOAD);
 
         scale(2);
@@ -99,6 +100,7 @@ class ScaleIT {
     @DisplayName(
             "kubectl scale to fewer nodes under load empties the node first, though the operator is killed, and nothing is lost")
     void shrinkUnderLoad() {
+        operator.forgetRestarts();
         Clients.Load load = scene.clients().startLoad("shrunk", LOAD);
 
         scale(2);

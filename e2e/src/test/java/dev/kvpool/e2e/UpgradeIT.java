@@ -75,6 +75,7 @@ class UpgradeIT {
     @DisplayName("an upgrade under load, its operator killed in the middle, loses no object and no pod")
     void upgradeUnderLoad() {
         Set<String> pods = scene.podUids();
+        operator.forgetRestarts();
         Clients.Load load = scene.clients().startLoad("during", LOAD);
 
         apply("0.2.0");
@@ -125,6 +126,7 @@ class UpgradeIT {
             "an upgrade to an image that does not start goes back under load, though the operator is killed, and everything is still there")
     void badUpgradeGoesBack() {
         Set<String> pods = scene.podUids();
+        operator.forgetRestarts();
         Clients.Load load = newClients().startLoad("failing", LOAD);
 
         apply("0.3.0");

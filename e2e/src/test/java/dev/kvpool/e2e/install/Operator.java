@@ -4,8 +4,11 @@ package dev.kvpool.e2e.install;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.e2e.cluster.Cluster;
+import dev.kvpool.e2e.cluster.Limits;
+import dev.kvpool.e2e.cluster.Wait;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.client.readiness.Readiness;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -42,6 +45,30 @@ public final class Operator {
                 RELEASE,
                 NAMESPACE,
                 Stream.concat(Stream.of("replicas=1"), Stream.of(values)).toArray(String[]::new));
+    }
+
+    /**
+     * Replaces its pod when its container was restarted before. A kubelet starts a container again at once, and then after 10, 20, 40 and more
+     * seconds; a scenario that kills it waits for one start only.
+     */
+    public void forgetRestarts() {
+        List<Pod> before = pods();
+        if (before.stream().allMatch(Operator::isFirstLife)) {
+            return;
+        }
+        before.forEach(pod -> cluster.client().resource(pod).delete());
+        Wait.until("the operator runs in another pod", Limits.OPERATOR_READY, () -> {
+            assertThat(names(pods())).hasSameSizeAs(before).doesNotContainAnyElementsOf(names(before));
+            assertThat(pods()).allMatch(Readiness::isPodReady);
+        });
+    }
+
+    private static List<String> names(List<Pod> pods) {
+        return pods.stream().map(pod -> pod.getMetadata().getName()).toList();
+    }
+
+    private static boolean isFirstLife(Pod pod) {
+        return pod.getStatus().getContainerStatuses().getFirst().getRestartCount() == 0;
     }
 
     public void uninstall() {
