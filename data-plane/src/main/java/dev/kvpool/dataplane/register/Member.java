@@ -31,9 +31,9 @@ public record Member(boolean isTransient, ObjectId behindSince, long witnessMemo
         return new Member(isTransient, behindSince, memory);
     }
 
-    /** It misses something from now on. One that has missed something before stays behind since then. */
+    /** It misses something from now on. One that has missed something before, and was back meanwhile, may hold what came until now. */
     Member away(ObjectId since) {
-        return new Member(isTransient, isBehind() ? behindSince : since, NO_WITNESS);
+        return new Member(isTransient, since.isNewerThan(behindSince) ? since : behindSince, NO_WITNESS);
     }
 
     /** It misses puts, and maybe what they replaced, but no tombstone. */

@@ -20,10 +20,11 @@ class RegisterTest {
             Register.NONE.enrolled(Set.of("a", "b", "c"), false).witnessed("a", 11);
 
     @Test
-    void aNodeThatIsAwayIsBehindSinceTheFirstThingItMissed() {
+    void aNodeThatIsAwayAgainIsBehindInAllThatItCouldHaveGotMeanwhile() {
         Register away = POOL.away(Set.of("b"), EARLY).away(Set.of("b"), LATE);
 
-        assertThat(away.behindSince("b")).isEqualTo(EARLY);
+        assertThat(away.behindSince("b")).isEqualTo(LATE);
+        assertThat(away.away(Set.of("b"), EARLY)).isEqualTo(away);
         assertThat(away.behind()).containsExactly("b");
         assertThat(away.behindSince("a")).isEqualTo(ObjectId.NONE);
     }

@@ -536,6 +536,7 @@ public final class MasterCore {
 
     private void lose(NodeView node, String reason) {
         outbox.report("node %s away with %d objects: %s".formatted(node.id, node.replicaCount(), reason));
+        orders.absences().left(node);
         orders.frees().abandon(node);
         orders.frees().goOnTakingBack(Bounds.FREES_TAKEN_BACK_PER_TICK);
         view.index().disconnected(node);

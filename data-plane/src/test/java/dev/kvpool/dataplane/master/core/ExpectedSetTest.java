@@ -46,6 +46,40 @@ class ExpectedSetTest {
         }
     }
 
+    /** What b got when it was back for a moment, still behind, is replaced while it is away for the second time. */
+    private static Scenario replacedAtTheSecondAbsence(int leadersBetween) {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        pool.crash("b");
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+        pool.restart("b");
+        assertThat(pool.put("x", 100)).isEqualTo(Status.OK);
+        assertThat(pool.node("b").directory()).anyMatch(record -> record.key().equals(Key.of("x")));
+        assertThat(pool.world.register().behind()).containsExactly("b");
+        pool.crash("b");
+        for (int i = 0; i < leadersBetween; i++) {
+            nextLeader(pool, 8 + i);
+        }
+        assertThat(pool.upsert("x", 200)).isEqualTo(Status.OK);
+        pool.crash("a");
+        return pool;
+    }
+
+    @Test
+    void whatANodeGotBetweenTwoAbsencesIsNotBelievedAfterTheSecond() {
+        for (int leadersBetween : new int[] {0, 1}) {
+            Scenario pool = replacedAtTheSecondAbsence(leadersBetween);
+            pool.talkedTo().crash();
+            pool.restart("b");
+            nextLeader(pool, 10);
+
+            assertThat(pool.find("x").status()).isEqualTo(Status.UNAVAILABLE);
+            pool.restart("a");
+            pool.world.run(1_000);
+            assertThat(pool.find("x").payloadLength()).isEqualTo(200);
+        }
+    }
+
     @Test
     void twoToFiveWithOneOfTheTwoAway() {
         Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);

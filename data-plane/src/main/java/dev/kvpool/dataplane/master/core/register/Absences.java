@@ -11,7 +11,9 @@ import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -30,6 +32,9 @@ public final class Absences {
     /** This leader has met a witness, or nobody was behind when its term began: it knows every tombstone. */
     private boolean knowsAll;
 
+    /** Nodes that took part in this term and left: all that they hold has lower ids than these. */
+    private final Map<String, ObjectId> leftBefore = new HashMap<>();
+
     public Absences(
             CurrentRules rules,
             Leadership leadership,
@@ -44,7 +49,15 @@ public final class Absences {
     }
 
     public void begin() {
+        leftBefore.clear();
         knowsAll = isNothingWitnessed();
+    }
+
+    /** A node that took part is away: nothing that is granted from now on comes to it. */
+    public void left(NodeView node) {
+        if (leadership.leads()) {
+            leftBefore.put(node.id, leadership.nextObjectId());
+        }
     }
 
     /** A node takes part, with all it has shown decided about. */
@@ -103,7 +116,8 @@ public final class Absences {
         ObjectId now = leadership.nextObjectId();
         register.change(it -> {
             // What a node holds that is away was granted before this id.
-            Register next = it.away(unheard, beforeThisTerm()).away(absent, now);
+            Register next = it.away(uncovered(it, unheard), beforeThisTerm());
+            next = next.away(uncovered(next, absent), now).away(absent, ObjectId.NONE);
             if (!fresh.isEmpty()) {
                 next = next.struckOff(it.witnesses().keySet());
             }
@@ -134,9 +148,9 @@ public final class Absences {
     public void whenWrittenDown(Runnable whenSure) {
         Set<String> unheard = Set.copyOf(members.unheard());
         if (!isSure(unheard)) {
-            register.change(it -> it.lagging(unheard, beforeThisTerm()));
+            register.change(it -> it.lagging(uncovered(it, unheard), beforeThisTerm()));
         }
-        register.whenSure(it -> isBehind(it, unheard), whenSure);
+        register.whenSure(it -> uncovered(it, unheard).isEmpty(), whenSure);
     }
 
     /** Nobody who has not shown this leader what it holds has anything with this id or a higher one. */
@@ -144,17 +158,20 @@ public final class Absences {
         return new ObjectId(leadership.authority().epoch(), 1);
     }
 
-    private static boolean isBehind(Register register, Set<String> ids) {
+    /** Those of some nodes away that the register does not have as behind in all that they may hold. */
+    private Set<String> uncovered(Register register, Set<String> ids) {
+        Set<String> uncovered = new TreeSet<>();
         for (String id : ids) {
-            if (register.isMember(id) && !register.members().get(id).isBehind()) {
-                return false;
+            ObjectId holdsBefore = leftBefore.getOrDefault(id, beforeThisTerm());
+            if (register.isMember(id) && holdsBefore.isNewerThan(register.behindSince(id))) {
+                uncovered.add(id);
             }
         }
-        return true;
+        return uncovered;
     }
 
     private boolean isSure(Set<String> absent) {
-        return register.isSure(it -> isBehind(it, absent));
+        return register.isSure(it -> uncovered(it, absent).isEmpty());
     }
 
     /** Ids of the nodes that must have a tombstone before it counts. */
