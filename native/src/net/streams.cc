@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/streams.h"
 
+#include <string>
+
 namespace kvpool::net {
 
 std::shared_ptr<Stream> Streams::add(Stream::Id id, const Stream::Limits& limits) {
@@ -69,6 +71,13 @@ void Streams::tick(int64_t now) {
   for (const Stream::Id id : over) {
     if (Stream* stream = find(id)) stream->end({Stream::Ending::How::Closed, "did not close in time"});
   }
+}
+
+void Streams::endStalled(int64_t now, int64_t ms) {
+  forEach([now, ms](Stream& stream) {
+    if (!stream.stalled(now, ms)) return;
+    stream.end({Stream::Ending::How::Lost, "made no progress for " + std::to_string(ms) + " ms"});
+  });
 }
 
 void Streams::forEach(const std::function<void(Stream&)>& look) {

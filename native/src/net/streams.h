@@ -40,6 +40,8 @@ class Streams {
   [[nodiscard]] bool unsettled() const { return !touched_.empty(); }
   /// Now and then: drops those that were to be dropped after output.
   void tick(int64_t now);
+  /// Ends those in which nothing has moved for `ms` although something should; asked now and then, as stalled() is.
+  void endStalled(int64_t now, int64_t ms);
   /// Calls `look` with each; they may end meanwhile.
   void forEach(const std::function<void(Stream&)>& look);
 

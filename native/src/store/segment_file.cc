@@ -130,7 +130,7 @@ Result<SegmentFile> openSegment(const std::string& directory, const SegmentIdent
     const std::optional<SegmentState> state = newestState(mapping.bytes());
     setBack = state && maySetBack(*state, boot);
     if (setBack) {
-      if (Status anew = startAnew(mapping.bytes(), identity, gate); !anew.ok()) return anew;
+      if (Status formatted = formatAgain(mapping.bytes(), identity, gate); !formatted.ok()) return formatted;
     }
   }
   if (check.verdict == HeaderVerdict::Fits) {

@@ -159,10 +159,10 @@ bool maySetBack(const SegmentState& state, uint64_t boot) {
   return used && state.boot != boot && state.settled != settledMark(state.incarnation);
 }
 
-Status startAnew(std::span<uint8_t> file, const SegmentIdentity& identity, StoreGate& gate) {
+Status formatAgain(std::span<uint8_t> file, const SegmentIdentity& identity, StoreGate& gate) {
   const Geometry geometry = planGeometry(file.size()).value();
   clearDirectory(file, geometry, gate);
-  if (!gate.settle(file.data(), geometry.dataOffset)) return systemError("cannot make a segment anew", errno);
+  if (!gate.settle(file.data(), geometry.dataOffset)) return systemError("cannot format the segment again", errno);
   formatSegment(file, geometry, identity, gate);
   return {};
 }
@@ -173,16 +173,13 @@ Status renewSegment(std::span<uint8_t> file, const SegmentIdentity& identity, St
   const SegmentHeader header = headerOf(geometry, identity);
   if (std::memcmp(file.data(), &header, sizeof header) != 0) gate.store(file.data(), &header, sizeof header);
   if (!gate.settle(file.data(), geometry.dataOffset)) return systemError("cannot make a segment anew", errno);
-  StatePages pages(file, gate);
-  for (int copy = 0; copy < 2; ++copy) {
-    pages.update([&](SegmentState& state) {
-      const bool speaks = wire::contains(identity.build.wire, state.activeWire);
-      state.activeWire = speaks ? state.activeWire : identity.build.wire.min;
-      state.activeLayout = identity.build.layout.min;
-      state.layoutSince = 1;
-      state.memory = 0;
-    });
-  }
+  StatePages(file, gate).updateBoth([&](SegmentState& state) {
+    const bool speaks = wire::contains(identity.build.wire, state.activeWire);
+    state.activeWire = speaks ? state.activeWire : identity.build.wire.min;
+    state.activeLayout = identity.build.layout.min;
+    state.layoutSince = 1;
+    state.memory = 0;
+  });
   return {};
 }
 
@@ -196,38 +193,34 @@ StatePages::StatePages(std::span<uint8_t> file, StoreGate& gate)
 void StatePages::sayEmptied() {
   if (emptied_) return;
   emptied_ = true;
-  store(state_);
-  store(state_);
+  updateBoth([](SegmentState&) {});
 }
 
 Status StatePages::takeBack() {
   unsettled_ = true;
   emptied_ = false;
   if (state_.emptied != 0) store(state_);
-  if (!settle()) return systemError("cannot write down that the segment is in use", errno);
+  if (Status settled = settle("cannot write down that the segment is in use"); !settled.ok()) return settled;
   unsettled_ = false;
   return {};
 }
 
-bool StatePages::settle() const {
-  return gate_.settle(file_.data() + kStateOffset, kDirectoryOffset - kStateOffset);
+Status StatePages::settle(const char* otherwise) const {
+  const bool settled = gate_.settle(file_.data() + kStateOffset, kDirectoryOffset - kStateOffset);
+  return settled ? Status() : systemError(otherwise, errno);
 }
 
 Status StatePages::beginLife(uint64_t boot) {
-  for (int copy = 0; copy < 2; ++copy) {
-    update([&](SegmentState& state) {
-      state.boot = boot;
-      state.settled = 0;
-    });
-  }
-  if (!settle()) return systemError("cannot write down that a life begins", errno);
-  return {};
+  updateBoth([&](SegmentState& state) {
+    state.boot = boot;
+    state.settled = 0;
+  });
+  return settle("cannot write down that a life begins");
 }
 
 Status StatePages::saySettled() {
   update([](SegmentState& state) { state.settled = settledMark(state.incarnation); });
-  if (!settle()) return systemError("cannot write down that the node ended in order", errno);
-  return {};
+  return settle("cannot write down that the node ended in order");
 }
 
 void StatePages::store(SegmentState next) {

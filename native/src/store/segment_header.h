@@ -69,7 +69,7 @@ bool maySetBack(const SegmentState& state, uint64_t boot);
 
 /// Makes such a segment a new one, in its place: what it held counts as lost with all that it knew. Until the last
 /// store it stays one that may be set back. KV_IO when the disk does not take it.
-Status startAnew(std::span<uint8_t> file, const SegmentIdentity& identity, StoreGate& gate);
+Status formatAgain(std::span<uint8_t> file, const SegmentIdentity& identity, StoreGate& gate);
 
 /// The state pages: always one intact copy, whatever store is cut.
 class StatePages {
@@ -98,11 +98,18 @@ class StatePages {
     change(next);
     store(next);
   }
+  /// The same of both copies, so that what was there before is in neither.
+  template <typename Change>
+  void updateBoth(Change change) {
+    update(change);
+    update(change);
+  }
 
  private:
   void store(SegmentState next);
   Status takeBack();
-  [[nodiscard]] bool settle() const;
+  /// Returns when both copies are on the disk; `otherwise` says what has failed.
+  [[nodiscard]] Status settle(const char* otherwise) const;
 
   std::span<uint8_t> file_;
   StoreGate& gate_;

@@ -12,8 +12,9 @@
 
 namespace kvpool::store {
 
-Result<Mapping> mapStaging(const Fd& memfd, uint64_t bytes, bool writable) {
-  if (!memfd.valid()) return Status(KV_INVALID_ARGUMENT, "no descriptor came with the request to attach memory");
+Result<Mapping> mapStaging(const std::vector<Fd>& descriptors, uint64_t bytes, bool writable) {
+  if (descriptors.empty()) return Status(KV_INVALID_ARGUMENT, "no descriptor came with the request to attach memory");
+  const Fd& memfd = descriptors.front();
   constexpr int kSealsNeeded = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
   const int seals = ::fcntl(memfd.get(), F_GET_SEALS);
   if (seals < 0) return Status(KV_INVALID_ARGUMENT, "the staging descriptor is no memfd");

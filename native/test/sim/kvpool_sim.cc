@@ -9,6 +9,7 @@
 #include <random>
 #include <string>
 
+#include "disk_pages.h"
 #include "node/core/node_core.h"
 #include "sim/sim_tier.h"
 #include "store/directory.h"
@@ -23,11 +24,8 @@ struct LifeCut {};
 
 class CuttingGate final : public store::StoreGate {
  public:
-  /// The segment, and what of it is on the disk; nothing for one in memory.
-  void onDisk(std::span<uint8_t> memory, uint8_t* disk) {
-    memory_ = memory;
-    disk_ = disk;
-  }
+  /// From now on the segment lies on a disk, which has so much of it.
+  void onDisk(const test::DiskPages& pages) { disk_ = pages; }
   void store(void* destination, const void* source, size_t length) override {
     if (done_ == cutAt_) {
       std::memcpy(destination, source, std::min<size_t>(length, cutBytes_));
@@ -37,14 +35,7 @@ class CuttingGate final : public store::StoreGate {
     ++done_;
   }
   bool settle(const void* address, size_t length) override {
-    if (disk_ == nullptr) return true;
-    const auto from = static_cast<uint64_t>(static_cast<const uint8_t*>(address) - memory_.data());
-    for (uint64_t page = from / store::kPageBytes; page * store::kPageBytes < from + length; ++page) {
-      const uint64_t at = page * store::kPageBytes;
-      // A page that is written to takes memory, and most never are.
-      if (std::memcmp(disk_ + at, memory_.data() + at, store::kPageBytes) == 0) continue;
-      std::memcpy(disk_ + at, memory_.data() + at, store::kPageBytes);
-    }
+    if (disk_) disk_->settle(address, length);
     return true;
   }
   void cut(uint64_t stores, uint32_t bytes) {
@@ -54,12 +45,15 @@ class CuttingGate final : public store::StoreGate {
   [[nodiscard]] uint64_t done() const { return done_; }
 
  private:
-  std::span<uint8_t> memory_;
-  uint8_t* disk_ = nullptr;
+  std::optional<test::DiskPages> disk_;
   uint64_t done_ = 0;
   uint64_t cutAt_ = UINT64_MAX;
   uint32_t cutBytes_ = 0;
 };
+
+test::DiskPages diskOf(std::span<uint8_t> memory, void* disk) {
+  return {memory, {static_cast<uint8_t*>(disk), memory.size()}};
+}
 
 store::SegmentIdentity identityOf(const kv_sim_params& params) {
   return {{params.pool_high, params.pool_low}, params.node_id, 0};
@@ -199,7 +193,7 @@ int32_t kv_sim_format(const kv_sim_params* params, void* memory, uint64_t bytes)
   if (!geometry) return KV_INVALID_ARGUMENT;
   const std::span segment(static_cast<uint8_t*>(memory), bytes);
   CuttingGate gate;
-  gate.onDisk(segment, static_cast<uint8_t*>(params->disk));
+  if (params->disk != nullptr) gate.onDisk(diskOf(segment, params->disk));
   store::formatSegment(segment, *geometry, identityOf(*params), gate);
   gate.settle(memory, bytes);
   return KV_OK;
@@ -214,10 +208,10 @@ int32_t kv_sim_node_create(const kv_sim_params* params, void* memory, uint64_t b
   const store::HeaderCheck check = store::checkHeader(node->memory, identityOf(*params));
   if (check.verdict != store::HeaderVerdict::Fits) return KV_SEGMENT_FOREIGN;
   node->gate.cut(cut_stores, cut_bytes);
-  node->gate.onDisk(node->memory, static_cast<uint8_t*>(params->disk));
+  if (params->disk != nullptr) node->gate.onDisk(diskOf(node->memory, params->disk));
   const int32_t status = live(node.get(), [&] {
     if (params->disk != nullptr && store::maySetBack(*store::newestState(node->memory), params->boot)) {
-      if (!store::startAnew(node->memory, identityOf(*params), node->gate).ok()) throw std::logic_error("a bad disk");
+      if (!store::formatAgain(node->memory, identityOf(*params), node->gate).ok()) throw std::logic_error("a bad disk");
     }
     node->state.emplace(node->memory, node->gate);
     if (!node->state->beginLife(params->boot).ok()) throw std::logic_error("a bad disk");
@@ -352,13 +346,7 @@ int32_t kv_sim_node_end(kv_sim_node* node) {
 
 void kv_sim_cut_power(void* memory, void* disk, uint64_t bytes, uint64_t random) {
   std::mt19937_64 dice(random);
-  for (uint64_t at = 0; at < bytes; at += store::kPageBytes) {
-    uint8_t* stored = static_cast<uint8_t*>(memory) + at;
-    uint8_t* written = static_cast<uint8_t*>(disk) + at;
-    if (std::memcmp(stored, written, store::kPageBytes) == 0) continue;
-    const bool reached = dice() % 2 == 0;
-    std::memcpy(reached ? written : stored, reached ? stored : written, store::kPageBytes);
-  }
+  diskOf({static_cast<uint8_t*>(memory), bytes}, disk).cutPower(dice);
 }
 
 int32_t kv_sim_may_set_back(const void* memory, uint64_t bytes, uint64_t boot) {

@@ -2,11 +2,11 @@
 // What a segment on a disk may say after a power cut: all that it held, or nothing.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstring>
 #include <map>
 #include <random>
+#include <vector>
 
+#include "disk_pages.h"
 #include "store/segment_file.h"
 #include "store/segment_in_memory.h"
 #include "temporary_directory.h"
@@ -16,32 +16,19 @@ namespace {
 
 constexpr uint64_t kEpoch = 1;
 
-/// The pages of a file that the kernel writes back when it likes, and those that it was told to.
 class DiskGate final : public StoreGate {
  public:
-  explicit DiskGate(std::span<uint8_t> memory) : memory_(memory), written_(memory.begin(), memory.end()) {}
+  explicit DiskGate(std::span<uint8_t> memory) : written_(memory.begin(), memory.end()), pages_{memory, written_} {}
 
   bool settle(const void* address, size_t length) override {
-    const auto from = static_cast<uint64_t>(static_cast<const uint8_t*>(address) - memory_.data());
-    copyPages(from / kPageBytes, (from + length + kPageBytes - 1) / kPageBytes, memory_.data(), written_.data());
+    pages_.settle(address, length);
     return true;
   }
-
-  /// Of each page that was stored to since, the disk has the one or the other.
-  void cutPower(std::mt19937_64& random) {
-    for (uint64_t page = 0; page < memory_.size() / kPageBytes; ++page) {
-      if (random() % 2 == 0) copyPages(page, page + 1, memory_.data(), written_.data());
-    }
-    std::copy(written_.begin(), written_.end(), memory_.begin());
-  }
+  void cutPower(std::mt19937_64& random) { pages_.cutPower(random); }
 
  private:
-  static void copyPages(uint64_t first, uint64_t end, const uint8_t* from, uint8_t* to) {
-    std::memcpy(to + first * kPageBytes, from + first * kPageBytes, (end - first) * kPageBytes);
-  }
-
-  std::span<uint8_t> memory_;
   std::vector<uint8_t> written_;
+  test::DiskPages pages_;
 };
 
 /// A node's file, its lives and its power cuts, without what the node does beside.
@@ -55,7 +42,7 @@ class Machine {
   bool begin() {
     const bool lost = maySetBack(*newestState(memory_), boot_);
     if (lost) {
-      EXPECT_TRUE(startAnew(memory_, identity_, disk_).ok());
+      EXPECT_TRUE(formatAgain(memory_, identity_, disk_).ok());
     }
     EXPECT_EQ(checkHeader(memory_, identity_).verdict, HeaderVerdict::Fits);
     pages_.emplace(memory_, disk_);

@@ -123,11 +123,7 @@ void Agent::tick() {
   guests_.stateIs({readiness.ok(), pool.epoch, readiness.text()});
   guests_.tick(now_);
   streams_.tick(now_);
-  streams_.forEach([this](net::Stream& stream) {
-    const int64_t patienceMs = settings_.client.config.transferTimeoutMs;
-    if (!stream.stalled(now_, patienceMs)) return;
-    stream.end({net::Stream::Ending::How::Lost, "made no progress for " + std::to_string(patienceMs) + " ms"});
-  });
+  streams_.endStalled(now_, settings_.client.config.transferTimeoutMs);
 }
 
 void Agent::accepted(Fd socket) {
@@ -168,9 +164,7 @@ void Agent::perform(SendFrame& send) {
 void Agent::perform(const MapStaging& map) {
   net::Stream* stream = streams_.find(map.connection);
   if (stream == nullptr) return;
-  const std::vector<Fd> descriptors = stream->takeDescriptors();
-  const Fd none;
-  Result<store::Mapping> mapped = store::mapStaging(descriptors.empty() ? none : descriptors.front(), map.bytes, true);
+  Result<store::Mapping> mapped = store::mapStaging(stream->takeDescriptors(), map.bytes, true);
   if (mapped.ok()) memories_[map.connection] = std::make_shared<store::Mapping>(std::move(mapped.value()));
   guests_.mapped(map.connection, mapped.status());
 }

@@ -74,10 +74,11 @@ Node::~Node() {
 
 Status Node::open(const NodeSettings& settings) {
   const store::SegmentIdentity identity{settings.poolId, settings.nodeId, 0};
+  const uint64_t boot = bootNumber();
   Result<store::SegmentFile> opened =
       settings.isTransient() ? store::anonymousSegment(identity, settings.segmentBytes, gate_, settings.numa)
                              : store::openSegment(settings.dataDir, identity, settings.segmentBytes, utcTimestamp(),
-                                                  bootNumber(), gate_, settings.numa);
+                                                  boot, gate_, settings.numa);
   if (!opened.ok()) return opened.status();
   segment_ = std::move(opened.value());
   for (const std::string& warning : segment_.warnings)
@@ -90,7 +91,7 @@ Status Node::open(const NodeSettings& settings) {
     if (Status locked = store::lockMemory(segment_.mapping.bytes(), shown); !locked.ok()) return locked;
   }
   state_.emplace(segment_.mapping.bytes(), gate_);
-  if (Status begun = state_->beginLife(bootNumber()); !begun.ok()) return begun;
+  if (Status begun = state_->beginLife(boot); !begun.ok()) return begun;
   directory_.emplace(segment_.mapping.bytes(), segment_.geometry, *state_, gate_);
   recovery_ = directory_->recover(store::recoveryThreads(std::thread::hardware_concurrency(), segment_.geometry.slots));
   reportRecovery(settings, recovery_);

@@ -104,10 +104,7 @@ void Shell::tick() {
   core_.tick(nowMs_);
   const auto now = static_cast<int64_t>(nowMs_);
   streams_.tick(now);
-  streams_.forEach([this, now](net::Stream& stream) {
-    if (!stream.stalled(now, static_cast<int64_t>(transferTimeoutMs_))) return;
-    stream.end({net::Stream::Ending::How::Lost, "made no progress for " + std::to_string(transferTimeoutMs_) + " ms"});
-  });
+  streams_.endStalled(now, static_cast<int64_t>(transferTimeoutMs_));
 }
 
 /// Whoever cuts the file short takes objects away; with the guard's zeros in their place nothing may be answered.
@@ -238,9 +235,7 @@ void Shell::perform(const CopyStaging& action) {
 void Shell::perform(const MapStaging& action) {
   net::Stream* stream = streams_.find(action.connection);
   if (stream == nullptr) return;
-  const std::vector<Fd> descriptors = stream->takeDescriptors();
-  const Fd none;
-  Result<store::Mapping> mapped = store::mapStaging(descriptors.empty() ? none : descriptors.front(), action.bytes);
+  Result<store::Mapping> mapped = store::mapStaging(stream->takeDescriptors(), action.bytes);
   if (mapped.ok()) copies_.attach(action.connection, std::move(mapped.value()));
   core_.stagingMapped(action.connection, mapped.status());
 }
