@@ -38,6 +38,11 @@ public record LeaseRecord(
                 && holder.endsWith("_" + HexFormat.of().toHexDigits(authority.nonce()));
     }
 
+    /** Whether a look at this one tells a core no more than a look at the other, null when there was none. */
+    public boolean tellsTheSame(LeaseRecord other) {
+        return other != null && transitions == other.transitions && register.equals(other.register);
+    }
+
     /** The master's name in an identity {@code name_nonce}. */
     public String holderName() {
         int underscore = holder.lastIndexOf('_');

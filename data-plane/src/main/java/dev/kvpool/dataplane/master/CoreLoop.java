@@ -27,9 +27,8 @@ import org.slf4j.LoggerFactory;
  * Owns the core: runs every input on one event loop and does what the core then asks for. Whatever is thrown meanwhile ends
  * the process: the view may be half changed, and is never worth more than its correctness. A master without one builds a new one.
  */
-@SuppressWarnings("FutureReturnValueIgnored")
-public // what fails on a channel closes it, and the pipeline hears of that
-final class CoreLoop {
+@SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel closes it, and the pipeline hears of that
+public final class CoreLoop {
     private static final Logger LOG = LoggerFactory.getLogger(CoreLoop.class);
 
     /** Hears, on the event loop, what concerns the election. */

@@ -67,11 +67,7 @@ final class LeadershipEvents implements ElectionListener {
     public void observed(LeaseRecord seen) {
         LeaseRecord before = lease;
         lease = seen;
-        boolean isNew = seen != null
-                && (before == null
-                        || before.transitions() != seen.transitions()
-                        || !before.register().equals(seen.register()));
-        if (isNew) {
+        if (seen != null && !seen.tellsTheSame(before)) {
             submit(core -> core.leaseSeen(seen.transitions(), seen.register(), loop.nowMs()));
         }
     }

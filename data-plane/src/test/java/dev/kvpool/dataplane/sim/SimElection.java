@@ -214,12 +214,9 @@ final class SimElection implements ElectionListener {
 
     @Override
     public void observed(LeaseRecord lease) {
-        boolean isNew = lease != null
-                && (seen == null
-                        || lease.transitions() != seen.transitions()
-                        || !lease.register().equals(seen.register()));
-        seen = lease == null ? seen : lease;
-        if (isNew) {
+        LeaseRecord before = seen;
+        seen = lease;
+        if (lease != null && !lease.tellsTheSame(before)) {
             tell(() -> master.leaseSeen(lease));
         }
     }

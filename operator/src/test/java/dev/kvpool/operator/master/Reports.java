@@ -43,31 +43,23 @@ public final class Reports {
 
     /** The same report by a leader that says how it came to lead. */
     public static PoolReport after(PoolReport.Takeover takeover, PoolReport report) {
-        return with(takeover, report.cacheRules(), report);
+        return with(
+                report,
+                report.unavailableObjects(),
+                report.underReplicatedObjects(),
+                takeover,
+                report.cacheRules(),
+                report.index(),
+                report.register());
     }
 
     /** The same report by a master that goes by these rules of the cache. */
     public static PoolReport goingBy(PoolReport.CacheRules rules, PoolReport report) {
-        return with(report.takeover(), rules, report);
-    }
-
-    private static PoolReport with(PoolReport.Takeover takeover, PoolReport.CacheRules rules, PoolReport report) {
-        return new PoolReport(
-                report.poolId(),
-                report.name(),
-                report.role(),
-                report.state(),
-                report.epoch(),
-                report.version(),
-                report.capacityBytes(),
-                report.usedBytes(),
-                report.objects(),
+        return with(
+                report,
                 report.unavailableObjects(),
                 report.underReplicatedObjects(),
-                report.nodes(),
-                takeover,
-                report.active(),
-                report.clientVersions(),
+                report.takeover(),
                 rules,
                 report.index(),
                 report.register());
@@ -75,6 +67,51 @@ public final class Reports {
 
     /** The same report, with so many objects that cannot be read, and that have too few copies. */
     public static PoolReport missing(long unavailable, long underReplicated, PoolReport report) {
+        return with(
+                report,
+                unavailable,
+                underReplicated,
+                report.takeover(),
+                report.cacheRules(),
+                report.index(),
+                report.register());
+    }
+
+    /** The same report by a leader that has met none of those who know what was removed while others were away. */
+    public static PoolReport awaiting(List<String> witnesses, List<String> behind, PoolReport report) {
+        Map<String, String> since = new TreeMap<>();
+        behind.forEach(id -> since.put(id, "1.1"));
+        PoolReport.Register register = new PoolReport.Register(true, since, witnesses);
+        return with(
+                report,
+                report.unavailableObjects(),
+                report.underReplicatedObjects(),
+                report.takeover(),
+                report.cacheRules(),
+                report.index(),
+                register);
+    }
+
+    /** The same report by a master whose index is full. */
+    public static PoolReport full(String problem, PoolReport report) {
+        return with(
+                report,
+                report.unavailableObjects(),
+                report.underReplicatedObjects(),
+                report.takeover(),
+                report.cacheRules(),
+                new PoolReport.Index(problem),
+                report.register());
+    }
+
+    private static PoolReport with(
+            PoolReport report,
+            long unavailable,
+            long underReplicated,
+            PoolReport.Takeover takeover,
+            PoolReport.CacheRules rules,
+            PoolReport.Index index,
+            PoolReport.Register register) {
         return new PoolReport(
                 report.poolId(),
                 report.name(),
@@ -88,60 +125,12 @@ public final class Reports {
                 unavailable,
                 underReplicated,
                 report.nodes(),
-                report.takeover(),
+                takeover,
                 report.active(),
                 report.clientVersions(),
-                report.cacheRules(),
-                report.index(),
-                report.register());
-    }
-
-    /** The same report by a leader that has met none of those who know what was removed while others were away. */
-    public static PoolReport awaiting(List<String> witnesses, List<String> behind, PoolReport report) {
-        Map<String, String> since = new TreeMap<>();
-        behind.forEach(id -> since.put(id, "1.1"));
-        return new PoolReport(
-                report.poolId(),
-                report.name(),
-                report.role(),
-                report.state(),
-                report.epoch(),
-                report.version(),
-                report.capacityBytes(),
-                report.usedBytes(),
-                report.objects(),
-                report.unavailableObjects(),
-                report.underReplicatedObjects(),
-                report.nodes(),
-                report.takeover(),
-                report.active(),
-                report.clientVersions(),
-                report.cacheRules(),
-                report.index(),
-                new PoolReport.Register(true, since, witnesses));
-    }
-
-    /** The same report by a master whose index is full. */
-    public static PoolReport full(String problem, PoolReport report) {
-        return new PoolReport(
-                report.poolId(),
-                report.name(),
-                report.role(),
-                report.state(),
-                report.epoch(),
-                report.version(),
-                report.capacityBytes(),
-                report.usedBytes(),
-                report.objects(),
-                report.unavailableObjects(),
-                report.underReplicatedObjects(),
-                report.nodes(),
-                report.takeover(),
-                report.active(),
-                report.clientVersions(),
-                report.cacheRules(),
-                new PoolReport.Index(problem),
-                report.register());
+                rules,
+                index,
+                register);
     }
 
     public static PoolReport.Node node(

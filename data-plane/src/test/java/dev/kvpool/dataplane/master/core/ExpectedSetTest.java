@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Removals hold while the expected nodes change, and whoever has come or gone since; the register does not grow with them. */
+/** Removals hold while the expected nodes change, and nodes have come and gone since; the register does not grow with them. */
 class ExpectedSetTest {
     private static final long MIB = 1 << 20;
     private static final long GONE_MS = Bounds.UNEXPECTED_AWAY_MS + 2_000;
@@ -30,6 +30,18 @@ class ExpectedSetTest {
         pool.world.run(Bounds.COLD_WAIT_MS + 100);
         pool.talkTo(next);
         return next;
+    }
+
+    /** Five nodes, of which e has missed the removal of "k". */
+    private static Scenario fiveWithoutE() {
+        Scenario pool = new Scenario()
+                .withNodes(MIB, "a", "b", "c", "d", "e")
+                .withReplicas(5)
+                .leading(7);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        pool.crash("e");
+        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+        return pool;
     }
 
     /** "k" was removed and "kept" was not, however many leaders there are. */
@@ -101,13 +113,7 @@ class ExpectedSetTest {
 
     @Test
     void fiveToTwoOfWhomOneIsBehind() {
-        Scenario pool = new Scenario()
-                .withNodes(MIB, "a", "b", "c", "d", "e")
-                .withReplicas(5)
-                .leading(7);
-        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
-        pool.crash("e");
-        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+        Scenario pool = fiveWithoutE();
         assertThat(pool.world.register().witnesses()).containsOnlyKeys("a", "b", "c");
 
         pool.expectOnly("d", "e");
@@ -122,16 +128,10 @@ class ExpectedSetTest {
         removalHolds(pool, 8);
     }
 
-    /** With nobody left who could witness in their place, those who know stay members however long they are away. */
+    /** With no node left to witness in their place, the witnesses stay members however long they are away. */
     @Test
     void theLastWitnessesAreNotDroppedThoughNobodyExpectsThem() {
-        Scenario pool = new Scenario()
-                .withNodes(MIB, "a", "b", "c", "d", "e")
-                .withReplicas(5)
-                .leading(7);
-        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
-        pool.crash("e");
-        assertThat(pool.remove("k", true)).isEqualTo(Status.OK);
+        Scenario pool = fiveWithoutE();
         pool.expectOnly("d", "e");
         List.of("a", "b", "c", "d").forEach(pool::crash);
         pool.world.run(GONE_MS);

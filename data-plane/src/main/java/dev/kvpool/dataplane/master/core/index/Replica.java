@@ -62,6 +62,11 @@ public final class Replica {
         return replicas.isFreeing(at());
     }
 
+    /** Whether readers can be sent there for as long as there are no other orders. */
+    public boolean isStaying() {
+        return node().usable() && !node().leaving() && !isFreeing();
+    }
+
     @Override
     public boolean equals(Object other) {
         return other instanceof Replica replica && replica.at == at && replica.replicas == replicas;

@@ -112,12 +112,10 @@ public final class Absences {
         if (fresh.isEmpty() && witnessesInView().isEmpty()) {
             return false; // whoever knows the tombstones is away: it must stay the one who does
         }
-        Set<String> unheard = Set.copyOf(members.unheard());
         ObjectId now = leadership.nextObjectId();
         register.change(it -> {
-            // What a node holds that is away was granted before this id.
-            Register next = it.away(uncovered(it, unheard), beforeThisTerm());
-            next = next.away(uncovered(next, absent), now).away(absent, ObjectId.NONE);
+            // All that they hold was granted before; where that stands already, they only cease to be witnesses.
+            Register next = it.away(absent, isBehind(it, absent) ? ObjectId.NONE : now);
             if (!fresh.isEmpty()) {
                 next = next.struckOff(it.witnesses().keySet());
             }
@@ -130,7 +128,7 @@ public final class Absences {
         return isPrepared(absent);
     }
 
-    /** Nobody has to be asked for tombstones of before: there are none, or nobody is there who has them all and the pool goes on without. */
+    /** No witness of earlier tombstones is needed: there are none, or no witness has them all and the pool goes on without. */
     private boolean needsNoWitnessOfBefore() {
         return isNothingWitnessed()
                 || (rules.servesBehind() && !knowsAll && witnessesInView().isEmpty());
@@ -148,30 +146,29 @@ public final class Absences {
     public void whenWrittenDown(Runnable whenSure) {
         Set<String> unheard = Set.copyOf(members.unheard());
         if (!isSure(unheard)) {
-            register.change(it -> it.lagging(uncovered(it, unheard), beforeThisTerm()));
+            register.change(it -> it.lagging(unheard, beforeThisTerm()));
         }
-        register.whenSure(it -> uncovered(it, unheard).isEmpty(), whenSure);
+        register.whenSure(it -> isBehind(it, unheard), whenSure);
     }
 
-    /** Nobody who has not shown this leader what it holds has anything with this id or a higher one. */
+    /** A node that has not shown this leader what it holds has nothing with this id or a higher one. */
     private ObjectId beforeThisTerm() {
         return new ObjectId(leadership.authority().epoch(), 1);
     }
 
-    /** Those of some nodes away that the register does not have as behind in all that they may hold. */
-    private Set<String> uncovered(Register register, Set<String> ids) {
-        Set<String> uncovered = new TreeSet<>();
+    /** Whether the register has these nodes, which are away, as behind in all that they may hold. */
+    private boolean isBehind(Register register, Set<String> ids) {
         for (String id : ids) {
             ObjectId holdsBefore = leftBefore.getOrDefault(id, beforeThisTerm());
             if (register.isMember(id) && holdsBefore.isNewerThan(register.behindSince(id))) {
-                uncovered.add(id);
+                return false;
             }
         }
-        return uncovered;
+        return true;
     }
 
     private boolean isSure(Set<String> absent) {
-        return register.isSure(it -> uncovered(it, absent).isEmpty());
+        return register.isSure(it -> isBehind(it, absent));
     }
 
     /** Ids of the nodes that must have a tombstone before it counts. */

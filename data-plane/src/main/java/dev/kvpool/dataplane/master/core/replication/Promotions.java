@@ -99,7 +99,7 @@ public final class Promotions {
             if (replica.isInMemory() && replica.node().usable()) {
                 return null;
             }
-            boolean readable = replica.node().usable() && !replica.node().leaving() && !replica.isFreeing();
+            boolean readable = replica.isStaying();
             source = readable && !replica.isInMemory() ? replica : source;
         }
         return source;

@@ -74,17 +74,17 @@ final class ReadRequests {
     private Found find(Key key, NodeTable nodes, long nowMs) {
         StoredObject object = index.published(key);
         Finding finding = finding(key, object);
-        counters.add(finding.ofLookup);
         if (finding != Finding.FOUND) {
-            return new Found(finding.status, ObjectId.NONE, 0, 0, List.of());
+            return missed(finding);
         }
         List<ReplicaRef> replicas = new ArrayList<>(object.usableReplicas());
         name(object, true, nodes, replicas);
         boolean inMemory = !replicas.isEmpty();
         name(object, false, nodes, replicas);
         if (replicas.isEmpty()) {
-            return new Found(Status.UNAVAILABLE, ObjectId.NONE, 0, 0, List.of());
+            return missed(Finding.UNAVAILABLE);
         }
+        counters.add(Finding.FOUND.ofLookup);
         lease(object, nowMs);
         if (!inMemory) {
             counters.add(Count.LOOKUP_HITS_SSD);
@@ -93,7 +93,12 @@ final class ReadRequests {
         return new Found(Status.OK, object.id(), object.payloadLength(), object.payloadCrc(), replicas);
     }
 
-    /** Memory first: whoever reads takes them in this order. */
+    private Found missed(Finding finding) {
+        counters.add(finding.ofLookup);
+        return new Found(finding.status, ObjectId.NONE, 0, 0, List.of());
+    }
+
+    /** Memory first: a reader takes them in this order. */
     private static void name(StoredObject object, boolean inMemory, NodeTable nodes, List<ReplicaRef> replicas) {
         for (Replica replica : object.replicas()) {
             if (replica.isInMemory() == inMemory && isNamed(replica, object)) {
@@ -134,26 +139,22 @@ final class ReadRequests {
 
     /**
      * Readers are not sent to a node that leaves as long as there is another one, and never to a replica that its node was told to free:
-     * nobody can promise that it stays, also when the copy for whose sake it goes has gone meanwhile.
+     * it cannot be promised to stay, also when the copy for whose sake it goes has gone meanwhile.
      */
     private static boolean isNamed(Replica replica, StoredObject object) {
         if (!replica.node().usable() || replica.isFreeing()) {
             return false;
         }
-        return isStaying(replica) || !hasStaying(object);
+        return !replica.node().leaving() || !hasStaying(object);
     }
 
     private static boolean hasStaying(StoredObject object) {
         for (Replica replica : object.replicas()) {
-            if (isStaying(replica)) {
+            if (replica.isStaying()) {
                 return true;
             }
         }
         return false;
-    }
-
-    private static boolean isStaying(Replica replica) {
-        return replica.node().usable() && !replica.node().leaving() && !replica.isFreeing();
     }
 
     ExistsReply exists(ExistsRequest request, long nowMs) {
