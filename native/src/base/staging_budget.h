@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory clients may share with a node or an agent. A page that its client never wrote is charged to whoever
-// reads it first, so what is admitted here is part of what this process can come to need.
+// How much memory clients may share with a node or an agent. A page that its client never wrote is charged to the
+// process that reads it first, so what is admitted here is part of what this process can come to need.
 #pragma once
 
 #include <cstdint>

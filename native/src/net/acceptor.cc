@@ -27,7 +27,8 @@ void Acceptor::accept() {
       if (!std::exchange(failed_, true)) log(LogLevel::Error, socket.status().text());
       return pause();
     }
-    if (!socket.value().valid()) {  // there are descriptors again: without one accepting fails also when nobody waits
+    if (!socket.value()
+             .valid()) {  // there are descriptors again: without one accepting fails also when no client waits
       failed_ = false;
       return;
     }

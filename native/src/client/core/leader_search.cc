@@ -225,7 +225,7 @@ void LeaderSearch::answered(Master& master, int32_t status) {
   leaveOthers();
 }
 
-/// Once one serves, nobody else is asked.
+/// Once one serves, the others are not asked.
 void LeaderSearch::leaveOthers() {
   for (Master& other : masters_) {
     if (other.stage == Stage::Serving || other.stage == Stage::Away) continue;

@@ -183,7 +183,7 @@ TEST(CoreLeader, ALeaderThatIsHeardAgainIsKept) {
   wire::appendHeartbeat(heartbeat);
   h.deliver(leader, heartbeat);
   h.pass(100);
-  EXPECT_TRUE(h.closes(other)) << "nobody else is asked any more";
+  EXPECT_TRUE(h.closes(other)) << "the others are not asked any more";
   EXPECT_TRUE(h.core.statistics().leaderKnown);
   EXPECT_FALSE(h.closes(leader));
 }

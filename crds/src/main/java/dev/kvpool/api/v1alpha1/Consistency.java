@@ -4,7 +4,7 @@ package dev.kvpool.api.v1alpha1;
 import com.fasterxml.jackson.annotation.JsonProperty;
 
 /**
- * What becomes of objects of a storage node that was away while objects were removed or replaced, when nobody is there who knows which:
+ * What becomes of objects of a storage node that was away while objects were removed or replaced, when none is available that knows which:
  * all nodes that keep these tombstones are away, and the master that knew them too is gone.
  */
 public enum Consistency {

@@ -5,7 +5,7 @@ package dev.kvpool.dataplane.election;
  * How a leadership came about, for people. Times are of the elector's clock, in milliseconds.
  *
  * @param from name of the master that led before; empty when this one has not seen it
- * @param sinceMs when this master learnt that nobody led any more; for EXPIRED and SILENT the last sign of life it saw
+ * @param sinceMs when this master learnt that there was no leader any more; for EXPIRED and SILENT the last sign of life it saw
  * @param takenMs when the Lease was taken
  */
 public record Succession(Cause cause, String from, long sinceMs, long takenMs) {

@@ -10,9 +10,9 @@ import java.util.Optional;
  *
  * @param raiseAbove lead with an epoch above this one; 0 for no such wish
  * @param release give the Lease back if it is ours
- * @param gone the holder of this authority is known to be gone: its Lease need not run out; {@link Authority#NONE} for nobody
+ * @param gone the holder of this authority is known to be gone: its Lease need not run out; {@link Authority#NONE} for no holder
  * @param goneSinceMs when that was learnt, on the elector's clock
- * @param silent the holder of this authority answered nobody at {@code silentAtMs}, on the elector's clock, unless it had renewed its
+ * @param silent the holder of this authority answered no client at {@code silentAtMs}, on the elector's clock, unless it had renewed its
  *     Lease just before: if it had not, that need not run out either; {@link Authority#NONE} for nobody
  * @param store the register that the leader of an authority wants to be stored, while it leads under that one
  */

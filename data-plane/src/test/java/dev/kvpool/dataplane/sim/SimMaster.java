@@ -191,7 +191,7 @@ final class SimMaster extends SimProcess {
         return !core.holders(Key.of(key)).isEmpty();
     }
 
-    /** Whether the object of a key is on a node that takes part, as most expected ones do, and nobody must be waited for who knows more. */
+    /** Whether the object of a key is on a node that takes part, as most expected ones do, and no witness must be waited for. */
     boolean canRemove(String key) {
         if (core.status().register().awaitsWitness()) {
             return false;

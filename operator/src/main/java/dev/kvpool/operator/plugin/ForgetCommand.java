@@ -10,7 +10,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "forget",
         description =
-                "Gives a storage node up that will not come back with its memory: nobody waits any more for what it holds,"
+                "Gives a storage node up that will not come back with its memory: the leader waits no more for what it holds,"
                         + " nor for what it knows of removals. Should it come, it drops what it holds. What other nodes hold is served then,"
                         + " also what only this node knew to be removed.")
 final class ForgetCommand extends PoolCommand {

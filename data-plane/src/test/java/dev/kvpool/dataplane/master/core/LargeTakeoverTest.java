@@ -122,7 +122,7 @@ class LargeTakeoverTest {
         assertThat(core.status().nodes()).hasSize(1);
     }
 
-    /** The register has dropped it: nobody has told it of removals. What it shows again is counted, and must go before it takes part. */
+    /** The register has dropped it: it was not told of removals. What it shows again is counted, and must go before it takes part. */
     @Test
     void aNodeThatComesBackWhileItIsForgottenDropsWhatItHolds() {
         int keys = 3 * Bounds.FORGOTTEN_PER_TICK;

@@ -37,8 +37,8 @@ public final class Bounds {
     public static final long SUSPICIOUS_BEAT_MS = 100;
 
     /**
-     * A leader is sure that nobody follows it for so long after it began to renew its Lease, and after it sent what enough nodes
-     * have answered. Whoever follows a silent one has waited for longer, by {@link #SILENCE_MARGIN_MS}.
+     * A leader is sure that no other has followed it for so long after it began to renew its Lease, and after it sent what enough nodes
+     * have answered. A standby that follows a silent one has waited for longer, by {@link #SILENCE_MARGIN_MS}.
      */
     public static final long SURE_MS = 1_200;
 

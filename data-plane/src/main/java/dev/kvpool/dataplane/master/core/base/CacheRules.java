@@ -8,7 +8,7 @@ package dev.kvpool.dataplane.master.core.base;
  * @param replicas copies of an object on different nodes when the client does not say
  * @param repairDelayMs how long a node may be away before its replicas are made anew elsewhere
  * @param repairBytesPerSecond what copies may take of a node, in each direction
- * @param consistency whether what may have been removed or replaced is served when nobody can tell
+ * @param consistency whether what may have been removed or replaced is served when no witness can tell
  */
 public record CacheRules(
         long objectLeaseMs,

@@ -4,7 +4,7 @@ package dev.kvpool.dataplane.master.core.base;
 import java.util.Locale;
 
 /**
- * What a leader does with objects of a node that was away while something was removed or replaced, when nobody is there who knows what
+ * What a leader does with objects of a node that was away while something was removed or replaced, when no witness is available to tell what
  * that was: all witnesses are away, and the leader that knew as well is gone.
  */
 public enum Consistency {

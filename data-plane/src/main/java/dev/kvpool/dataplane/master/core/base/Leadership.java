@@ -27,7 +27,7 @@ public final class Leadership {
     /** The highest that the Lease was seen with; nothing is known of it before that. */
     private long leaseEpoch = UNSEEN;
 
-    /** Nobody can have followed; kept by {@code Assurance}. */
+    /** No other leader can have followed; kept by {@code Assurance}. */
     private boolean sure = true;
 
     public Phase phase() {
@@ -58,7 +58,7 @@ public final class Leadership {
         return phase == Phase.SERVING && !leaving && sure && nowMs < validUntilMs;
     }
 
-    /** The Lease has this epoch, whoever holds it. */
+    /** The Lease has this epoch, under any holder. */
     public void leaseSeen(long epoch) {
         leaseEpoch = Math.max(leaseEpoch, epoch);
     }

@@ -358,7 +358,7 @@ public final class NodeView implements Placement.Candidate {
         heardUnder = authority;
     }
 
-    /** Whoever it obeyed and waited for leads no more. */
+    /** The leader that it obeyed and waited for leads no more. */
     public void endTerm() {
         fencedBy = Authority.NONE;
         shortage.wantNothing();
@@ -495,7 +495,7 @@ public final class NodeView implements Placement.Candidate {
         return inOnePlace && freeBytes() + freeingBytes() >= extentBytes && freeSlots() + freeingSlots() > 0;
     }
 
-    /** When it may have room for something at the earliest; {@link Shortage#NO_ROOM_EVER} when nobody can tell that it ever will. */
+    /** When it may have room for something at the earliest; {@link Shortage#NO_ROOM_EVER} when that is not known. */
     public long roomComesMs() {
         boolean anyMoment = grantedBytes > 0 || freeingBytes() > 0;
         return anyMoment ? Long.MIN_VALUE : shortage.comesMs();

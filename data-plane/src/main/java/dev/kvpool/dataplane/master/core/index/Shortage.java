@@ -14,7 +14,7 @@ public final class Shortage {
     /** The same of the walk under way. */
     private long soonestMs = NO_ROOM_EVER;
 
-    /** A writer found no room for so many bytes; more than the node has helps nobody. */
+    /** A writer found no room for so many bytes; more than the node has is of no use. */
     void want(long bytes, long capacityBytes) {
         wantedBytes = Math.min(capacityBytes, wantedBytes + bytes);
     }

@@ -287,7 +287,7 @@ public final class Tombstones {
         List.copyOf(lost).forEach(this::forgetLost);
     }
 
-    /** Nobody has to know any more what nodes have lost of a grave. */
+    /** It need not be known any more what nodes have lost of a tombstone. */
     public void forgetLost(Grave grave) {
         if (lost.remove(grave)) {
             grave.lost = ObjectId.NONE;

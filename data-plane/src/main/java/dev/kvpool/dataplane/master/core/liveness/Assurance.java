@@ -8,10 +8,10 @@ import dev.kvpool.dataplane.master.core.membership.Membership;
 import java.util.Set;
 
 /**
- * Whether a leader can still be sure that nobody has followed it, as somebody may when it is silent. It can for {@link
+ * Whether a leader can still be sure that no other leader has followed it, as one may when it is silent. It can for {@link
  * Bounds#SURE_MS} after it began to renew its Lease, and after it sent heartbeats that so many expected nodes have answered that
  * the others are no majority. Once neither was so, as after a pause of its process or its machine, only a renewal lets it answer
- * again. Whoever follows waits for longer, see {@link Silences}: so there is no moment at which two answer.
+ * again. A standby that follows waits for longer, see {@link Silences}: so there is no moment at which two answer.
  */
 public final class Assurance {
     private final Leadership leadership;
@@ -72,7 +72,7 @@ public final class Assurance {
             return Long.MIN_VALUE;
         }
         if (voters.isEmpty()) {
-            return nowMs + Bounds.SURE_MS; // there is nobody who could say that we are silent
+            return nowMs + Bounds.SURE_MS; // there are no nodes that could say that we are silent
         }
         long[] answered = voters.stream()
                 .map(membership::node)

@@ -8,9 +8,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The nodes whose answers say whether a leader is heard. A leader and whoever may follow it must count the same ones, or each could
+ * The nodes whose answers say whether a leader is heard. A leader and the standby that may follow it must count the same ones, or each could
  * have its own majority. Both know them from their configuration, which reaches one master before the other, and from the register in
- * the Lease: while these differ nobody is counted, so that the leader is sure by its Lease alone, and followed when that has run out.
+ * the Lease: while these differ no node is counted, so that the leader is sure by its Lease alone, and followed when that has run out.
  */
 public final class Electorate {
     private final Membership membership;

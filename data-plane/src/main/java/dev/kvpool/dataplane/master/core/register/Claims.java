@@ -66,8 +66,8 @@ public final class Claims {
             return "node %s says that everything below %s was removed, the register says below %s; this node is not believed"
                     .formatted(node.id, node.purgeId(), bounds.purgeId());
         }
-        // A higher layout is the node's own affair: a build that knows no lower one makes its segment anew, and nobody
-        // follows it.
+        // A higher layout is the node's own affair: a build that knows no lower one formats its segment again, and no
+        // node follows it.
         ActiveVersions active = bounds.active();
         if (!active.equals(ActiveVersions.UNKNOWN) && node.active().wire() > active.wire()) {
             return "node %s speaks wire %d, the register says %d; this node is not believed"

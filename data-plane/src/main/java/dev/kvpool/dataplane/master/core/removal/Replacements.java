@@ -42,7 +42,7 @@ public final class Replacements {
     /**
      * Has what an object replaced stay replaced.
      *
-     * @param whenSettled told OK when whoever leads next shows the object with this id, or a newer one, or none
+     * @param whenSettled told OK when the next leader shows the object with this id, or a newer one, or none
      */
     public void settle(Key key, ObjectId id, long nowMs, Consumer<Status> whenSettled) {
         boolean replaced = lateWrites.mayCome(key, nowMs);

@@ -19,7 +19,7 @@ import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Whether a leader can still be sure that nobody has followed it. */
+/** Whether a leader can still be sure that no other has followed it. */
 class AssuranceTest {
     private static final long RENEW_MS = 3_000;
     private static final Set<String> NODES = Set.of("a", "b", "c");
