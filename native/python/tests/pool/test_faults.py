@@ -53,7 +53,7 @@ def test_without_storage_nodes_the_cache_lives_as_long_as_its_engines() -> None:
         keys = [f"engine/{i}" for i in range(2 * COUNT)]
         for store, part in zip(stores, (keys[:COUNT], keys[COUNT:]), strict=True):
             assert store.put_batch(part, [value_of(key) for key in part]) == 0
-        assert all(node["objects"] for node in pool.view()["nodes"]), "each holds some"
+        eventually(lambda: all(node["objects"] for node in pool.view()["nodes"]), "each holds some")
 
         pool.kill_and_await_restart("master-0")
         found = stores[1].get_batch(keys)
