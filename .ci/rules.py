@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The project's own rules about files, as a check: licence headers, names, leftovers, patches that still apply.
+"""The project's own rules about files, as a check: licence headers, names, leftovers, patches that still apply, links of pages.
 
 Prints every breach with the rule and exits 1 when there is one. Java package rules are ArchUnit tests in the modules;
 C++ include rules are a test of the native module.
@@ -16,6 +16,8 @@ GENERATED = ("manifests/", "crds/yaml/", "helm/kvpool/templates/crds/")
 BANNED_NAME = re.compile(
     r"(^|[-_/])(util|utils|common|helper|helpers|manager)([-_./]|$)|(Util|Utils|Helper|Manager)\.java$"
 )
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 LEFTOVER = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|@Disabled\b|GTEST_SKIP")
 
 
@@ -30,6 +32,8 @@ def breaches(path):
         yield "a file name must say the idea, not util, common, helper or manager"
     if path.suffix == ".patch":
         yield from breaches_of_patch(path)
+    if path.suffix == ".md":
+        yield from breaches_of_page(path)
     if path.suffix not in SOURCE or name.startswith(GENERATED):
         return
     lines = path.read_text(encoding="utf-8").splitlines()
@@ -46,6 +50,26 @@ def breaches_of_patch(path):
     check = subprocess.run(["git", "apply", "--check", path], capture_output=True, text=True)
     if check.returncode != 0:
         yield f"a patch must apply as it stands: {check.stderr.strip().splitlines()[0]}"
+
+
+def breaches_of_page(path):
+    """Relative links lead to a file of the sources, and to a heading that it has."""
+    text = path.read_text(encoding="utf-8")
+    for link in LINK.findall(CODE.sub("", text)):
+        target, _, anchor = link.partition("#")
+        if ":" in target:
+            continue
+        file = path.parent / target if target else path
+        if not file.exists():
+            yield f"a link leads nowhere: {link}"
+        elif anchor and file.suffix == ".md" and anchor not in anchors(file):
+            yield f"a link leads to a heading that is not there: {link}"
+
+
+def anchors(page):
+    """Names of a page's headings as links write them."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
 
 
 def main():

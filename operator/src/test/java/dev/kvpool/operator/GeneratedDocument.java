@@ -7,17 +7,18 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** A document that a test computes; {@code -Ddocs.update=true} writes it. */
+/** A page of docs/reference that a test computes; {@code -Ddocs.update=true} writes it. */
 public final class GeneratedDocument {
     private GeneratedDocument() {}
 
-    /** Fails when the committed document is not this text. */
-    public static void assertCurrent(Path document, String current) throws IOException {
+    /** Fails when the committed page of this name is not this text. */
+    public static void assertCurrent(String name, String current) throws IOException {
+        Path document = Path.of("../docs/reference").resolve(name);
         if (Boolean.getBoolean("docs.update")) {
             Files.writeString(document, current);
         }
         assertThat(Files.readString(document))
-                .as("%s is stale; -Ddocs.update=true writes it anew", document)
+                .as("%s is stale; -Ddocs.update=true writes it again", document)
                 .isEqualTo(current);
     }
 }

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.metrics;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
+import dev.kvpool.dataplane.GeneratedPage;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -14,25 +11,19 @@ import java.util.TreeMap;
  * against these documents, so that none asks for a series that nobody has.
  */
 public final class MetricsDocument {
-    private static final Path FOLDER = Path.of("docs");
+    private static final Map<String, String> ROLES =
+            Map.of("master", "a master", "node", "a storage node", "agent", "an agent");
 
     private MetricsDocument() {}
 
     /**
      * Fails when the committed document is not of these series; {@code -Ddocs.update=true} writes it.
      *
-     * @param role master or node
+     * @param role master, node or agent
      * @param scrape answer of {@code /metrics}
      */
     public static void assertCurrent(String role, String scrape) throws IOException {
-        Path document = FOLDER.resolve("metrics-" + role + ".md");
-        String current = of(role, scrape);
-        if (Boolean.getBoolean("docs.update")) {
-            Files.writeString(document, current);
-        }
-        assertThat(Files.readString(document))
-                .as("%s is stale; -Ddocs.update=true writes it anew", document)
-                .isEqualTo(current);
+        GeneratedPage.assertCurrent("metrics-" + role + ".md", of(role, scrape));
     }
 
     /** Only our own series: those of the Java machine beside them depend on its version. */
@@ -44,8 +35,8 @@ public final class MetricsDocument {
                 .filter(words -> words.length == 4 && words[0].equals("#"))
                 .filter(words -> words[2].startsWith("kvpool_") || words[2].startsWith("master_"))
                 .forEach(words -> (words[1].equals("TYPE") ? types : meanings).put(words[2], words[3]));
-        StringBuilder text = new StringBuilder("# Metrics of a %s\n\n".formatted(role))
-                .append("Made from what it answers at `/metrics`; a test keeps it current.\n\n")
+        StringBuilder text = new StringBuilder("# Metrics of %s\n\n".formatted(ROLES.get(role)))
+                .append("Generated from the process's answer at `/metrics`; a test fails when this page is stale.\n\n")
                 .append("| series | type | meaning |\n|---|---|---|\n");
         types.forEach((name, type) -> text.append("| `%s` | %s | %s |\n".formatted(name, type, meanings.get(name))));
         return text.toString();

@@ -17,7 +17,7 @@ import dev.kvpool.api.v1alpha1.ConditionStatus;
 
 /**
  * Why a condition is as it is: the complete vocabulary, part of the API. A reason belongs to one condition type and one
- * status; operator/docs/conditions.md is made from this list.
+ * status; docs/reference/conditions.md is made from this list.
  */
 public enum Reason {
     SERVING(READY, TRUE, "Serving", "The pool serves, with all its storage nodes and masters."),

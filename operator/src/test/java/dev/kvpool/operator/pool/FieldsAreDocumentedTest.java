@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.kvpool.operator.GeneratedDocument;
 import dev.kvpool.operator.schema.FieldChange;
 import dev.kvpool.operator.schema.FieldChange.Kind;
@@ -8,24 +9,24 @@ import dev.kvpool.operator.schema.SchemaFields;
 import dev.kvpool.operator.schema.SpecDocument;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.JSONSchemaProps;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /**
- * docs/fields.md says of each field what a change of it costs a running pool; {@code -Ddocs.update=true} writes it. What it says
- * is found out from plans before and after a change, those of the tables of {@link EveryFieldCountsTest}.
+ * docs/reference/fields.md lists every field of the custom resources, with what the schema says of it and what a change of it costs a
+ * running pool. The costs come from plans before and after a change, those of the tables of {@link EveryFieldCountsTest}.
  */
 class FieldsAreDocumentedTest {
-    private static final Path DOCUMENT = Path.of("docs/fields.md");
     /** Refused by rules that compare with what is there; {@code StorageVolumesTest} tries them. */
     private static final Set<String> UNCHANGEABLE = Set.of(
             "spec.storage.volume.type",
@@ -46,39 +47,79 @@ class FieldsAreDocumentedTest {
 
     @Test
     void theDocumentIsCurrent() throws IOException {
-        GeneratedDocument.assertCurrent(DOCUMENT, document());
+        GeneratedDocument.assertCurrent("fields.md", document());
     }
 
     private static String document() {
         StringBuilder text = new StringBuilder("""
-                # What a change of a field costs
+                # Fields of the custom resources
 
-                Made by a test from what the operator plans before and after a change of that field alone. *Live*: no pod is made
-                anew. *Upgrade*: by the steps of an upgrade, in the running pods. *Masters anew*: one by one, standbys first. *Storage
-                anew*: one at a time, where `onDataLoss` is `Move` or what they hold outlives their pods; emptied before with `Move`; else
-                held back while nodes hold bytes, until `onDataLoss` is `Replace` or their pods are deleted. *Agents anew*: by
-                Kubernetes, a few at a time, as they hold nothing. *Emptied*: storage nodes that go with the change, or with its
-                opposite, are emptied before. *Refused*: by the API server. A volume *outlives pods* when it is a `persistentVolumeClaim` or a
-                `hostPath`; add a set with the other size, and remove the first one.
+                Generated from the CRDs and from what the operator plans before and after a change of each field; a test fails when
+                this page is stale. The last column says what a change costs a running pool:
+
+                | cost | meaning |
+                |---|---|
+                | live | No pod is restarted or replaced. |
+                | upgrade | Carried out by the steps of an upgrade, in the running pods. |
+                | masters replaced | One by one, standbys first. |
+                | storage replaced | One at a time. With `onDataLoss: Move` each storage node is emptied first; with `Replace`, or where its volume outlives its pod, it is not. Otherwise the change is held back while storage nodes hold bytes, until their pods are deleted. |
+                | agents replaced | By Kubernetes, a few at a time; agents hold nothing. |
+                | emptied | Storage nodes that go with the change, or with its opposite, are emptied first. |
+                | refused | By the API server. |
+
+                A volume outlives its pod when it is a `persistentVolumeClaim` or a `hostPath`. To change the capacity of such a set, add a
+                set with the other capacity and remove the first one.
                 """);
         append(text, Kind.POOL);
         append(text, Kind.ENGINE);
+        for (Kind kind : Kind.values()) {
+            text.append("\n## Status of ")
+                    .append(kind.title())
+                    .append("\n\n| field | type | meaning |\n|---|---|---|\n");
+            SchemaFields.schemas(kind.crd(), "status")
+                    .forEach((field, schema) ->
+                            text.append("| `%s` | %s | %s |\n".formatted(field, type(schema), meaning(schema))));
+        }
         return text.toString();
     }
 
     private static void append(StringBuilder text, Kind kind) {
         Map<String, String> costs = new TreeMap<>();
         kind.changes().forEach(change -> costs.put(change.field(), String.join(", ", costs(kind, change))));
-        text.append("\n## ").append(kind.title()).append("\n\n| field | a change is |\n|---|---|\n");
-        for (String field : SchemaFields.of(kind.crd())) {
+        text.append("\n## ")
+                .append(kind.title())
+                .append("\n\n| field | type | default | meaning | a change is |\n|---|---|---|---|---|\n");
+        SchemaFields.schemas(kind.crd()).forEach((field, schema) -> {
             String cost = UNCHANGEABLE.contains(field)
                     ? "refused: add another set"
-                    : costs.getOrDefault(field, "refused: one value so far")
+                    : costs.getOrDefault(field, "refused: only one value exists")
                             + (UNCHANGEABLE_ON_LASTING_VOLUMES.contains(field)
                                     ? "; refused where the volume outlives pods"
                                     : "");
-            text.append("| `%s` | %s |\n".formatted(field, cost));
-        }
+            text.append("| `%s` | %s | %s | %s | %s |\n"
+                    .formatted(field, type(schema), byDefault(schema), meaning(schema), cost));
+        });
+    }
+
+    private static String type(JSONSchemaProps schema) {
+        JSONSchemaProps inner =
+                schema.getItems() == null ? schema : schema.getItems().getSchema();
+        String type = inner.getEnum() != null && !inner.getEnum().isEmpty()
+                ? inner.getEnum().stream().map(JsonNode::asText).collect(Collectors.joining(", "))
+                : Boolean.TRUE.equals(inner.getXKubernetesIntOrString()) ? "quantity" : inner.getType();
+        return schema.getItems() == null ? type : "list of " + type;
+    }
+
+    private static String byDefault(JSONSchemaProps schema) {
+        return schema.getDefault() == null || schema.getDefault().isContainerNode()
+                ? ""
+                : "`" + schema.getDefault().asText() + "`";
+    }
+
+    private static String meaning(JSONSchemaProps schema) {
+        return schema.getDescription() == null
+                ? ""
+                : schema.getDescription().replace("|", "\\|").replaceAll("\\s+", " ");
     }
 
     private static List<String> costs(Kind kind, FieldChange change) {
@@ -94,13 +135,13 @@ class FieldsAreDocumentedTest {
         changed.keySet().retainAll(digests.keySet());
         changed.entrySet().removeIf(entry -> digests.get(entry.getKey()).equals(entry.getValue()));
         if (changed.containsKey(MASTERS)) {
-            costs.add("masters anew");
+            costs.add("masters replaced");
         }
         if (changed.containsKey(AGENTS)) {
-            costs.add("agents anew");
+            costs.add("agents replaced");
         }
         if (!Set.of(MASTERS, AGENTS).containsAll(changed.keySet())) {
-            costs.add("storage anew");
+            costs.add("storage replaced");
         }
         if (empties(old, now) || empties(now, old)) {
             costs.add("emptied");

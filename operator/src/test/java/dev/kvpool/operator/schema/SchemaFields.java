@@ -27,6 +27,11 @@ public final class SchemaFields {
 
     /** The same fields, with what the schema says of each. */
     public static SortedMap<String, JSONSchemaProps> schemas(String file) {
+        return schemas(file, "spec");
+    }
+
+    /** The fields of another part of the resource, such as {@code status}. */
+    public static SortedMap<String, JSONSchemaProps> schemas(String file, String part) {
         var crd = new KubernetesSerialization()
                 .unmarshal(
                         SchemaFields.class.getResourceAsStream("/META-INF/kvpool/crds/" + file),
@@ -34,7 +39,7 @@ public final class SchemaFields {
         JSONSchemaProps root =
                 crd.getSpec().getVersions().getFirst().getSchema().getOpenAPIV3Schema();
         SortedMap<String, JSONSchemaProps> fields = new TreeMap<>();
-        walk("spec", root.getProperties().get("spec"), fields);
+        walk(part, root.getProperties().get(part), fields);
         return fields;
     }
 

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.dataplane.agent;
+
+import dev.kvpool.dataplane.metrics.MetricsDocument;
+import java.io.IOException;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Which series an agent has. */
+class AgentMetricsAreDocumentedTest {
+    @Test
+    void theDocumentIsCurrent() throws IOException {
+        MetricsDocument.assertCurrent("agent", new AgentMetrics().scrape(Optional.empty()));
+    }
+}
