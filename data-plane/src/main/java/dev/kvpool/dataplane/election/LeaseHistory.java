@@ -26,6 +26,9 @@ final class LeaseHistory {
     private long highestEpoch;
     private Register register = Register.NONE;
 
+    /** Transitions of the Lease that the register was read from. */
+    private long registerEpoch;
+
     /** Name of the master that held the Lease last; empty when none was seen to. */
     private String lastHolder = "";
 
@@ -45,7 +48,10 @@ final class LeaseHistory {
         return highestEpoch;
     }
 
-    /** The newest register of all states seen, for the same reason. */
+    /**
+     * The newest register of all states seen, for the same reason: that of the highest epoch, since a leader that found none counts its
+     * revisions from one again.
+     */
     Register register() {
         return register;
     }
@@ -89,11 +95,18 @@ final class LeaseHistory {
         unchangedSinceMs = nowMs;
         if (now != null) {
             highestEpoch = Math.max(highestEpoch, now.lease().transitions());
-            // One that was set back gives way to what is known here.
-            register = register.isNewerThan(now.lease().register())
-                    ? register
-                    : now.lease().register();
+            learn(now.lease());
             lastHolder = now.lease().isHeld() ? now.lease().holderName() : lastHolder;
+        }
+    }
+
+    /** A register that is missing, or was set back, gives way to what is known here. */
+    private void learn(LeaseRecord lease) {
+        boolean isNewer = lease.transitions() > registerEpoch
+                || (lease.transitions() == registerEpoch && !register.isNewerThan(lease.register()));
+        if (isNewer && !lease.register().isLost()) {
+            register = lease.register();
+            registerEpoch = lease.transitions();
         }
     }
 

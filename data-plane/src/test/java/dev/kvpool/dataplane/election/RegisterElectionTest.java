@@ -97,4 +97,20 @@ class RegisterElectionTest extends ElectionScene {
         assertThat(inTheLease()).isEqualTo(TWO);
         assertThat(second.epoch()).isEqualTo(3);
     }
+
+    @Test
+    void theOneOfALaterLeaderCountsThoughItBeganAgainAtOne() {
+        Master first = new Master("a", 1).round().store(new Authority(1, 1), TWO);
+        store.delete();
+        knownEpoch = 1;
+        Master knowsNothing = new Master("b", 2).round();
+        knowsNothing.store(new Authority(2, 2), ONE);
+        first.round();
+
+        knowsNothing.elector.round(Wishes.RELEASE);
+        first.round();
+
+        assertThat(first.epoch()).isEqualTo(3);
+        assertThat(inTheLease()).isEqualTo(ONE);
+    }
 }

@@ -111,7 +111,10 @@ final class SegmentChecks implements NodeWatch {
         }
     }
 
-    /** An object leaves an SSD like any other extent: not while a reader may rely on it. */
+    /**
+     * An object leaves an SSD like any other extent: not while a reader may rely on it. What a tombstone covers cannot be read from an SSD,
+     * since its bytes come by the node alone, so a node that starts frees it at once.
+     */
     @Override
     public void ssdChanged(SimNode node) {
         Seen before = seen(node);
@@ -120,7 +123,9 @@ final class SegmentChecks implements NodeWatch {
         before.onSsd.forEach((number, old) -> {
             Slot slot = now.get(number);
             if (slot == null || slot.generation() != old.generation()) {
-                promises.freed(node, old);
+                if (!node.image.coversWithTombstone(old)) {
+                    promises.freed(node, old);
+                }
                 truth.freed(old);
             }
             Violation.unless(

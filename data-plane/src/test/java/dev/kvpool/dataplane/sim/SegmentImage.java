@@ -25,6 +25,7 @@ final class SegmentImage {
     private static final long RECORD_BYTES = 128;
     private static final int RESERVED = 1;
     private static final int COMMITTED = 2;
+    private static final int TOMBSTONE = 3;
 
     /** Slots are taken from the first on; this many unused ones behind the last that was ever used are the end. */
     private static final int UNUSED_MAX = 4;
@@ -128,22 +129,43 @@ final class SegmentImage {
             return null;
         }
         long offset = NativeMemory.getLong(at + 32);
-        int keyLength = NativeMemory.getInt(at + 56);
-        String key = state == COMMITTED
-                ? new String(NativeMemory.read(memory.address() + offset, keyLength), StandardCharsets.UTF_8)
-                : "";
+        String key = state == COMMITTED ? key(at) : "";
         return new Slot(
                 ExtentRef.MEMORY,
                 number,
                 state == COMMITTED,
                 state == RESERVED,
                 NativeMemory.getLong(at + 8),
-                new ObjectId(NativeMemory.getLong(at + 16), NativeMemory.getLong(at + 24)),
+                id(at),
                 offset,
                 NativeMemory.getLong(at + 40),
                 NativeMemory.getLong(at + 48),
                 NativeMemory.getInt(at + 64),
                 key);
+    }
+
+    private String key(long at) {
+        long offset = NativeMemory.getLong(at + 32);
+        int length = NativeMemory.getInt(at + 56);
+        return new String(NativeMemory.read(memory.address() + offset, length), StandardCharsets.UTF_8);
+    }
+
+    /** Whether a tombstone here covers this object: its node lets nobody read it, wherever it lies. */
+    boolean coversWithTombstone(Slot object) {
+        for (int number = 0; number < everUsed; number++) {
+            long at = recordAt(number);
+            if (isUsed(number)
+                    && NativeMemory.getInt(at + 4) == TOMBSTONE
+                    && !object.id().isNewerThan(id(at))
+                    && key(at).equals(object.key())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static ObjectId id(long at) {
+        return new ObjectId(NativeMemory.getLong(at + 16), NativeMemory.getLong(at + 24));
     }
 
     /** Committed records only. */

@@ -125,6 +125,25 @@ class ClaimsTest {
     }
 
     @Test
+    void ofARemovalThatOneNodeAloneKnowsItTellsWhenTheRegisterWasLost() {
+        pool.crash("b");
+        pool.crash("c");
+        assertThat(pool.removeAll(true).status()).isEqualTo(Status.OK);
+        ObjectId purgeId = pool.node("a").purgeId();
+        pool.world.setRegister(Register.NONE);
+
+        ModelMaster next = pool.master();
+        pool.lead(next, 8).talkTo(next);
+        pool.restart("b");
+        pool.restart("c");
+        pool.world.run(1_000);
+
+        assertThat(pool.world.register().purgeId()).isEqualTo(purgeId);
+        assertThat(next.status().readyNodes()).isEqualTo(3);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+    }
+
+    @Test
     void noNodeTellsOfAPurgeOfThisLeadersOwnEpoch() {
         pool.crash("b");
         pool.crash("c");

@@ -17,15 +17,19 @@ import java.util.function.Function;
 
 /**
  * What nodes say of epoch, purge id and versions, held against the Lease and the register. They bound it: what one node says beyond
- * them is refused, for it would outlive that node. Only if the Lease was deleted or set back may many nodes know better; then it counts
- * what a majority of the expected nodes says at least, of removals a majority of those that are not behind.
+ * them is refused, for it would outlive that node. Only if the Lease was deleted or set back may nodes know better. If the register is
+ * older than they are, it counts what a majority of the expected nodes says at least, of removals a majority of those that are not
+ * behind. If the register was lost, it is not known who is behind, and one expected node is enough to know of a removal of everything:
+ * no leader tells a node of one that the register did not have, and nothing removed may be read again.
  */
 public final class Claims {
     private final Membership membership;
+    private final Members members;
     private final RegisterKeeper register;
 
-    public Claims(Membership membership, RegisterKeeper register) {
+    public Claims(Membership membership, Members members, RegisterKeeper register) {
         this.membership = membership;
+        this.members = members;
         this.register = register;
     }
 
@@ -56,14 +60,18 @@ public final class Claims {
     }
 
     /**
-     * What is wrong with what a node says, empty when nothing is. Of a register that was lost, or set back, what the majority says is
-     * taken over first.
+     * What is wrong with what a node says, empty when nothing is. Of a register that was lost, or set back, what nodes know is taken over
+     * first.
      */
     public String objection(NodeView node, Authority ours) {
         recover(ours);
+        if (members.isRegisterLost() && membership.expected().contains(node.id)) {
+            purged(node.purgeId(), ours);
+        }
         Register bounds = register.wanted();
         if (node.purgeId().isNewerThan(bounds.purgeId())) {
-            return "node %s says that everything below %s was removed, the register says below %s; this node is not believed"
+            return ("node %s says that everything below %s was removed, the register says below %s; this node is not believed"
+                            + " (if that lasts, remove its segment: what it holds is lost, and the node comes back empty)")
                     .formatted(node.id, node.purgeId(), bounds.purgeId());
         }
         // A higher layout is the node's own affair: a build that knows no lower one formats its segment again, and no
@@ -77,17 +85,22 @@ public final class Claims {
     }
 
     /**
-     * Nodes that are behind were away when something was removed: of that they know nothing, and count neither for nor against it. No
-     * purge is of this leader's own epoch but those that it has made itself.
+     * Nodes that are behind were away when something was removed: of that they know nothing, and count neither for nor against it.
      */
     private void recover(Authority ours) {
         List<String> upToDate = new ArrayList<>(membership.expected());
         upToDate.removeAll(register.wanted().behind());
-        ObjectId told = toldByMajority(upToDate, node -> node.purgeId(), ObjectId.NONE);
-        ObjectId purgeId = Long.compareUnsigned(told.epoch(), ours.epoch()) < 0 ? told : ObjectId.NONE;
+        purged(toldByMajority(upToDate, node -> node.purgeId(), ObjectId.NONE), ours);
         int wire = toldByMajority(membership.expected(), node -> node.active().wire(), 0);
         int layout = toldByMajority(membership.expected(), node -> node.active().layout(), 0);
-        register.change(it -> it.purged(purgeId).raised(new ActiveVersions(wire, layout)));
+        register.change(it -> it.raised(new ActiveVersions(wire, layout)));
+    }
+
+    /** No purge is of this leader's own epoch but those that it has made itself. */
+    private void purged(ObjectId told, Authority ours) {
+        if (Long.compareUnsigned(told.epoch(), ours.epoch()) < 0) {
+            register.change(it -> it.purged(told));
+        }
     }
 
     /** The highest value that at least a majority of some nodes reaches. */

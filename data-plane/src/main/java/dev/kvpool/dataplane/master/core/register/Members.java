@@ -38,6 +38,11 @@ public final class Members {
         }
     }
 
+    /** Whether there was no register when this term began, or in a term not long ago. */
+    boolean isRegisterLost() {
+        return beganWithout || register.wanted().open();
+    }
+
     /** Whether a node may hold something that counts. */
     public boolean isMember(NodeView node) {
         return register.wanted().isMember(node.id);

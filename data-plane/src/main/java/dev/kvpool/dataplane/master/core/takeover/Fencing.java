@@ -41,7 +41,7 @@ public final class Fencing {
             Outbox outbox) {
         this.rules = rules;
         this.leadership = leadership;
-        this.claims = new Claims(view.membership(), orders.register());
+        this.claims = new Claims(view.membership(), orders.members(), orders.register());
         this.orders = orders;
         this.replies = replies;
         this.counters = counters;
