@@ -34,7 +34,7 @@ class ClockChecksTest {
                 .satisfies(finding -> assertThat(finding.found()).contains(text));
     }
 
-    /** What an election goes by: data-plane's README, "Expiry of the Lease is judged by one's own clock". */
+    /** What an election goes by: docs/decisions/own-clock-decides.md. */
     @Test
     void aSkewIsSaidToHarmWhoReadsTimesAndNobodyElse() {
         ClockReading reading =

@@ -213,7 +213,7 @@ final class History {
 
     /**
      * What an acknowledged upsert replaced is not read again when no descriptor of before can be relied on any more, unless
-     * what replaced it was lost, or evicted by a leader that could not write that down (data-plane/README.md, Thin so far).
+     * what replaced it was lost, or evicted by a leader that could not write that down (docs/internals/master.md, *Not solved*).
      */
     private void checkNotReplaced(Reader reader, String key, Value value, Put put, long beginMs) {
         for (Put other : puts.values()) {
