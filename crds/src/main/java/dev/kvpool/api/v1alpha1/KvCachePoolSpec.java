@@ -9,8 +9,10 @@ import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.model.annotation.SpecReplicas;
 import java.util.List;
+import java.util.Optional;
 
 /** What a user wants of a pool. Missing values are filled with the defaults that the schema states. */
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
@@ -59,8 +61,22 @@ public record KvCachePoolSpec(
         @JsonPropertyDescription("The masters: one leads, the others follow and take over.") @Default("{}")
         MastersSpec masters,
 
-        @JsonPropertyDescription("Sets of equal storage nodes.") @Required @Size(min = 1, max = STORAGE_SETS_MAX)
+        @JsonPropertyDescription(
+                "Sets of equal storage nodes. An empty list: the pool has none, engines contribute their memory, and an object"
+                        + " lives as long as the engine that holds it.")
+        @Required
+        @Size(max = STORAGE_SETS_MAX)
+        @JsonInclude(JsonInclude.Include.ALWAYS)
         List<StorageSetSpec> storage,
+
+        @JsonPropertyDescription(
+                "Memory that each engine contributes to the pool: global_segment_size of the ConfigMap NAME-client. The pods of"
+                        + " the engines need it beside their own. Default: none with storage nodes, 4Gi without.")
+        @ValidationRule(
+                value = "quantity(string(self)).compareTo(quantity('16Mi')) >= 0"
+                        + " && quantity(string(self)).compareTo(quantity('32Ti')) <= 0",
+                message = "engineSegmentSize must be a quantity between 16Mi and 32Ti, for example 4Gi")
+        Quantity engineSegmentSize,
 
         @JsonPropertyDescription(
                 "How many storage nodes the one set of `storage` has that names neither replicas nor perNode. It is what"
@@ -109,6 +125,8 @@ public record KvCachePoolSpec(
     /** What the API server's cost limit for the rule about {@code capacity} leaves room for. */
     public static final int STORAGE_SETS_MAX = 12;
 
+    private static final Quantity ENGINE_SEGMENT_DEFAULT = new Quantity("4Gi");
+
     public KvCachePoolSpec {
         imagePullPolicy = imagePullPolicy == null ? ImagePullPolicy.IF_NOT_PRESENT : imagePullPolicy;
         imagePullSecrets = imagePullSecrets == null ? List.of() : List.copyOf(imagePullSecrets);
@@ -121,6 +139,12 @@ public record KvCachePoolSpec(
         paused = paused != null && paused;
         deletionPolicy = deletionPolicy == null ? DeletionPolicy.DELETE : deletionPolicy;
         onDataLoss = onDataLoss == null ? DataLossPolicy.WAIT : onDataLoss;
+    }
+
+    /** Memory that each engine contributes; empty when engines contribute none. */
+    public Optional<Quantity> engineSegment() {
+        return Optional.ofNullable(engineSegmentSize)
+                .or(() -> storage.isEmpty() ? Optional.of(ENGINE_SEGMENT_DEFAULT) : Optional.empty());
     }
 
     /** How many storage nodes a set without perNode shall have. */

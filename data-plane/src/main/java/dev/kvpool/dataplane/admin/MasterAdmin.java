@@ -12,6 +12,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
@@ -25,6 +26,9 @@ public interface MasterAdmin {
     Versions versions();
 
     PoolStatus status();
+
+    /** By the ids of the nodes that are behind, a time at which they were so already. */
+    Map<String, Instant> behindSince();
 
     /** Why this process should be ended and started again; empty when it is well. */
     Optional<String> illness();

@@ -15,8 +15,10 @@ import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.nativelib.VersionRange;
+import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 
 /** The JSON of {@code /api/v1/pool}; the operator reads it, so names and types stay. */
@@ -46,7 +48,7 @@ final class PoolDocument {
         root.put("objects", status.objects());
         root.put("unavailableObjects", status.unavailableObjects());
         root.put("tombstones", status.tombstones());
-        register(root.putObject("register"), status);
+        register(root.putObject("register"), status, master.behindSince());
         root.put("underReplicatedObjects", status.underReplicatedObjects());
         root.put("overReplicatedObjects", status.overReplicatedObjects());
         root.put("clients", status.clients());
@@ -73,12 +75,14 @@ final class PoolDocument {
     }
 
     /** Who has missed removals, and who knows which. */
-    private static void register(ObjectNode object, PoolStatus status) {
+    private static void register(ObjectNode object, PoolStatus status, Map<String, Instant> behindSince) {
         Register register = status.register().register();
         object.put("revision", register.revision());
         object.put("awaitsWitness", status.register().awaitsWitness());
         ObjectNode behind = object.putObject("behind");
-        register.behind().forEach(id -> behind.put(id, register.behindSince(id).toString()));
+        behindSince.forEach((id, since) -> behind.putObject(id)
+                .put("since", since.toString())
+                .put("before", register.behindSince(id).toString()));
         register.witnesses().keySet().forEach(object.putArray("witnesses")::add);
     }
 

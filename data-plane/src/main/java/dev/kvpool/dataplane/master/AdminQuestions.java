@@ -18,6 +18,7 @@ import dev.kvpool.dataplane.wire.message.Key;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
@@ -30,6 +31,7 @@ final class AdminQuestions implements MasterAdmin {
     private final CoreLoop loop;
     private final LocalRequests localRequests;
     private final Supplier<PoolStatus> status;
+    private final BehindTimes behind;
     private final LeadershipEvents leadership;
     private final Supplier<List<ConnectedPeer>> peers;
     private final EarlyTakeover early;
@@ -42,6 +44,7 @@ final class AdminQuestions implements MasterAdmin {
             CoreLoop loop,
             LocalRequests localRequests,
             Supplier<PoolStatus> status,
+            BehindTimes behind,
             LeadershipEvents leadership,
             Supplier<List<ConnectedPeer>> peers,
             EarlyTakeover early,
@@ -52,6 +55,7 @@ final class AdminQuestions implements MasterAdmin {
         this.loop = loop;
         this.localRequests = localRequests;
         this.status = status;
+        this.behind = behind;
         this.leadership = leadership;
         this.peers = peers;
         this.early = early;
@@ -77,6 +81,11 @@ final class AdminQuestions implements MasterAdmin {
     @Override
     public PoolStatus status() {
         return status.get();
+    }
+
+    @Override
+    public Map<String, Instant> behindSince() {
+        return behind.since();
     }
 
     @Override

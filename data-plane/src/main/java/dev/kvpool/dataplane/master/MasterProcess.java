@@ -31,6 +31,7 @@ import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.Map;
@@ -70,6 +71,7 @@ public final class MasterProcess implements AutoCloseable {
     private final CoreSettings settings;
     private final EarlyTakeover early;
     private final HandingOver handingOver;
+    private final BehindTimes behind = new BehindTimes();
     private volatile PoolStatus status;
     private volatile boolean closing;
     private volatile boolean busy;
@@ -182,6 +184,7 @@ public final class MasterProcess implements AutoCloseable {
     private void look(MasterCore core) {
         boolean sawEnough = status.isHalfConnected();
         status = core.status();
+        behind.look(status.register().register().behind(), Instant.now());
         if (!sawEnough && status.isHalfConnected()) {
             elector.look();
         }
@@ -262,6 +265,7 @@ public final class MasterProcess implements AutoCloseable {
                 loop,
                 localRequests,
                 this::status,
+                behind,
                 leadership,
                 peers::all,
                 early,

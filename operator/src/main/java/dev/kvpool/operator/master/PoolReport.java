@@ -4,6 +4,7 @@ package dev.kvpool.operator.master;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * What a master says about its pool at {@code GET /api/v1/pool}. Fields this version does not know are ignored, missing
@@ -87,16 +88,43 @@ public record PoolReport(
      * Which storage nodes missed removals, and which know what these were.
      *
      * @param awaitsWitness the leader knows it from none of them: what may have been removed is unavailable
-     * @param behind by the node's id, the id of the first object that what it holds is older than
+     * @param behind by the node's id
      * @param witnesses ids of the nodes that know
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
-    public record Register(boolean awaitsWitness, Map<String, String> behind, List<String> witnesses) {
+    public record Register(boolean awaitsWitness, Map<String, Behind> behind, List<String> witnesses) {
+        /** Enough for a sentence. */
+        private static final int NAMED_MAX = 3;
+
         public Register {
             behind = behind == null ? Map.of() : Map.copyOf(behind);
             witnesses = witnesses == null ? List.of() : List.copyOf(witnesses);
         }
+
+        /** Who is behind since when, as sentences with a blank before each; empty when no node is. */
+        public String sentence() {
+            String more = behind.size() > NAMED_MAX ? " So are %d more.".formatted(behind.size() - NAMED_MAX) : "";
+            return behind.entrySet().stream()
+                            .sorted(Map.Entry.comparingByKey())
+                            .limit(NAMED_MAX)
+                            .map(node ->
+                                    (" %s has missed removals or replacements since %s at the latest: what it held before is"
+                                                    + " checked, or unavailable, until it has caught up.")
+                                            .formatted(
+                                                    node.getKey(),
+                                                    node.getValue().since()))
+                            .collect(Collectors.joining())
+                    + more;
+        }
     }
+
+    /**
+     * A node that was away while something was removed or replaced.
+     *
+     * @param since a time at which it was behind already, as people read it; by the leader's clock
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Behind(String since) {}
 
     /**
      * Which rules of the cache a master goes by.

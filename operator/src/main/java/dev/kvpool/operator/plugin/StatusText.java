@@ -23,9 +23,9 @@ final class StatusText {
         text.append("  ").append(view.message()).append('\n');
         text.append("Leader: ").append(leader(view)).append('\n');
         if (view.storage() != null) {
-            text.append("Storage: %s nodes, %s of %s used, about %d objects, version %s%n"
+            text.append("Storage: %s, %s of %s used, about %d objects, version %s%n"
                     .formatted(
-                            view.storage(),
+                            view.storage().contains("/") ? view.storage() + " nodes" : view.storage(),
                             view.used() == null ? "?" : view.used(),
                             view.capacity() == null ? "?" : view.capacity(),
                             view.objects() == null ? 0 : view.objects(),

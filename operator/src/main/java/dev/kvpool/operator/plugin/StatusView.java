@@ -14,6 +14,7 @@ import dev.kvpool.operator.pool.PoolLabels;
 import dev.kvpool.operator.pool.PoolObservation;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * A pool in detail: what its status says, and what masters and pods say right now. Pure.
@@ -21,7 +22,7 @@ import java.util.Optional;
  * @param phase empty when no operator has looked at it yet
  * @param masters one for each master's pod
  * @param nodes storage nodes as the leader sees them; pods alone while no leader can be asked
- * @param notes sentences about storage nodes that only they could tell
+ * @param notes sentences about storage nodes that only the leader or they could tell
  */
 record StatusView(
         String pool,
@@ -77,10 +78,18 @@ record StatusView(
                         .map(pod -> master(pod, seen))
                         .toList(),
                 nodes(seen),
-                notes,
+                Stream.concat(behind(seen), notes.stream()).toList(),
                 status.roll(),
                 status.drains(),
                 status.conditions());
+    }
+
+    private static Stream<String> behind(PoolObservation seen) {
+        return seen
+                .leaderReport()
+                .map(report -> report.register().sentence().strip())
+                .filter(sentence -> !sentence.isEmpty())
+                .stream();
     }
 
     private static Master master(ObservedPod pod, PoolObservation seen) {

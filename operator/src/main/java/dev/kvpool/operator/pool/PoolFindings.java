@@ -24,11 +24,13 @@ final class PoolFindings {
     private final PoolObservation seen;
     private final PoolPlan plan;
     private final OperatorSettings settings;
+    private final boolean ofEngines;
 
     PoolFindings(PoolObservation seen, PoolPlan plan, OperatorSettings settings) {
         this.seen = seen;
         this.plan = plan;
         this.settings = settings;
+        this.ofEngines = isOfEngines(seen, plan);
     }
 
     /** In the order the conditions have in the status, Ready first. */
@@ -52,7 +54,8 @@ final class PoolFindings {
                     ? new Finding(Reason.NOT_SERVING, "The pool does not serve. " + leader.message())
                     : new Finding(Reason.STARTING, "The pool is starting. " + leader.message());
         }
-        if (storage.reason().status() != ConditionStatus.TRUE) {
+        boolean awaitsEngines = storage.reason() == Reason.NO_ENGINE_JOINED;
+        if (storage.reason().status() != ConditionStatus.TRUE && !awaitsEngines) {
             return hasBeenReady()
                     ? new Finding(Reason.STORAGE_INCOMPLETE, "The pool serves what it has. " + storage.message())
                     : new Finding(Reason.STARTING, "The pool is starting. " + storage.message());
@@ -78,8 +81,11 @@ final class PoolFindings {
         }
         return new Finding(
                 Reason.SERVING,
-                "The pool serves: %d of %d storage nodes and %d of %d masters are ready. %s"
-                        .formatted(plan.storageNodes(), plan.storageNodes(), ready, wanted, leader.message()));
+                ofEngines
+                        ? "The pool serves: %d of %d masters are ready. %s %s"
+                                .formatted(ready, wanted, leader.message(), storage.message())
+                        : "The pool serves: %d of %d storage nodes and %d of %d masters are ready. %s"
+                                .formatted(plan.storageNodes(), plan.storageNodes(), ready, wanted, leader.message()));
     }
 
     private boolean hasBeenReady() {
@@ -183,7 +189,7 @@ final class PoolFindings {
     }
 
     private Finding storage() {
-        if (plan.storageNodes() == 0) {
+        if (plan.storageNodes() == 0 && !ofEngines) {
             return new Finding(
                     Reason.NO_NODE_SELECTED,
                     "The pool has no storage node: no node of the cluster has the labels that perNode asks for and"
@@ -197,23 +203,26 @@ final class PoolFindings {
                             .formatted(troubles(seen.pods(PoolLabels.ROLE_STORAGE))));
         }
         List<PoolReport.Node> nodes = report.get().nodes().stream()
-                .filter(node -> plan.expectedNodes().contains(node.id()))
+                .filter(node ->
+                        ofEngines ? node.isTransient() : plan.expectedNodes().contains(node.id()))
                 .toList();
-        String objects = ObjectCounts.next(seen.status(), report).sentence();
         long ready = nodes.stream().filter(PoolReport.Node::serves).count();
-        if (report.get().register().awaitsWitness()) {
+        PoolReport.Register register = report.get().register();
+        String all = (ofEngines
+                        ? "%d %s memory.".formatted(ready, ready == 1 ? "engine contributes" : "engines contribute")
+                        : "%d of %d storage nodes are ready.".formatted(ready, plan.storageNodes()))
+                + ObjectCounts.next(seen.status(), report).sentence()
+                + register.sentence();
+        if (register.awaitsWitness()) {
+            return new Finding(Reason.AWAITS_WITNESS, all + awaited(register));
+        }
+        if (ofEngines && ready == 0) {
             return new Finding(
-                    Reason.AWAITS_WITNESS,
-                    "%d of %d storage nodes are ready.%s %s"
-                            .formatted(
-                                    ready,
-                                    plan.storageNodes(),
-                                    objects,
-                                    awaited(report.get().register())));
+                    Reason.NO_ENGINE_JOINED,
+                    "No engine contributes memory yet, and puts fail until one does: start engines with the ConfigMap %s."
+                            .formatted(seen.names().clientConfigMap()));
         }
         if (ready >= plan.storageNodes()) {
-            String all =
-                    "%d of %d storage nodes are ready.%s".formatted(plan.storageNodes(), plan.storageNodes(), objects);
             if (!report.get().indexProblem().isEmpty()) {
                 return new Finding(
                         Reason.INDEX_FULL,
@@ -227,7 +236,7 @@ final class PoolFindings {
                     .map(node -> new Finding(
                             Reason.SSD_OFF,
                             "%s %s goes on without its SSD: %s.".formatted(all, node.id(), node.ssdProblem())))
-                    .orElse(new Finding(Reason.ALL_NODES_READY, all));
+                    .orElse(new Finding(ofEngines ? Reason.ENGINES_CONTRIBUTE : Reason.ALL_NODES_READY, all));
         }
         List<String> why = nodes.stream()
                 .filter(node -> !node.serves())
@@ -235,23 +244,20 @@ final class PoolFindings {
                 .toList();
         return new Finding(
                 nodes.stream().anyMatch(PoolReport.Node::setApart) ? Reason.NODE_SET_APART : Reason.NODES_NOT_READY,
-                "%d of %d storage nodes are ready.%s%s%s"
-                        .formatted(
-                                ready,
-                                plan.storageNodes(),
-                                objects,
-                                String.join("", why.subList(0, Math.min(why.size(), PodTroubles.PODS_MAX))),
-                                troubles(seen.pods(PoolLabels.ROLE_STORAGE))));
+                all
+                        + String.join("", why.subList(0, Math.min(why.size(), PodTroubles.PODS_MAX)))
+                        + troubles(seen.pods(PoolLabels.ROLE_STORAGE)));
+    }
+
+    /** All of the pool's memory is in engines: its spec wants no storage node, and none is left. */
+    static boolean isOfEngines(PoolObservation seen, PoolPlan plan) {
+        return seen.spec().storage().isEmpty() && plan.storageNodes() == 0;
     }
 
     private String awaited(PoolReport.Register register) {
-        List<String> behind = register.behind().keySet().stream().sorted().toList();
-        return ("What %s held may have been removed meanwhile and is unavailable, and removals fail, until one that knows is back with"
-                        + " its memory: %s. Of those that will not be: kubectl kvpool forget %s NODE.")
-                .formatted(
-                        NameList.of(behind),
-                        NameList.of(register.witnesses()),
-                        seen.names().pool());
+        return (" What was removed is unknown, and removals fail, until one that knows it is back with its memory: %s. Of those that"
+                        + " will not be: kubectl kvpool forget %s NODE.")
+                .formatted(NameList.of(register.witnesses()), seen.names().pool());
     }
 
     /** The reason of a node that is set apart begins with that. */

@@ -61,7 +61,7 @@ public final class PoolStatus {
                 ReadyCount.of(
                         readyPods(seen, PoolLabels.ROLE_MASTER),
                         seen.spec().masters().replicas()),
-                ReadyCount.of(readyNodes(seen, plan), plan.storageNodes()),
+                storage(seen, plan),
                 agents(seen).orElse(null),
                 report.map(r -> ByteAmount.rounded(r.capacityBytes())).orElse(old.capacity()),
                 report.map(r -> used(old, r)).orElse(old.used()),
@@ -72,7 +72,8 @@ public final class PoolStatus {
                 plan.roll().next().orElse(null),
                 plan.drains().next(),
                 scale(seen).orElse(null),
-                report.map(PoolStatus::protocols).orElse(old.protocols()),
+                report.map(says -> protocols(says, seen.spec().storage().isEmpty()))
+                        .orElse(old.protocols()),
                 outcome.binding().map(BindingStatus::new).orElse(old.binding()),
                 plan.sizing().map(sizing -> sizing.status(seen.spec())).orElse(old.sizing()));
     }
@@ -134,6 +135,18 @@ public final class PoolStatus {
                         .orElse(ReadyCount.of(0, 0)));
     }
 
+    /** Engines count where they are all there is, and no number of them is wanted. */
+    private static ReadyCount storage(PoolObservation seen, PoolPlan plan) {
+        if (!PoolFindings.isOfEngines(seen, plan)) {
+            return ReadyCount.of(readyNodes(seen, plan), plan.storageNodes());
+        }
+        int engines = (int) seen.leaderReport().stream()
+                .flatMap(report -> report.nodes().stream())
+                .filter(node -> node.isTransient() && node.serves())
+                .count();
+        return new ReadyCount(engines, 0, engines + (engines == 1 ? " engine" : " engines"));
+    }
+
     /** Of those that are expected: as the leader sees them; while no leader can be asked, as Kubernetes does. */
     private static int readyNodes(PoolObservation seen, PoolPlan plan) {
         Stream<String> ready = seen.leaderReport()
@@ -181,9 +194,9 @@ public final class PoolStatus {
         return Optional.of(new ScaleStatus(set, seen.podsOfSet(set, false).size(), selector));
     }
 
-    private static List<String> protocols(PoolReport report) {
+    private static List<String> protocols(PoolReport report, boolean ofEngines) {
         List<PoolReport.Node> ready = report.nodes().stream()
-                .filter(node -> node.serves() && !node.isTransient())
+                .filter(node -> node.serves() && (ofEngines || !node.isTransient()))
                 .toList();
         if (ready.isEmpty()) {
             return List.of();

@@ -174,6 +174,11 @@ public enum Reason {
             "LeaderSilent",
             "The holder of the Lease does not answer the operator's question."),
 
+    ENGINES_CONTRIBUTE(
+            STORAGE_READY,
+            TRUE,
+            "EnginesContribute",
+            "The spec has no storage nodes, and engines contribute their memory."),
     ALL_NODES_READY(STORAGE_READY, TRUE, "AllNodesReady", "Every storage node is ready."),
     SSD_OFF(
             STORAGE_READY,
@@ -207,6 +212,12 @@ public enum Reason {
             FALSE,
             "NoNodeSelected",
             "The pool has no storage node: no node of the cluster matches perNode. One that does gets a storage node."),
+    NO_ENGINE_JOINED(
+            STORAGE_READY,
+            FALSE,
+            "NoEngineJoined",
+            "The spec has no storage nodes, and no engine contributes memory yet: puts fail until one does. The pool is Ready"
+                    + " nevertheless, since engines are started once it is."),
     STORAGE_NOT_OBSERVED(
             STORAGE_READY, UNKNOWN, "StorageNotObserved", "No leader could be asked about the storage nodes."),
 

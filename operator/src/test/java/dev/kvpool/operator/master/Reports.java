@@ -79,9 +79,18 @@ public final class Reports {
 
     /** The same report by a leader that has met none of those who know what was removed while others were away. */
     public static PoolReport awaiting(List<String> witnesses, List<String> behind, PoolReport report) {
-        Map<String, String> since = new TreeMap<>();
-        behind.forEach(id -> since.put(id, "1.1"));
-        PoolReport.Register register = new PoolReport.Register(true, since, witnesses);
+        return behind(true, witnesses, behind, report);
+    }
+
+    /** The same report by a leader that knows what was removed while others were away. */
+    public static PoolReport behind(List<String> witnesses, List<String> behind, PoolReport report) {
+        return behind(false, witnesses, behind, report);
+    }
+
+    private static PoolReport behind(boolean awaits, List<String> witnesses, List<String> behind, PoolReport report) {
+        Map<String, PoolReport.Behind> since = new TreeMap<>();
+        behind.forEach(id -> since.put(id, new PoolReport.Behind("2026-01-01T11:00:00Z")));
+        PoolReport.Register register = new PoolReport.Register(awaits, since, witnesses);
         return with(
                 report,
                 report.unavailableObjects(),
@@ -166,6 +175,25 @@ public final class Reports {
                 null,
                 null,
                 null);
+    }
+
+    /** Memory that an engine contributes. */
+    public static PoolReport.Node engine(String id) {
+        return node(
+                id,
+                "ready",
+                "",
+                true,
+                0,
+                0,
+                "0.1.0",
+                List.of("tcp"),
+                "00000000000000a1",
+                null,
+                null,
+                null,
+                null,
+                List.of());
     }
 
     /** One whose time to be emptied is over, by what it still holds alone. */

@@ -27,8 +27,9 @@ class ClientConfigMapTest {
     void vllmTakesTheFile(String name) throws IOException {
         JsonNode file = file(name, "mooncake.json");
 
-        assertThat(file.path("global_segment_size").asLong(-1)).isZero();
-        assertThat(file.path("mode").asText()).isEqualTo("standalone-store");
+        boolean none = file.path("global_segment_size").asLong(-1) == 0;
+        assertThat(file.path("mode").asText()).isEqualTo(none ? "standalone-store" : "embedded");
+        assertThat(none).isNotEqualTo(name.equals("engines-only"));
         assertThat(file.path("local_buffer_size").asLong()).isPositive();
         assertThat(file.path("protocol").asText()).isEqualTo("tcp");
     }

@@ -83,6 +83,9 @@ class EveryReasonIsProducedTest {
             case LEADER_NOT_SERVING -> of(whole(ALL_READY).says("demo-master-0", recovering()));
             case LEADER_SILENT -> of(whole(ALL_READY).silent("demo-master-0"));
             case LEADER_DIED -> of(whole(ALL_READY).silent("demo-master-0").pod(deadMaster()));
+            case NO_ENGINE_JOINED -> of(new PoolSketch("{storage: []}").masters(2, 1, PoolSketch.leader(List.of())));
+            case ENGINES_CONTRIBUTE ->
+                of(new PoolSketch("{storage: []}").masters(2, 1, PoolSketch.leader(List.of(Reports.engine("e")))));
             case NO_NODE_SELECTED -> of(new PoolSketch(PER_NODE));
             case NODE_LEFT_OUT -> of(new PoolSketch(PER_NODE).node("n".repeat(252), Map.of("a", "b")));
             case PAUSED -> of(new PoolSketch("{paused: true, storage: [{name: a, capacity: 1Gi}]}"));

@@ -120,9 +120,23 @@ class PoolStatusTest {
         KvCachePoolStatus status = next(whole(awaiting), NOON);
 
         assertThat(message(status, Reason.AWAITS_WITNESS))
-                .isEqualTo("1 of 2 storage nodes are ready. What demo-a-0 held may have been removed meanwhile and is"
-                        + " unavailable, and removals fail, until one that knows is back with its memory: demo-a-1. Of those"
-                        + " that will not be: kubectl kvpool forget demo NODE.");
+                .isEqualTo("1 of 2 storage nodes are ready. demo-a-0 has missed removals or replacements since"
+                        + " 2026-01-01T11:00:00Z at the latest: what it held before is checked, or unavailable, until it has"
+                        + " caught up. What was removed is unknown, and removals fail, until one that knows it is back with its"
+                        + " memory: demo-a-1. Of those that will not be: kubectl kvpool forget demo NODE.");
+    }
+
+    @Test
+    void whoIsBehindSinceWhenIsSaidAlsoWhileNobodyIsWaitedFor() {
+        PoolReport away = PoolSketch.leader(
+                List.of(PoolSketch.node("demo-a-0", "ready", "", 0, 0), PoolSketch.node("demo-a-1", "away", "", 0, 0)));
+
+        KvCachePoolStatus status = next(whole(Reports.behind(List.of("demo-a-0"), List.of("demo-a-1"), away)), NOON);
+
+        assertThat(message(status, Reason.NODES_NOT_READY))
+                .isEqualTo("1 of 2 storage nodes are ready. demo-a-1 has missed removals or replacements since"
+                        + " 2026-01-01T11:00:00Z at the latest: what it held before is checked, or unavailable, until it has"
+                        + " caught up. demo-a-1 is away.");
     }
 
     @Test

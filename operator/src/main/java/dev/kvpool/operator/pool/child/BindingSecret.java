@@ -51,7 +51,7 @@ public final class BindingSecret {
         entries.put("port", Integer.toString(PoolNames.MASTER_PORT));
         entries.put("uri", "mooncakestore://%s:%d/".formatted(host, PoolNames.MASTER_PORT));
         entries.put("masters", masters);
-        entries.put(ClientConfigMap.FILE, ClientConfigMap.file(masters));
+        entries.put(ClientConfigMap.FILE, ClientConfigMap.file(pool));
         return entries;
     }
 

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.operator.pool.ByteAmount;
 import dev.kvpool.operator.pool.PoolBlueprint;
 import dev.kvpool.operator.pool.PoolLabels;
 import io.fabric8.kubernetes.api.model.ConfigMap;
@@ -43,7 +44,7 @@ public final class ClientConfigMap {
         data.put("MOONCAKE_MASTER", masters);
         data.put("MOONCAKE_TE_META_DATA_SERVER", NO_METADATA_SERVER);
         data.put("MOONCAKE_PROTOCOL", PROTOCOL);
-        data.put("MOONCAKE_GLOBAL_SEGMENT_SIZE", "0");
+        data.put("MOONCAKE_GLOBAL_SEGMENT_SIZE", Long.toString(segmentBytes(pool)));
         data.put("MOONCAKE_LOCAL_BUFFER_SIZE", Long.toString(LOCAL_BUFFER_BYTES));
         TransferEngineSpec engine = pool.engine();
         data.put("KVPOOL_PROTOCOLS", StoragePod.words(engine.protocols()));
@@ -59,8 +60,8 @@ public final class ClientConfigMap {
         }
         // Keys are hashes of token blocks; engines must agree on them.
         data.put("PYTHONHASHSEED", "0");
-        data.put(FILE, file(masters));
-        data.put(ASCEND_FILE, file(masters, ASCEND_PROTOCOL));
+        data.put(FILE, file(pool));
+        data.put(ASCEND_FILE, file(pool, ASCEND_PROTOCOL));
         return new ConfigMapBuilder()
                 .withMetadata(pool.metadata(
                         pool.names().clientConfigMap(),
@@ -69,27 +70,39 @@ public final class ClientConfigMap {
                 .build();
     }
 
-    /**
-     * The file for every engine but vllm-ascend. Each engine ignores the names of the others: {@code mode} is vLLM's, which
-     * refuses a segment of 0 without it; {@code local_hostname} and {@code transfer_timeout} are LMCache's.
-     */
-    static String file(String masters) {
-        return file(masters, PROTOCOL);
+    private static long segmentBytes(PoolBlueprint pool) {
+        return pool.spec().engineSegment().map(ByteAmount::bytes).orElse(0L);
     }
 
-    private static String file(String masters, String protocol) {
+    /**
+     * The file for every engine but vllm-ascend. Each engine ignores the names of the others: {@code mode} is vLLM's, which
+     * refuses a segment of 0 with the mode of a larger one; {@code local_hostname} and {@code transfer_timeout} are LMCache's.
+     */
+    static String file(PoolBlueprint pool) {
+        return file(pool, PROTOCOL);
+    }
+
+    private static String file(PoolBlueprint pool, String protocol) {
+        long segment = segmentBytes(pool);
         return """
                 {
-                  "mode": "standalone-store",
+                  "mode": "%s",
                   "metadata_server": "%s",
                   "master_server_address": "%s",
                   "protocol": "%s",
                   "device_name": "",
                   "local_hostname": "localhost",
-                  "global_segment_size": 0,
+                  "global_segment_size": %d,
                   "local_buffer_size": %d,
                   "transfer_timeout": %d
                 }
-                """.formatted(NO_METADATA_SERVER, masters, protocol, LOCAL_BUFFER_BYTES, LMCACHE_TIMEOUT_SECONDS);
+                """.formatted(
+                        segment == 0 ? "standalone-store" : "embedded",
+                        NO_METADATA_SERVER,
+                        pool.masterList(),
+                        protocol,
+                        segment,
+                        LOCAL_BUFFER_BYTES,
+                        LMCACHE_TIMEOUT_SECONDS);
     }
 }
