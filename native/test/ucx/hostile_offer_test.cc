@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Offers of memory that no UCX made, to the real UCX: an address or key of random bytes, or cut off, is refused or
 // leads nowhere, and the node goes on. Forged ones that differ from a real one in a few bytes are not among them: UCX
-// ends the process over some of those (README, *Thin so far*).
+// ends the process over some of those (docs/internals/native.md, *UCX*).
 #include <gtest/gtest.h>
 
 #include <algorithm>
