@@ -18,6 +18,8 @@ BANNED_NAME = re.compile(
 )
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+LINES_OF_README = {"README.md": 120}  # the project's own; those of modules have fewer
+LINES_OF_MODULE_README = 100
 LEFTOVER = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|@Disabled\b|GTEST_SKIP")
 
 
@@ -53,8 +55,11 @@ def breaches_of_patch(path):
 
 
 def breaches_of_page(path):
-    """Relative links lead to a file of the sources, and to a heading that it has."""
+    """Relative links lead to a file of the sources, and to a heading that it has. READMEs stay short."""
     text = path.read_text(encoding="utf-8")
+    limit = LINES_OF_README.get(path.as_posix(), LINES_OF_MODULE_README)
+    if path.name == "README.md" and len(text.splitlines()) > limit:
+        yield f"a README has at most {limit} lines; move the rest to docs/"
     for link in LINK.findall(CODE.sub("", text)):
         target, _, anchor = link.partition("#")
         if ":" in target:
