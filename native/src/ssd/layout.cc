@@ -23,6 +23,12 @@ uint32_t crcOf(const TierHeader& header) {
   return crc32c(&header, offsetof(TierHeader, crc));
 }
 
+bool isIntact(const TierHeader& header, uint64_t offset) {
+  return header.crc == crcOf(header) && header.headerBytes == sizeof header &&
+         header.recordBytes == sizeof(TierRecord) && header.nodeIdLength <= store::kNodeIdBytesMax &&
+         header.number != 0 && headerOffset(header) == offset && planTier(header.tierBytes) == geometryOf(header);
+}
+
 bool isPossible(const TierRecord& record, const TierGeometry& geometry) {
   const uint64_t dataEnd = geometry.dataOffset + geometry.dataBytes;
   return record.keyLength > 0 && record.keyLength <= kTierKeyBytesMax && record.pins <= kPinsKnown &&
@@ -91,52 +97,41 @@ void encodeFree(std::span<uint8_t> bytes, uint32_t slot, uint32_t tier, uint64_t
   seal(bytes, record);
 }
 
-TierCheck checkTier(std::span<const uint8_t> block, uint64_t tierBytes, const store::SegmentIdentity& expected) {
+TierCheck checkTier(std::span<const uint8_t> blocks, uint64_t tierBytes, const store::SegmentIdentity& expected) {
   TierCheck check;
-  if (allZero(block)) {
+  if (allZero(blocks)) {
     check.verdict = TierVerdict::Empty;
     return check;
   }
-  TierHeader header;
-  std::memcpy(&header, block.data(), sizeof header);
-  if (header.magic != kTierMagic) {
-    check.why = "it does not begin like an SSD tier of kvpool";
-    return check;
-  }
-  if (header.version > kTierVersion) {
-    check.verdict = TierVerdict::Newer;
-    check.why = "it has version " + std::to_string(header.version) + ", and this build reads versions up to " +
-                std::to_string(kTierVersion);
-    return check;
-  }
-  const bool whole = header.crc == crcOf(header) && header.headerBytes == sizeof header &&
-                     header.recordBytes == sizeof(TierRecord) && header.nodeIdLength <= store::kNodeIdBytesMax &&
-                     header.number != 0;
-  const std::optional<TierGeometry> planned = planTier(header.tierBytes);
-  const TierGeometry said{header.tierBytes, header.dataOffset, header.dataBytes, header.slots};
-  if (!whole || planned != said) {
+  check.why = "it does not begin like an SSD tier of kvpool";
+  for (const uint64_t offset : {uint64_t{0}, kBlockBytes}) {
+    TierHeader header;
+    std::memcpy(&header, blocks.data() + offset, sizeof header);
+    if (header.magic != kTierMagic) continue;
+    if (header.version > kTierVersion) {
+      check.verdict = TierVerdict::Newer;
+      check.why = "it has version " + std::to_string(header.version) + ", and this build reads versions up to " +
+                  std::to_string(kTierVersion);
+      return check;
+    }
     check.why = "its header is damaged";
-    return check;
+    if (isIntact(header, offset) && header.sequence > check.header.sequence) check.header = header;
   }
+  const TierHeader& header = check.header;
+  if (header.sequence == 0) return check;
   if (header.tierBytes > tierBytes) {
     check.why = "it was cut short: " + std::to_string(tierBytes) + " of " + std::to_string(header.tierBytes) + " bytes";
     return check;
   }
   const PoolId pool{header.poolHigh, header.poolLow};
   const std::string_view node(header.nodeId.data(), header.nodeIdLength);
-  if (!(pool == expected.poolId) || node != expected.nodeId) {
-    check.verdict = TierVerdict::Foreign;
-    check.why = "it belongs to node " + std::string(node) + " of pool " + toString(pool);
-    return check;
-  }
-  check.verdict = TierVerdict::Fits;
-  check.geometry = said;
-  check.number = header.number;
+  const bool ours = pool == expected.poolId && node == expected.nodeId;
+  check.verdict = ours ? TierVerdict::Fits : TierVerdict::Foreign;
+  check.why = ours ? "" : "it belongs to node " + std::string(node) + " of pool " + toString(pool);
   return check;
 }
 
-void encodeHeader(std::span<uint8_t> block, const TierGeometry& geometry, const store::SegmentIdentity& identity,
-                  uint32_t number) {
+TierHeader newHeader(const TierGeometry& geometry, const store::SegmentIdentity& identity, uint32_t number) {
   TierHeader header{};
   header.magic = kTierMagic;
   header.version = kTierVersion;
@@ -151,7 +146,18 @@ void encodeHeader(std::span<uint8_t> block, const TierGeometry& geometry, const 
   header.number = number;
   header.nodeIdLength = static_cast<uint32_t>(identity.nodeId.size());
   std::memcpy(header.nodeId.data(), identity.nodeId.data(), identity.nodeId.size());
+  return header;
+}
+
+TierHeader nextHeader(TierHeader header, const ObjectId& purgeId) {
+  ++header.sequence;
+  header.purgeEpoch = purgeId.epoch;
+  header.purgeCounter = purgeId.counter;
   header.crc = crcOf(header);
+  return header;
+}
+
+void encodeHeader(std::span<uint8_t> block, const TierHeader& header) {
   std::fill(block.begin(), block.end(), uint8_t{0});
   std::memcpy(block.data(), &header, sizeof header);
 }

@@ -2,8 +2,8 @@
 // Layout version 1 of an SSD tier, a file or a block device. Little endian, every struct trivially copyable and free of
 // implicit padding.
 //
-//   0            page: TierHeader, written once
-//   4096         table: TierRecord of 512 bytes for each slot, so that none lies across two sectors
+//   0            two blocks: TierHeader in each, of which the newer one counts
+//   8192         table: TierRecord of 512 bytes for each slot, so that none lies across two sectors
 //   dataOffset   data: payloads at multiples of 4096, as O_DIRECT wants them
 //
 // Keys lie in the table and not beside the payload, as in a segment: a start reads the table from end to end and
@@ -37,12 +37,13 @@ inline constexpr uint64_t kTierBytesMax = KV_SEGMENT_BYTES_MAX;
 inline constexpr uint64_t kTierBytesPerSlot = 65536;
 inline constexpr uint32_t kTierSlotsMin = 256;
 inline constexpr uint64_t kGenerationMax = UINT64_MAX / 2;
-inline constexpr uint64_t kTableOffset = kBlockBytes;
+inline constexpr uint64_t kTableOffset = 2 * kBlockBytes;
 inline constexpr size_t kTierKeyBytesMax = 424;
 /// A payload is read whole into memory beside the segment, and only then sent. Masters know this number.
 inline constexpr uint64_t kTierPayloadBytesMax = uint64_t{128} << 20;
 
-/// Written when the tier is made and never again. crc covers all bytes before it.
+/// A new one is written over the older of the two, so that one of them is intact whatever write is cut. crc covers all
+/// bytes before it.
 struct TierHeader {
   uint64_t magic;
   uint32_t version;
@@ -52,6 +53,9 @@ struct TierHeader {
   uint64_t dataBytes;
   uint64_t poolHigh;
   uint64_t poolLow;
+  uint64_t sequence;  // the higher one counts; odd ones lie in block 1
+  uint64_t purgeEpoch;
+  uint64_t purgeCounter;  // records of objects with a lower id are dead, whatever they say
   uint32_t slots;
   uint32_t recordBytes;  // sizeof(TierRecord)
   uint32_t number;       // random, not 0: names this tier in the state of the segment beside it
@@ -60,7 +64,7 @@ struct TierHeader {
   uint32_t reserved;
   uint32_t crc;
 };
-static_assert(sizeof(TierHeader) == 336 && offsetof(TierHeader, crc) == 332);
+static_assert(sizeof(TierHeader) == 360 && offsetof(TierHeader, crc) == 356);
 static_assert(std::is_trivially_copyable_v<TierHeader>);
 
 enum class RecordState : uint32_t { Free = 0, Committed = 1 };
@@ -157,15 +161,26 @@ enum class TierVerdict {
 
 struct TierCheck {
   TierVerdict verdict = TierVerdict::Damaged;
-  std::string why;  // a sentence unless it fits or is empty
-  TierGeometry geometry;
-  uint32_t number = 0;
+  std::string why;      // a sentence unless it fits or is empty
+  TierHeader header{};  // when it fits
 };
 
-/// Judges the first block, trusting nothing in it. `tierBytes` is what the file or device holds.
-TierCheck checkTier(std::span<const uint8_t> block, uint64_t tierBytes, const store::SegmentIdentity& expected);
-/// The first block of a new tier.
-void encodeHeader(std::span<uint8_t> block, const TierGeometry& geometry, const store::SegmentIdentity& identity,
-                  uint32_t number);
+/// Judges the blocks before the table, trusting nothing in them. `tierBytes` is what the file or device holds.
+TierCheck checkTier(std::span<const uint8_t> blocks, uint64_t tierBytes, const store::SegmentIdentity& expected);
+/// Of a tier that is empty, and not written yet.
+TierHeader newHeader(const TierGeometry& geometry, const store::SegmentIdentity& identity, uint32_t number);
+/// What a header becomes that names this purge id; it goes over the older copy.
+TierHeader nextHeader(TierHeader header, const ObjectId& purgeId);
+/// The block of a header, which lies at headerOffset().
+void encodeHeader(std::span<uint8_t> block, const TierHeader& header);
+constexpr uint64_t headerOffset(const TierHeader& header) {
+  return header.sequence % 2 * kBlockBytes;
+}
+constexpr TierGeometry geometryOf(const TierHeader& header) {
+  return {header.tierBytes, header.dataOffset, header.dataBytes, header.slots};
+}
+constexpr ObjectId purgeIdOf(const TierHeader& header) {
+  return {header.purgeEpoch, header.purgeCounter};
+}
 
 }  // namespace kvpool::ssd

@@ -9,8 +9,11 @@
 
 namespace kvpool::ssd {
 
-Table::Table(const TierGeometry& geometry, uint32_t number)
-    : geometry_(geometry), number_(number), allocator_(geometry.dataOffset, geometry.dataOffset + geometry.dataBytes) {}
+Table::Table(const TierHeader& header)
+    : header_(header),
+      geometry_(geometryOf(header)),
+      purgeId_(purgeIdOf(header)),
+      allocator_(header.dataOffset, header.dataOffset + header.dataBytes) {}
 
 // ---- a start ----
 
@@ -19,11 +22,12 @@ void Table::recover(std::span<const uint8_t> blocks, const FateOf& fateOf) {
     const uint32_t number = looked_++;
     Slot slot;
     const Finding finding =
-        decodeRecord(blocks.subspan(at, sizeof(TierRecord)), number, number_, geometry_, &slot.object);
+        decodeRecord(blocks.subspan(at, sizeof(TierRecord)), number, header_.number, geometry_, &slot.object);
     // Generations name extents for ever; one whose record is torn was never readable, or is told by its object's id.
     generation_ = std::max(generation_, slot.object.generation + 1);
     const bool whole = finding == Finding::Whole;
-    const Fate fate = whole ? fateOf(slot.object.objectId, slot.object.key) : Fate::Alive;
+    const ObjectId& id = slot.object.objectId;
+    const Fate fate = !whole ? Fate::Alive : id < purged() ? Fate::Dead : fateOf(id, slot.object.key);
     const bool dead = fate != Fate::Alive;
     const bool second = whole && !dead && byId_.contains(slot.object.objectId);
     recovery_.dead += fate == Fate::Dead ? 1 : 0;
@@ -53,7 +57,7 @@ TierRecovery Table::finishRecovery() {
   for (const uint32_t number : dropOverlapping()) {
     const Slot& slot = slots_[number];
     used.push_back(slot.object.extent);
-    if (slot.state == State::Clearing) clearing_.insert(number);
+    if (slot.state == State::Clearing) awaitClearing(number);
     objects_ += slot.state == State::Readable ? 1 : 0;
   }
   allocator_.takeAll(used);
@@ -160,7 +164,7 @@ bool Table::freeAnyState(uint32_t number) {
   // Its record may be on the device before we can take it back, so it is cleared behind it.
   if (slot.state == State::Storing) {
     slot.freed = true;
-    clearing_.insert(number);
+    awaitClearing(number);
   }
   return slot.state == State::Clearing || slot.state == State::Storing;
 }
@@ -170,8 +174,13 @@ void Table::clear(uint32_t number) {
   if (slot.state == State::Readable) --objects_;
   byId_.erase(slot.object.objectId);
   slot.state = State::Clearing;
-  clearing_.insert(number);
+  awaitClearing(number);
   dirty(number);
+}
+
+/// What the header calls dead is not found again, so nobody need wait until its record is cleared.
+void Table::awaitClearing(uint32_t number) {
+  if (slots_[number].object.objectId >= purged()) clearing_.insert(number);
 }
 
 void Table::release(uint32_t number) {
@@ -192,6 +201,11 @@ void Table::unpin(uint64_t generation) {
 
 Table::Batch Table::takeDirty(size_t blocksMax) {
   Batch batch;
+  if (purgeId_ > purged()) {
+    batch.header = nextHeader(header_, purgeId_);
+    batch.blocks.push_back({headerOffset(*batch.header), std::vector<uint8_t>(kBlockBytes)});
+    encodeHeader(batch.blocks.back().bytes, *batch.header);
+  }
   while (!dirty_.empty() && batch.blocks.size() < blocksMax) {
     const uint32_t block = *dirty_.begin();
     dirty_.erase(dirty_.begin());
@@ -203,7 +217,7 @@ Table::Batch Table::takeDirty(size_t blocksMax) {
       const State state = slots_[number].state;
       if (state == State::Storing || state == State::Clearing) batch.slots.push_back(number);
     }
-    batch.blocks.push_back({block, std::move(bytes)});
+    batch.blocks.push_back({blockOffset(block), std::move(bytes)});
   }
   storing_ = !batch.blocks.empty();
   return batch;
@@ -212,12 +226,13 @@ Table::Batch Table::takeDirty(size_t blocksMax) {
 void Table::encode(uint32_t number, std::span<uint8_t> bytes) const {
   const Slot& slot = slots_[number];
   const bool held = slot.state == State::Storing || slot.state == State::Readable;
-  if (held) return encodeRecord(bytes, number, number_, slot.object);
-  if (slot.object.generation != 0) encodeFree(bytes, number, number_, slot.object.generation);
+  if (held) return encodeRecord(bytes, number, header_.number, slot.object);
+  if (slot.object.generation != 0) encodeFree(bytes, number, header_.number, slot.object.generation);
 }
 
 Table::Changes Table::stored(const Batch& batch) {
   storing_ = false;
+  if (batch.header) header_ = *batch.header;
   Changes changes;
   for (const uint32_t number : batch.slots) {
     Slot& slot = slots_[number];

@@ -48,14 +48,15 @@ class Table {
     bool freed = false;  // Storing: to be cleared as soon as it is on the device
     Described object;
   };
-  /// Blocks of the table as they have to be on the device now.
+  /// Blocks of the table, and of the header, as they have to be on the device now.
   struct Batch {
     struct Block {
-      uint32_t number = 0;
+      uint64_t offset = 0;         // on the device
       std::vector<uint8_t> bytes;  // kBlockBytes
     };
     std::vector<Block> blocks;
     std::vector<uint32_t> slots;  // whose records change by it
+    std::optional<TierHeader> header;
   };
   /// What became true with a batch that is on the device.
   struct Changes {
@@ -71,7 +72,8 @@ class Table {
   enum class Fate { Alive, Dead, Above };
   using FateOf = std::function<Fate(const ObjectId& id, std::string_view key)>;
 
-  Table(const TierGeometry& geometry, uint32_t number);
+  /// `header`: as it is on the device.
+  explicit Table(const TierHeader& header);
 
   /// Takes in the next blocks of the table as read from the device, from the first one on. Then finishRecovery(), once.
   /// Objects that are not alive are being cleared from then on.
@@ -97,8 +99,13 @@ class Table {
   /// The same of an object that may be on its way: it is never readable. Answers whether something has to be cleared.
   bool freeAnyState(uint32_t slot);
 
+  /// The header is to say that objects with a lower id are dead. They stay readable here until they are freed.
+  void purge(const ObjectId& below) { purgeId_ = std::max(purgeId_, below); }
+  /// What the header on the device says: a start finds nothing below it.
+  [[nodiscard]] ObjectId purged() const { return purgeIdOf(header_); }
+
   /// Something has to be written, and nothing is being written.
-  [[nodiscard]] bool isDirty() const { return !dirty_.empty() && !storing_; }
+  [[nodiscard]] bool isDirty() const { return (!dirty_.empty() || purgeId_ > purged()) && !storing_; }
   /// At most this many blocks. Until stored() no other batch is given.
   Batch takeDirty(size_t blocksMax);
   Changes stored(const Batch& batch);
@@ -107,14 +114,14 @@ class Table {
   void unpin(uint64_t generation);
 
   [[nodiscard]] const Slot& slot(uint32_t number) const { return slots_[number]; }
-  /// Whether the device still says something of an object that is freed here, so that a start might find it again.
+  /// Whether the device still shows an object that is freed here, so that a start might find it again.
   [[nodiscard]] bool isClearing() const { return !clearing_.empty(); }
   [[nodiscard]] uint32_t slotsTouched() const { return static_cast<uint32_t>(slots_.size()); }
   [[nodiscard]] uint64_t objects() const { return objects_; }
   [[nodiscard]] uint64_t usedBytes() const { return allocator_.usedBytes(); }
   [[nodiscard]] ObjectId highestObject() const { return highestObject_; }
   [[nodiscard]] const TierGeometry& geometry() const { return geometry_; }
-  [[nodiscard]] uint32_t number() const { return number_; }
+  [[nodiscard]] uint32_t number() const { return header_.number; }
 
  private:
   struct IdHash {
@@ -122,19 +129,21 @@ class Table {
   };
   void dirty(uint32_t slot) { dirty_.insert(slot / kRecordsPerBlock); }
   void clear(uint32_t slot);
+  void awaitClearing(uint32_t slot);
   void release(uint32_t slot);
   void encode(uint32_t slot, std::span<uint8_t> bytes) const;
   std::vector<uint32_t> dropOverlapping();
 
+  TierHeader header_;
   TierGeometry geometry_;
-  uint32_t number_;
+  ObjectId purgeId_;
   store::Allocator allocator_;
   store::Pins pins_;
   std::vector<Slot> slots_;
   std::vector<uint32_t> freeSlots_;                      // of slots_; others beyond slots_.size() are free too
   std::unordered_map<ObjectId, uint32_t, IdHash> byId_;  // Writing, Storing, Readable
   std::set<uint32_t> dirty_;                             // blocks
-  std::set<uint32_t> clearing_;                          // slots: Clearing, or Storing and freed
+  std::set<uint32_t> clearing_;  // slots: Clearing, or Storing and freed; if a start may find them
   bool storing_ = false;
   uint64_t objects_ = 0;  // readable
   ObjectId highestObject_;

@@ -71,10 +71,10 @@ Result<TierCheck> checkFile(Device& device, uint64_t bytes, const store::Segment
     check.why = "a file of " + std::to_string(bytes) + " bytes is no SSD tier";
     return check;
   }
-  const BlockBuffer block(kBlockBytes);
-  const Piece piece{0, block.bytes()};
+  const BlockBuffer blocks(kTableOffset);
+  const Piece piece{0, blocks.bytes()};
   if (Status read = device.read({&piece, 1}); !read.ok()) return read;
-  return checkTier(block.bytes(), bytes, identity);
+  return checkTier(blocks.bytes(), bytes, identity);
 }
 
 Result<TierGeometry> plan(uint64_t bytes) {
@@ -123,7 +123,8 @@ Result<TierFile> create(const std::string& path, uint64_t bytes, const store::Se
   Status made = store::lockFile(file, unfinished);
   if (made.ok()) made = allocateAll(file, bytes, path, tier.warnings);
   tier.device = std::make_unique<FileDevice>(std::move(opened.value().file), path);
-  if (made.ok()) made = formatTier(*tier.device, geometry.value(), identity, number);
+  tier.header = newHeader(geometry.value(), identity, number);
+  if (made.ok()) made = formatTier(*tier.device, tier.header);
   if (made.ok() && ::rename(unfinished.c_str(), path.c_str()) != 0) {
     made = systemError("cannot rename " + unfinished, errno);
   }
@@ -131,19 +132,16 @@ Result<TierFile> create(const std::string& path, uint64_t bytes, const store::Se
     ::unlink(unfinished.c_str());
     return made;
   }
-  tier.geometry = geometry.value();
-  tier.number = number;
   tier.created = true;
   tier.direct = opened.value().direct;
   tier.shown = path;
   return tier;
 }
 
-TierFile found(Opened opened, std::unique_ptr<Device> device, const TierCheck& check, const std::string& path) {
+TierFile found(Opened opened, std::unique_ptr<Device> device, const TierHeader& header, const std::string& path) {
   TierFile tier;
   tier.device = std::move(device);
-  tier.geometry = check.geometry;
-  tier.number = check.number;
+  tier.header = header;
   tier.direct = opened.direct;
   tier.shown = path;
   return tier;
@@ -151,8 +149,8 @@ TierFile found(Opened opened, std::unique_ptr<Device> device, const TierCheck& c
 
 /// The beginning of a sentence that ends with what it takes.
 std::string keepsItsSize(const TierFile& tier, uint64_t askedBytes) {
-  return tier.shown + " keeps its " + std::to_string(tier.geometry.tierBytes) + " bytes; " +
-         std::to_string(askedBytes) + " were asked for and take effect ";
+  return tier.shown + " keeps its " + std::to_string(tier.header.tierBytes) + " bytes; " + std::to_string(askedBytes) +
+         " were asked for and take effect ";
 }
 
 Status newer(const std::string& path, const TierCheck& check) {
@@ -193,8 +191,8 @@ Result<TierFile> openInDirectory(const std::string& path, uint64_t bytes, const 
   if (!looked.ok()) return looked.status();
   auto& [opened, device, size, check] = looked.value();
   if (check.verdict == TierVerdict::Fits) {
-    TierFile tier = found(std::move(opened), std::move(device), check, path);
-    if (tier.geometry.tierBytes != bytes) {
+    TierFile tier = found(std::move(opened), std::move(device), check.header, path);
+    if (tier.header.tierBytes != bytes) {
       tier.warnings.push_back(keepsItsSize(tier, bytes) + "with a new file");
     }
     return tier;
@@ -230,8 +228,8 @@ Result<TierFile> openOnDevice(const std::string& path, uint64_t bytes, const sto
   const Result<TierGeometry> geometry = plan(std::min(bytes, size));
   if (!geometry.ok()) return geometry.status();
   if (check.verdict == TierVerdict::Fits) {
-    TierFile tier = found(std::move(opened), std::move(device), check, path);
-    if (tier.geometry.tierBytes != std::min(bytes, size)) {
+    TierFile tier = found(std::move(opened), std::move(device), check.header, path);
+    if (tier.header.tierBytes != std::min(bytes, size)) {
       tier.warnings.push_back(keepsItsSize(tier, bytes) + "once its first " + std::to_string(kUnusedBytes) +
                               " bytes are overwritten with zeros, which empties it");
     }
@@ -239,11 +237,9 @@ Result<TierFile> openOnDevice(const std::string& path, uint64_t bytes, const sto
   }
   if (check.verdict != TierVerdict::Empty) return leftAlone(path, check.why);
   if (Status unused = checkUnused(*device, size, path); !unused.ok()) return unused;
-  if (Status made = formatTier(*device, geometry.value(), identity, number); !made.ok()) return made;
-  TierCheck made;
-  made.geometry = geometry.value();
-  made.number = number;
-  TierFile tier = found(std::move(opened), std::move(device), made, path);
+  TierHeader header = newHeader(geometry.value(), identity, number);
+  if (Status made = formatTier(*device, header); !made.ok()) return made;
+  TierFile tier = found(std::move(opened), std::move(device), header, path);
   tier.created = true;
   if (size < bytes) {
     tier.warnings.push_back(path + " has " + std::to_string(size) + " bytes; " + std::to_string(bytes) +
@@ -268,13 +264,16 @@ Result<TierFile> openTier(const std::string& path, uint64_t bytes, const store::
   return tier;
 }
 
-Status formatTier(Device& device, const TierGeometry& geometry, const store::SegmentIdentity& identity,
-                  uint32_t number) {
+Status formatTier(Device& device, TierHeader& header) {
   const BlockBuffer block(kBlockBytes);
-  encodeHeader(block.bytes(), geometry, identity, number);
-  const Piece piece{0, block.bytes()};
-  if (Status written = device.write({&piece, 1}); !written.ok()) return written;
-  return device.sync();
+  for (int copy = 0; copy < 2; ++copy) {
+    header = nextHeader(header, {});
+    encodeHeader(block.bytes(), header);
+    const Piece piece{headerOffset(header), block.bytes()};
+    if (Status written = device.write({&piece, 1}); !written.ok()) return written;
+    if (Status synced = device.sync(); !synced.ok()) return synced;
+  }
+  return {};
 }
 
 Result<TierRecovery> loadTable(Device& device, Table& table, const Table::FateOf& fateOf) {

@@ -17,8 +17,7 @@ inline constexpr const char* kTierFileName = "ssd-0.kvt";
 /// A tier that is open for one node.
 struct TierFile {
   std::unique_ptr<Device> device;
-  TierGeometry geometry;
-  uint32_t number = 0;
+  TierHeader header{};
   bool created = false;
   bool direct = false;  // O_DIRECT; otherwise the page cache lies between
   std::string shown;    // path of the file or device
@@ -34,9 +33,9 @@ struct TierFile {
 Result<TierFile> openTier(const std::string& path, uint64_t bytes, const store::SegmentIdentity& identity,
                           const std::string& timestamp, uint32_t number);
 
-/// Makes the device an empty tier: whatever an earlier one left there counts no more.
-Status formatTier(Device& device, const TierGeometry& geometry, const store::SegmentIdentity& identity,
-                  uint32_t number);
+/// Makes the device the empty tier of this header, which is changed to what is there then. Whatever an earlier tier
+/// left there counts no more, if the header begins with its sequence; a crash leaves the one or the other.
+Status formatTier(Device& device, TierHeader& header);
 
 /// Reads the table from the device. KV_IO when that fails.
 Result<TierRecovery> loadTable(Device& device, Table& table, const Table::FateOf& fateOf);

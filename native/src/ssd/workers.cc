@@ -36,7 +36,7 @@ Status storeBlocks(Device& device, const StoreBlocks& job) {
   for (size_t i = 0; i < blocks.size(); ++i) {
     const std::span<uint8_t> bytes = buffer.bytes().subspan(i * kBlockBytes, kBlockBytes);
     std::memcpy(bytes.data(), blocks[i].bytes.data(), kBlockBytes);
-    pieces.push_back({blockOffset(blocks[i].number), bytes});
+    pieces.push_back({blocks[i].offset, bytes});
   }
   if (Status written = device.write(pieces); !written.ok()) return written;
   return device.sync();

@@ -24,7 +24,7 @@ struct WritePayload {
   uint64_t to = 0;
   uint32_t crc = 0;
 };
-/// Writes blocks of the table and waits until they would survive the loss of power.
+/// Writes blocks of table and header and waits until they would survive the loss of power.
 struct StoreBlocks {
   std::shared_ptr<const Table::Batch> batch;
 };

@@ -67,7 +67,7 @@ void checkObjects(const Table& table) {
 }
 
 Table loaded(kvpool::test::DeviceInMemory& disk, const kvpool::ssd::TierCheck& check) {
-  Table table(check.geometry, check.number);
+  Table table(check.header);
   require(loadTable(disk, table, [](const kvpool::ObjectId& id, std::string_view) {
             if (id.epoch > 14) return kvpool::ssd::Table::Fate::Above;
             return id.epoch == 13 ? kvpool::ssd::Table::Fate::Dead : kvpool::ssd::Table::Fate::Alive;
@@ -81,8 +81,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static kvpool::test::DeviceInMemory disk(kvpool::ssd::kTierBytesMin);
   static const std::vector<uint8_t> whole = [] {
     const kvpool::ssd::TierGeometry geometry = *kvpool::ssd::planTier(kvpool::ssd::kTierBytesMin);
-    require(kvpool::ssd::formatTier(disk, geometry, kIdentity, kNumber).ok());
-    Table table(geometry, kNumber);
+    TierHeader header = kvpool::ssd::newHeader(geometry, kIdentity, kNumber);
+    require(kvpool::ssd::formatTier(disk, header).ok());
+    Table table(header);
     for (uint64_t i = 1; i <= 4; ++i)
       put(table, disk, i, 3000 * i);
     require(table.free({kvpool::kTierSegment, 1, table.slot(1).object.generation}, {9, 2}));
@@ -102,8 +103,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const uint32_t crc = kvpool::crc32c(record + sizeof(uint32_t), sizeof(TierRecord) - sizeof(uint32_t));
     std::memcpy(record, &crc, sizeof crc);
   }
-  const std::span<const uint8_t> header = std::span(disk.bytes).first(kvpool::ssd::kBlockBytes);
-  const kvpool::ssd::TierCheck check = kvpool::ssd::checkTier(header, disk.bytes.size(), kIdentity);
+  const std::span<const uint8_t> headers = std::span(disk.bytes).first(kTableOffset);
+  const kvpool::ssd::TierCheck check = kvpool::ssd::checkTier(headers, disk.bytes.size(), kIdentity);
   if (check.verdict != kvpool::ssd::TierVerdict::Fits) return 0;
   Table table = loaded(disk, check);
   checkObjects(table);

@@ -48,18 +48,15 @@ Status BytesDevice::write(std::span<const ssd::Piece> pieces) {
 
 ssd::Table* SimTier::open(uint32_t fresh, const store::SegmentIdentity& identity, const store::SegmentState& state,
                           const store::Directory& directory) {
-  const std::span<const uint8_t> header = deviceBytes_.first(ssd::kBlockBytes);
-  ssd::TierCheck found = ssd::checkTier(header, deviceBytes_.size(), identity);
+  ssd::TierCheck found = ssd::checkTier(deviceBytes_.first(ssd::kTableOffset), deviceBytes_.size(), identity);
   const bool created = found.verdict == ssd::TierVerdict::Empty;
   if (created) {
-    found.geometry = ssd::planTier(deviceBytes_.size()).value();
-    found.number = fresh;
-    if (!ssd::formatTier(device_, found.geometry, identity, fresh).ok()) return nullptr;
+    found.header = ssd::newHeader(ssd::planTier(deviceBytes_.size()).value(), identity, fresh);
+    if (!ssd::formatTier(device_, found.header).ok()) return nullptr;
   } else if (found.verdict != ssd::TierVerdict::Fits) {
     return nullptr;
   }
-  Result<node::TierStart> start =
-      node::startTier({device_, found.geometry, found.number, created}, fresh, identity, state, directory);
+  Result<node::TierStart> start = node::startTier({device_, found.header, created}, fresh, state, directory);
   if (!start.ok()) return nullptr;
   table_.emplace(std::move(start.value().table));
   return &*table_;
@@ -90,7 +87,7 @@ uint64_t SimTier::submit(const node::TierWrite& write) {
 uint64_t SimTier::submit(const node::TierStore& store) {
   std::vector<Touched> touched;
   for (const ssd::Table::Batch::Block& block : store.batch->blocks)
-    touched.push_back({ssd::blockOffset(block.number), ssd::kBlockBytes, true});
+    touched.push_back({block.offset, ssd::kBlockBytes, true});
   return submit(ssd::StoreBlocks{store.batch}, std::move(touched));
 }
 

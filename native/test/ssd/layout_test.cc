@@ -13,7 +13,9 @@ namespace kvpool::ssd {
 namespace {
 
 using test::kGeometry;
+using test::kHeader;
 using test::kIdentity;
+using test::kNumber;
 
 Described someObject() {
   Described object;
@@ -115,26 +117,77 @@ TEST(TierLayout, ARecordOfMoreThanMayBeReadIsInvalid) {
   }
 }
 
-TEST(TierLayout, HeadersOfOthersAreTold) {
-  std::vector<uint8_t> block(kBlockBytes);
-  EXPECT_EQ(checkTier(block, kTierBytesMin, kIdentity).verdict, TierVerdict::Empty);
-  encodeHeader(block, kGeometry, kIdentity, 99);
-  const TierCheck fits = checkTier(block, kTierBytesMin, kIdentity);
-  EXPECT_EQ(fits.verdict, TierVerdict::Fits);
-  EXPECT_EQ(fits.geometry, kGeometry);
-  EXPECT_EQ(fits.number, 99U);
-  EXPECT_EQ(checkTier(block, kTierBytesMin, {{0x11, 0x22}, "node-1", 0}).verdict, TierVerdict::Foreign);
-  EXPECT_EQ(checkTier(block, kTierBytesMin, {{0x11, 0x23}, "node-0", 0}).verdict, TierVerdict::Foreign);
-  const TierCheck cut = checkTier(block, kTierBytesMin - 1, kIdentity);
+/// The blocks before the table, with headers as they come one after the other.
+class TierHeaders : public ::testing::Test {
+ protected:
+  TierHeader store(const TierHeader& header) {
+    encodeHeader(std::span(blocks).subspan(headerOffset(header), kBlockBytes), header);
+    return header;
+  }
+  [[nodiscard]] TierCheck check(const store::SegmentIdentity& expected = kIdentity,
+                                uint64_t bytes = kTierBytesMin) const {
+    return checkTier(blocks, bytes, expected);
+  }
+  /// A byte of the block where this header lies.
+  uint8_t& byte(size_t at, const TierHeader& header) { return blocks[headerOffset(header) + at]; }
+
+  std::vector<uint8_t> blocks = std::vector<uint8_t>(kTableOffset);
+};
+
+TEST_F(TierHeaders, OfOthersAreTold) {
+  EXPECT_EQ(check().verdict, TierVerdict::Empty);
+  store(nextHeader(kHeader, {}));
+  EXPECT_EQ(check().verdict, TierVerdict::Fits);
+  EXPECT_EQ(geometryOf(check().header), kGeometry);
+  EXPECT_EQ(check().header.number, kNumber);
+  EXPECT_EQ(check({{0x11, 0x22}, "node-1", 0}).verdict, TierVerdict::Foreign);
+  EXPECT_EQ(check({{0x11, 0x23}, "node-0", 0}).verdict, TierVerdict::Foreign);
+  const TierCheck cut = check(kIdentity, kTierBytesMin - 1);
   EXPECT_EQ(cut.verdict, TierVerdict::Damaged);
   EXPECT_NE(cut.why.find("cut short"), std::string::npos) << cut.why;
-  for (size_t at = 12; at < sizeof(TierHeader); ++at) {
-    block[at] ^= 1;
-    EXPECT_NE(checkTier(block, kTierBytesMin, kIdentity).verdict, TierVerdict::Fits) << "byte " << at;
-    block[at] ^= 1;
+}
+
+TEST_F(TierHeaders, TheNewerOneCounts) {
+  TierHeader header = kHeader;
+  for (uint64_t counter = 1; counter <= 5; ++counter) {
+    header = store(nextHeader(header, {7, counter}));
+    EXPECT_EQ(check().verdict, TierVerdict::Fits) << check().why;
+    EXPECT_EQ(purgeIdOf(check().header), (ObjectId{7, counter}));
   }
-  block[8] = 2;  // the version
-  EXPECT_EQ(checkTier(block, kTierBytesMin, kIdentity).verdict, TierVerdict::Newer);
+}
+
+TEST_F(TierHeaders, ATornOneLeavesTheOlderOne) {
+  const TierHeader older = store(nextHeader(kHeader, {7, 1}));
+  const TierHeader newer = store(nextHeader(older, {7, 2}));
+  for (size_t at = 0; at < sizeof(TierHeader); ++at) {
+    if (at >= offsetof(TierHeader, version) && at < offsetof(TierHeader, headerBytes)) continue;
+    byte(at, newer) ^= 1;
+    EXPECT_EQ(check().verdict, TierVerdict::Fits) << "byte " << at;
+    EXPECT_EQ(purgeIdOf(check().header), (ObjectId{7, 1})) << "byte " << at;
+    byte(at, older) ^= 1;
+    EXPECT_EQ(check().verdict, TierVerdict::Damaged) << "byte " << at << " of both";
+    byte(at, newer) ^= 1;
+    EXPECT_EQ(purgeIdOf(check().header), (ObjectId{7, 2})) << "byte " << at << " of the older one";
+    byte(at, older) ^= 1;
+  }
+}
+
+TEST_F(TierHeaders, OneThatLandedInTheOtherBlockCountsNotThere) {
+  const TierHeader older = store(nextHeader(kHeader, {7, 1}));
+  encodeHeader(std::span(blocks).subspan(headerOffset(older), kBlockBytes), nextHeader(older, {7, 2}));
+  EXPECT_EQ(check().verdict, TierVerdict::Damaged);
+}
+
+TEST_F(TierHeaders, ANewerFormatInEitherBlockIsLeftAlone) {
+  const TierHeader older = store(nextHeader(kHeader, {}));
+  const TierHeader newer = store(nextHeader(older, {}));
+  for (const TierHeader& one : {older, newer}) {
+    byte(offsetof(TierHeader, version), one) = kTierVersion + 1;
+    EXPECT_EQ(check().verdict, TierVerdict::Newer);
+    EXPECT_NE(check().why.find("version " + std::to_string(kTierVersion + 1)), std::string::npos) << check().why;
+    byte(offsetof(TierHeader, version), one) = kTierVersion;
+  }
+  EXPECT_EQ(check().verdict, TierVerdict::Fits);
 }
 
 }  // namespace

@@ -20,13 +20,27 @@ namespace {
 
 using test::DeviceInMemory;
 using test::kGeometry;
+using test::kHeader;
+using test::kIdentity;
 using test::kNumber;
 
 const Table::FateOf kNobodyIsDead = [](const ObjectId&, std::string_view) { return Table::Fate::Alive; };
 
+/// What the disk says of itself; a disk of zeros becomes a tier.
+TierHeader headerOn(DeviceInMemory& disk) {
+  TierHeader header = kHeader;
+  const TierCheck check = checkTier(std::span(disk.bytes).first(kTableOffset), disk.bytes.size(), kIdentity);
+  if (check.verdict == TierVerdict::Fits) return check.header;
+  EXPECT_EQ(check.verdict, TierVerdict::Empty) << check.why;
+  EXPECT_TRUE(formatTier(disk, header).ok());
+  return header;
+}
+
 /// A table over a disk that does at once what the table wants.
 struct Tier {
-  explicit Tier(DeviceInMemory& disk) : device(disk) { found = loadTable(device, table, kNobodyIsDead).value(); }
+  explicit Tier(DeviceInMemory& disk) : device(disk), table(headerOn(disk)) {
+    found = loadTable(device, table, kNobodyIsDead).value();
+  }
 
   /// Until nothing is dirty; false when the power went out.
   bool store(Table::Changes* all = nullptr) {
@@ -64,7 +78,7 @@ struct Tier {
   }
 
   DeviceInMemory& device;
-  Table table{kGeometry, kNumber};
+  Table table;
   TierRecovery found;
 };
 
@@ -137,7 +151,7 @@ TEST(TierTable, BoundsAreToldByName) {
 }
 
 TEST(TierTable, APayloadThatIsTooMuchToReadIsRefusedWithTheBound) {
-  Table table(*planTier(uint64_t{1} << 30), 99);
+  Table table(newHeader(*planTier(uint64_t{1} << 30), kIdentity, kNumber));
   EXPECT_TRUE(table.begin({1, 1}, "a", kTierPayloadBytesMax, 0, {}).ok());
   const Status refused = table.begin({1, 2}, "b", kTierPayloadBytesMax + 1, 0, {}).status();
   EXPECT_EQ(refused.code(), KV_TOO_LARGE);
@@ -185,7 +199,7 @@ TEST(TierTable, SlotsThatWereNeverUsedTakeNoMemory) {
   bytes(14)[0] = 1;                                                      // torn
   std::copy(table.begin(), table.end(), disk.bytes.data() + kTableOffset);
 
-  Table recovered(kGeometry, kNumber);
+  Table recovered(kHeader);
   recovered.recover(table, kNobodyIsDead);
   EXPECT_EQ(recovered.slotsTouched(), 10U) << "before the end of the start, too";
   Tier tier(disk);
@@ -207,7 +221,7 @@ TEST(TierTable, TheDeadStayDead) {
   Tier tier(disk);
   tier.put({1, 1}, "a", "one");
   const ExtentRef kept = tier.put({1, 2}, "b", "two");
-  Table table(kGeometry, kNumber);
+  Table table(headerOn(disk));
   const TierRecovery found = loadTable(disk, table, [](const ObjectId&, std::string_view key) {
                                return key == "a" ? Table::Fate::Dead : Table::Fate::Alive;
                              }).value();
@@ -224,8 +238,69 @@ TEST(TierTable, TheDeadStayDead) {
   EXPECT_FALSE(table.isClearing());
 }
 
-/// Puts and frees at random on a disk that loses power after a random number of sectors, again and again. What was said
-/// to be readable is there with its bytes, what was said to be free is not, and what was under way is one or the other.
+TEST(TierTable, WhatTheHeaderCallsDeadIsDeadWhateverItsRecordSays) {
+  DeviceInMemory disk(kTierBytesMin);
+  Tier tier(disk);
+  const ExtentRef older = tier.put({1, 1}, "a", "one");
+  const ExtentRef newer = tier.put({1, 2}, "b", "two");
+  tier.table.purge({1, 2});
+  EXPECT_EQ(tier.table.purged(), ObjectId{}) << "the device does not know it yet";
+  EXPECT_EQ(Tier(disk).found.restored, 2U);
+  ASSERT_TRUE(tier.store());
+  EXPECT_EQ(tier.table.purged(), (ObjectId{1, 2}));
+  tier.table.purge({1, 1});
+  EXPECT_FALSE(tier.table.isDirty()) << "it only grows";
+  EXPECT_TRUE(tier.table.free(older, {1, 1}));
+  EXPECT_FALSE(tier.table.isClearing()) << "nobody waits for the record of what no start finds";
+  EXPECT_TRUE(tier.table.isDirty()) << "but its blocks are to be used again";
+
+  Tier after(disk);
+  EXPECT_EQ(after.found.dead, 1U);
+  EXPECT_EQ(after.get(newer, {1, 2}), "two");
+  EXPECT_EQ(after.table.find(older, {1, 1}), nullptr);
+  EXPECT_FALSE(after.table.isClearing());
+  ASSERT_TRUE(after.store());
+  EXPECT_EQ(Tier(disk).found.dead, 0U);
+}
+
+TEST(TierTable, AHeaderIsWrittenBehindTheBatchBeforeAndAlone) {
+  DeviceInMemory disk(kTierBytesMin);
+  Tier tier(disk);
+  tier.table.purge({1, 1});
+  const Table::Batch batch = tier.table.takeDirty(1);
+  ASSERT_TRUE(batch.header);
+  tier.table.purge({1, 2});
+  EXPECT_FALSE(tier.table.isDirty()) << "not while the other one is written";
+  tier.table.stored(batch);
+  EXPECT_EQ(tier.table.purged(), (ObjectId{1, 1}));
+  const Table::Batch second = tier.table.takeDirty(1);
+  ASSERT_TRUE(second.header);
+  EXPECT_NE(headerOffset(*second.header), headerOffset(*batch.header)) << "it goes over the older copy";
+}
+
+TEST(TierTable, ATierMadeOverAnotherOneIsTheOneOrTheOtherAtEachCrash) {
+  for (uint64_t sectors = 0; sectors <= 2 * kBlockBytes / DeviceInMemory::kSectorBytes; ++sectors) {
+    DeviceInMemory disk(kTierBytesMin);
+    Tier tier(disk);
+    tier.put({1, 1}, "a", "one");
+    tier.table.purge({1, 1});
+    ASSERT_TRUE(tier.store());
+    TierHeader fresh = headerOn(disk);
+    fresh.number = kNumber + 1;
+    disk.sectorsLeft = sectors;
+    const bool made = formatTier(disk, fresh).ok();
+    disk.sectorsLeft.reset();
+    const TierHeader now = headerOn(disk);
+    EXPECT_EQ(now.number, sectors == 0 ? kNumber : kNumber + 1);
+    EXPECT_EQ(purgeIdOf(now), sectors == 0 ? (ObjectId{1, 1}) : ObjectId{});
+    EXPECT_EQ(Tier(disk).found.restored, sectors == 0 ? 1U : 0U);
+    EXPECT_EQ(made, sectors == 2 * kBlockBytes / DeviceInMemory::kSectorBytes);
+  }
+}
+
+/// Puts, frees and purges at random on a disk that loses power after a random number of sectors, again and again. What
+/// was said to be readable is there with its bytes, what was said to be free is not, and what was under way is one or
+/// the other.
 class Crashes : public ::testing::Test {
  protected:
   void life(test::Dice& dice) {
@@ -260,6 +335,7 @@ class Crashes : public ::testing::Test {
   }
 
   bool step(Tier& tier, test::Dice& dice) {
+    if (dice.oneIn(20)) return purge(tier, {1, lastId - std::min(lastId, dice.below(5))});
     if (!dice.oneIn(3) || there.empty()) return put(tier, dice);
     auto victim = there.begin();
     std::advance(victim, static_cast<std::ptrdiff_t>(dice.below(there.size())));
@@ -269,6 +345,16 @@ class Crashes : public ::testing::Test {
     if (!tier.store()) return false;
     unsure.erase(id);
     there.erase(id);
+    return true;
+  }
+
+  bool purge(Tier& tier, const ObjectId& below) {
+    const auto end = there.lower_bound(below);
+    for (auto it = there.begin(); it != end; ++it)
+      unsure.insert(it->first);
+    tier.table.purge(below);
+    if (!tier.store()) return false;
+    there.erase(there.begin(), end);
     return true;
   }
 

@@ -54,19 +54,19 @@ TEST_F(TierDeviceTest, IsMadeAndFoundAgain) {
     ASSERT_TRUE(made.ok()) << made.status().text();
     EXPECT_TRUE(made.value().created);
     EXPECT_TRUE(made.value().direct);
-    EXPECT_EQ(made.value().geometry.tierBytes, kDeviceTier);
+    EXPECT_EQ(made.value().header.tierBytes, kDeviceTier);
     EXPECT_TRUE(made.value().warnings.empty());
   }
   const Result<TierFile> again = open();
   ASSERT_TRUE(again.ok()) << again.status().text();
   EXPECT_FALSE(again.value().created);
-  EXPECT_EQ(again.value().number, kNumber);
+  EXPECT_EQ(again.value().header.number, kNumber);
 }
 
 TEST_F(TierDeviceTest, IsTakenWholeWhereItHasLessThanAskedFor) {
   const Result<TierFile> made = open(kIdentity, 3 * kDeviceTier);
   ASSERT_TRUE(made.ok()) << made.status().text();
-  EXPECT_EQ(made.value().geometry.tierBytes, 2 * kDeviceTier);
+  EXPECT_EQ(made.value().header.tierBytes, 2 * kDeviceTier);
   ASSERT_EQ(made.value().warnings.size(), 1u);
   EXPECT_NE(made.value().warnings.front().find("were asked for"), std::string::npos);
 }
@@ -76,7 +76,7 @@ TEST_F(TierDeviceTest, KeepsItsSizeAndSaysSoWhenAnotherIsAskedFor) {
   for (const uint64_t asked : {kDeviceTier + (1 << 20), 3 * kDeviceTier}) {
     const Result<TierFile> again = open(kIdentity, asked);
     ASSERT_TRUE(again.ok()) << again.status().text();
-    EXPECT_EQ(again.value().geometry.tierBytes, kDeviceTier);
+    EXPECT_EQ(again.value().header.tierBytes, kDeviceTier);
     ASSERT_EQ(again.value().warnings.size(), 1u);
     EXPECT_EQ(again.value().warnings.front(),
               device.path() + " keeps its 16777216 bytes; " + std::to_string(asked) +

@@ -81,7 +81,7 @@ TEST_F(TierFileTest, IsMadeWholeAndFoundAgain) {
   const Result<TierFile> again = open();
   ASSERT_TRUE(again.ok()) << again.status().text();
   EXPECT_FALSE(again.value().created);
-  EXPECT_EQ(again.value().number, kNumber);
+  EXPECT_EQ(again.value().header.number, kNumber);
 }
 
 TEST_F(TierFileTest, BelongsToOneProcess) {
@@ -133,7 +133,7 @@ TEST_F(TierFileTest, AFileKeepsItsSizeAndSaysSo) {
   ASSERT_TRUE(open().ok());
   const Result<TierFile> larger = open(kIdentity, 2 * kBytes);
   ASSERT_TRUE(larger.ok());
-  EXPECT_EQ(larger.value().geometry.tierBytes, kBytes);
+  EXPECT_EQ(larger.value().header.tierBytes, kBytes);
   EXPECT_NE(lastWarning(larger.value()).find("keeps its"), std::string::npos);
 }
 
@@ -163,7 +163,7 @@ TEST_F(TierFileTest, AMissingDirectoryIsNamed) {
 /// A tier over the real file, worked by threads.
 class WorkersTest : public TierFileTest {
  protected:
-  WorkersTest() : tier(std::move(open().value())), table(tier.geometry, tier.number) {
+  WorkersTest() : tier(std::move(open().value())), table(tier.header) {
     static_cast<void>(
         loadTable(*tier.device, table, [](const ObjectId&, std::string_view) { return Table::Fate::Alive; }));
   }
@@ -196,7 +196,7 @@ TEST_F(WorkersTest, PayloadsOfAllSizesComeBackAsTheyWere) {
   std::map<uint64_t, std::string> values;
   std::vector<Job> writes;
   std::vector<Job> reads;
-  uint64_t at = tier.geometry.dataOffset;
+  uint64_t at = tier.header.dataOffset;
   for (const size_t size : {size_t{0}, size_t{1}, size_t{4095}, size_t{4096}, size_t{4097}, size_t{9} << 20}) {
     const uint64_t op = values.size() + 1;
     std::string& value = values[op];
@@ -219,25 +219,25 @@ TEST_F(WorkersTest, PayloadsOfAllSizesComeBackAsTheyWere) {
 
 TEST_F(WorkersTest, AWrongChecksumIsToldOnBothWays) {
   const std::string value(5000, 'v');
-  const uint64_t at = tier.geometry.dataOffset;
+  const uint64_t at = tier.header.dataOffset;
   EXPECT_EQ(finish({WritePayload{1, bytes(value), at, 7}}).at(0).status.code(), KV_CHECKSUM);
   EXPECT_EQ(finish({ReadPayload{1, at, value.size(), 7}}).at(0).status.code(), KV_CHECKSUM);
 }
 
 TEST_F(WorkersTest, WhatTheFileSystemRefusesIsToldWithThePlace) {
   const std::string value(5000, 'v');
-  const uint64_t at = tier.geometry.dataOffset + (uint64_t{8} << 20);
+  const uint64_t at = tier.header.dataOffset + (uint64_t{8} << 20);
   const LimitOfFiles limit(at);
   const Status refused = finish({WritePayload{1, bytes(value), at, crc32c(value)}}).at(0).status;
   EXPECT_EQ(refused.code(), KV_IO);
   EXPECT_NE(refused.text().find("write to " + file() + " at " + std::to_string(at)), std::string::npos)
       << refused.text();
-  EXPECT_TRUE(finish({WritePayload{1, bytes(value), tier.geometry.dataOffset, crc32c(value)}}).at(0).status.ok());
+  EXPECT_TRUE(finish({WritePayload{1, bytes(value), tier.header.dataOffset, crc32c(value)}}).at(0).status.ok());
 }
 
 TEST_F(WorkersTest, AFileThatIsCutBelowIsAnErrorAndNotZeros) {
   const std::string value(5000, 'v');
-  const uint64_t at = tier.geometry.dataOffset + (uint64_t{8} << 20);
+  const uint64_t at = tier.header.dataOffset + (uint64_t{8} << 20);
   ASSERT_TRUE(finish({WritePayload{1, bytes(value), at, crc32c(value)}}).at(0).status.ok());
   std::filesystem::resize_file(file(), at);
   const Status cut = finish({ReadPayload{1, at, value.size(), crc32c(value)}}).at(0).status;

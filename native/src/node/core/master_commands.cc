@@ -70,7 +70,7 @@ void MasterCommands::fence(ConnectionId master, const Fence& request) {
     return answerFence(master, request.requestId, false);
   }
   sweepIfRaised(before);
-  wait({master, request.requestId, request.authority, true});
+  wait({master, request.requestId, request.authority, true, tier_.on()});
 }
 
 void MasterCommands::free(ConnectionId master, const FreeRequest& request) {
@@ -92,7 +92,7 @@ void MasterCommands::purge(ConnectionId master, const Purge& request) {
   const ObjectId before = context_.fencing.purged();
   context_.fencing.purge(request.purgeId);
   sweepIfRaised(before);
-  wait({master, request.requestId, request.authority, false});
+  wait({master, request.requestId, request.authority, false, tier_.on()});
 }
 
 void MasterCommands::bury(ConnectionId master, const Bury& request) {
@@ -147,7 +147,7 @@ void MasterCommands::sweepIfRaised(const ObjectId& before) {
 }
 
 bool MasterCommands::isReady(const Waiting& waiting) const {
-  return !sweep_.running() && (!waiting.isFence || !tier_.isClearing());
+  return !sweep_.running() && tier_.hasPurged() && (!waiting.isFence || !tier_.isClearing());
 }
 
 bool MasterCommands::busy() const {
@@ -174,9 +174,15 @@ void MasterCommands::continueWork() {
   }
 }
 
-/// A fence is answered for now: another leader may have come while it waited. A purge stays done.
+/// A fence is answered for now: another leader may have come while it waited. A purge stays done, but not on an SSD
+/// that failed meanwhile: the leader has to ask again, of a node without a tier.
 void MasterCommands::finish(const Waiting& waiting) {
-  if (!waiting.isFence) return answer(waiting.master, waiting.requestId, true, KV_OK);
+  if (!waiting.isFence) {
+    const bool lost = waiting.onTier && !tier_.on();
+    if (lost)
+      context_.outbox.note(LogLevel::Error, "a purge is not acknowledged: the SSD failed before it had stored it");
+    return answer(waiting.master, waiting.requestId, true, lost ? KV_IO : KV_OK);
+  }
   answerFence(waiting.master, waiting.requestId, waiting.authority == context_.fencing.seen());
 }
 

@@ -30,12 +30,14 @@ class MasterCommands {
   void continueWork();
 
  private:
-  /// Answered when everything below the purge id is freed, a fence also behind what the SSD has to clear.
+  /// Answered when everything below the purge id is freed in memory, and dead on the SSD; a fence also behind what that
+  /// has to clear.
   struct Waiting {
     ConnectionId master;
     uint64_t requestId;
     Authority authority;
     bool isFence;
+    bool onTier;  // there was an SSD tier when it came
   };
 
   void fence(ConnectionId master, const Fence& request);

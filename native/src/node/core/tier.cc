@@ -16,7 +16,7 @@ bool sparesTier(const Status& outcome) {
 }  // namespace
 
 Tier::Tier(CoreContext& context) : context_(context) {
-  if (on()) flush();
+  purge();
 }
 
 ExtentRef Tier::extentOf(uint32_t slot) const {
@@ -36,7 +36,9 @@ Status Tier::admit(const Copy& command) const {
   if (context_.directory.find(command.sourceExtent, command.objectId) == nullptr) {
     return {KV_NOT_FOUND, "it is not in memory any more"};
   }
-  if (context_.directory.removed(command.sourceExtent.slot)) return {KV_STALE_EPOCH, "it was removed"};
+  // The device may know of a later purge than a segment that is new beside it.
+  const bool purged = command.objectId < context_.table->purged();
+  if (purged || context_.directory.removed(command.sourceExtent.slot)) return {KV_STALE_EPOCH, "it was removed"};
   return {};
 }
 
@@ -94,6 +96,10 @@ void Tier::stored(const Status& outcome) {
   }
   if (!outcome.ok()) return fail(outcome.text());
   settle(context_.table->stored(*batch));
+  if (batch->header) {
+    purging_ = true;
+    next_ = 0;
+  }
   flush();
 }
 
@@ -158,15 +164,15 @@ void Tier::cleared(uint32_t slot) {
 
 void Tier::purge() {
   if (!on()) return;
-  purging_ = true;
-  next_ = 0;
+  context_.table->purge(context_.fencing.purged());
+  flush();
 }
 
 void Tier::purgeSlice() {
   const uint32_t end = std::min(context_.table->slotsTouched(), next_ + kLooksPerSlice);
   for (; next_ < end; ++next_) {
     const ssd::Table::Slot& slot = context_.table->slot(next_);
-    if (slot.state != ssd::Table::State::Free && slot.object.objectId < context_.directory.purgeId()) {
+    if (slot.state != ssd::Table::State::Free && slot.object.objectId < context_.table->purged()) {
       context_.table->freeAnyState(next_);
     }
   }

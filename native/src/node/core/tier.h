@@ -55,8 +55,10 @@ class Tier {
   void memoryFreed(const ObjectId& id);
   /// Answers the Free whose extents were just handed in: now, or when the device says that they are free.
   void answerFree(ConnectionId master, uint64_t requestId);
-  /// The purge id was raised.
+  /// The purge id was raised: the device is to know it, then what lies below it goes.
   void purge();
+  /// Whether no start would find what is purged. Whatever the tier is off with is not believed by one.
+  [[nodiscard]] bool hasPurged() const { return !on() || context_.table->purged() >= context_.fencing.purged(); }
 
   struct Begun {
     uint64_t op = 0;

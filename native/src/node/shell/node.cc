@@ -114,8 +114,8 @@ Status Node::openTier(const NodeSettings& settings) {
   tier_ = std::move(opened.value());
   for (const std::string& warning : tier_->warnings)
     log(LogLevel::Warning, warning);
-  const OpenTier open{*tier_->device, tier_->geometry, tier_->number, tier_->created};
-  Result<TierStart> start = startTier(open, fresh, identity, state_->get(), *directory_);
+  const OpenTier open{*tier_->device, tier_->header, tier_->created};
+  Result<TierStart> start = startTier(open, fresh, state_->get(), *directory_);
   if (!start.ok()) return start.status();
   if (start.value().emptied) {
     log(LogLevel::Warning, tier_->shown + " was emptied: node " + settings.nodeId +
@@ -124,7 +124,7 @@ Status Node::openTier(const NodeSettings& settings) {
   const ssd::TierRecovery recovery = start.value().recovery;
   table_.emplace(std::move(start.value().table));
   log(recovery.dropped() == 0 ? LogLevel::Info : LogLevel::Warning,
-      "SSD tier of node " + settings.nodeId + " in " + tier_->shown + ": " + std::to_string(tier_->geometry.dataBytes) +
+      "SSD tier of node " + settings.nodeId + " in " + tier_->shown + ": " + std::to_string(tier_->header.dataBytes) +
           " bytes, " + std::to_string(recovery.restored) + " objects restored, " + std::to_string(recovery.dead) +
           " removed since, dropped " + std::to_string(recovery.torn) + " torn, " + std::to_string(recovery.invalid) +
           " invalid and " + std::to_string(recovery.overlapping) + " overlapping records, and " +

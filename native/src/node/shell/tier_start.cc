@@ -7,13 +7,15 @@
 
 namespace kvpool::node {
 
-Result<TierStart> startTier(const OpenTier& tier, uint32_t fresh, const store::SegmentIdentity& identity,
-                            const store::SegmentState& state, const store::Directory& directory) {
-  const bool believed = tier.created || state.incarnation == 0 || state.tier == tier.number;
+Result<TierStart> startTier(const OpenTier& tier, uint32_t fresh, const store::SegmentState& state,
+                            const store::Directory& directory) {
+  ssd::TierHeader header = tier.header;
+  const bool believed = tier.created || state.incarnation == 0 || state.tier == header.number;
   if (!believed) {
-    if (Status made = ssd::formatTier(tier.device, tier.geometry, identity, fresh); !made.ok()) return made;
+    header.number = fresh;
+    if (Status made = ssd::formatTier(tier.device, header); !made.ok()) return made;
   }
-  ssd::Table table(tier.geometry, believed ? tier.number : fresh);
+  ssd::Table table(header);
   // A segment that is new beside it knows no epoch: its memory was lost.
   const uint64_t epochMax = state.epoch == 0 ? kEpochMax - 1 : state.epoch;
   Result<ssd::TierRecovery> recovery =

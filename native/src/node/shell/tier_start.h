@@ -15,9 +15,8 @@ namespace kvpool::node {
 /// A tier that is open, before anybody has read what is in it.
 struct OpenTier {
   ssd::Device& device;
-  ssd::TierGeometry geometry;
-  uint32_t number = 0;   // of the tier that was found, or just made
-  bool created = false;  // just made: nothing of before is in it
+  ssd::TierHeader header;  // of the tier that was found, or just made
+  bool created = false;    // just made: nothing of before is in it
 };
 
 /// The tier as a life of the node begins with it.
@@ -30,7 +29,7 @@ struct TierStart {
 /// Reads the table, or empties the tier under the number `fresh` when it cannot be believed: what was freed in a life
 /// that had no tier, or not this one, was not freed there. A segment that is new believes it; then its memory was lost,
 /// and removals meanwhile were buried because the node was away. KV_IO when the device fails.
-Result<TierStart> startTier(const OpenTier& tier, uint32_t fresh, const store::SegmentIdentity& identity,
-                            const store::SegmentState& state, const store::Directory& directory);
+Result<TierStart> startTier(const OpenTier& tier, uint32_t fresh, const store::SegmentState& state,
+                            const store::Directory& directory);
 
 }  // namespace kvpool::node

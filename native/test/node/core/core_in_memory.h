@@ -55,7 +55,11 @@ class CoreInMemory {
     ssd::Table* tier = nullptr;
     if (disk) {
       tierPayloads.clear();
-      table.emplace(*ssd::planTier(disk->bytes.size()), kTierNumber);
+      const store::SegmentIdentity identity{kPool, config.self.name, 0};
+      const ssd::TierCheck check =
+          ssd::checkTier(std::span(disk->bytes).first(ssd::kTableOffset), disk->bytes.size(), identity);
+      EXPECT_EQ(check.verdict, ssd::TierVerdict::Fits) << check.why;
+      table.emplace(check.header);
       tierFound = ssd::loadTable(*disk, *table, [&](const ObjectId& id, std::string_view key) {
                     return segment.directory->removed(id, key) ? ssd::Table::Fate::Dead : ssd::Table::Fate::Alive;
                   }).value();
@@ -68,6 +72,8 @@ class CoreInMemory {
   /// Gives the node an SSD, in a new life.
   void addTier(uint64_t bytes = ssd::kTierBytesMin) {
     disk.emplace(bytes);
+    ssd::TierHeader header = ssd::newHeader(*ssd::planTier(bytes), {kPool, config.self.name, 0}, kTierNumber);
+    EXPECT_TRUE(ssd::formatTier(*disk, header).ok());
     restart();
   }
   /// Does what the disk has to do, unless it is held up; true when there was something.
@@ -117,7 +123,9 @@ class CoreInMemory {
           tierCancels.push_back(cancel->op);
         } else if (const auto* drop = std::get_if<node::DropTierPayload>(&action)) {
           tierPayloads.erase(drop->op);
-        } else if (!std::holds_alternative<node::Note>(action)) {
+        } else if (const auto* note = std::get_if<node::Note>(&action)) {
+          notes.push_back(note->text);
+        } else {
           others.push_back(std::move(action));
         }
       }
@@ -214,6 +222,7 @@ class CoreInMemory {
   bool reads = true;  // whether peers take what is sent to them
   std::vector<node::Action> others;
   std::map<node::ConnectionId, std::string> closeReasons;
+  std::vector<std::string> notes;
   std::vector<size_t> dials;
   std::vector<node::DialSource> sources;
   static constexpr uint32_t kTierNumber = 99;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,17 @@ class TierTest : public ::testing::Test {
   void restart() {
     node.restart();
     meet();
+  }
+  /// The power is out: its memory is new then, and its SSD as it was.
+  void losePower() {
+    node.core.reset();
+    std::fill(node.segment.memory.begin(), node.segment.memory.end(), uint8_t{0});
+    store::formatSegment(node.segment.memory, node.segment.geometry, node.segment.identity, node.segment.gate);
+    node.tierJobs.clear();
+    node.restart();
+  }
+  void purge(const ObjectId& below) {
+    node.frame(test::kMaster, [&](wire::Bytes& out) { test::appendPurge(out, {9, test::kLeader, below}); });
   }
   void work() {
     while (node.workTier()) {

@@ -174,7 +174,7 @@ TEST_F(TierTest, AnotherLeaderEndsWhatTheOneBeforeAskedFor) {
 TEST_F(TierTest, APurgeReachesIt) {
   const ExtentRef older = putBoth(1);
   const ExtentRef newer = putBoth(2);
-  node.frame(kMaster, [](wire::Bytes& out) { test::appendPurge(out, {9, kLeader, {5, 2}}); });
+  purge({5, 2});
   EXPECT_EQ(read(1, older), "KV_NOT_FOUND");
   EXPECT_EQ(read(2, newer), kValue);
   EXPECT_EQ(node.table->objects(), 1U);
@@ -184,7 +184,9 @@ TEST_F(TierTest, APurgeReachesIt) {
 
 TEST_F(TierTest, APurgeThatTheDiskHasNotSeenHoldsAfterARestart) {
   putBoth(1);
-  node.frame(kMaster, [](wire::Bytes& out) { test::appendPurge(out, {9, kLeader, {5, 2}}); });
+  purge({5, 2});
+  EXPECT_TRUE(answers().empty());
+  node.tierJobs.clear();
   node.restart();
   EXPECT_EQ(node.tierFound.dead, 1U);
   EXPECT_EQ(node.tierFound.restored, 0U);
@@ -194,6 +196,109 @@ TEST_F(TierTest, APurgeThatTheDiskHasNotSeenHoldsAfterARestart) {
       << "nobody leads this node before the disk knows what is dead";
   work();
   EXPECT_TRUE(test::readFenceAck(node.last(kMaster, test::sbe::FenceAck::SBE_TEMPLATE_ID)).accepted);
+}
+
+TEST_F(TierTest, APurgeIsAnsweredWhenTheDiskWouldShowNothingToANewMemory) {
+  const ExtentRef older = putBoth(1);
+  const ExtentRef newer = putBoth(2);
+  purge({5, 2});
+  awhile();
+  EXPECT_TRUE(answers().empty());
+  ask(1, older);
+  EXPECT_EQ(readReadReply(node.last(kClient, test::sbe::ReadReply::SBE_TEMPLATE_ID)).status, KV_NOT_FOUND)
+      << "nobody reads it meanwhile";
+  ASSERT_TRUE(node.workTier());
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_OK});
+  EXPECT_EQ(node.table->slot(older.slot).state, ssd::Table::State::Clearing) << "its record is still on the disk";
+  losePower();
+  EXPECT_EQ(node.segment.directory->purgeId(), ObjectId{});
+  EXPECT_EQ(node.tierFound.restored, 1U);
+  EXPECT_EQ(node.tierFound.dead, 1U);
+  meet();
+  EXPECT_EQ(read(1, older), "KV_NOT_FOUND");
+  EXPECT_EQ(read(2, newer), kValue);
+}
+
+TEST_F(TierTest, APowerCutBeforeThatLosesThePurgeOnlyUnanswered) {
+  putBoth(1);
+  purge({5, 2});
+  EXPECT_TRUE(answers().empty());
+  losePower();
+  EXPECT_EQ(node.tierFound.restored, 1U);
+}
+
+TEST_F(TierTest, AFenceThatBringsAPurgeIsAnsweredBehindIt) {
+  putBoth(1);
+  node.inbox(kMaster).clear();
+  node.frame(kMaster, [](wire::Bytes& out) { test::appendFence(out, 8, {6, 66}, 1000, {6, 0}); });
+  awhile();
+  EXPECT_THROW(node.last(kMaster, test::sbe::FenceAck::SBE_TEMPLATE_ID), std::runtime_error);
+  ASSERT_TRUE(node.workTier());
+  EXPECT_EQ(test::readFenceAck(node.last(kMaster, test::sbe::FenceAck::SBE_TEMPLATE_ID)).purgeId, (ObjectId{6, 0}));
+  losePower();
+  EXPECT_EQ(node.tierFound.restored, 0U);
+}
+
+TEST_F(TierTest, WhatComesToTheDiskWhileAPurgeIsWrittenIsDeadToo) {
+  putBoth(1);
+  const ExtentRef memory = put(2);
+  demote(2, memory);
+  ASSERT_TRUE(node.workTier());  // the payload; its record is on its way
+  purge({5, 3});
+  work();
+  EXPECT_EQ(answers(), (std::vector<int32_t>{KV_OK, KV_OK})) << "of the demotion, and of the purge";
+  EXPECT_EQ(node.table->objects(), 0U);
+  losePower();
+  EXPECT_EQ(node.tierFound.restored, 0U);
+}
+
+TEST_F(TierTest, APurgeThatTheDiskCannotTakeIsNotAcknowledgedUntilTheTierCountsNoMore) {
+  const ExtentRef extent = putBoth(1);
+  node.disk->failing = Status(KV_IO, "the disk is gone");
+  purge({5, 2});
+  work();
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_IO});
+  EXPECT_EQ(node.notes.back(), "a purge is not acknowledged: the SSD failed before it had stored it");
+  EXPECT_EQ(node.core->snapshot().tierProblem, "the disk is gone");
+  EXPECT_EQ(node.segment.state->get().tier, 0U) << "the next life would believe it";
+  EXPECT_EQ(read(1, extent), "KV_NOT_FOUND");
+  purge({5, 2});
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_OK}) << "asked again, of a node that has no tier";
+}
+
+TEST_F(TierTest, APurgeThatTheDiskHangsOnIsNotAcknowledged) {
+  putBoth(1);
+  purge({5, 2});
+  for (size_t i = 0; i <= kTicksOfPatience; ++i) {
+    EXPECT_TRUE(answers().empty());
+    awhile();
+  }
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_IO});
+  EXPECT_NE(node.core->snapshot().tierProblem.find("takes more than 10 s"), std::string::npos);
+}
+
+TEST_F(TierTest, WithoutMemoryForItsBufferAPurgeIsWrittenAtTheNextTick) {
+  putBoth(1);
+  node.disk->noMemory = true;
+  purge({5, 2});
+  work();
+  EXPECT_TRUE(answers().empty());
+  node.disk->noMemory = false;
+  awhile();
+  work();
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_OK});
+}
+
+/// It would be dead at the next start.
+TEST_F(TierTest, NothingComesToTheDiskBelowThePurgeThatOnlyThatKnows) {
+  putBoth(1);
+  purge({5, 9});
+  work();
+  losePower();
+  meet();
+  demote(2, put(2));
+  EXPECT_EQ(answers(), std::vector<int32_t>{KV_STALE_EPOCH});
+  putBoth(9);
 }
 
 TEST_F(TierTest, DamageOnTheDiskIsAMissAndTold) {

@@ -107,6 +107,17 @@ final class LeaderChecks implements MasterWatch {
     }
 
     @Override
+    public void purged(SimNode node, ObjectId below) {
+        tally.count("purges answered");
+        Violation.unless(
+                node.hasPurgedSsd(below),
+                "what is purged is dead on the SSD",
+                "%s said that everything below %s is gone, and its SSD would show it to another memory",
+                node,
+                below);
+    }
+
+    @Override
     public void copies(ObjectId id) {
         truth.copied(id);
     }

@@ -17,6 +17,9 @@ interface MasterWatch {
      */
     void replied(SimMaster master, ClientRequest request, ClientReply reply, boolean atOnce);
 
+    /** A node that still lives has said that everything below this id is gone from it. */
+    void purged(SimNode node, ObjectId below);
+
     /** A node is to copy this object from another. */
     void copies(ObjectId id);
 

@@ -28,7 +28,11 @@ import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeCommand;
+import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
+import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeLeaves;
+import dev.kvpool.dataplane.wire.message.ObjectId;
+import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.Medium;
 import dev.kvpool.wire.Role;
 import java.util.HashMap;
@@ -56,7 +60,8 @@ final class SimMaster extends SimProcess {
     record Found(Authority authority, Finding finding, long atMs) {}
 
     /** A welcomed connection. */
-    private record Session(long number, End end, NodePeer node, Map<Long, ClientRequest> asked) {}
+    private record Session(
+            long number, End end, NodePeer node, Map<Long, ClientRequest> asked, Map<Long, ObjectId> purges) {}
 
     final String address;
     final SimElection election;
@@ -352,6 +357,7 @@ final class SimMaster extends SimProcess {
             if (message instanceof ClientRequest request) {
                 session.asked.put(request.requestId(), request);
             }
+            heardPurge(session, message);
             now = message;
             if (message instanceof NodeLeaves) {
                 ended.put(((SimNode) end.peer().owner).nodeId(), world.nowMs());
@@ -362,6 +368,18 @@ final class SimMaster extends SimProcess {
             greet(end, hello);
         } else {
             refuse(end, Handshake.noHello(self, message.getClass().getSimpleName() + " came"));
+        }
+    }
+
+    private void heardPurge(Session session, Message message) {
+        ObjectId below = switch (message) {
+            case CommandAck ack
+            when ack.accepted() && ack.status() == Status.OK -> session.purges.remove(ack.requestId());
+            case FenceAck ack when ack.accepted() -> ack.purgeId();
+            default -> null;
+        };
+        if (below != null && !session.end.peer().isClosed()) {
+            watch.purged((SimNode) session.end.peer().owner, below);
         }
     }
 
@@ -407,7 +425,8 @@ final class SimMaster extends SimProcess {
                     Handshake.refused(
                             self, objection.get().code(), objection.get().message()));
         } else {
-            Session session = new Session(lastSession, end, hello.role() == Role.NODE ? peer : null, new HashMap<>());
+            Session session = new Session(
+                    lastSession, end, hello.role() == Role.NODE ? peer : null, new HashMap<>(), new HashMap<>());
             sessions.put(session.number, session);
             end.note = session;
             write(end, welcome);
@@ -466,6 +485,9 @@ final class SimMaster extends SimProcess {
         }
         if (send.message() instanceof NodeCommand.Copy copy && copy.medium() == Medium.DRAM) {
             watch.copies(copy.objectId());
+        }
+        if (send.message() instanceof NodeCommand.Purge purge) {
+            session.purges.put(purge.requestId(), purge.purgeId());
         }
         if (send.message() instanceof NodeCommand command) {
             world.trace(() -> name + " tells " + session.end.peer().owner + " " + command);

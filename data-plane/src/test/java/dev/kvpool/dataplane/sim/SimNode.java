@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.sim.nativecore.NodeCore.Action;
 import dev.kvpool.dataplane.sim.nativecore.NodeCore.Identity;
 import dev.kvpool.dataplane.sim.nativecore.NodeCore.LifeCut;
 import dev.kvpool.dataplane.sim.nativecore.SegmentMemory;
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -125,6 +126,11 @@ final class SimNode extends SimProcess {
 
     List<Slot> heldOnSsd() {
         return ssd == null || !(setBack || image.believes(ssdImage.number())) ? List.of() : ssdImage.committed();
+    }
+
+    /** Whether nothing below this id would be on its SSD if its memory were lost now. */
+    boolean hasPurgedSsd(ObjectId purgeId) {
+        return ssd == null || !image.believes(ssdImage.number()) || !purgeId.isNewerThan(ssdImage.purgeId());
     }
 
     private Identity identity() {

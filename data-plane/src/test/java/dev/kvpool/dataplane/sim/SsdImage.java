@@ -12,9 +12,13 @@ import java.util.List;
 
 /** What the bytes of an SSD say, read past the node by the layout of native/src/ssd/layout.h. */
 final class SsdImage {
-    private static final long SLOTS_OFFSET = 56;
-    private static final long NUMBER_OFFSET = 64;
-    private static final long TABLE_OFFSET = 4096;
+    private static final long HEADER_BYTES = 360;
+    private static final long SEQUENCE_OFFSET = 56;
+    private static final long PURGE_OFFSET = 64;
+    private static final long SLOTS_OFFSET = 80;
+    private static final long NUMBER_OFFSET = 88;
+    private static final long BLOCK_BYTES = 4096;
+    private static final long TABLE_OFFSET = 2 * BLOCK_BYTES;
     private static final long RECORD_BYTES = 512;
     private static final int COMMITTED = 1;
 
@@ -30,19 +34,41 @@ final class SsdImage {
 
     /** The number that a life writes down when it believes what is here; 0 while nothing is. */
     int number() {
-        return NativeMemory.getInt(ssd.address() + NUMBER_OFFSET);
+        return NativeMemory.getInt(header() + NUMBER_OFFSET);
     }
 
-    /** Records of objects that are whole and not of an earlier tier. */
+    /** What the header says: objects with a lower id are dead. */
+    ObjectId purgeId() {
+        long at = header() + PURGE_OFFSET;
+        return new ObjectId(NativeMemory.getLong(at), NativeMemory.getLong(at + 8));
+    }
+
+    /** The newer of the headers that are whole. */
+    private long header() {
+        long first = ssd.address();
+        long second = first + BLOCK_BYTES;
+        boolean takeSecond = isWhole(second)
+                && (!isWhole(first)
+                        || NativeMemory.getLong(second + SEQUENCE_OFFSET)
+                                > NativeMemory.getLong(first + SEQUENCE_OFFSET));
+        return takeSecond ? second : first;
+    }
+
+    private static boolean isWhole(long header) {
+        return NativeMemory.crc32c(header, HEADER_BYTES - 4) == NativeMemory.getInt(header + HEADER_BYTES - 4);
+    }
+
+    /** Records of objects that are whole, not of an earlier tier and not purged. */
     List<Slot> committed() {
         List<Slot> committed = new ArrayList<>();
         int tier = number();
-        int slots = NativeMemory.getInt(ssd.address() + SLOTS_OFFSET);
+        ObjectId purgeId = purgeId();
+        int slots = NativeMemory.getInt(header() + SLOTS_OFFSET);
         for (int number = 0; number < Math.min(slots, everUsed + UNUSED_MAX); number++) {
             long at = ssd.address() + TABLE_OFFSET + number * RECORD_BYTES;
             everUsed = NativeMemory.getLong(at + 8) != 0 ? Math.max(everUsed, number + 1) : everUsed;
             Slot slot = slot(at, number, tier);
-            if (slot != null) {
+            if (slot != null && !purgeId.isNewerThan(slot.id())) {
                 committed.add(slot);
             }
         }
