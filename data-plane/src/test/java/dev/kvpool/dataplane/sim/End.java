@@ -9,6 +9,8 @@ import java.util.Deque;
 /** One side of a connection: what it receives comes in order, what it sends leaves in order. */
 final class End {
     private static final int FRAME_HEADER_BYTES = 8;
+    private static final int PAYLOADS_A_GARBLED_ONE = 60;
+    private static final int FRAMES_A_GARBLED_ONE = 4_000;
 
     /** What is under way to this end. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
@@ -145,6 +147,11 @@ final class End {
         }
         byte[] second = NativeMemory.read(payload.memory + first.length, (int) (payload.length - first.length));
         int crc = payload.computeCrc ? Checksums.crc32c(first, second) : payload.crc;
+        if (second.length > 0 && network.garbles(PAYLOADS_A_GARBLED_ONE)) {
+            world.trace(() -> "a byte from " + owner + " to " + peer.owner + " changes on the way");
+            int at = world.random.nextInt(second.length);
+            second[at] = (byte) ~second[at];
+        }
         peer.enqueue(Kind.PAYLOAD, second, first.length, true, crc, "");
         sending = false;
         payload.onSent.run();
@@ -182,7 +189,11 @@ final class End {
             case ACCEPT -> owner.accepted(this);
             case FRAME -> {
                 world.happened(id, parcel.bytes);
-                owner.frame(this, parcel.bytes);
+                if (network.garbles(FRAMES_A_GARBLED_ONE)) {
+                    owner.garbled(this);
+                } else {
+                    owner.frame(this, parcel.bytes);
+                }
             }
             case PAYLOAD -> owner.payload(this, parcel.bytes, parcel.at, parcel.last, parcel.crc);
             case END -> {

@@ -11,6 +11,8 @@ final class Faults {
     /** Each doubles how long a node may be left out, and at the end all must be in within a bounded time. */
     private static final int POISONINGS_MAX = 2;
 
+    private static final long HOUR_MS = 3_600_000;
+
     private final Plan plan;
     private final World world;
     private final Network network;
@@ -45,6 +47,7 @@ final class Faults {
 
     void begin() {
         network.bad(plan.slowNetwork());
+        network.garbling(plan.corrupting());
         next();
     }
 
@@ -66,6 +69,17 @@ final class Faults {
         }
         if (!node.isTransient && poisonings < POISONINGS_MAX && world.oneIn(40)) {
             poison(node);
+            return;
+        }
+        if (plan.corrupting() && world.oneIn(8)) {
+            if (!node.isTransient && node.damage()) {
+                tally.count("byte in memory changed");
+            }
+            return;
+        }
+        if (plan.driftPpm() > 0 && world.oneIn(20)) {
+            tally.count("wall clock set");
+            master.setWallClock(world.oneIn(2) ? HOUR_MS : -HOUR_MS);
             return;
         }
         switch (world.random.nextInt(plan.transientNodes() > 0 ? 18 : 17)) {
@@ -92,6 +106,15 @@ final class Faults {
         return list.get(world.random.nextInt(list.size()));
     }
 
+    /** Nodes may be away for long. */
+    private long awhileMs(SimProcess process) {
+        if (plan.absenceMsMax() > 0 && process instanceof SimNode && world.oneIn(3)) {
+            tally.count("long absence");
+            return world.between(10_000, plan.absenceMsMax());
+        }
+        return awhileMs();
+    }
+
     private long awhileMs() {
         return switch (world.random.nextInt(6)) {
             case 0 -> world.between(3_000, 9_000);
@@ -112,7 +135,7 @@ final class Faults {
 
     /** A process that died is started again after a while. */
     void restartLater(SimProcess process) {
-        world.in(awhileMs(), () -> {
+        world.in(awhileMs(process), () -> {
             if (!process.isUp()) {
                 process.start();
             }
@@ -145,7 +168,7 @@ final class Faults {
     private void freeze(String fault, SimProcess process) {
         if (process.hears()) {
             tally.count(fault);
-            process.freeze(awhileMs());
+            process.freeze(awhileMs(process));
         }
     }
 
@@ -208,7 +231,7 @@ final class Faults {
     }
 
     private void crashAllMasters() {
-        if (world.oneIn(4)) {
+        if (world.oneIn(plan.absenceMsMax() > 0 ? 2 : 4)) {
             tally.count("all masters crashed");
             masters.forEach(master -> crash("master crashed", master));
         }
@@ -257,7 +280,7 @@ final class Faults {
         tally.count("partition");
         boolean in = world.random.nextInt(3) != 0;
         boolean out = !in || world.oneIn(2);
-        long forMs = awhileMs();
+        long forMs = awhileMs(one);
         for (SimProcess other : others) {
             if (in) {
                 network.block(other, one);
@@ -310,6 +333,7 @@ final class Faults {
     void end() {
         over = true;
         network.bad(false);
+        network.garbling(false);
         network.healAll();
         network.quickenPeers();
         masters.forEach(master -> {

@@ -75,13 +75,19 @@ final class History {
         }
     }
 
+    /** A client was told that there is nothing under a key. */
+    private record Absence(String key, String client, long beginMs, long endMs) {}
+
     private final World world;
+    private final List<Absence> absences = new ArrayList<>();
     private final Map<Integer, Put> puts = new TreeMap<>();
     private final List<Removal> removals = new ArrayList<>();
     private final Map<String, Long> lostMs = new TreeMap<>();
 
     /** When what an object had replaced may have come back, since the object went without a trace. */
     private final Map<String, Long> untracedMs = new TreeMap<>();
+
+    private final Map<String, Long> unheardMs = new TreeMap<>();
 
     private final Values values;
     private final Tally tally;
@@ -129,6 +135,24 @@ final class History {
         tally.count(acknowledged ? "removals acknowledged" : "removals refused");
     }
 
+    /** A removal of this key that began then has found nothing. */
+    void removedNothing(String client, String key, long beginMs) {
+        tally.count("absences told");
+        absences.add(new Absence(key, client, beginMs, world.nowMs()));
+    }
+
+    /** A get or a question of this key that began then has found nothing. It is a miss, and no more, of a leader that knew no better. */
+    void missed(String client, String key, long beginMs) {
+        if (unheardMs.getOrDefault(key, Long.MIN_VALUE) < beginMs) {
+            removedNothing(client, key, beginMs);
+        }
+    }
+
+    /** A leader answers that there is nothing, and some node has not shown it yet what it holds. */
+    void missedUnheard(String key) {
+        unheardMs.put(key, world.nowMs());
+    }
+
     /** An expected node lost its memory, and with it the tombstones that it kept for nodes away. */
     void memoryLost() {
         memoryLostMs = world.nowMs();
@@ -160,6 +184,15 @@ final class History {
         return false;
     }
 
+    /** Whether a removal that nobody has acknowledged may have taken effect between two moments. */
+    private boolean isRemovalUnsure(String key, long fromMs, long untilMs) {
+        return removals.stream()
+                .anyMatch(it -> it.concerns(key)
+                        && !(it.acknowledged && it.endMs <= untilMs)
+                        && it.beginMs <= untilMs
+                        && it.untilMs() >= fromMs);
+    }
+
     /** Whether the object of this key may be replaced, whoever reads it, at some moment from {@code fromMs} on. */
     boolean isUpsertPossible(String key, long fromMs) {
         return puts.values().stream().anyMatch(put -> put.upsert && put.key.equals(key) && put.untilMs() >= fromMs);
@@ -189,6 +222,7 @@ final class History {
         check(value.key().equals(key), "key %s was read as value %d of key %s", key, value.number(), value.key());
         Put put = puts.get(value.number());
         checkNotReplaced(reader, key, value, put, beginMs);
+        checkNotAbsent(reader, key, value, put, beginMs);
         for (Removal removal : removals) {
             boolean stillSomewhere = removal.force && removal.left.contains(key);
             long sinceMs = stillSomewhere ? toldMs(reader, removal.client, beginMs) : beginMs;
@@ -207,6 +241,29 @@ final class History {
                     put.endMs,
                     removal.beginMs,
                     removal.endMs,
+                    beginMs);
+        }
+    }
+
+    /**
+     * What was acknowledged before somebody was told that it is not there does not come back, unless it was put again. A removal that
+     * failed, or has not ended, may be on its way out and back in, and of what was evicted a copy may come back with a node.
+     */
+    private void checkNotAbsent(Reader reader, String key, Value value, Put put, long beginMs) {
+        boolean holds = put.acknowledged && !wasLostSince(key, put.endMs) && memoryLostMs < put.endMs;
+        for (Absence absence : holds ? absences : List.<Absence>of()) {
+            boolean wasGone = absence.key.equals(key)
+                    && put.endMs <= absence.beginMs
+                    && !isRemovalUnsure(key, put.beginMs, absence.endMs)
+                    && absence.endMs < toldMs(reader, absence.client, beginMs);
+            check(
+                    !wasGone,
+                    "key %s was read as value %d, which was acknowledged at %d and not there from %d to %d, before %d",
+                    key,
+                    value.number(),
+                    put.endMs,
+                    absence.beginMs,
+                    absence.endMs,
                     beginMs);
         }
     }

@@ -6,6 +6,7 @@ import dev.kvpool.dataplane.master.LeaderProbe.Finding;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
+import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.Found;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
@@ -13,6 +14,7 @@ import dev.kvpool.dataplane.wire.message.ClientReply.NodeRef;
 import dev.kvpool.dataplane.wire.message.ClientReply.PublishReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest;
+import dev.kvpool.dataplane.wire.message.ClientRequest.ExistsRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.GrantRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.LookupRequest;
 import dev.kvpool.dataplane.wire.message.ClientRequest.PublishRequest;
@@ -104,6 +106,10 @@ final class LeaderChecks implements MasterWatch {
     @Override
     public void taken(Term term) {
         tally.count("Lease taken: " + term.succession().cause());
+        if (term.register().isLost() && !terms.isEmpty()) {
+            tally.count("register lost");
+            truth.registerLost();
+        }
     }
 
     @Override
@@ -145,6 +151,7 @@ final class LeaderChecks implements MasterWatch {
             }
             case PublishReply it -> published(master, (PublishRequest) request, it);
             case LookupReply it -> found(master, (LookupRequest) request, it);
+            case ExistsReply it -> asked(master, (ExistsRequest) request, it);
             case RemoveReply it -> {
                 if (atOnce) {
                     removable(master, (RemoveRequest) request, it);
@@ -250,6 +257,16 @@ final class LeaderChecks implements MasterWatch {
         return !master.shows(key) && truth.wasLostSince(key, world.nowMs() - PUBLISH_MS_MAX);
     }
 
+    /** What is on nodes that are away does not exist for now; that is no word about later. */
+    private void asked(SimMaster master, ExistsRequest request, ExistsReply reply) {
+        for (int i = 0; i < reply.results().size(); i++) {
+            String key = request.keys().get(i).toString();
+            if (reply.results().get(i).status() == Status.NOT_FOUND && (master.shows(key) || !master.hasHeardAll())) {
+                truth.missedUnheard(key);
+            }
+        }
+    }
+
     private void found(SimMaster master, LookupRequest request, LookupReply reply) {
         promises.made(reply, truth);
         for (int i = 0; i < reply.objects().size(); i++) {
@@ -261,6 +278,9 @@ final class LeaderChecks implements MasterWatch {
                     "%s answers UNAVAILABLE for %s, which only nodes had that told it that they end",
                     master,
                     key);
+            if (found.status() == Status.NOT_FOUND && !master.hasHeardAll()) {
+                truth.missedUnheard(key);
+            }
             ObjectId must = truth.mustShow(key);
             if (must != null && found.status() != Status.UNAVAILABLE) {
                 boolean right = found.status() == Status.OK && found.objectId().compareTo(must) >= 0;

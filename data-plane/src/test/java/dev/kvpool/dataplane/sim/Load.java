@@ -89,7 +89,7 @@ final class Load {
 
     void put(List<String> keys, int timeoutMs, IntConsumer status) {
         int first = values.latest() + 1;
-        long deadlineMs = world.nowMs() + timeoutMs;
+        long deadlineMs = world.nowMs() + timeoutMs - plan.driftMs(timeoutMs);
         Manner manner = putManner(keys);
         List<byte[]> memory = new ArrayList<>();
         for (String key : keys) {
@@ -140,6 +140,7 @@ final class Load {
         run(OpTable.GET, keys, memory, timeoutMs, manner, table -> {
             for (int i = 0; i < keys.size(); i++) {
                 count("get", table.status(i));
+                missed(keys.get(i), table.status(i), beginMs);
                 if (table.status(i) == Status.OK.code()) {
                     history.read(new Reader(client.name, client.reuses), keys.get(i), table.result(i), beginMs);
                 }
@@ -147,16 +148,25 @@ final class Load {
         });
     }
 
+    private void missed(String key, int status, long beginMs) {
+        if (status == Status.NOT_FOUND.code()) {
+            history.missed(client.name, key, beginMs);
+        }
+    }
+
     private void exists(List<String> keys) {
+        long beginMs = world.nowMs();
         run(OpTable.EXISTS, keys, nothing(keys), timeoutMs(), table -> {
             for (int i = 0; i < keys.size(); i++) {
                 count("exists", table.status(i));
+                missed(keys.get(i), table.status(i), beginMs);
             }
         });
     }
 
     private void remove(List<String> keys) {
         boolean force = plan.forcing() && world.oneIn(2);
+        long beginMs = world.nowMs();
         List<Removal> removals = new ArrayList<>();
         for (String key : keys) {
             removals.add(history.removalBegins(client.name, key, force));
@@ -166,6 +176,9 @@ final class Load {
             for (int i = 0; i < keys.size(); i++) {
                 history.removalEnds(removals.get(i), table.status(i) == Status.OK.code(), truth.heldKeys());
                 count("remove", table.status(i));
+                if (table.status(i) == Status.NOT_FOUND.code()) {
+                    history.removedNothing(client.name, keys.get(i), beginMs);
+                }
             }
         });
     }
@@ -189,6 +202,7 @@ final class Load {
             if (table.status(0) == Status.OK.code()) {
                 history.read(new Reader(client.name, false), key, table.result(0), beginMs);
             }
+            missed(key, table.status(0), beginMs);
             status.accept(table.status(0));
         });
     }

@@ -13,15 +13,19 @@ final class Network {
     private static final long CONNECT_TIMEOUT_MS = 3_000;
 
     final World world;
+    final int driftPpm;
     private final Map<String, SimProcess> listeners = new TreeMap<>();
     private final List<SimProcess> processes = new ArrayList<>();
     private final boolean[][] blocked = new boolean[PROCESSES_MAX][PROCESSES_MAX];
     private long lastEnd;
     private boolean bad;
     private boolean peersAreSlow = true;
+    private boolean garbling;
 
-    Network(World world) {
+    /** @param driftPpm how much clocks of processes may go wrong */
+    Network(World world, int driftPpm) {
         this.world = world;
+        this.driftPpm = driftPpm;
     }
 
     int add(SimProcess process) {
@@ -36,6 +40,15 @@ final class Network {
     /** Whether messages are slow now and then. */
     void bad(boolean on) {
         bad = on;
+    }
+
+    /** Whether bytes change on the way now and then. */
+    void garbling(boolean on) {
+        garbling = on;
+    }
+
+    boolean garbles(int onceIn) {
+        return garbling && world.oneIn(onceIn);
     }
 
     /** Whether some read or write payloads as slowly as they like. */

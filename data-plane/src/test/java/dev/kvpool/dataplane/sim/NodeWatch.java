@@ -9,6 +9,9 @@ interface NodeWatch {
     /** All bytes are about to be lost. */
     void wiped(SimNode node);
 
+    /** Bytes of an object in its memory are about to change. */
+    void damaged(SimNode node, SegmentImage.Slot slot);
+
     /** The table on its SSD may have changed. */
     void ssdChanged(SimNode node);
 

@@ -17,6 +17,9 @@ import java.util.SplittableRandom;
  * @param pinning the first keys are pinned hard by every put, some others softly
  * @param ssd the nodes have SSDs, which get what the pool evicts from memory
  * @param disks the segments of nodes that lose their memory lie on disks, which lose what was not written for certain
+ * @param absenceMsMax nodes are away for so long now and then, beyond the wait of a leader that starts cold; 0 for seconds only
+ * @param corrupting bytes change: of payloads in memory and on the way, of records while their node is dead, of frames
+ * @param driftPpm clocks go wrong by at most so much, in parts of a million, and the wall clocks of masters leap
  * @param draining nodes are emptied and taken back
  * @param changing masters are told other rules of the cache, each at its own time
  * @param reusing so many clients read what they were told of before without asking again, while its lease holds
@@ -45,13 +48,23 @@ record Plan(
         boolean ssd,
         int reusing,
         boolean changing,
-        boolean disks) {
+        boolean disks,
+        long absenceMsMax,
+        boolean corrupting,
+        int driftPpm) {
     /** So few that what is pinned lies well below the watermark. */
     private static final int PINNED_KEYS = 2;
+
+    private static final int NODES_MAX = 5;
 
     private static final int LEASE_FACTOR_MAX = 3;
 
     private static final long SOFT_PIN_MS = 1_800_000;
+
+    private static final long ABSENCE_MS_MAX = 90_000;
+
+    /** Ten times what a clock that nobody sets right is off. */
+    private static final int DRIFT_PPM_MAX = 5_000;
 
     private static final ElectionTimes QUICK = new ElectionTimes(1_500, 900, 300);
 
@@ -66,7 +79,10 @@ record Plan(
         boolean oneStorageNode = engineDice.nextBoolean();
         SimTimes times = new SimTimes(election, dice.nextLong(300, 3_000), dice.nextLong(500, 5_000));
         int masters = 2 + dice.nextInt(2);
-        int nodes = 2 + dice.nextInt(2);
+        int few = 2 + dice.nextInt(2);
+        SplittableRandom sizeDice = new SplittableRandom(seed ^ 0x51E);
+        int nodes = sizeDice.nextInt(4) == 0 ? sizeDice.nextInt(4, NODES_MAX + 1) : few;
+        boolean absences = new SplittableRandom(seed ^ 0xAB5E).nextInt(8) == 0;
         int engines = dice.nextInt(3) != 0 ? 0 : twoEngines ? 2 : 1;
         return new Plan(
                 times,
@@ -86,18 +102,31 @@ record Plan(
                 dice.nextInt(4) == 0,
                 dice.nextInt(3) == 0,
                 dice.nextInt(2) == 0,
-                dice.nextLong(10_000, 22_000),
-                dice.nextLong(200, 1_500),
+                dice.nextLong(10_000, 22_000) + (absences ? ABSENCE_MS_MAX : 0),
+                dice.nextLong(200, 1_500) * (absences ? 3 : 1),
                 cramped,
                 tight && new SplittableRandom(seed ^ 0x55D).nextBoolean(),
                 Math.max(0, new SplittableRandom(seed ^ 0x2E05E).nextInt(-1, 3)),
                 new SplittableRandom(seed ^ 0xC4A6E).nextInt(3) == 0,
-                new SplittableRandom(seed ^ 0xD15C).nextBoolean());
+                new SplittableRandom(seed ^ 0xD15C).nextBoolean(),
+                absences ? ABSENCE_MS_MAX : 0,
+                new SplittableRandom(seed ^ 0xC0440).nextInt(4) == 0,
+                new SplittableRandom(seed ^ 0xD21F).nextBoolean() ? DRIFT_PPM_MAX : 0);
     }
 
     /** Whether every put of a key pins it hard; not where such an object may go with a transient node. */
     boolean isPinned(int key) {
         return pinning && transientNodes == 0 && key < PINNED_KEYS;
+    }
+
+    /** How much a time that some clock has measured may be off, when another measures it too. */
+    long driftMs(long timeMs) {
+        return driftPpm == 0 ? 0 : 1 + 2 * timeMs * driftPpm / 1_000_000;
+    }
+
+    /** The longest time between two steps of the load. */
+    long stepMsMax() {
+        return absenceMsMax > 0 ? 300 : 60;
     }
 
     /** The longest object lease that any master is told. */

@@ -20,9 +20,11 @@ final class Promises {
 
     private final World world;
     private final History history;
+    private final Plan plan;
     private final Map<Extent, Promise> promises = new HashMap<>();
 
-    Promises(World world, History history) {
+    Promises(World world, History history, Plan plan) {
+        this.plan = plan;
         this.world = world;
         this.history = history;
     }
@@ -43,7 +45,7 @@ final class Promises {
         if (node != null && node.isMemoryOf(named.incarnation())) {
             ExtentRef place = replica.extent();
             Extent extent = new Extent(named.nodeId(), place.segment(), place.slot(), place.generation(), id);
-            Promise now = new Promise(world.nowMs(), world.nowMs() + leaseMs);
+            Promise now = new Promise(world.nowMs(), world.nowMs() + leaseMs - plan.driftMs(leaseMs));
             promises.merge(extent, now, (old, late) -> old.untilMs > late.untilMs ? old : late);
         }
     }
@@ -57,7 +59,7 @@ final class Promises {
     void freed(SimNode node, Slot slot) {
         Promise promise =
                 promises.remove(new Extent(node.nodeId(), slot.segment(), slot.number(), slot.generation(), slot.id()));
-        if (promise == null || promise.untilMs <= world.nowMs()) {
+        if (promise == null || promise.untilMs <= world.nowMs() || node.isDamaged(slot.id())) {
             return;
         }
         Violation.unless(

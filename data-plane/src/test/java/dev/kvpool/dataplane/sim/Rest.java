@@ -17,6 +17,7 @@ final class Rest {
     private static final long WHOLE_MS_MAX = 90_000;
 
     private static final long LOOK_MS = 250;
+    private static final long SCRUB_MS = 80_000;
     private static final int ASK_MS = 5_000;
     private static final int ASKS_MAX = 40;
 
@@ -189,7 +190,8 @@ final class Rest {
             if (answer[0] == Status.OK.code() || answer[0] == Status.NOT_FOUND.code()) {
                 return answer[0];
             }
-            world.run(LOOK_MS);
+            // What is damaged is there until its node looks at it, which it does once in a while.
+            world.run(answer[0] == Status.CHECKSUM.code() ? SCRUB_MS / ASKS_MAX : LOOK_MS);
         }
         return answer[0];
     }

@@ -165,6 +165,11 @@ final class SegmentChecks implements NodeWatch {
     }
 
     @Override
+    public void damaged(SimNode node, Slot slot) {
+        truth.damaged(node, slot);
+    }
+
+    @Override
     public void died(SimNode node) {
         whenDied.accept(node);
     }

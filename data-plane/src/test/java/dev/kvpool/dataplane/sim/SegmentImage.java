@@ -22,7 +22,8 @@ final class SegmentImage {
     private static final long STATE_SSD = 92;
     private static final long PAGE_BYTES = 4096;
     private static final long DIRECTORY_OFFSET = 3 * PAGE_BYTES;
-    private static final long RECORD_BYTES = 128;
+    static final long RECORD_BYTES = 128;
+    private static final long EXTENT_ALIGNMENT = 64;
     private static final int RESERVED = 1;
     private static final int COMMITTED = 2;
     private static final int TOMBSTONE = 3;
@@ -46,7 +47,15 @@ final class SegmentImage {
             long extentBytes,
             long payloadLength,
             int payloadCrc,
-            String key) {}
+            String key) {
+        /** In a segment in memory. */
+        long payloadOffset() {
+            return offset
+                    + (key.getBytes(StandardCharsets.UTF_8).length + EXTENT_ALIGNMENT - 1)
+                            / EXTENT_ALIGNMENT
+                            * EXTENT_ALIGNMENT;
+        }
+    }
 
     private final SegmentMemory memory;
 
@@ -112,7 +121,7 @@ final class SegmentImage {
         return -1;
     }
 
-    private long recordAt(int number) {
+    long recordAt(int number) {
         return memory.address() + DIRECTORY_OFFSET + number * RECORD_BYTES;
     }
 

@@ -15,7 +15,6 @@ import dev.kvpool.dataplane.election.Wishes;
 import dev.kvpool.dataplane.health.Beat;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
-import java.time.Instant;
 import java.util.Optional;
 
 /** The production election of one master over the simulated Lease; each life of the master is a new candidate. */
@@ -75,7 +74,7 @@ final class SimElection implements ElectionListener {
                 times,
                 new Answering(access),
                 this::clockMs,
-                () -> Instant.EPOCH,
+                master::wallClock,
                 () -> new Sight(master.status().highestEpoch(), master.status().isHalfConnected(), coreTurns()),
                 this);
         master.beside(world.between(0, times.retryPeriodMs()), this::rounds);

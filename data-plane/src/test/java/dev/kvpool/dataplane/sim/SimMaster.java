@@ -35,6 +35,7 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.Medium;
 import dev.kvpool.wire.Role;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -79,6 +80,7 @@ final class SimMaster extends SimProcess {
     private MasterCore core;
     private Handshake.Self self;
     private long lastSession;
+    private long wallClockOffMs;
     private SilentLeader silentLeader;
     private Found lastFound;
 
@@ -105,6 +107,17 @@ final class SimMaster extends SimProcess {
         this.poison = new Poison(network.world);
         this.election = new SimElection(this, times.election(), leases);
         network.listen(address, this);
+    }
+
+    /** What people read in the Lease, and nobody decides by. */
+    Instant wallClock() {
+        return Instant.ofEpochMilli(clockMs() + wallClockOffMs);
+    }
+
+    /** Somebody or something sets the time of day of its machine. */
+    void setWallClock(long byMs) {
+        world.trace(() -> "the wall clock of " + name + " leaps by " + byMs + " ms");
+        wallClockOffMs += byMs;
     }
 
     PoolStatus status() {
@@ -189,6 +202,20 @@ final class SimMaster extends SimProcess {
         for (DrainStatus drain : core.status().drains()) {
             cancelDrain(drain.node());
         }
+    }
+
+    /** Whether every member of the pool has shown this master what it holds, or what it held is known. */
+    boolean hasHeardAll() {
+        PoolStatus status = core.status();
+        Set<String> unheard = new TreeSet<>(expected);
+        unheard.addAll(status.register().register().members().keySet());
+        for (PoolStatus.Node node : status.nodes()) {
+            boolean there = node.state().compareTo(PoolStatus.NodeState.DRAINED) <= 0;
+            if (there || node.objects() > 0) {
+                unheard.remove(node.id());
+            }
+        }
+        return unheard.isEmpty();
     }
 
     /** Whether this master shows an object under a key now. */

@@ -11,6 +11,7 @@ import dev.kvpool.dataplane.sim.nativecore.SegmentMemory;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -59,6 +60,9 @@ final class SimNode extends SimProcess {
     private boolean livedSinceEnd;
 
     private boolean ssdFails;
+
+    /** Objects of which its memory has other bytes than were put, and its SSD maybe as well. */
+    private final Set<ObjectId> damaged = new HashSet<>();
 
     private final UUID pool;
     private final List<String> masters;
@@ -156,6 +160,7 @@ final class SimNode extends SimProcess {
         world.trace(() -> name + " loses its memory");
         watch.wiped(this);
         incarnationsOfMemory.clear();
+        damaged.clear();
         memory.wipe();
         if (disk != null) {
             disk.wipe();
@@ -200,6 +205,28 @@ final class SimNode extends SimProcess {
             incarnationsOfMemory.clear();
             setBack = true;
         }
+    }
+
+    boolean isDamaged(ObjectId id) {
+        return damaged.contains(id);
+    }
+
+    /** A byte of an object in memory changes: of its payload, or of its record while no life looks after that. */
+    boolean damage() {
+        List<Slot> slots = setBack ? List.of() : image.committed();
+        if (slots.isEmpty()) {
+            return false;
+        }
+        Slot slot = slots.get(world.random.nextInt(slots.size()));
+        damaged.add(slot.id());
+        watch.damaged(this, slot);
+        boolean ofRecord = !isUp() && world.oneIn(2);
+        long at = ofRecord
+                ? image.recordAt(slot.number()) + world.random.nextInt((int) SegmentImage.RECORD_BYTES)
+                : memory.address() + slot.payloadOffset() + world.random.nextLong(slot.payloadLength());
+        world.trace(() -> name + " has a wrong byte in the " + (ofRecord ? "record" : "payload") + " of " + slot);
+        NativeMemory.write(at, new byte[] {(byte) ~NativeMemory.read(at, 1)[0]});
+        return true;
     }
 
     /** From now on the SSD fails whatever it is asked for, until the node is started again. */
@@ -365,6 +392,11 @@ final class SimNode extends SimProcess {
             times.add(world.nowMs());
         }
         feed(() -> core.frame(clockMs(), end.id, body));
+    }
+
+    @Override
+    void garbled(End end) {
+        feed(() -> core.malformed(end.id));
     }
 
     @Override

@@ -19,6 +19,7 @@ abstract class SimProcess {
     private final Set<End> ends = new LinkedHashSet<>();
     private final Deque<Runnable> late = new ArrayDeque<>();
     private final long clockOffsetMs;
+    private final int clockDriftPpm;
     private long life;
     private boolean up;
     private boolean frozen;
@@ -34,11 +35,12 @@ abstract class SimProcess {
         this.name = name;
         this.place = network.add(this);
         this.clockOffsetMs = world.between(0, 5_000_000);
+        this.clockDriftPpm = (int) world.between(-network.driftPpm, network.driftPpm);
     }
 
-    /** Time on this machine's clock, which shows another number than that of the others. */
+    /** Time on this machine's clock, which shows another number than that of the others, and may go too fast or too slow. */
     final long clockMs() {
-        return world.nowMs() + clockOffsetMs;
+        return world.nowMs() + clockOffsetMs + world.nowMs() * clockDriftPpm / 1_000_000;
     }
 
     final boolean isUp() {
@@ -191,6 +193,12 @@ abstract class SimProcess {
     abstract void closed(End end, String reason);
 
     abstract void frame(End end, byte[] body);
+
+    /** A frame came whose checksum is wrong: nothing more is taken from this connection. */
+    void garbled(End end) {
+        end.close();
+        closed(end, "malformed bytes");
+    }
 
     /** Part of a payload; {@code crc} counts with the last one. */
     abstract void payload(End end, byte[] bytes, long at, boolean last, int crc);

@@ -34,11 +34,16 @@ final class Simulation implements AutoCloseable {
         plan = Plan.of(seed);
         world = new World(seed);
         world.trace(() -> "plan " + plan);
-        Network network = new Network(world);
+        Network network = new Network(world, plan.driftPpm());
         Values values = new Values();
-        History history = new History(world, values, tally, plan.objectLeaseMaxMs(), plan.nodes() > 2);
+        History history = new History(
+                world,
+                values,
+                tally,
+                plan.objectLeaseMaxMs() + plan.driftMs(plan.objectLeaseMaxMs()),
+                plan.nodes() > 2);
         Truth truth = new Truth(world, history);
-        Promises promises = new Promises(world, history);
+        Promises promises = new Promises(world, history, plan);
         LeaderChecks leaderChecks = new LeaderChecks(world, plan.times(), truth, promises, tally);
         SegmentChecks segmentChecks = new SegmentChecks(truth, promises, tally, this::nodeDied);
         MemoryLeaseStore leases = new MemoryLeaseStore();
@@ -136,7 +141,7 @@ final class Simulation implements AutoCloseable {
             return;
         }
         loads.get(world.random.nextInt(loads.size())).step();
-        world.in(world.between(5, 60), this::load);
+        world.in(world.between(5, plan.stepMsMax()), this::load);
     }
 
     @Override

@@ -97,6 +97,15 @@ final class Truth {
         history.evicted(key, marked);
     }
 
+    void missedUnheard(String key) {
+        history.missedUnheard(key);
+    }
+
+    /** The Lease was deleted while no master lived that had read it: nobody knows any more what nodes away have missed. */
+    void registerLost() {
+        history.memoryLost();
+    }
+
     /** No node has the object of this key any more. */
     void lost(String key) {
         newest.remove(key);
@@ -117,6 +126,11 @@ final class Truth {
             history.memoryLost();
         }
         lost(node, node.image.committed(), node.heldOnSsd());
+    }
+
+    /** One object of the node has other bytes from now on. */
+    void damaged(SimNode node, Slot slot) {
+        lost(node, List.of(slot), List.of());
     }
 
     /** The same of its SSD. */
@@ -171,7 +185,7 @@ final class Truth {
     }
 
     static boolean holds(SimNode node, String key, Predicate<ObjectId> which) {
-        return holds(node.held(), key, which);
+        return holds(node.held(), key, id -> which.test(id) && !node.isDamaged(id));
     }
 
     private static boolean holds(List<Slot> held, String key, Predicate<ObjectId> which) {
