@@ -27,11 +27,15 @@ public final class SchemaFields {
 
     /** The same fields, with what the schema says of each. */
     public static SortedMap<String, JSONSchemaProps> schemas(String file) {
-        return schemas(file, "spec");
+        return schemas(file, "spec", false);
     }
 
-    /** The fields of another part of the resource, such as {@code status}. */
-    public static SortedMap<String, JSONSchemaProps> schemas(String file, String part) {
+    /** The fields of a part of the resource, such as {@code status}, and the objects that they are in. */
+    public static SortedMap<String, JSONSchemaProps> withObjects(String file, String part) {
+        return schemas(file, part, true);
+    }
+
+    private static SortedMap<String, JSONSchemaProps> schemas(String file, String part, boolean objects) {
         var crd = new KubernetesSerialization()
                 .unmarshal(
                         SchemaFields.class.getResourceAsStream("/META-INF/kvpool/crds/" + file),
@@ -39,7 +43,7 @@ public final class SchemaFields {
         JSONSchemaProps root =
                 crd.getSpec().getVersions().getFirst().getSchema().getOpenAPIV3Schema();
         SortedMap<String, JSONSchemaProps> fields = new TreeMap<>();
-        walk(part, root.getProperties().get(part), fields);
+        walk(part, root.getProperties().get(part), objects, fields);
         return fields;
     }
 
@@ -48,7 +52,8 @@ public final class SchemaFields {
         return path.replaceAll("\\[[^]]*]", "");
     }
 
-    private static void walk(String path, JSONSchemaProps schema, SortedMap<String, JSONSchemaProps> fields) {
+    private static void walk(
+            String path, JSONSchemaProps schema, boolean objects, SortedMap<String, JSONSchemaProps> fields) {
         JSONSchemaProps inner =
                 schema.getItems() == null ? schema : schema.getItems().getSchema();
         boolean foreign = FOREIGN.contains(path.substring(path.lastIndexOf('.') + 1));
@@ -56,6 +61,9 @@ public final class SchemaFields {
             fields.put(path, schema);
             return;
         }
-        inner.getProperties().forEach((name, property) -> walk(path + "." + name, property, fields));
+        if (objects) {
+            fields.put(path, schema);
+        }
+        inner.getProperties().forEach((name, property) -> walk(path + "." + name, property, objects, fields));
     }
 }
