@@ -22,7 +22,7 @@ test: ## Everything: unit, sanitizers, Python, Helm, operator on a real API serv
 	.ci/test all
 
 ##@ Every day
-.PHONY: build check format bench dist
+.PHONY: build check format bench dist docs
 build: ## Compile everything and make the local distribution (no tests)
 	$(MVN) -q -DskipTests package
 	native/python/build-wheels dist/wheels
@@ -39,6 +39,10 @@ bench: ## Measure speed; prints ratios to a raw stream measured in the same run.
 
 dist: ## Leave dist/bin, dist/lib, dist/wheels, dist/charts, dist/images
 	.ci/dist
+
+docs: ## Write the generated pages of docs/reference
+	$(MVN) -q -pl crds,native,data-plane,operator -am test -Dtest='*AreDocumentedTest' -Dsurefire.failIfNoSpecifiedTests=false -Ddocs.update=true
+	cd native/python/tests/unit && DOCS_UPDATE=1 python3 -c 'import test_api_page; test_api_page.test_the_page_is_current()'
 
 ##@ Parts of the tests
 .PHONY: lint native-test native-sanitize java-test python-test engines-test helm-test e2e fuzz sim sim-mutants chaos
