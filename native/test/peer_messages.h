@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "dev_kvpool_wire/Activate.h"
-#include "dev_kvpool_wire/Bury.h"
 #include "dev_kvpool_wire/CommandAck.h"
 #include "dev_kvpool_wire/Copy.h"
 #include "dev_kvpool_wire/DirectoryRecords.h"
 #include "dev_kvpool_wire/Fence.h"
 #include "dev_kvpool_wire/FenceAck.h"
 #include "dev_kvpool_wire/Free.h"
+#include "dev_kvpool_wire/KeepTombstones.h"
 #include "dev_kvpool_wire/LeaderGone.h"
 #include "dev_kvpool_wire/LeaderLeaves.h"
 #include "dev_kvpool_wire/NodeInfo.h"
@@ -85,17 +85,17 @@ inline void appendActivate(wire::Bytes& out, const node::Activate& activate) {
   });
 }
 
-inline void appendBury(wire::Bytes& out, const node::Bury& bury) {
-  size_t room = wire::groupRoom(bury.burials.size(), sbe::Bury::Tombstones::sbeBlockLength());
-  for (const store::Burial& burial : bury.burials)
-    room += wire::textRoom(burial.key.size());
-  wire::appendFrame<sbe::Bury>(out, room, [&](sbe::Bury& m) {
-    m.requestId(bury.requestId);
-    wire::put(m.authority(), bury.authority);
-    auto& group = m.tombstonesCount(static_cast<uint16_t>(bury.burials.size()));
-    for (const store::Burial& burial : bury.burials) {
-      wire::put(group.next().objectId(), burial.objectId);
-      group.putKey(burial.key);
+inline void appendKeepTombstones(wire::Bytes& out, const node::KeepTombstones& keep) {
+  size_t room = wire::groupRoom(keep.tombstones.size(), sbe::KeepTombstones::Tombstones::sbeBlockLength());
+  for (const store::Tombstone& tombstone : keep.tombstones)
+    room += wire::textRoom(tombstone.key.size());
+  wire::appendFrame<sbe::KeepTombstones>(out, room, [&](sbe::KeepTombstones& m) {
+    m.requestId(keep.requestId);
+    wire::put(m.authority(), keep.authority);
+    auto& group = m.tombstonesCount(static_cast<uint16_t>(keep.tombstones.size()));
+    for (const store::Tombstone& tombstone : keep.tombstones) {
+      wire::put(group.next().objectId(), tombstone.objectId);
+      group.putKey(tombstone.key);
     }
   });
 }

@@ -175,12 +175,12 @@ bool Directory::removed(const ObjectId& id, std::string_view key) const {
   return tombstone != tombstones_.end() && id <= slots_[tombstone->second].objectId;
 }
 
-Result<Buried> Directory::bury(std::span<const Burial> burials) {
+Result<KeptTombstones> Directory::keepTombstones(std::span<const Tombstone> tombstones) {
   std::map<std::string_view, ObjectId> newest;
-  for (const Burial& burial : burials) {
-    if (!isKey(burial.key)) return keyRefused();
-    ObjectId& id = newest[burial.key];
-    id = std::max(id, burial.objectId);
+  for (const Tombstone& tombstone : tombstones) {
+    if (!isKey(tombstone.key)) return keyRefused();
+    ObjectId& id = newest[tombstone.key];
+    id = std::max(id, tombstone.objectId);
   }
   std::vector<uint32_t> reserved;
   for (const auto& [key, id] : newest) {
@@ -193,14 +193,14 @@ Result<Buried> Directory::bury(std::span<const Burial> burials) {
     }
     reserved.push_back(slot.value());
   }
-  Buried out;
+  KeptTombstones out;
   for (const uint32_t number : reserved)
-    entomb(number, out);
+    keepTombstone(number, out);
   return out;
 }
 
 /// The new record first: a crash in between leaves two tombstones, and recovery keeps the newer.
-void Directory::entomb(uint32_t number, Buried& out) {
+void Directory::keepTombstone(uint32_t number, KeptTombstones& out) {
   Slot& slot = slots_[number];
   slot.state = SlotState::Tombstone;
   storeRecord(number);

@@ -29,13 +29,13 @@ struct Occupant {
 };
 
 /// A removed key: its objects up to `objectId` are dead.
-struct Burial {
+struct Tombstone {
   ObjectId objectId;
   std::string_view key;
 };
 
-/// What burying changed, in the order in which it became true.
-struct Buried {
+/// What keeping tombstones changed, in the order in which it became true.
+struct KeptTombstones {
   std::vector<uint32_t> made;        // slots of new tombstones
   std::vector<Occupant> superseded;  // older tombstones of the same keys, freed
 };
@@ -71,7 +71,7 @@ class Directory {
 
   /// Keeps tombstones, all or none: KV_INVALID_KEY, KV_NO_SPACE. A key keeps only its newest; one that is no newer than
   /// what is here changes nothing.
-  Result<Buried> bury(std::span<const Burial> burials);
+  Result<KeptTombstones> keepTombstones(std::span<const Tombstone> tombstones);
   /// Whether an object of this id and key is below the purge id, or a tombstone of its key covers it.
   [[nodiscard]] bool removed(const ObjectId& id, std::string_view key) const;
   [[nodiscard]] bool removed(uint32_t slot) const { return removed(slots_[slot].objectId, key(slots_[slot])); }
@@ -128,7 +128,7 @@ class Directory {
   void release(uint32_t number);
   void forget(uint32_t number, const Slot& old);
   void count(const ObjectId& id);
-  void entomb(uint32_t number, Buried& out);
+  void keepTombstone(uint32_t number, KeptTombstones& out);
   uint64_t nextGeneration();
 
   std::span<uint8_t> file_;

@@ -100,12 +100,12 @@ Step lift(const std::string& key) {
           [=](Content& content) { content.tombstones.erase(key); }};
 }
 
-Step bury(const std::vector<std::pair<std::string, uint64_t>>& tombstones) {
+Step keepTombstones(const std::vector<std::pair<std::string, uint64_t>>& tombstones) {
   return {[=](Life& life) {
-            node::Bury request{7, kLeader, {}};
+            node::KeepTombstones request{7, kLeader, {}};
             for (const auto& [key, counter] : tombstones)
-              request.burials.push_back({id(counter), key});
-            return life.bury(request) && acknowledged(life);
+              request.tombstones.push_back({id(counter), key});
+            return life.keepTombstones(request) && acknowledged(life);
           },
           [=](Content& content) {
             for (const auto& [key, counter] : tombstones)
@@ -142,18 +142,18 @@ std::vector<Step> script() {
   return {fence(kLeader),
           write(1),
           write(2),
-          bury({{"key-1", 1}, {"gone", 3}}),
+          keepTombstones({{"key-1", 1}, {"gone", 3}}),
           free(1),
           copy(4),
           write(5),
-          bury({{"gone", 6}, {"key-5", 5}}),  // the newer one of "gone" takes the older one's place
+          keepTombstones({{"gone", 6}, {"key-5", 5}}),  // the newer one of "gone" takes the older one's place
           free(5),
           lift("key-1"),
           copy(7),
           write(8),
           purge(7),  // leaves 7 and 8
           write(9),
-          bury({{"late", 10}}),
+          keepTombstones({{"late", 10}}),
           fence(kNext, id(9))};  // leaves 9 and the tombstone of "late"
 }
 
@@ -190,10 +190,10 @@ void expectBetween(std::vector<uint8_t>& memory, const Content& before, const Co
     EXPECT_EQ(record.payloadCrc, crc32c(known.value));
   }
   const std::map<std::string, test::Record> tombstones = next.tombstones();
-  for (const auto& [key, buried] : before.tombstones) {
+  for (const auto& [key, kept] : before.tombstones) {
     if (after.tombstones.contains(key)) {
       ASSERT_TRUE(tombstones.contains(key)) << "the tombstone of " << key << " is lost";
-      EXPECT_GE(tombstones.at(key).objectId, buried) << "an older tombstone has come back";
+      EXPECT_GE(tombstones.at(key).objectId, kept) << "an older tombstone has come back";
     }
   }
   for (const auto& [key, record] : tombstones) {

@@ -75,8 +75,8 @@ class Life {
     return frame(kMasterConnection, [&](wire::Bytes& out) { appendFree(out, 1, authority, {{extent, id}}); });
   }
 
-  bool bury(const node::Bury& bury) {
-    return frame(kMasterConnection, [&](wire::Bytes& out) { appendBury(out, bury); });
+  bool keepTombstones(const node::KeepTombstones& keep) {
+    return frame(kMasterConnection, [&](wire::Bytes& out) { appendKeepTombstones(out, keep); });
   }
   bool purge(const node::Purge& purge) {
     return frame(kMasterConnection, [&](wire::Bytes& out) { appendPurge(out, purge); });

@@ -32,7 +32,7 @@ void readAsEverything(Body body) {
   attempt([](Body b) { return node::readFence(b); }, body);
   attempt([](Body b) { return node::readFree(b); }, body);
   attempt([](Body b) { return node::readPurge(b); }, body);
-  attempt([](Body b) { return node::readBury(b); }, body);
+  attempt([](Body b) { return node::readKeepTombstones(b); }, body);
   attempt([](Body b) { return node::readActivate(b); }, body);
   attempt([](Body b) { return node::readCopy(b); }, body);
   attempt([](Body b) { return node::readWriteRequest(b); }, body);

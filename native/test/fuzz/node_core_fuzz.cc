@@ -139,7 +139,8 @@ class Player {
         case 252:
           return test::appendPurge(out, {1, authority, object});
         case 253:
-          return test::appendBury(out, {1, authority, std::vector<store::Burial>{{object, key}, {object, "k"}}});
+          return test::appendKeepTombstones(
+              out, {1, authority, std::vector<store::Tombstone>{{object, key}, {object, "k"}}});
         case 254:
         case 255:
           return test::appendCopy(

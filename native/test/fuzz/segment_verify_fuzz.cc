@@ -96,7 +96,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const std::vector<uint8_t> whole = [] {
     for (uint64_t i = 1; i <= 4; ++i)
       segment.put({1, i}, "key-" + std::to_string(i), std::string(100 * i, 'v'));
-    require(segment.directory->bury(std::vector<kvpool::store::Burial>{{{1, 3}, "key-3"}, {{1, 9}, "gone"}}).ok());
+    require(
+        segment.directory->keepTombstones(std::vector<kvpool::store::Tombstone>{{{1, 3}, "key-3"}, {{1, 9}, "gone"}})
+            .ok());
     return beginningsOf(segment);
   }();
   std::memcpy(segment.memory.data(), whole.data(), kHeadBytes);

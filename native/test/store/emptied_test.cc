@@ -146,8 +146,8 @@ TEST(Emptied, WhatIsNoMatterOfLayoutsIsKept) {
     state.activeWire = 2;
   });
   const ExtentRef extent = segment.put({2, 1}, "key", "value");
-  const std::vector<Burial> burials{{{2, 9}, "gone"}};
-  ASSERT_TRUE(segment.directory->bury(burials).ok());
+  const std::vector<Tombstone> tombstones{{{2, 9}, "gone"}};
+  ASSERT_TRUE(segment.directory->keepTombstones(tombstones).ok());
   ASSERT_TRUE(segment.directory->free(extent, {2, 1}));
   segment.state->sayEmptied();
   const SegmentState before = segment.state->get();
@@ -155,7 +155,7 @@ TEST(Emptied, WhatIsNoMatterOfLayoutsIsKept) {
   ASSERT_TRUE(renewSegment(segment.memory, seenBy(segment, kSecond), segment.gate).ok());
   ASSERT_EQ(checkHeader(segment.memory, seenBy(segment, kSecond)).verdict, HeaderVerdict::Fits);
   const Recovery recovery = segment.open();
-  EXPECT_EQ(recovery.restored + recovery.dropped() + recovery.tombstones, 0u) << "leaders bury again what is to be";
+  EXPECT_EQ(recovery.restored + recovery.dropped() + recovery.tombstones, 0u) << "leaders keep again what is to be";
   const SegmentState& after = segment.state->get();
   EXPECT_EQ(after.activeLayout, 2);
   EXPECT_EQ(after.activeWire, 2);

@@ -70,7 +70,7 @@ TEST_F(RecoveryTest, AWholeRecordThatCannotBeIsDropped) {
 }
 
 TEST_F(RecoveryTest, WhatIsOfAnEpochThatTheSegmentNeverObeyedIsDropped) {
-  ASSERT_TRUE(segment.directory->bury(std::vector<Burial>{{{1, 9}, "removed"}}).ok());
+  ASSERT_TRUE(segment.directory->keepTombstones(std::vector<Tombstone>{{{1, 9}, "removed"}}).ok());
   DirectoryRecord object = segment.record(extents[1].slot);
   object.objectEpoch = 2;
   segment.forge(extents[1].slot, object);

@@ -11,12 +11,12 @@ using test::SegmentInMemory;
 
 class TombstonesTest : public ::testing::Test {
  protected:
-  ExtentRef bury(const ObjectId& id, const std::string& key) {
+  ExtentRef keepTombstones(const ObjectId& id, const std::string& key) {
     segment.obey(id.epoch);
-    const Result<Buried> buried = segment.directory->bury(std::vector<Burial>{{id, key}});
-    EXPECT_TRUE(buried.ok()) << buried.status().text();
-    if (!buried.ok() || buried.value().made.empty()) return {};
-    const uint32_t slot = buried.value().made.front();
+    const Result<KeptTombstones> kept = segment.directory->keepTombstones(std::vector<Tombstone>{{id, key}});
+    EXPECT_TRUE(kept.ok()) << kept.status().text();
+    if (!kept.ok() || kept.value().made.empty()) return {};
+    const uint32_t slot = kept.value().made.front();
     return {0, slot, segment.directory->slot(slot).generation};
   }
   int32_t reserveStatus(const ObjectId& id, const std::string& key) {
@@ -35,7 +35,7 @@ class TombstonesTest : public ::testing::Test {
 };
 
 TEST_F(TombstonesTest, CoverTheirKeyUpToTheirIdAcrossRestartsUntilLifted) {
-  const ExtentRef extent = bury({2, 5}, "key");
+  const ExtentRef extent = keepTombstones({2, 5}, "key");
   for (int life = 0; life < 3; ++life) {
     EXPECT_TRUE(segment.directory->removed({2, 5}, "key"));
     EXPECT_FALSE(segment.directory->removed({2, 6}, "key"));
@@ -60,26 +60,26 @@ TEST_F(TombstonesTest, CoverTheirKeyUpToTheirIdAcrossRestartsUntilLifted) {
 
 TEST_F(TombstonesTest, LieBesideTheObjectTheyName) {
   const ExtentRef object = segment.put({2, 5}, "key", "value");
-  const ExtentRef tombstone = bury({2, 5}, "key");
+  const ExtentRef tombstone = keepTombstones({2, 5}, "key");
   EXPECT_NE(object.slot, tombstone.slot);
   EXPECT_EQ(segment.directory->slotsUsed(), 2u);
   EXPECT_TRUE(segment.directory->free(tombstone, {2, 5}));
   EXPECT_EQ(segment.get(object, {2, 5}), "value") << "lifting a tombstone frees no object";
-  bury({2, 5}, "key");
+  keepTombstones({2, 5}, "key");
   EXPECT_TRUE(segment.directory->free(object, {2, 5}));
   EXPECT_TRUE(segment.directory->removed({2, 5}, "key")) << "freeing the object lifts no tombstone";
 }
 
 TEST_F(TombstonesTest, AKeyKeepsOnlyItsNewest) {
-  const ExtentRef older = bury({2, 5}, "key");
-  EXPECT_EQ(bury({2, 4}, "key"), ExtentRef{}) << "covered already";
-  EXPECT_EQ(bury({2, 5}, "key"), ExtentRef{}) << "asked again";
-  const Result<Buried> buried =
-      segment.directory->bury(std::vector<Burial>{{{3, 2}, "key"}, {{3, 1}, "key"}, {{3, 2}, "key"}});
-  ASSERT_TRUE(buried.ok());
-  EXPECT_EQ(buried.value().made.size(), 1u);
-  ASSERT_EQ(buried.value().superseded.size(), 1u);
-  EXPECT_EQ(buried.value().superseded.front().extent, older);
+  const ExtentRef older = keepTombstones({2, 5}, "key");
+  EXPECT_EQ(keepTombstones({2, 4}, "key"), ExtentRef{}) << "covered already";
+  EXPECT_EQ(keepTombstones({2, 5}, "key"), ExtentRef{}) << "asked again";
+  const Result<KeptTombstones> kept =
+      segment.directory->keepTombstones(std::vector<Tombstone>{{{3, 2}, "key"}, {{3, 1}, "key"}, {{3, 2}, "key"}});
+  ASSERT_TRUE(kept.ok());
+  EXPECT_EQ(kept.value().made.size(), 1u);
+  ASSERT_EQ(kept.value().superseded.size(), 1u);
+  EXPECT_EQ(kept.value().superseded.front().extent, older);
   EXPECT_EQ(segment.directory->tombstones(), 1u);
   EXPECT_EQ(segment.directory->usedBytes(), kExtentAlignment);
   EXPECT_TRUE(segment.directory->removed({3, 2}, "key"));
@@ -99,16 +99,17 @@ TEST_F(TombstonesTest, AllOfAMessageOrNone) {
   std::vector<std::string> many;
   for (int i = 0; i < 64; ++i)
     many.push_back(large + std::to_string(i));
-  std::vector<Burial> burials;
+  std::vector<Tombstone> tombstones;
   for (const std::string& key : many)
-    burials.push_back({{2, 1}, key});
+    tombstones.push_back({{2, 1}, key});
   const uint64_t used = segment.directory->usedBytes();
-  const Result<Buried> full = segment.directory->bury(burials);
+  const Result<KeptTombstones> full = segment.directory->keepTombstones(tombstones);
   ASSERT_FALSE(full.ok());
   EXPECT_EQ(full.status().code(), KV_NO_SPACE);
   EXPECT_EQ(segment.directory->tombstones(), 0u);
   EXPECT_EQ(segment.directory->usedBytes(), used);
-  const Result<Buried> invalid = segment.directory->bury(std::vector<Burial>{{{2, 1}, "fine"}, {{2, 2}, "\xFF"}});
+  const Result<KeptTombstones> invalid =
+      segment.directory->keepTombstones(std::vector<Tombstone>{{{2, 1}, "fine"}, {{2, 2}, "\xFF"}});
   ASSERT_FALSE(invalid.ok());
   EXPECT_EQ(invalid.status().code(), KV_INVALID_KEY);
   EXPECT_EQ(segment.directory->tombstones(), 0u);
@@ -120,7 +121,7 @@ TEST_F(TombstonesTest, OfTwoAfterACrashTheNewerStays) {
     SegmentInMemory fresh;
     fresh.obey(3);
     const ObjectId ids[] = {newerFirst ? ObjectId{3, 2} : ObjectId{3, 1}, newerFirst ? ObjectId{3, 1} : ObjectId{3, 2}};
-    ASSERT_TRUE(fresh.directory->bury(std::vector<Burial>{{ids[0], "key-a"}, {ids[1], "key-b"}}).ok());
+    ASSERT_TRUE(fresh.directory->keepTombstones(std::vector<Tombstone>{{ids[0], "key-a"}, {ids[1], "key-b"}}).ok());
     // The second one's key becomes that of the first, as if the life had ended between the two stores of replacing.
     DirectoryRecord record = fresh.record(1);
     std::memcpy(fresh.memory.data() + record.offset, "key-a", 5);
@@ -136,7 +137,7 @@ TEST_F(TombstonesTest, OfTwoAfterACrashTheNewerStays) {
 }
 
 TEST_F(TombstonesTest, ADamagedOneIsDroppedAndCounted) {
-  const ExtentRef extent = bury({2, 5}, "key");
+  const ExtentRef extent = keepTombstones({2, 5}, "key");
   const test::ZeroedBytes whole = segment.memory;
   for (size_t byte = 0; byte < sizeof(DirectoryRecord); ++byte) {
     segment.memory = whole;
@@ -159,7 +160,7 @@ TEST_F(TombstonesTest, ADamagedOneIsDroppedAndCounted) {
 TEST_F(TombstonesTest, ARestartDropsWhatIsBelowThePurgeId) {
   segment.put({1, 1}, "old", "value");
   const ExtentRef kept = segment.put({2, 1}, "new", "value");
-  bury({1, 7}, "buried");
+  keepTombstones({1, 7}, "kept");
   purge({2, 1});
   EXPECT_EQ(reserveStatus({2, 0}, "late"), KV_STALE_EPOCH);
   const Recovery recovery = segment.open();

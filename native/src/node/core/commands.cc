@@ -2,12 +2,12 @@
 #include "node/core/commands.h"
 
 #include "dev_kvpool_wire/Activate.h"
-#include "dev_kvpool_wire/Bury.h"
 #include "dev_kvpool_wire/CommandAck.h"
 #include "dev_kvpool_wire/Copy.h"
 #include "dev_kvpool_wire/Fence.h"
 #include "dev_kvpool_wire/FenceAck.h"
 #include "dev_kvpool_wire/Free.h"
+#include "dev_kvpool_wire/KeepTombstones.h"
 #include "dev_kvpool_wire/Purge.h"
 #include "wire/frame.h"
 
@@ -55,20 +55,20 @@ Purge readPurge(wire::Body body) {
   return {reader->requestId(), wire::toAuthority(reader->authority()), wire::toObjectId(reader->purgeId())};
 }
 
-Bury readBury(wire::Body body) {
-  wire::Reader<sbe::Bury> reader(body);
-  Bury bury;
-  bury.requestId = reader->requestId();
-  bury.authority = wire::toAuthority(reader->authority());
+KeepTombstones readKeepTombstones(wire::Body body) {
+  wire::Reader<sbe::KeepTombstones> reader(body);
+  KeepTombstones keep;
+  keep.requestId = reader->requestId();
+  keep.authority = wire::toAuthority(reader->authority());
   auto& tombstones = reader.group(
-      [](sbe::Bury & m) -> auto& { return m.tombstones(); }, kBurialsMax);
-  bury.burials.reserve(tombstones.count());
+      [](sbe::KeepTombstones & m) -> auto& { return m.tombstones(); }, kTombstonesMax);
+  keep.tombstones.reserve(tombstones.count());
   while (tombstones.hasNext()) {
     tombstones.next();
     const ObjectId id = wire::toObjectId(tombstones.objectId());
-    bury.burials.push_back({id, reader.bytes(tombstones, wire::kKeyBytesOnWireMax)});
+    keep.tombstones.push_back({id, reader.bytes(tombstones, wire::kKeyBytesOnWireMax)});
   }
-  return bury;
+  return keep;
 }
 
 Copy readCopy(wire::Body body) {

@@ -48,14 +48,14 @@ struct Purge {
 Purge readPurge(wire::Body body);
 
 /// Tombstones of one message.
-inline constexpr size_t kBurialsMax = 256;
+inline constexpr size_t kTombstonesMax = 256;
 
-struct Bury {
+struct KeepTombstones {
   uint64_t requestId = 0;
   Authority authority;
-  std::vector<store::Burial> burials;
+  std::vector<store::Tombstone> tombstones;
 };
-Bury readBury(wire::Body body);
+KeepTombstones readKeepTombstones(wire::Body body);
 
 struct Copy {
   uint64_t requestId = 0;

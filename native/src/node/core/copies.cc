@@ -180,7 +180,7 @@ void Copies::malformed(ConnectionId id, const std::string& what) {
 
 /// Ends the connection, and the copy on it if there is one.
 void Copies::fail(Link& link, const Status& why) {
-  if (link.task && link.state == State::Receiving) link.doomedSlot = link.task->slot;
+  if (link.task && link.state == State::Receiving) link.abandonedSlot = link.task->slot;
   if (link.task) finish(link, why, true);
   link.state = State::Closing;
   const LogLevel level = why.ok() ? LogLevel::Debug : LogLevel::Info;
@@ -189,7 +189,7 @@ void Copies::fail(Link& link, const Status& why) {
 
 void Copies::finish(Link& link, const Status& outcome, bool accepted) {
   const Task task = *std::exchange(link.task, std::nullopt);
-  if (!link.doomedSlot) context_.directory.abort(task.slot);
+  if (!link.abandonedSlot) context_.directory.abort(task.slot);
   context_.outbox.note(LogLevel::Info, "copy of object " + toString(task.objectId) + " from " + link.address +
                                            " ended with " + statusName(outcome.code()) + ": " + outcome.text());
   answer(task, outcome.code(), accepted);
@@ -204,7 +204,7 @@ void Copies::answer(const Task& task, int32_t status, bool accepted) {
 void Copies::closed(ConnectionId id) {
   Link& link = at(id);
   if (link.task) finish(link, {KV_TRANSFER_FAILED, "the source closed the connection"}, true);
-  if (link.doomedSlot) context_.directory.abort(*link.doomedSlot);
+  if (link.abandonedSlot) context_.directory.abort(*link.abandonedSlot);
   std::erase_if(links_, [&](const auto& one) { return &one.second == &link; });
 }
 

@@ -67,7 +67,7 @@ class Copies {
     std::string peer;
     uint64_t untilMs = 0;
     std::optional<Task> task;
-    std::optional<uint32_t> doomedSlot;  // given up, but bytes may still reach it until the connection is closed
+    std::optional<uint32_t> abandonedSlot;  // given up, but bytes may still reach it until the connection is closed
   };
 
   [[nodiscard]] const Link* linkOf(ConnectionId id) const;

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "dev_kvpool_wire/Activate.h"
-#include "dev_kvpool_wire/Bury.h"
 #include "dev_kvpool_wire/Copy.h"
 #include "dev_kvpool_wire/Fence.h"
 #include "dev_kvpool_wire/Free.h"
+#include "dev_kvpool_wire/KeepTombstones.h"
 #include "dev_kvpool_wire/Purge.h"
 #include "kvpool/kvpool.h"
 
@@ -39,8 +39,8 @@ bool MasterCommands::frame(uint64_t nowMs, ConnectionId master, uint16_t type, w
     case sbe::Purge::SBE_TEMPLATE_ID:
       purge(master, readPurge(body));
       return true;
-    case sbe::Bury::SBE_TEMPLATE_ID:
-      bury(master, readBury(body));
+    case sbe::KeepTombstones::SBE_TEMPLATE_ID:
+      keepTombstones(master, readKeepTombstones(body));
       return true;
     case sbe::Copy::SBE_TEMPLATE_ID:
       copy(nowMs, master, readCopy(body));
@@ -95,15 +95,15 @@ void MasterCommands::purge(ConnectionId master, const Purge& request) {
   wait({master, request.requestId, request.authority, false, tier_.on()});
 }
 
-void MasterCommands::bury(ConnectionId master, const Bury& request) {
+void MasterCommands::keepTombstones(ConnectionId master, const KeepTombstones& request) {
   if (!admit(master, request.requestId, request.authority)) return;
-  for (const store::Burial& burial : request.burials)
-    requireNamed(request.authority, burial.objectId, "tombstone");
-  const Result<store::Buried> buried = context_.directory.bury(request.burials);
-  if (!buried.ok()) return answer(master, request.requestId, true, buried.status().code());
-  for (const uint32_t slot : buried.value().made)
+  for (const store::Tombstone& tombstone : request.tombstones)
+    requireNamed(request.authority, tombstone.objectId, "tombstone");
+  const Result<store::KeptTombstones> kept = context_.directory.keepTombstones(request.tombstones);
+  if (!kept.ok()) return answer(master, request.requestId, true, kept.status().code());
+  for (const uint32_t slot : kept.value().made)
     context_.stream.committed(slot);
-  for (const store::Occupant& old : buried.value().superseded)
+  for (const store::Occupant& old : kept.value().superseded)
     context_.stream.freed(old.extent, old.objectId);
   answer(master, request.requestId, true, KV_OK);
 }

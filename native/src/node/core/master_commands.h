@@ -43,7 +43,7 @@ class MasterCommands {
   void fence(ConnectionId master, const Fence& request);
   void free(ConnectionId master, const FreeRequest& request);
   void purge(ConnectionId master, const Purge& request);
-  void bury(ConnectionId master, const Bury& request);
+  void keepTombstones(ConnectionId master, const KeepTombstones& request);
   void activate(ConnectionId master, const Activate& request);
   void copy(uint64_t nowMs, ConnectionId master, const Copy& request);
 

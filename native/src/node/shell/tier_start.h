@@ -28,7 +28,7 @@ struct TierStart {
 
 /// Reads the table, or empties the tier under the number `fresh` when it cannot be believed: what was freed in a life
 /// that had no tier, or not this one, was not freed there. A segment that is new believes it; then its memory was lost,
-/// and removals meanwhile were buried because the node was away. KV_IO when the device fails.
+/// and removals meanwhile got tombstones because the node was away. KV_IO when the device fails.
 Result<TierStart> startTier(const OpenTier& tier, uint32_t fresh, const store::SegmentState& state,
                             const store::Directory& directory);
 

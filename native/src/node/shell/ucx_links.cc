@@ -30,7 +30,7 @@ UcxLinks::~UcxLinks() {
   }
   for (int round = 0; round < kLastRounds && !closing_.empty(); ++round) {
     (void)worker_->settle();
-    buryClosed();
+    discardClosed();
   }
   if (!closing_.empty()) log(LogLevel::Warning, "UCX did not end what it had under way with clients");
   worker_->unmap(registration_);
@@ -109,7 +109,7 @@ void UcxLinks::work(uint64_t nowMs) {
     if (const auto link = links_.find(connection); link != links_.end()) look(connection, link->second, nowMs);
   }
   sum();
-  buryClosed();
+  discardClosed();
   if (!toSum_.empty() || !ended_.empty()) settled_ = false;
 }
 
@@ -161,7 +161,7 @@ void UcxLinks::sum() {
   }
 }
 
-void UcxLinks::buryClosed() {
+void UcxLinks::discardClosed() {
   for (Link& link : closing_) {
     (void)link.memory->advance();
     for (const auto& completion : link.memory->takeCompletions()) {

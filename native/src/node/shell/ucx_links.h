@@ -84,7 +84,7 @@ class UcxLinks {
   void completed(const ucx::RemoteMemory::Completion& completion);
   void giveUp(ConnectionId connection, Link& link, const std::string& why);
   void sum();
-  void buryClosed();
+  void discardClosed();
 
   std::unique_ptr<ucx::Worker> worker_;
   ucx::MemoryHandle* registration_;

@@ -108,7 +108,9 @@ TEST_F(AuthorityTest, ALeaderNamesNoIdOfAnEpochAfterItsOwn) {
   EXPECT_TRUE(ends([](wire::Bytes& out) { test::appendFence(out, 2, kLeader, 1000, {6, 0}); }));
   EXPECT_TRUE(ends([](wire::Bytes& out) { test::appendFence(out, 2, {kEpochMax, 1}, 1000); }));
   EXPECT_TRUE(ends([](wire::Bytes& out) { test::appendPurge(out, {2, kLeader, {6, 0}}); }));
-  EXPECT_TRUE(ends([](wire::Bytes& out) { test::appendBury(out, {2, kLeader, {{{5, 9}, "a"}, {{6, 1}, "b"}}}); }));
+  EXPECT_TRUE(ends([](wire::Bytes& out) {
+    test::appendKeepTombstones(out, {2, kLeader, {{{5, 9}, "a"}, {{6, 1}, "b"}}});
+  }));
   EXPECT_TRUE(ends([&](wire::Bytes& out) { test::appendCopy(out, copy); }));
   EXPECT_FALSE(ends([](wire::Bytes& out) { test::appendFence(out, 2, kLeader, 1000); }));
 }

@@ -260,10 +260,10 @@ TEST_F(CopyTest, OtherBytesAreNeverCommitted) {
 TEST_F(CopyTest, AuthorityAndRemovalAreAskedAgainBeforeTheCommit) {
   begin(1);
   node.command(kMaster, [](wire::Bytes& out) {
-    test::appendBury(out, {8, kLeader, std::vector<store::Burial>{{{3, 1}, "key"}}});
+    test::appendKeepTombstones(out, {8, kLeader, std::vector<store::Tombstone>{{{3, 1}, "key"}}});
   });
   payload();
-  EXPECT_EQ(ack().status, KV_STALE_EPOCH) << "buried meanwhile";
+  EXPECT_EQ(ack().status, KV_STALE_EPOCH) << "kept meanwhile";
   command(copyOf(2));
   reply(2, KV_OK, kCopied.size());
   node.command(kMaster, [](wire::Bytes& out) { test::appendPurge(out, {9, kLeader, {4, 0}}); });

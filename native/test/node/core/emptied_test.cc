@@ -67,7 +67,7 @@ TEST_F(NodeEmptiedTest, AnObjectThatIsBeingWrittenIsNoObject) {
 }
 
 TEST_F(NodeEmptiedTest, ARemovedKeyIsNoObject) {
-  node.command(kMaster, [](wire::Bytes& out) { test::appendBury(out, {8, kLeader, {{{5, 9}, "gone"}}}); });
+  node.command(kMaster, [](wire::Bytes& out) { test::appendKeepTombstones(out, {8, kLeader, {{{5, 9}, "gone"}}}); });
   ASSERT_EQ(node.segment.directory->tombstones(), 1U);
   node.core->ended();
   EXPECT_TRUE(said()) << "leaders write it again on a node that lacks it";

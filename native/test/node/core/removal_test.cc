@@ -29,8 +29,10 @@ class RemovalTest : public ::testing::Test {
   CommandAck purge(const ObjectId& id, const Authority& authority = kLeader) {
     return node.command(kMaster, [&](wire::Bytes& out) { test::appendPurge(out, {7, authority, id}); });
   }
-  CommandAck bury(const std::vector<store::Burial>& burials, const Authority& authority = kLeader) {
-    return node.command(kMaster, [&](wire::Bytes& out) { test::appendBury(out, {8, authority, burials}); });
+  CommandAck keepTombstones(const std::vector<store::Tombstone>& tombstones, const Authority& authority = kLeader) {
+    return node.command(kMaster, [&](wire::Bytes& out) {
+      test::appendKeepTombstones(out, {8, authority, tombstones});
+    });
   }
   CoreInMemory node;
 };
@@ -38,7 +40,7 @@ class RemovalTest : public ::testing::Test {
 TEST_F(RemovalTest, APurgeFreesWhatIsLowerAndAnswersBehindTheRecords) {
   node.write(kClient, kLeader, {5, 1}, "old", "value");
   node.write(kClient, kLeader, {5, 9}, "new", "value");
-  bury({{{5, 2}, "buried"}, {{5, 10}, "later"}});
+  keepTombstones({{{5, 2}, "kept"}, {{5, 10}, "later"}});
   forget();
   const CommandAck ack = purge({5, 9});
   EXPECT_TRUE(ack.accepted);
@@ -69,7 +71,7 @@ TEST_F(RemovalTest, WritesOfPurgedIdsAreRefusedAtTheirStartAndAtTheirEnd) {
 
 TEST_F(RemovalTest, TombstonesStopWritesOfTheirKeyAtTheirEndToo) {
   ASSERT_TRUE(node.beginWrite(kClient, kLeader, {5, 1}, "key", 5));
-  EXPECT_EQ(bury({{{5, 1}, "key"}}).status, KV_OK);
+  EXPECT_EQ(keepTombstones({{{5, 1}, "key"}}).status, KV_OK);
   EXPECT_EQ(node.endWrite(kClient, "value").status, KV_STALE_EPOCH);
   EXPECT_EQ(node.write(kClient, kLeader, {5, 2}, "key", "value").status, KV_OK);
 }
@@ -144,11 +146,11 @@ TEST_F(RemovalTest, AFenceThatWaitedWhileAnotherLeaderCameIsRefused) {
   EXPECT_TRUE(test::readFenceAck(node.inbox(kOther).back()).accepted);
 }
 
-TEST_F(RemovalTest, OnlyTheLeaderPurgesAndBuries) {
+TEST_F(RemovalTest, OnlyTheLeaderPurgesAndKeepsTombstones) {
   node.write(kClient, kLeader, {5, 1}, "key", "value");
   for (const Authority& other : {Authority{4, 55}, Authority{5, 56}, Authority{6, 55}}) {
     EXPECT_FALSE(purge({9, 9}, other).accepted);
-    EXPECT_FALSE(bury({{{9, 9}, "key"}}, other).accepted);
+    EXPECT_FALSE(keepTombstones({{{9, 9}, "key"}}, other).accepted);
   }
   EXPECT_EQ(node.core->snapshot().objects, 1u);
   EXPECT_EQ(node.core->snapshot().tombstones, 0u);
@@ -164,11 +166,11 @@ TEST_F(RemovalTest, ThePurgeIdOnlyGrows) {
 }
 
 TEST_F(RemovalTest, TombstonesAreRecordsOfTheStreamAndOfSnapshots) {
-  const CommandAck ack = bury({{{5, 3}, "a"}, {{5, 4}, "b"}});
+  const CommandAck ack = keepTombstones({{{5, 3}, "a"}, {{5, 4}, "b"}});
   EXPECT_TRUE(ack.accepted);
   EXPECT_EQ(ack.requestId, 8u);
   EXPECT_EQ(node.types(kOther), std::vector<uint16_t>{12});
-  bury({{{5, 6}, "a"}});
+  keepTombstones({{{5, 6}, "a"}});
   const std::vector<test::Records> heard = node.records(kOther);
   ASSERT_EQ(heard.size(), 2u);
   EXPECT_TRUE(heard[0].records.at(0).tombstone);
@@ -196,10 +198,10 @@ TEST_F(RemovalTest, TombstonesAreRecordsOfTheStreamAndOfSnapshots) {
   EXPECT_EQ(node.core->snapshot().tombstones, 1u);
 }
 
-TEST_F(RemovalTest, ABuryThatDoesNotFitSaysSo) {
-  EXPECT_EQ(bury({{{5, 1}, std::string(5000, 'k')}}).status, KV_INVALID_KEY);
-  const std::vector<store::Burial> many(kBurialsMax + 1, {{5, 1}, "key"});
-  node.frame(kMaster, [&](wire::Bytes& out) { test::appendBury(out, {8, kLeader, many}); });
+TEST_F(RemovalTest, TombstonesThatDoNotFitSaySo) {
+  EXPECT_EQ(keepTombstones({{{5, 1}, std::string(5000, 'k')}}).status, KV_INVALID_KEY);
+  const std::vector<store::Tombstone> many(kTombstonesMax + 1, {{5, 1}, "key"});
+  node.frame(kMaster, [&](wire::Bytes& out) { test::appendKeepTombstones(out, {8, kLeader, many}); });
   EXPECT_TRUE(node.closeReasons.contains(kMaster)) << "more than a message may hold is not the protocol";
 }
 

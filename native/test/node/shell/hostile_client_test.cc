@@ -81,7 +81,7 @@ TEST_F(HostileClientTest, CommandsLikeAMaster) {
         test::appendPurge(out, {1, kLeader, {3, 9}});
       },
       [](wire::Bytes& out) {
-        test::appendBury(out, {1, kLeader, {{{3, 1}, "key"}}});
+        test::appendKeepTombstones(out, {1, kLeader, {{{3, 1}, "key"}}});
       },
       [&](wire::Bytes& out) { test::appendCopy(out, copy); },
       [](wire::Bytes& out) {

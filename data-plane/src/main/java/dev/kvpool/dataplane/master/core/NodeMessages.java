@@ -68,8 +68,8 @@ final class NodeMessages {
         this.departures = departures;
         this.outbox = outbox;
         this.whenLeft = whenLeft;
-        stream =
-                new NodeStream(leadership, view.index(), view.room(), view.tombstones(), this::committed, this::buried);
+        stream = new NodeStream(
+                leadership, view.index(), view.room(), view.tombstones(), this::committed, this::tombstoneShown);
     }
 
     void receive(NodeView node, NodeMessage message, long now) throws ProtocolViolation, IndexFullException {
@@ -145,15 +145,15 @@ final class NodeMessages {
         }
         if (serves() && node.usable()) {
             settlement.settleLate(object, nowMs);
-            settlement.giveUpIfDoomed(object, node, nowMs);
+            settlement.giveUpIfPendingFree(object, node, nowMs);
         } else {
             settlement.claim(object, nowMs);
         }
     }
 
-    private void buried(NodeView node, Tombstones.Grave grave) {
+    private void tombstoneShown(NodeView node, Tombstones.OfKey tombstone) {
         if ((node.usable() || node.joining()) && serves()) {
-            settlement.settle(grave, nowMs);
+            settlement.settle(tombstone, nowMs);
         }
     }
 

@@ -5,11 +5,11 @@ import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ExtentRef;
 import dev.kvpool.dataplane.wire.message.NodeCommand;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Activate;
-import dev.kvpool.dataplane.wire.message.NodeCommand.Bury;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Copy;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
+import dev.kvpool.dataplane.wire.message.NodeCommand.KeepTombstones;
 import dev.kvpool.dataplane.wire.message.NodeCommand.LeaderLeaves;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Purge;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Tombstone;
@@ -17,11 +17,11 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.wire.ActivateEncoder;
 import dev.kvpool.wire.AuthorityEncoder;
-import dev.kvpool.wire.BuryEncoder;
 import dev.kvpool.wire.CopyEncoder;
 import dev.kvpool.wire.ExtentRefEncoder;
 import dev.kvpool.wire.FenceEncoder;
 import dev.kvpool.wire.FreeEncoder;
+import dev.kvpool.wire.KeepTombstonesEncoder;
 import dev.kvpool.wire.LeaderLeavesEncoder;
 import dev.kvpool.wire.MessageHeaderEncoder;
 import dev.kvpool.wire.ObjectIdEncoder;
@@ -34,7 +34,7 @@ final class NodeCommandEncoder {
     private final FenceEncoder fence = new FenceEncoder();
     private final FreeEncoder free = new FreeEncoder();
     private final PurgeEncoder purge = new PurgeEncoder();
-    private final BuryEncoder bury = new BuryEncoder();
+    private final KeepTombstonesEncoder keepTombstones = new KeepTombstonesEncoder();
     private final CopyEncoder copy = new CopyEncoder();
     private final ActivateEncoder activate = new ActivateEncoder();
     private final LeaderLeavesEncoder leaderLeaves = new LeaderLeavesEncoder();
@@ -44,7 +44,7 @@ final class NodeCommandEncoder {
             case Fence it -> fence(it, buffer);
             case Free it -> free(it, buffer);
             case Purge it -> purge(it, buffer);
-            case Bury it -> bury(it, buffer);
+            case KeepTombstones it -> writeTombstone(it, buffer);
             case Copy it -> copy(it, buffer);
             case Activate it -> activate(it, buffer);
             case LeaderLeaves it -> leaderLeaves(it, buffer);
@@ -77,16 +77,16 @@ final class NodeCommandEncoder {
         return purge.limit();
     }
 
-    private int bury(Bury it, MutableDirectBuffer buffer) {
-        bury.wrapAndApplyHeader(buffer, 0, header).requestId(it.requestId());
-        authority(bury.authority(), it.authority());
-        BuryEncoder.TombstonesEncoder tombstones =
-                bury.tombstonesCount(it.tombstones().size());
+    private int writeTombstone(KeepTombstones it, MutableDirectBuffer buffer) {
+        keepTombstones.wrapAndApplyHeader(buffer, 0, header).requestId(it.requestId());
+        authority(keepTombstones.authority(), it.authority());
+        KeepTombstonesEncoder.TombstonesEncoder tombstones =
+                keepTombstones.tombstonesCount(it.tombstones().size());
         for (Tombstone tombstone : it.tombstones()) {
             objectId(tombstones.next().objectId(), tombstone.objectId());
             tombstones.putKey(tombstone.key().bytes(), 0, tombstone.key().length());
         }
-        return bury.limit();
+        return keepTombstones.limit();
     }
 
     private int copy(Copy it, MutableDirectBuffer buffer) {

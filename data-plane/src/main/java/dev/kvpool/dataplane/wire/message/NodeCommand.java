@@ -21,7 +21,7 @@ public sealed interface NodeCommand extends Message {
     record Tombstone(ObjectId objectId, Key key) {}
 
     /** Asks to keep tombstones, all or none, until they are freed like extents; at most {@value #TOMBSTONES_MAX}. */
-    record Bury(long requestId, Authority authority, List<Tombstone> tombstones) implements NodeCommand {
+    record KeepTombstones(long requestId, Authority authority, List<Tombstone> tombstones) implements NodeCommand {
         public static final int TOMBSTONES_MAX = 256;
     }
 

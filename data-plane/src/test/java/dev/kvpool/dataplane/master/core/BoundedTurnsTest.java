@@ -103,17 +103,17 @@ class BoundedTurnsTest {
 
     @Test
     void theTombstonesOfANodeThatJoinsAreLookedAtInPartsBeforeItTakesPart() {
-        int keys = 2 * Bounds.GRAVES_OF_NODE_PER_TICK + 100;
+        int keys = 2 * Bounds.TOMBSTONES_OF_NODE_PER_TICK + 100;
         pool.show(1, keys, 1);
         pool.show(2, 0, 0);
         serve();
         core.closed(2, "gone", pool.nowMs);
-        pool.bury(2, keys);
+        pool.writeTombstone(2, keys);
         long left = keys;
         int turns = 0;
         pool.obeyed(2);
         while (state("node-2") != NodeState.READY && turns < 20) {
-            assertThat(left - core.status().objects()).isLessThanOrEqualTo(Bounds.GRAVES_OF_NODE_PER_TICK);
+            assertThat(left - core.status().objects()).isLessThanOrEqualTo(Bounds.TOMBSTONES_OF_NODE_PER_TICK);
             left = core.status().objects();
             pool.tick();
             turns++;

@@ -208,7 +208,7 @@ class EnrolmentTest {
         Scenario pool = withKeyOnEngine();
 
         assertThat(pool.removeAll(true).status()).isEqualTo(Status.OK);
-        pool.world.run(Bounds.BURY_PAUSE_MS + 100);
+        pool.world.run(Bounds.TOMBSTONE_PAUSE_MS + 100);
         assertThat(isEnrolled(pool)).isTrue();
         putOnEngine(pool, "k");
         ModelMaster standby = pool.master();

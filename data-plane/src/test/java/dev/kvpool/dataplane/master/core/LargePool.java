@@ -75,7 +75,7 @@ final class LargePool {
     }
 
     /** The same with a tombstone of each key, which covers both. */
-    void bury(int node, int keys) {
+    void writeTombstone(int node, int keys) {
         List<DirectoryRecord> lines = new ArrayList<>();
         for (int i = 0; i < keys; i++) {
             ExtentRef extent = new ExtentRef(0, i, 1);

@@ -160,7 +160,7 @@ class LargeTakeoverTest {
         int keys = 2 * Bounds.SETTLED_PER_TURN;
         core.clientConnected(LargePool.CLIENT, pool.nowMs);
         pool.show(1, keys, 0);
-        pool.bury(2, keys);
+        pool.writeTombstone(2, keys);
         core.lead(LargePool.OURS, pool.nowMs + 1_000_000, pool.nowMs, Register.NONE, pool.nowMs);
         pool.obeyed(1, 2);
 

@@ -10,11 +10,11 @@ import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Activate;
-import dev.kvpool.dataplane.wire.message.NodeCommand.Bury;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Copy;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
+import dev.kvpool.dataplane.wire.message.NodeCommand.KeepTombstones;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Purge;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Tombstone;
 import dev.kvpool.dataplane.wire.message.NodeMessage;
@@ -279,7 +279,7 @@ final class ModelNode {
         switch (message) {
             case Fence it -> fence(stream, it);
             case Free it -> free(stream, it);
-            case Bury it -> bury(stream, it);
+            case KeepTombstones it -> writeTombstone(stream, it);
             case Purge it -> purge(stream, it);
             case Copy it -> copy(stream, it);
             case Activate it -> activate(stream, it);
@@ -297,17 +297,18 @@ final class ModelNode {
     }
 
     /** All of them or none. */
-    private void bury(ModelStream stream, Bury bury) {
-        boolean accepted = obedience.obeys(bury.authority());
+    private void writeTombstone(ModelStream stream, KeepTombstones keepTombstones) {
+        boolean accepted = obedience.obeys(keepTombstones.authority());
         Status status = Status.OK;
         if (accepted) {
             long needed = 0;
-            for (Tombstone tombstone : bury.tombstones()) {
+            for (Tombstone tombstone : keepTombstones.tombstones()) {
                 needed += ExtentSize.of(tombstone.key().length(), 0);
             }
             status = media.memory().fits(needed) ? Status.OK : Status.NO_SPACE;
             if (status == Status.OK) {
-                bury.tombstones()
+                keepTombstones
+                        .tombstones()
                         .forEach(it -> add(
                                 Medium.DRAM,
                                 new DirectoryRecord(
@@ -322,7 +323,7 @@ final class ModelNode {
                                         it.key())));
             }
         }
-        acknowledge(stream, bury.requestId(), accepted, status);
+        acknowledge(stream, keepTombstones.requestId(), accepted, status);
     }
 
     private void purge(ModelStream stream, Purge purge) {

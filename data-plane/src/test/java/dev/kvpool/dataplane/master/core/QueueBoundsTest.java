@@ -118,13 +118,13 @@ class QueueBoundsTest {
             pool.node(node).mute(true);
             pool.node(node).heartbeatEvery(500);
         }
-        for (int i = 0; i < Bounds.BURIALS_MAX; i += ClientRequest.KEYS_MAX) {
+        for (int i = 0; i < Bounds.TOMBSTONE_WRITES_MAX; i += ClientRequest.KEYS_MAX) {
             pool.send(new RemoveRequest(pool.nextRequest(), true, keys(i, ClientRequest.KEYS_MAX)));
         }
 
         assertThat(pool.remove("one more", true)).isEqualTo(Status.QUEUE_FULL);
 
-        assertThat(count(pool, Count.FULL_BURIALS)).isEqualTo(1);
+        assertThat(count(pool, Count.FULL_TOMBSTONE_WRITES)).isEqualTo(1);
         pool.world.run(Bounds.REMOVE_WAIT_MS);
         long next = pool.nextRequest();
         pool.send(new RemoveRequest(next, true, List.of(Key.of("one more"))));

@@ -145,7 +145,7 @@ class TombstoneTest {
     }
 
     @Test
-    void whatANodeAwayMayHoldUnseenIsBuriedToo() {
+    void whatANodeAwayMayHoldUnseenGetsATombstoneToo() {
         Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c").leading(7);
         pool.crash("c");
         pool.put("k", 100);

@@ -19,11 +19,11 @@ import dev.kvpool.dataplane.wire.message.HandshakeMessage.Heartbeat;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Activate;
-import dev.kvpool.dataplane.wire.message.NodeCommand.Bury;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Copy;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
+import dev.kvpool.dataplane.wire.message.NodeCommand.KeepTombstones;
 import dev.kvpool.dataplane.wire.message.NodeCommand.LeaderLeaves;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Purge;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Tombstone;
@@ -32,7 +32,6 @@ import dev.kvpool.dataplane.wire.message.Retention;
 import dev.kvpool.nativelib.Status;
 import dev.kvpool.wire.ActivateDecoder;
 import dev.kvpool.wire.AuthorityDecoder;
-import dev.kvpool.wire.BuryDecoder;
 import dev.kvpool.wire.CopyDecoder;
 import dev.kvpool.wire.ExistsReplyDecoder;
 import dev.kvpool.wire.ExtentRefDecoder;
@@ -40,6 +39,7 @@ import dev.kvpool.wire.FenceDecoder;
 import dev.kvpool.wire.FreeDecoder;
 import dev.kvpool.wire.GrantReplyDecoder;
 import dev.kvpool.wire.HeartbeatDecoder;
+import dev.kvpool.wire.KeepTombstonesDecoder;
 import dev.kvpool.wire.LeaderLeavesDecoder;
 import dev.kvpool.wire.LookupReplyDecoder;
 import dev.kvpool.wire.MessageHeaderDecoder;
@@ -70,7 +70,8 @@ public final class PeerDecoder {
                         .beat());
             case FenceDecoder.TEMPLATE_ID -> fence(new FenceDecoder().wrapAndApplyHeader(body, 0, header));
             case PurgeDecoder.TEMPLATE_ID -> purge(new PurgeDecoder().wrapAndApplyHeader(body, 0, header));
-            case BuryDecoder.TEMPLATE_ID -> bury(new BuryDecoder().wrapAndApplyHeader(body, 0, header));
+            case KeepTombstonesDecoder.TEMPLATE_ID ->
+                writeTombstone(new KeepTombstonesDecoder().wrapAndApplyHeader(body, 0, header));
             case CopyDecoder.TEMPLATE_ID -> copy(new CopyDecoder().wrapAndApplyHeader(body, 0, header));
             case ActivateDecoder.TEMPLATE_ID -> activate(new ActivateDecoder().wrapAndApplyHeader(body, 0, header));
             case LeaderLeavesDecoder.TEMPLATE_ID ->
@@ -182,16 +183,16 @@ public final class PeerDecoder {
         return new Purge(it.requestId(), authority(it.authority()), id(it.purgeId()));
     }
 
-    private static Bury bury(BuryDecoder it) {
+    private static KeepTombstones writeTombstone(KeepTombstonesDecoder it) {
         Authority authority = authority(it.authority());
         List<Tombstone> tombstones = new ArrayList<>();
-        for (BuryDecoder.TombstonesDecoder line : it.tombstones()) {
+        for (KeepTombstonesDecoder.TombstonesDecoder line : it.tombstones()) {
             ObjectId id = id(line.objectId());
             byte[] key = new byte[line.keyLength()];
             line.getKey(key, 0, key.length);
             tombstones.add(new Tombstone(id, Key.of(key)));
         }
-        return new Bury(it.requestId(), authority, tombstones);
+        return new KeepTombstones(it.requestId(), authority, tombstones);
     }
 
     private static Copy copy(CopyDecoder it) {

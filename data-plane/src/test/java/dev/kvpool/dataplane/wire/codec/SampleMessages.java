@@ -33,11 +33,11 @@ import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Activate;
-import dev.kvpool.dataplane.wire.message.NodeCommand.Bury;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Copy;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Extent;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Fence;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Free;
+import dev.kvpool.dataplane.wire.message.NodeCommand.KeepTombstones;
 import dev.kvpool.dataplane.wire.message.NodeCommand.LeaderLeaves;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Purge;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Tombstone;
@@ -135,7 +135,8 @@ public final class SampleMessages {
             new Heartbeat(9),
             new Fence(1, AUTHORITY, 10_000, ID),
             new Purge(1, AUTHORITY, ID),
-            new Bury(1, AUTHORITY, List.of(new Tombstone(ID, Key.of("gone")), new Tombstone(ID, Key.of("ключ")))),
+            new KeepTombstones(
+                    1, AUTHORITY, List.of(new Tombstone(ID, Key.of("gone")), new Tombstone(ID, Key.of("ключ")))),
             new Copy(1, AUTHORITY, ID, 5000, -1, KEPT, -6, EXTENT, Medium.SSD, Key.of("k"), "n:50061"),
             new LeaderLeaves(AUTHORITY),
             new Activate(1, AUTHORITY, new ActiveVersions(2, 3)),

@@ -90,7 +90,7 @@ public final class Bounds {
     public static final int FORGOTTEN_IS_VISITS = 16;
 
     /** Tombstones of a node that are forgotten, or held against what is published, in one turn. */
-    public static final int GRAVES_OF_NODE_PER_TICK = 4096;
+    public static final int TOMBSTONES_OF_NODE_PER_TICK = 4096;
 
     /** Frees that were not sent, or not answered, and are taken back in one turn. */
     public static final int FREES_TAKEN_BACK_PER_TICK = 16_384;
@@ -156,20 +156,20 @@ public final class Bounds {
     public static final long COMMAND_WAIT_MS = 20_000;
 
     /** Removals that wait for tombstones to be written. */
-    public static final int BURIALS_MAX = 1 << 16;
+    public static final int TOMBSTONE_WRITES_MAX = 1 << 16;
 
-    public static final int BURY_REQUESTS_PER_NODE_MAX = 8;
+    public static final int TOMBSTONE_REQUESTS_PER_NODE_MAX = 8;
 
     /** A message must fit into a frame of 1 MiB. */
-    public static final int BURY_KEY_BYTES_MAX = 1 << 19;
+    public static final int TOMBSTONE_KEY_BYTES_MAX = 1 << 19;
 
     /** Tombstones the leader looks after in one tick, and after which time again when a node had no room for one. */
-    public static final int GRAVES_PER_TICK = 256;
+    public static final int TOMBSTONES_PER_TICK = 256;
 
     /** Tombstones that come from evictions may take this part of a node: one of so many bytes, and of so many slots. */
     public static final int TOMBSTONES_OF_EVICTIONS = 16;
 
-    public static final long BURY_PAUSE_MS = 1_000;
+    public static final long TOMBSTONE_PAUSE_MS = 1_000;
 
     /** Objects that removals of everything come to in one tick, all of them together, and how many there may be. */
     public static final int SWEPT_PER_TICK = 1024;

@@ -13,7 +13,8 @@ public final class Counters {
         FULL_GRANTS("queue_full", "grants", "Times a client was refused because something was as many as may be"),
         FULL_REPLIES(
                 "queue_full", "waiting_requests", "Times a client was refused because something was as many as may be"),
-        FULL_BURIALS("queue_full", "tombstones", "Times a client was refused because something was as many as may be"),
+        FULL_TOMBSTONE_WRITES(
+                "queue_full", "tombstones", "Times a client was refused because something was as many as may be"),
         FULL_SWEEPS("queue_full", "sweeps", "Times a client was refused because something was as many as may be"),
         GRANTS_EXPIRED("grants_expired", "", "Grants whose client never published"),
         PUTS("puts", "published", "Puts by outcome"),

@@ -26,7 +26,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Gives extents back to their nodes. An object that is given up is doomed at once, so nobody is sent there any more, and
+ * Gives extents back to their nodes. An object that is given up is pending free at once, so nobody is sent there any more, and
  * its extents are freed in batches, a bounded number of them on the way. What a node away holds is freed when it returns.
  */
 public final class Frees {
@@ -134,7 +134,7 @@ public final class Frees {
     public void tick(long nowMs) {
         while (!quarantine.isEmpty() && quarantine.peek().untilMs <= nowMs) {
             StoredObject object = index.object(quarantine.remove().id);
-            if (object != null && object.fate() == StoredObject.Fate.DOOMED) {
+            if (object != null && object.fate() == StoredObject.Fate.PENDING_FREE) {
                 freeWhenDue(object, nowMs);
             }
         }
@@ -176,7 +176,7 @@ public final class Frees {
         }
     }
 
-    /** Frees what a doomed object still has on a node that has just become usable, or has just shown it. */
+    /** Frees what an object pending free still has on a node that has just become usable, or has just shown it. */
     public void giveUpRest(Replica replica, long nowMs) {
         StoredObject object = replica.object();
         if (object.isLeased(nowMs) || outlivesOlderOnes(object)) {

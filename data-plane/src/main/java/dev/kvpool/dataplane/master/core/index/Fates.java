@@ -16,7 +16,7 @@ final class Fates {
     private final Published published;
     private final Remains remains = new Remains();
     private final ObjectChain unsettled;
-    private final ObjectChain doomed;
+    private final ObjectChain pendingFree;
 
     /** How far the reconsidering of what an ended term has given up is; null when it is done. */
     private ObjectChain.Walk reconsidered;
@@ -25,7 +25,7 @@ final class Fates {
         this.objects = views.objects();
         this.published = published;
         this.unsettled = new ObjectChain(views);
-        this.doomed = new ObjectChain(views);
+        this.pendingFree = new ObjectChain(views);
     }
 
     Remains remains() {
@@ -36,8 +36,8 @@ final class Fates {
         return unsettled;
     }
 
-    ObjectChain doomed() {
-        return doomed;
+    ObjectChain pendingFree() {
+        return pendingFree;
     }
 
     /** A new object. */
@@ -49,8 +49,8 @@ final class Fates {
     /** A new object with the id of another one that it contradicts: nobody finds it, and it is freed. */
     void contradicts(int object, DirectoryRecord line) {
         objects.setUnlisted(object);
-        objects.setFate(object, Fate.DOOMED);
-        doomed.append(object);
+        objects.setFate(object, Fate.PENDING_FREE);
+        pendingFree.append(object);
         remains.add(line.key(), line.objectId());
     }
 
@@ -79,8 +79,8 @@ final class Fates {
     }
 
     void doom(int object) {
-        if (objects.fate(object) != Fate.DOOMED) {
-            leave(object, Fate.DOOMED);
+        if (objects.fate(object) != Fate.PENDING_FREE) {
+            leave(object, Fate.PENDING_FREE);
         }
     }
 
@@ -108,7 +108,7 @@ final class Fates {
         if (reconsidered != null) {
             reconsidered.end();
         }
-        reconsidered = doomed.fromFirst();
+        reconsidered = pendingFree.fromFirst();
     }
 
     /**
@@ -142,8 +142,8 @@ final class Fates {
         switch (forFate) {
             case UNSETTLED -> unsettled.append(object);
             case PUBLISHED -> {} // whoever publishes adds it
-            case DOOMED -> {
-                doomed.append(object);
+            case PENDING_FREE -> {
+                pendingFree.append(object);
                 remains.add(objects.key(object), objects.id(object));
             }
         }
@@ -153,8 +153,8 @@ final class Fates {
         switch (objects.fate(object)) {
             case UNSETTLED -> unsettled.remove(object);
             case PUBLISHED -> published.remove(object);
-            case DOOMED -> {
-                doomed.remove(object);
+            case PENDING_FREE -> {
+                pendingFree.remove(object);
                 remains.remove(objects.key(object), objects.id(object));
             }
         }

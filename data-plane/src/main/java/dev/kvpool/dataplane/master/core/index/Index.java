@@ -82,8 +82,8 @@ public final class Index {
     }
 
     /** Objects that were given up and that nodes have not freed yet. */
-    public ObjectChain doomed() {
-        return fates.doomed();
+    public ObjectChain pendingFree() {
+        return fates.pendingFree();
     }
 
     /** The same by key. */

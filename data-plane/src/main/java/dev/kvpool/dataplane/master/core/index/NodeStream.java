@@ -26,7 +26,7 @@ public final class NodeStream {
     private final IndexRoom room;
     private final Tombstones tombstones;
     private final BiConsumer<NodeView, StoredObject> onCommit;
-    private final BiConsumer<NodeView, Tombstones.Grave> onTombstone;
+    private final BiConsumer<NodeView, Tombstones.OfKey> onTombstone;
 
     /**
      * Makes the way from the streams to the views.
@@ -40,7 +40,7 @@ public final class NodeStream {
             IndexRoom room,
             Tombstones tombstones,
             BiConsumer<NodeView, StoredObject> onCommit,
-            BiConsumer<NodeView, Tombstones.Grave> onTombstone) {
+            BiConsumer<NodeView, Tombstones.OfKey> onTombstone) {
         this.leadership = leadership;
         this.index = index;
         this.room = room;
@@ -125,9 +125,9 @@ public final class NodeStream {
 
     /** Forgets a part of what the snapshot of a node did not hold; true when that is all, and its directory is known. */
     public boolean compare(NodeView node) {
-        boolean gravesDone = tombstones.dropUnconfirmed(node, Bounds.GRAVES_OF_NODE_PER_TICK);
+        boolean tombstonesDone = tombstones.dropUnconfirmed(node, Bounds.TOMBSTONES_OF_NODE_PER_TICK);
         node.lost += index.dropUnconfirmed(node, Bounds.COMPARED_PER_TICK);
-        if (!gravesDone || node.replicas.hasUnconfirmed()) {
+        if (!tombstonesDone || node.replicas.hasUnconfirmed()) {
             return false;
         }
         boolean canTell = node.known && leadership.phase() == Leadership.Phase.SERVING;
@@ -184,9 +184,9 @@ public final class NodeStream {
             return;
         }
         index.freed(node, line.extent());
-        Tombstones.Grave grave = tombstones.shown(node, line);
-        if (grave != null) {
-            onTombstone.accept(node, grave);
+        Tombstones.OfKey tombstone = tombstones.shown(node, line);
+        if (tombstone != null) {
+            onTombstone.accept(node, tombstone);
         }
     }
 

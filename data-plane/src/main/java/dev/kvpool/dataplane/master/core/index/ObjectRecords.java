@@ -41,7 +41,7 @@ final class ObjectRecords {
     private static final long FATE_MASK = 3;
     private static final long UNSETTLED = 0;
     private static final long PUBLISHED = 1;
-    private static final long DOOMED = 2;
+    private static final long PENDING_FREE = 2;
     private static final long GONE = 3;
     private static final long SOFT = 1 << 2;
     private static final long HARD = 1 << 3;
@@ -198,14 +198,14 @@ final class ObjectRecords {
 
     Fate fate(int object) {
         long fate = state(object) & FATE_MASK;
-        return fate == PUBLISHED ? Fate.PUBLISHED : fate == DOOMED ? Fate.DOOMED : Fate.UNSETTLED;
+        return fate == PUBLISHED ? Fate.PUBLISHED : fate == PENDING_FREE ? Fate.PENDING_FREE : Fate.UNSETTLED;
     }
 
     void setFate(int object, Fate fate) {
         long bits = switch (fate) {
             case UNSETTLED -> UNSETTLED;
             case PUBLISHED -> PUBLISHED;
-            case DOOMED -> DOOMED;
+            case PENDING_FREE -> PENDING_FREE;
         };
         slabs.setLong(object, STATE, (state(object) & ~FATE_MASK) | bits);
     }

@@ -21,7 +21,7 @@ public final class StoredObject {
         /** Readable under its key. */
         PUBLISHED,
         /** Evicted, removed, superseded or never published: every extent of it is freed as soon as its node can be told. */
-        DOOMED
+        PENDING_FREE
     }
 
     private final Views views;

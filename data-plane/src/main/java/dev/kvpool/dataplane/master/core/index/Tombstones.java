@@ -26,7 +26,7 @@ import java.util.TreeMap;
 public final class Tombstones {
     /** One tombstone in the directory of one node. */
     public static final class Marker {
-        final Grave grave;
+        final OfKey tombstone;
         public final NodeView node;
         public final ExtentRef extent;
         public final ObjectId id;
@@ -36,8 +36,8 @@ public final class Tombstones {
         /** The node was told to free it. */
         boolean lifting;
 
-        private Marker(Grave grave, NodeView node, DirectoryRecord line) {
-            this.grave = grave;
+        private Marker(OfKey tombstone, NodeView node, DirectoryRecord line) {
+            this.tombstone = tombstone;
             this.node = node;
             this.extent = line.extent();
             this.id = line.objectId();
@@ -54,12 +54,12 @@ public final class Tombstones {
         }
 
         private boolean is(DirectoryRecord line) {
-            return extent.equals(line.extent()) && id.equals(line.objectId()) && grave.key.equals(line.key());
+            return extent.equals(line.extent()) && id.equals(line.objectId()) && tombstone.key.equals(line.key());
         }
     }
 
     /** What all tombstones of one key say together. */
-    public static final class Grave {
+    public static final class OfKey {
         public final Key key;
         private final List<Marker> markers = new ArrayList<>(2);
         private ObjectId upTo = ObjectId.NONE;
@@ -73,7 +73,7 @@ public final class Tombstones {
         /** The term in which the leader asked for all that. */
         private long term;
 
-        private Grave(Key key) {
+        private OfKey(Key key) {
             this.key = key;
         }
 
@@ -113,16 +113,16 @@ public final class Tombstones {
         }
     }
 
-    private final Map<Key, Grave> graves = new HashMap<>();
+    private final Map<Key, OfKey> byKey = new HashMap<>();
 
     /** By node and place; those that a node's latest snapshot has not confirmed stand before all others. */
     private final Map<String, SequencedMap<Long, Marker>> byPlace = new TreeMap<>();
 
-    /** Every grave once, and those that have been emptied meanwhile. */
-    private final Deque<Grave> round = new ArrayDeque<>();
+    /** Every key once, and those that have been emptied meanwhile. */
+    private final Deque<OfKey> round = new ArrayDeque<>();
 
     /** Those of which some node has lost its own. */
-    private final Set<Grave> lost = new LinkedHashSet<>();
+    private final Set<OfKey> lost = new LinkedHashSet<>();
 
     private boolean keepsLost;
     private long changes;
@@ -130,7 +130,7 @@ public final class Tombstones {
 
     /** Keys with a tombstone. */
     public int size() {
-        return graves.size();
+        return byKey.size();
     }
 
     /** Grows whenever a node shows one it did not show before. */
@@ -139,27 +139,27 @@ public final class Tombstones {
     }
 
     /** What is known about a key, or null. */
-    public Grave grave(Key key) {
-        return graves.get(key);
+    public OfKey ofKey(Key key) {
+        return byKey.get(key);
     }
 
-    public Collection<Grave> all() {
-        return graves.values();
+    public Collection<OfKey> all() {
+        return byKey.values();
     }
 
     public boolean isDead(Key key, ObjectId id) {
-        Grave grave = graves.get(key);
-        return grave != null && !id.isNewerThan(grave.upTo);
+        OfKey tombstone = byKey.get(key);
+        return tombstone != null && !id.isNewerThan(tombstone.upTo);
     }
 
-    /** The next grave of an endless round over all of them, or null when there is none. */
-    public Grave next() {
+    /** The next key of an endless round over all of them, or null when there is none. */
+    public OfKey next() {
         while (!round.isEmpty()) {
-            Grave grave = round.remove();
-            if (graves.get(grave.key) == grave) {
-                round.add(grave);
-                inThisTerm(grave);
-                return grave;
+            OfKey tombstone = round.remove();
+            if (byKey.get(tombstone.key) == tombstone) {
+                round.add(tombstone);
+                inThisTerm(tombstone);
+                return tombstone;
             }
         }
         return null;
@@ -168,9 +168,9 @@ public final class Tombstones {
     /**
      * A node says that an extent holds a tombstone; the higher generation of a slot is the truth, as for objects.
      *
-     * @return the key's grave, or null when the line was out of date or already known
+     * @return what the key has, or null when the line was out of date or already known
      */
-    Grave shown(NodeView node, DirectoryRecord line) {
+    OfKey shown(NodeView node, DirectoryRecord line) {
         SequencedMap<Long, Marker> places = places(node);
         Marker present = places.get(place(line.extent()));
         if (present != null) {
@@ -189,26 +189,26 @@ public final class Tombstones {
                 lose(present);
             }
         }
-        Grave grave = graves.get(line.key());
-        if (grave == null) {
-            grave = open(line.key());
+        OfKey tombstone = byKey.get(line.key());
+        if (tombstone == null) {
+            tombstone = open(line.key());
         }
         changes++;
-        Marker marker = new Marker(grave, node, line);
-        grave.markers.add(marker);
-        grave.measure();
+        Marker marker = new Marker(tombstone, node, line);
+        tombstone.markers.add(marker);
+        tombstone.measure();
         places.put(place(marker.extent), marker);
         node.tombstoneBytes += marker.extentBytes;
         node.tombstoneSlots++;
-        return grave;
+        return tombstone;
     }
 
-    private Grave open(Key key) {
-        Grave grave = new Grave(key);
-        grave.term = term;
-        graves.put(key, grave);
-        round.add(grave);
-        return grave;
+    private OfKey open(Key key) {
+        OfKey tombstone = new OfKey(key);
+        tombstone.term = term;
+        byKey.put(key, tombstone);
+        round.add(tombstone);
+        return tombstone;
     }
 
     /** A node says that an extent is free, or that it holds something else now. */
@@ -264,15 +264,15 @@ public final class Tombstones {
         return places(node).size();
     }
 
-    /** The grave of the next tombstone of a node whose snapshot is complete, in an endless round; null when it has none. */
-    public Grave nextOn(NodeView node) {
+    /** The key of the next tombstone of a node whose snapshot is complete, in an endless round; null when it has none. */
+    public OfKey nextOn(NodeView node) {
         SequencedMap<Long, Marker> places = places(node);
         Map.Entry<Long, Marker> place = places.firstEntry();
         if (place == null) {
             return null;
         }
         places.putLast(place.getKey(), place.getValue());
-        return place.getValue().grave;
+        return place.getValue().tombstone;
     }
 
     /** This master leads: what it knows it does not forget when a node loses it. */
@@ -280,7 +280,7 @@ public final class Tombstones {
         keepsLost = true;
     }
 
-    /** What was asked of nodes ended with the term: forgotten for each grave when a leader comes to it again. */
+    /** What was asked of nodes ended with the term: forgotten for each key when a leader comes to it again. */
     public void endTerm() {
         term++;
         keepsLost = false;
@@ -288,42 +288,42 @@ public final class Tombstones {
     }
 
     /** It need not be known any more what nodes have lost of a tombstone. */
-    public void forgetLost(Grave grave) {
-        if (lost.remove(grave)) {
-            grave.lost = ObjectId.NONE;
-            grave.measure();
-            closeIfEmpty(grave);
+    public void forgetLost(OfKey tombstone) {
+        if (lost.remove(tombstone)) {
+            tombstone.lost = ObjectId.NONE;
+            tombstone.measure();
+            closeIfEmpty(tombstone);
         }
     }
 
     private void lose(Marker marker) {
-        if (keepsLost && marker.id.isNewerThan(marker.grave.lost)) {
-            marker.grave.lost = marker.id;
-            lost.add(marker.grave);
+        if (keepsLost && marker.id.isNewerThan(marker.tombstone.lost)) {
+            marker.tombstone.lost = marker.id;
+            lost.add(marker.tombstone);
         }
         remove(marker);
     }
 
-    private void inThisTerm(Grave grave) {
-        if (grave.term != term) {
-            grave.term = term;
-            grave.forgetRequests();
+    private void inThisTerm(OfKey tombstone) {
+        if (tombstone.term != term) {
+            tombstone.term = term;
+            tombstone.forgetRequests();
         }
     }
 
     private void remove(Marker marker) {
-        Grave grave = marker.grave;
+        OfKey tombstone = marker.tombstone;
         places(marker.node).remove(place(marker.extent));
         marker.node.tombstoneBytes -= marker.extentBytes;
         marker.node.tombstoneSlots--;
-        grave.markers.remove(marker);
-        grave.measure();
-        closeIfEmpty(grave);
+        tombstone.markers.remove(marker);
+        tombstone.measure();
+        closeIfEmpty(tombstone);
     }
 
-    private void closeIfEmpty(Grave grave) {
-        if (grave.isEmpty()) {
-            graves.remove(grave.key, grave);
+    private void closeIfEmpty(OfKey tombstone) {
+        if (tombstone.isEmpty()) {
+            byKey.remove(tombstone.key, tombstone);
         }
     }
 

@@ -120,7 +120,7 @@ public final class Heartbeats {
             return;
         }
         NodeView node = next.next();
-        if (tombstones.drop(node, Bounds.GRAVES_OF_NODE_PER_TICK) && index.drop(node, Bounds.FORGOTTEN_PER_TICK)) {
+        if (tombstones.drop(node, Bounds.TOMBSTONES_OF_NODE_PER_TICK) && index.drop(node, Bounds.FORGOTTEN_PER_TICK)) {
             next.remove();
             membership.forget(node);
         }

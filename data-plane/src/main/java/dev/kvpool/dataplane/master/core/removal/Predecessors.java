@@ -11,7 +11,7 @@ import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.index.Tombstones;
-import dev.kvpool.dataplane.master.core.index.Tombstones.Grave;
+import dev.kvpool.dataplane.master.core.index.Tombstones.OfKey;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.Absences;
 import dev.kvpool.dataplane.master.core.register.Members;
@@ -41,7 +41,7 @@ public final class Predecessors {
     private final RegisterKeeper register;
     private final LateWrites lateWrites;
     private final Tombstones tombstones;
-    private final Burials burials;
+    private final TombstoneWriter tombstoneWriter;
     private final Counters counters;
 
     /** What {@link #look} has seen: nobody is out of view; what somebody holds was not told to this leader. */
@@ -65,14 +65,14 @@ public final class Predecessors {
 
     private boolean lastResort;
 
-    public Predecessors(View view, Orders orders, Burials burials, Counters counters) {
+    public Predecessors(View view, Orders orders, TombstoneWriter tombstoneWriter, Counters counters) {
         this.index = view.index();
         this.members = orders.members();
         this.absences = orders.absences();
         this.register = orders.register();
         this.lateWrites = orders.lateWrites();
         this.tombstones = view.tombstones();
-        this.burials = burials;
+        this.tombstoneWriter = tombstoneWriter;
         this.counters = counters;
     }
 
@@ -122,20 +122,20 @@ public final class Predecessors {
 
     /** Whether an object has to go without a tombstone; else one is being written. */
     private boolean mark(StoredObject object, Key key, long nowMs) {
-        if (burials.isBurying(key)) {
+        if (tombstoneWriter.isWriting(key)) {
             return false;
         }
         long bytes = ExtentSize.of(key.length(), 0);
-        if (nowMs < giveUpUntilMs || slotsLeft <= 0 || bytesLeft < bytes || burials.isFull()) {
+        if (nowMs < giveUpUntilMs || slotsLeft <= 0 || bytesLeft < bytes || tombstoneWriter.isFull()) {
             refusedForRoom = true;
             return lastResort && goesUnmarked();
         }
         slotsLeft--;
         bytesLeft -= bytes;
-        burials.bury(key, object.id().before(), List.of(), nowMs, outcome -> {
+        tombstoneWriter.write(key, object.id().before(), List.of(), nowMs, outcome -> {
             switch (outcome.status()) {
                 case OK, UNAVAILABLE, TIMEOUT -> {}
-                default -> giveUpUntilMs = nowMs + Bounds.BURY_PAUSE_MS;
+                default -> giveUpUntilMs = nowMs + Bounds.TOMBSTONE_PAUSE_MS;
             }
         });
         return false;
@@ -176,12 +176,12 @@ public final class Predecessors {
     }
 
     private boolean isCovered(StoredObject object, Key key) {
-        Grave grave = tombstones.grave(key);
-        if (grave == null || object.id().before().isNewerThan(grave.upTo())) {
+        OfKey tombstone = tombstones.ofKey(key);
+        if (tombstone == null || object.id().before().isNewerThan(tombstone.upTo())) {
             return false;
         }
         for (NodeView witness : absences.witnessesInView()) {
-            if (grave.isOn(witness)) {
+            if (tombstone.isOn(witness)) {
                 return true;
             }
         }
@@ -194,7 +194,7 @@ public final class Predecessors {
         bytesLeft = Long.MAX_VALUE;
         for (NodeView node : keepers()) {
             long slots = node.capacitySlots() / Bounds.TOMBSTONES_OF_EVICTIONS - node.tombstoneSlots();
-            slotsLeft = Math.min(slotsLeft, slots - burials.underWay());
+            slotsLeft = Math.min(slotsLeft, slots - tombstoneWriter.underWay());
             bytesLeft =
                     Math.min(bytesLeft, node.capacityBytes() / Bounds.TOMBSTONES_OF_EVICTIONS - node.tombstoneBytes());
         }

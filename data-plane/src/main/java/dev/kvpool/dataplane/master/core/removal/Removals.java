@@ -35,7 +35,7 @@ public final class Removals {
     private final Frees frees;
     private final Settlement settlement;
     private final Leadership leadership;
-    private final Burials burials;
+    private final TombstoneWriter tombstoneWriter;
     private final Copies copies;
     private final Set<Key> underWay = new HashSet<>();
 
@@ -45,7 +45,7 @@ public final class Removals {
             Orders orders,
             Grants grants,
             Settlement settlement,
-            Burials burials,
+            TombstoneWriter tombstoneWriter,
             Copies copies) {
         this.index = view.index();
         this.members = orders.members();
@@ -55,7 +55,7 @@ public final class Removals {
         this.frees = orders.frees();
         this.settlement = settlement;
         this.leadership = leadership;
-        this.burials = burials;
+        this.tombstoneWriter = tombstoneWriter;
         this.copies = copies;
     }
 
@@ -66,7 +66,7 @@ public final class Removals {
 
     /** Why an object, null when none is published, cannot be removed with the nodes as they are now; OK when it can. */
     public Status objection(Key key, StoredObject object, boolean force, long nowMs) {
-        if (underWay.contains(key) || burials.isBurying(key)) {
+        if (underWay.contains(key) || tombstoneWriter.isWriting(key)) {
             // Its object is out of sight, and is published again if that removal fails.
             return Status.BUSY;
         }
@@ -79,7 +79,7 @@ public final class Removals {
         if (object != null && !remains && isWhollyInView(object)) {
             return Status.OK;
         }
-        if (burials.isFull()) {
+        if (tombstoneWriter.isFull()) {
             return Status.QUEUE_FULL;
         }
         return absences.isPossible() ? Status.OK : Status.UNAVAILABLE;
@@ -98,7 +98,7 @@ public final class Removals {
         };
         if (object == null) {
             // An object that was evicted or superseded and is not freed yet must not be found by the next leader.
-            bury(key, null, nowMs, whenDone);
+            writeTombstone(key, null, nowMs, whenDone);
             return;
         }
         boolean alone = !mayLeaveOthers(key, nowMs);
@@ -115,18 +115,18 @@ public final class Removals {
         } else if (object != null && alone && isWhollyInView(object)) {
             free(object, freed -> whenDone.accept(freed ? Status.OK : Status.UNAVAILABLE));
         } else if (absences.isPossible() && leadership.leads()) {
-            bury(key, id, nowMs, whenDone);
+            writeTombstone(key, id, nowMs, whenDone);
         } else {
             takeBack(object, nowMs);
             whenDone.accept(Status.UNAVAILABLE);
         }
     }
 
-    private void bury(Key key, ObjectId id, long nowMs, Consumer<Status> whenDone) {
+    private void writeTombstone(Key key, ObjectId id, long nowMs, Consumer<Status> whenDone) {
         endGrantLeftBehind(key, nowMs);
         // The leader's next id is above whatever was ever granted for this key.
         ObjectId upTo = leadership.nextObjectId();
-        burials.bury(key, upTo, wherever(key, nowMs), nowMs, outcome -> {
+        tombstoneWriter.write(key, upTo, wherever(key, nowMs), nowMs, outcome -> {
             // Nothing but the id of the object is good for longer than a turn.
             StoredObject left = id == null ? null : index.object(id);
             if (left == null) {

@@ -27,16 +27,16 @@ public final class Replacements {
     private final Members members;
     private final Absences absences;
     private final LateWrites lateWrites;
-    private final Burials burials;
+    private final TombstoneWriter tombstoneWriter;
     private final CurrentRules rules;
 
-    public Replacements(CurrentRules rules, View view, Orders orders, Burials burials) {
+    public Replacements(CurrentRules rules, View view, Orders orders, TombstoneWriter tombstoneWriter) {
         this.rules = rules;
         this.index = view.index();
         this.members = orders.members();
         this.absences = orders.absences();
         this.lateWrites = orders.lateWrites();
-        this.burials = burials;
+        this.tombstoneWriter = tombstoneWriter;
     }
 
     /**
@@ -64,7 +64,7 @@ public final class Replacements {
             }
         }
         if (replaced) {
-            burials.bury(
+            tombstoneWriter.write(
                     key,
                     id.before(),
                     where,

@@ -22,14 +22,14 @@ public final class Witnessing {
     private final RegisterKeeper register;
     private final Membership membership;
     private final Absences absences;
-    private final Burials burials;
+    private final TombstoneWriter tombstoneWriter;
     private long lookedMs = Long.MIN_VALUE;
 
-    public Witnessing(View view, Orders orders, Burials burials) {
+    public Witnessing(View view, Orders orders, TombstoneWriter tombstoneWriter) {
         this.register = orders.register();
         this.membership = view.membership();
         this.absences = orders.absences();
-        this.burials = burials;
+        this.tombstoneWriter = tombstoneWriter;
     }
 
     public void tick(long nowMs) {
@@ -50,7 +50,7 @@ public final class Witnessing {
     private void letCatchUp(long nowMs) {
         Set<String> caughtUp = new TreeSet<>();
         for (String id : absences.returned()) {
-            if (burials.isClean(membership.node(id), nowMs)) {
+            if (tombstoneWriter.isClean(membership.node(id), nowMs)) {
                 caughtUp.add(id);
             }
         }
@@ -71,7 +71,7 @@ public final class Witnessing {
             if (inView.contains(candidate)) {
                 continue;
             }
-            if (burials.copyAllTo(candidate)) {
+            if (tombstoneWriter.copyAllTo(candidate)) {
                 register.change(it -> it.witnessed(candidate.id, candidate.memory()));
             }
             return;

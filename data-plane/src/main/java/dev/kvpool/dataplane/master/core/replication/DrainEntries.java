@@ -50,7 +50,7 @@ public final class DrainEntries {
             return true;
         }
         long periodMs = Math.clamp(
-                (written.leftMs() + WRITES_A_DRAIN - 1) / WRITES_A_DRAIN, Bounds.BURY_PAUSE_MS, PERIOD_MS_MAX);
+                (written.leftMs() + WRITES_A_DRAIN - 1) / WRITES_A_DRAIN, Bounds.TOMBSTONE_PAUSE_MS, PERIOD_MS_MAX);
         return drain.isActive() && nowMs >= drain.writtenMs + periodMs;
     }
 }

@@ -68,13 +68,13 @@ public final class ClientRequests {
                 view,
                 grants,
                 settlement,
-                new Replacements(rules, view, orders, upkeep.burials()),
+                new Replacements(rules, view, orders, upkeep.tombstoneWriter()),
                 upkeep.standings(),
                 replies,
                 counters);
         reads = new ReadRequests(upkeep.objectLeases(), leadership, view, orders, upkeep.promotions(), counters);
         Removals removals =
-                new Removals(leadership, view, orders, grants, settlement, upkeep.burials(), upkeep.copies());
+                new Removals(leadership, view, orders, grants, settlement, upkeep.tombstoneWriter(), upkeep.copies());
         removes = new RemoveRequests(leadership, view, orders, grants, publishes, removals, replies, counters);
     }
 

@@ -79,7 +79,7 @@ final class RemoveRequests {
         StoredObject object = index.published(key);
         Status objection = objection(key, object, force, nowMs);
         if (objection != Status.OK) {
-            counters.add(Count.FULL_BURIALS, objection == Status.QUEUE_FULL ? 1 : 0);
+            counters.add(Count.FULL_TOMBSTONE_WRITES, objection == Status.QUEUE_FULL ? 1 : 0);
             reply.decide(line, objection);
             return;
         }

@@ -26,11 +26,11 @@ public final class Rounds {
     private static final long NEVER = -1;
 
     /** A node that joins, and how many of its tombstones have still to be looked at. */
-    private static final class Graveyard {
+    private static final class NodeTombstones {
         final NodeView node;
         int left;
 
-        Graveyard(NodeView node, int left) {
+        NodeTombstones(NodeView node, int left) {
             this.node = node;
             this.left = left;
         }
@@ -46,7 +46,7 @@ public final class Rounds {
     private ObjectChain.Walk published;
 
     private ObjectChain.Walk unsettled;
-    private ObjectChain.Walk doomed;
+    private ObjectChain.Walk pendingFree;
 
     /** Which state of the tombstones was gone through in this term, and how many of them have still to be. */
     private long tombstonesSeen = NEVER;
@@ -58,7 +58,7 @@ public final class Rounds {
 
     private final Set<NodeView> joiningNext = new LinkedHashSet<>();
 
-    private final Deque<Graveyard> graveyards = new ArrayDeque<>();
+    private final Deque<NodeTombstones> tombstonesOfNodes = new ArrayDeque<>();
 
     /** @param whenJoined told that all has been decided about what a node shows */
     public Rounds(
@@ -117,9 +117,9 @@ public final class Rounds {
         }
         for (int i = 0; i < Bounds.SETTLED_PER_TURN && tombstonesLeft > 0; i++) {
             tombstonesLeft--;
-            Tombstones.Grave grave = tombstones.next();
-            if (grave != null) {
-                settlement.settle(grave, nowMs);
+            Tombstones.OfKey tombstone = tombstones.next();
+            if (tombstone != null) {
+                settlement.settle(tombstone, nowMs);
             }
         }
         return tombstonesLeft == 0;
@@ -127,7 +127,7 @@ public final class Rounds {
 
     /** The leader serves from now on: what is given up can be freed. */
     public void serving() {
-        lookAtDoomed();
+        lookAtPendingFree();
     }
 
     /** What a leader that serves has to decide. */
@@ -137,42 +137,42 @@ public final class Rounds {
             settlement.lookingAtAll();
             unsettled = index.unsettled().throughAll();
             joining.addAll(joiningNext);
-            joiningNext.forEach(node -> graveyards.add(new Graveyard(node, tombstones.countOn(node))));
+            joiningNext.forEach(node -> tombstonesOfNodes.add(new NodeTombstones(node, tombstones.countOn(node))));
             joiningNext.clear();
         }
         boolean takenBack = frees.goOnTakingBack(Bounds.FREES_TAKEN_BACK_PER_TICK);
         boolean decided = unsettled != null
                 && takenBack
-                && goThroughGraveyards(nowMs)
+                && goThroughTombstonesOfNodes(nowMs)
                 && goThroughUnsettled(Bounds.SETTLED_PER_TICK, settlement::settleWhileServing, nowMs);
         if (decided) {
             letIn(nowMs);
         }
-        goThroughDoomed(nowMs);
+        goThroughPendingFree(nowMs);
     }
 
     /** What the tombstones of nodes cover must be out of sight before these take part. */
-    private boolean goThroughGraveyards(long nowMs) {
-        int left = Bounds.GRAVES_OF_NODE_PER_TICK;
-        while (!graveyards.isEmpty()) {
-            Graveyard yard = graveyards.peek();
-            while (yard.node.joining() && yard.left > 0) {
+    private boolean goThroughTombstonesOfNodes(long nowMs) {
+        int left = Bounds.TOMBSTONES_OF_NODE_PER_TICK;
+        while (!tombstonesOfNodes.isEmpty()) {
+            NodeTombstones ofNode = tombstonesOfNodes.peek();
+            while (ofNode.node.joining() && ofNode.left > 0) {
                 if (left == 0) {
                     return false;
                 }
                 left--;
-                yard.left--;
-                lookAtTombstoneOf(yard.node, nowMs);
+                ofNode.left--;
+                lookAtTombstoneOf(ofNode.node, nowMs);
             }
-            graveyards.remove();
+            tombstonesOfNodes.remove();
         }
         return true;
     }
 
     private void lookAtTombstoneOf(NodeView node, long nowMs) {
-        Tombstones.Grave grave = tombstones.nextOn(node);
-        if (grave != null) {
-            settlement.settle(grave, nowMs);
+        Tombstones.OfKey tombstone = tombstones.nextOn(node);
+        if (tombstone != null) {
+            settlement.settle(tombstone, nowMs);
         }
     }
 
@@ -184,7 +184,7 @@ public final class Rounds {
             if (node.joining()) {
                 node.joins(false);
                 whenJoined.accept(node, nowMs);
-                lookAtDoomed();
+                lookAtPendingFree();
             }
         }
     }
@@ -210,13 +210,13 @@ public final class Rounds {
     /** A new term, or none, begins: it decides anew. */
     public void endTerm() {
         unsettled = end(unsettled);
-        doomed = end(doomed);
+        pendingFree = end(pendingFree);
         tombstonesSeen = NEVER;
         joining.forEach(node -> node.joins(false));
         joiningNext.forEach(node -> node.joins(false));
         joining.clear();
         joiningNext.clear();
-        graveyards.clear();
+        tombstonesOfNodes.clear();
     }
 
     /** How many visits are left. */
@@ -246,16 +246,16 @@ public final class Rounds {
         return false;
     }
 
-    private void lookAtDoomed() {
-        end(doomed);
-        doomed = index.doomed().fromFirst();
+    private void lookAtPendingFree() {
+        end(pendingFree);
+        pendingFree = index.pendingFree().fromFirst();
     }
 
-    private void goThroughDoomed(long nowMs) {
-        for (int i = 0; i < Bounds.SETTLED_PER_TICK && doomed != null; i++) {
-            StoredObject object = doomed.next();
+    private void goThroughPendingFree(long nowMs) {
+        for (int i = 0; i < Bounds.SETTLED_PER_TICK && pendingFree != null; i++) {
+            StoredObject object = pendingFree.next();
             if (object == null) {
-                doomed = end(doomed);
+                pendingFree = end(pendingFree);
             } else {
                 settlement.giveUpRest(object, nowMs);
             }

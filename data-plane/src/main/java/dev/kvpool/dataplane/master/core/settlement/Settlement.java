@@ -112,10 +112,10 @@ public final class Settlement {
     }
 
     /** A tombstone has come into view that the published object of its key may not have outlived. */
-    public void settle(Tombstones.Grave grave, long nowMs) {
-        StoredObject object = index.published(grave.key);
+    public void settle(Tombstones.OfKey tombstone, long nowMs) {
+        StoredObject object = index.published(tombstone.key);
         if (object != null && isDead(object)) {
-            bury(object, nowMs);
+            giveUp(object, nowMs);
         }
     }
 
@@ -125,7 +125,7 @@ public final class Settlement {
             return;
         }
         if (leadership.phase() == Leadership.Phase.SERVING) {
-            bury(object, nowMs);
+            giveUp(object, nowMs);
         } else {
             index.unsettle(object);
             waiting = true;
@@ -137,7 +137,7 @@ public final class Settlement {
         return purges.isPurged(object.id()) || (tombstones.size() > 0 && tombstones.isDead(object.key(), object.id()));
     }
 
-    private void bury(StoredObject object, long nowMs) {
+    private void giveUp(StoredObject object, long nowMs) {
         frees.giveUp(object, nowMs);
         counters.add(Count.DEAD);
     }
@@ -152,9 +152,9 @@ public final class Settlement {
     }
 
     /** Frees what a node has only now shown of an object that was given up before. */
-    public void giveUpIfDoomed(StoredObject object, NodeView node, long nowMs) {
+    public void giveUpIfPendingFree(StoredObject object, NodeView node, long nowMs) {
         for (Replica replica : object.replicas()) {
-            if (replica.node() == node && object.fate() == StoredObject.Fate.DOOMED) {
+            if (replica.node() == node && object.fate() == StoredObject.Fate.PENDING_FREE) {
                 frees.giveUpRest(replica, nowMs);
             }
         }
@@ -212,7 +212,7 @@ public final class Settlement {
 
     private void settleRecovered(StoredObject object, long nowMs) {
         if (isDead(object)) {
-            bury(object, nowMs);
+            giveUp(object, nowMs);
             return;
         }
         StoredObject holder = index.publishedUnderKeyOf(object);

@@ -19,9 +19,9 @@ import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.ObjectLeases;
 import dev.kvpool.dataplane.master.core.membership.Standings;
 import dev.kvpool.dataplane.master.core.membership.View;
-import dev.kvpool.dataplane.master.core.removal.Burials;
 import dev.kvpool.dataplane.master.core.removal.Enrolling;
 import dev.kvpool.dataplane.master.core.removal.Predecessors;
+import dev.kvpool.dataplane.master.core.removal.TombstoneWriter;
 import dev.kvpool.dataplane.master.core.removal.Witnessing;
 import dev.kvpool.dataplane.master.core.replication.Copies;
 import dev.kvpool.dataplane.master.core.replication.DrainEntries;
@@ -39,7 +39,7 @@ public final class Upkeep {
     private final Membership membership;
     private final Tombstones tombstones;
     private final Commands commands;
-    private final Burials burials;
+    private final TombstoneWriter tombstoneWriter;
     private final Enrolling enrolling;
     private final Purges purges;
     private final Activation activation;
@@ -70,17 +70,17 @@ public final class Upkeep {
         this.commands = orders.commands();
         this.purges = orders.purges();
         activation = new Activation(orders.register(), membership, commands, outbox);
-        burials = new Burials(view, orders);
+        tombstoneWriter = new TombstoneWriter(view, orders);
         enrolling = new Enrolling(rules, leadership, view, orders, settlement);
         objectLeases = new ObjectLeases(rules, membership);
         standings = new Standings(counters);
         copies = new Copies(rules, view.index(), commands, standings, counters);
         drains = new Drains(objectLeases, membership, settlement, counters, outbox);
         drainEntries = new DrainEntries(orders.register(), drains);
-        witnessing = new Witnessing(view, orders, burials);
+        witnessing = new Witnessing(view, orders, tombstoneWriter);
         repairs = new Repairs(rules, view, orders, copies, standings, drains, counters);
         reserve = new TakeoverReserve(rules, leadership, membership, settlement);
-        Predecessors predecessors = new Predecessors(view, orders, burials, counters);
+        Predecessors predecessors = new Predecessors(view, orders, tombstoneWriter, counters);
         MemoryPressure pressure = new MemoryPressure(leadership, view, orders, copies, counters);
         Evictions evictions = new Evictions(counters, view.departed(), outbox, evictionsTold);
         evictor = new Evictor(rules, leadership, view, orders, settlement, predecessors, pressure, evictions, counters);
@@ -88,8 +88,8 @@ public final class Upkeep {
         promotions = new Promotions(view, copies, counters);
     }
 
-    public Burials burials() {
-        return burials;
+    public TombstoneWriter tombstoneWriter() {
+        return tombstoneWriter;
     }
 
     public ObjectLeases objectLeases() {
@@ -158,7 +158,7 @@ public final class Upkeep {
 
     /** The node cannot be told anything any more: its connection or our term ended. */
     public void abandon(NodeView node) {
-        burials.abandon(node);
+        tombstoneWriter.abandon(node);
         commands.abandon(node);
         activation.abandon(node);
         repairs.lookAgain();
@@ -176,7 +176,7 @@ public final class Upkeep {
         ssdEvictor.beginAnew();
         promotions.endTerm();
         reserve.endTerm();
-        burials.endTerm();
+        tombstoneWriter.endTerm();
         witnessing.endTerm();
         purges.endTerm();
         tombstones.endTerm();
@@ -198,7 +198,7 @@ public final class Upkeep {
         standings.tick(membership.usable(), nowMs);
         purges.tick(authority, nowMs);
         activation.tick(authority, nowMs);
-        burials.tick(authority, nowMs);
+        tombstoneWriter.tick(authority, nowMs);
         enrolling.tick(authority, nowMs);
         copies.tick(nowMs);
         drains.tick(nowMs);
@@ -223,7 +223,7 @@ public final class Upkeep {
     /** Sends what the last input has led to. */
     public void send(long nowMs) {
         if (leadership.phase() == Leadership.Phase.SERVING) {
-            burials.send(leadership.authority(), nowMs);
+            tombstoneWriter.send(leadership.authority(), nowMs);
         }
     }
 }

@@ -280,7 +280,7 @@ class IndexModelTest {
             assertThat(index.shortOfCopies()).isEqualTo(published((counted, wanted) -> counted < wanted));
             assertThat(index.overReplicated()).isEqualTo(published((counted, wanted) -> counted > wanted));
             compare(index.unsettled(), Fate.UNSETTLED);
-            compare(index.doomed(), Fate.DOOMED);
+            compare(index.pendingFree(), Fate.PENDING_FREE);
             assertThat(index.publishedKeys(1000)).containsExactlyInAnyOrderElementsOf(plain.published.keySet());
             List<ObjectId> order = new ArrayList<>();
             index.recency().forEach(object -> order.add(object.id()));

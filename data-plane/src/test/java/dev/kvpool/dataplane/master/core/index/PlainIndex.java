@@ -139,7 +139,7 @@ final class PlainIndex {
             return known;
         }
         Plain twin = new Plain(line);
-        twin.fate = Fate.DOOMED;
+        twin.fate = Fate.PENDING_FREE;
         return twin;
     }
 
@@ -218,12 +218,12 @@ final class PlainIndex {
 
     void doom(Plain object) {
         unpublish(object);
-        object.fate = Fate.DOOMED;
+        object.fate = Fate.PENDING_FREE;
     }
 
     void reconsider() {
         for (Plain object : objects.values()) {
-            object.fate = object.fate == Fate.DOOMED ? Fate.UNSETTLED : object.fate;
+            object.fate = object.fate == Fate.PENDING_FREE ? Fate.UNSETTLED : object.fate;
         }
     }
 

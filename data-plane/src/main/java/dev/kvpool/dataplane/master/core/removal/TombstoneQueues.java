@@ -7,7 +7,7 @@ import dev.kvpool.dataplane.master.core.command.Commands;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Key;
-import dev.kvpool.dataplane.wire.message.NodeCommand.Bury;
+import dev.kvpool.dataplane.wire.message.NodeCommand.KeepTombstones;
 import dev.kvpool.dataplane.wire.message.NodeCommand.Tombstone;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
@@ -25,7 +25,7 @@ import java.util.function.Consumer;
  * Tombstones on their way to nodes, in messages of many. A node takes all tombstones of a message or none, so those of a
  * message that found no room are tried again one by one.
  */
-final class BuryQueues {
+final class TombstoneQueues {
     private record Item(Tombstone tombstone, boolean alone, Consumer<Status> whenAnswered) {}
 
     private static final class Queue {
@@ -39,7 +39,7 @@ final class BuryQueues {
     /** Nodes with something waiting; no others are looked at, since that is done after every message. */
     private final Set<NodeView> waiting = new LinkedHashSet<>();
 
-    BuryQueues(Commands commands) {
+    TombstoneQueues(Commands commands) {
         this.commands = commands;
     }
 
@@ -52,7 +52,7 @@ final class BuryQueues {
     void send(Authority authority, long nowMs) {
         waiting.removeIf(node -> {
             Queue queue = queue(node);
-            while (!queue.waiting.isEmpty() && queue.underWay < Bounds.BURY_REQUESTS_PER_NODE_MAX) {
+            while (!queue.waiting.isEmpty() && queue.underWay < Bounds.TOMBSTONE_REQUESTS_PER_NODE_MAX) {
                 send(node, queue, nextBatch(queue.waiting), authority, nowMs);
             }
             return queue.waiting.isEmpty();
@@ -71,8 +71,8 @@ final class BuryQueues {
             }
         } while (!waiting.isEmpty()
                 && !waiting.peek().alone
-                && batch.size() < Bury.TOMBSTONES_MAX
-                && keyBytes + waiting.peek().tombstone.key().length() <= Bounds.BURY_KEY_BYTES_MAX);
+                && batch.size() < KeepTombstones.TOMBSTONES_MAX
+                && keyBytes + waiting.peek().tombstone.key().length() <= Bounds.TOMBSTONE_KEY_BYTES_MAX);
         return batch;
     }
 
@@ -81,7 +81,7 @@ final class BuryQueues {
         queue.underWay++;
         commands.send(
                 node,
-                requestId -> new Bury(requestId, authority, tombstones),
+                requestId -> new KeepTombstones(requestId, authority, tombstones),
                 nowMs + Bounds.COMMAND_WAIT_MS,
                 status -> answered(node, queue, batch, status));
     }

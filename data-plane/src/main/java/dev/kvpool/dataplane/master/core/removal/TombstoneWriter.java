@@ -9,8 +9,8 @@ import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.index.Tombstones;
-import dev.kvpool.dataplane.master.core.index.Tombstones.Grave;
 import dev.kvpool.dataplane.master.core.index.Tombstones.Marker;
+import dev.kvpool.dataplane.master.core.index.Tombstones.OfKey;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.Absences;
@@ -38,7 +38,7 @@ import java.util.function.Consumer;
  * is for stand there as behind: so whoever leads knows of it, or knows what not to believe. It is kept, too, by nodes in view on which
  * something may still turn up. When nobody is behind, every member is in view and what it covers is freed, it is lifted.
  */
-public final class Burials {
+public final class TombstoneWriter {
     private static final long CHECK_MS = 100;
 
     /**
@@ -49,7 +49,7 @@ public final class Burials {
      */
     record Outcome(Status status, boolean begun) {}
 
-    private final class Burial {
+    private final class Write {
         final Key key;
         final ObjectId upTo;
         final Set<String> where = new TreeSet<>();
@@ -61,7 +61,7 @@ public final class Burials {
         boolean begun;
         boolean decided;
 
-        Burial(Key key, ObjectId upTo, long untilMs, Consumer<Outcome> whenDecided) {
+        Write(Key key, ObjectId upTo, long untilMs, Consumer<Outcome> whenDecided) {
             this.key = key;
             this.upTo = upTo;
             this.untilMs = untilMs;
@@ -71,7 +71,7 @@ public final class Burials {
         void decide(Status status) {
             if (!decided) {
                 decided = true;
-                burying.remove(key, this);
+                writing.remove(key, this);
                 whenDecided.accept(new Outcome(status, begun));
                 followers.forEach(Runnable::run);
             }
@@ -86,12 +86,12 @@ public final class Burials {
     private final Tombstones tombstones;
     private final Commands commands;
     private final RegisterKeeper register;
-    private final BuryQueues queues;
-    private final Map<Key, Burial> burying = new LinkedHashMap<>();
+    private final TombstoneQueues queues;
+    private final Map<Key, Write> writing = new LinkedHashMap<>();
     private long checkedMs = Long.MIN_VALUE;
     private boolean awaitingRegister;
 
-    public Burials(View view, Orders orders) {
+    public TombstoneWriter(View view, Orders orders) {
         this.membership = view.membership();
         this.members = orders.members();
         this.absences = orders.absences();
@@ -100,20 +100,20 @@ public final class Burials {
         this.index = view.index();
         this.tombstones = view.tombstones();
         this.commands = orders.commands();
-        this.queues = new BuryQueues(commands);
+        this.queues = new TombstoneQueues(commands);
     }
 
-    boolean isBurying(Key key) {
-        return burying.containsKey(key);
+    boolean isWriting(Key key) {
+        return writing.containsKey(key);
     }
 
     /** How many are being written. */
     int underWay() {
-        return burying.size();
+        return writing.size();
     }
 
     boolean isFull() {
-        return burying.size() >= Bounds.BURIALS_MAX;
+        return writing.size() >= Bounds.TOMBSTONE_WRITES_MAX;
     }
 
     /**
@@ -122,51 +122,51 @@ public final class Burials {
      * @param where nodes in view that have to keep it, apart from those that witness what nodes away miss
      * @param whenDecided told once
      */
-    void bury(Key key, ObjectId upTo, Collection<NodeView> where, long nowMs, Consumer<Outcome> whenDecided) {
-        Burial before = burying.get(key);
+    void write(Key key, ObjectId upTo, Collection<NodeView> where, long nowMs, Consumer<Outcome> whenDecided) {
+        Write before = writing.get(key);
         if (before != null) {
             List<NodeView> nodes = List.copyOf(where);
-            before.followers.add(() -> bury(key, upTo, nodes, nowMs, whenDecided));
+            before.followers.add(() -> write(key, upTo, nodes, nowMs, whenDecided));
             return;
         }
-        Burial burial = new Burial(key, upTo, nowMs + Bounds.COMMAND_WAIT_MS, whenDecided);
-        where.forEach(node -> burial.where.add(node.id));
-        burying.put(key, burial);
-        check(burial);
+        Write write = new Write(key, upTo, nowMs + Bounds.COMMAND_WAIT_MS, whenDecided);
+        where.forEach(node -> write.where.add(node.id));
+        writing.put(key, write);
+        check(write);
     }
 
-    private void check(Burial burial) {
-        if (burial.decided) {
+    private void check(Write write) {
+        if (write.decided) {
             return;
         }
-        burial.where.removeIf(id -> !isUsable(id)); // it is behind from now on, or has lost what it had
+        write.where.removeIf(id -> !isUsable(id)); // it is behind from now on, or has lost what it had
         if (!absences.isPrepared()) {
             if (absences.isPossible()) {
                 awaitRegister();
             } else {
-                burial.decide(Status.UNAVAILABLE);
+                write.decide(Status.UNAVAILABLE);
             }
             return;
         }
         boolean open = false;
-        for (String id : keepers(burial)) {
-            if (burial.kept.contains(id)) {
+        for (String id : keepers(write)) {
+            if (write.kept.contains(id)) {
                 continue;
             }
             open = true;
-            if (isUsable(id) && burial.asked.add(id)) {
-                burial.begun = true;
-                queues.add(membership.node(id), burial.upTo, burial.key, status -> answered(burial, id, status));
+            if (isUsable(id) && write.asked.add(id)) {
+                write.begun = true;
+                queues.add(membership.node(id), write.upTo, write.key, status -> answered(write, id, status));
             }
         }
         if (!open) {
-            burial.decide(Status.OK);
+            write.decide(Status.OK);
         }
     }
 
     /** Nodes of which each must have it. Where it is for nobody in particular, one is enough for this leader to see it. */
-    private Set<String> keepers(Burial burial) {
-        Set<String> keepers = new TreeSet<>(burial.where);
+    private Set<String> keepers(Write write) {
+        Set<String> keepers = new TreeSet<>(write.where);
         if (!absences.isNobodyBehind()) {
             keepers.addAll(absences.witnesses());
         }
@@ -181,23 +181,23 @@ public final class Burials {
         return node != null && node.usable();
     }
 
-    private void answered(Burial burial, String id, Status status) {
-        burial.asked.remove(id);
+    private void answered(Write write, String id, Status status) {
+        write.asked.remove(id);
         if (status == Status.OK) {
-            burial.kept.add(id);
-        } else if (isUsable(id) && absences.witnesses().contains(id) && !burial.where.contains(id)) {
+            write.kept.add(id);
+        } else if (isUsable(id) && absences.witnesses().contains(id) && !write.where.contains(id)) {
             absences.strikeOff(id);
             if (register.wanted().members().containsKey(id)
                     && register.wanted().members().get(id).isWitness()) {
-                burial.decide(status); // the only one
+                write.decide(status); // the only one
             } else {
-                burial.asked.add(id); // it is not asked again, and soon need not be
+                write.asked.add(id); // it is not asked again, and soon need not be
                 awaitRegister();
             }
         } else if (isUsable(id)) {
-            burial.decide(status == Status.TIMEOUT ? Status.UNAVAILABLE : status);
+            write.decide(status == Status.TIMEOUT ? Status.UNAVAILABLE : status);
         }
-        check(burial);
+        check(write);
     }
 
     private void awaitRegister() {
@@ -212,7 +212,7 @@ public final class Burials {
     }
 
     private void checkAll() {
-        List.copyOf(burying.values()).forEach(this::check);
+        List.copyOf(writing.values()).forEach(this::check);
     }
 
     /** Sends what is queued, as far as the bound on requests under way allows. */
@@ -225,7 +225,7 @@ public final class Burials {
     }
 
     public void endTerm() {
-        burying.clear();
+        writing.clear();
         awaitingRegister = false;
         checkedMs = Long.MIN_VALUE;
     }
@@ -234,32 +234,34 @@ public final class Burials {
     public void tick(Authority authority, long nowMs) {
         if (nowMs - CHECK_MS >= checkedMs) {
             checkedMs = nowMs;
-            for (Burial burial : List.copyOf(burying.values())) {
-                if (nowMs >= burial.untilMs) {
-                    burial.decide(Status.UNAVAILABLE);
+            for (Write write : List.copyOf(writing.values())) {
+                if (nowMs >= write.untilMs) {
+                    write.decide(Status.UNAVAILABLE);
                 }
-                check(burial);
+                check(write);
             }
         }
         List<Marker> needless = new ArrayList<>();
         boolean over = absences.isNobodyBehind() && members.isAllInView();
-        int visits = Math.min(tombstones.size(), Bounds.GRAVES_PER_TICK);
+        int visits = Math.min(tombstones.size(), Bounds.TOMBSTONES_PER_TICK);
         for (int i = 0; i < visits; i++) {
-            Grave grave = tombstones.next();
-            if (grave != null && !burying.containsKey(grave.key)) {
-                lookAfter(grave, over, needless, nowMs);
+            OfKey tombstone = tombstones.next();
+            if (tombstone != null && !writing.containsKey(tombstone.key)) {
+                lookAfter(tombstone, over, needless, nowMs);
             }
         }
         free(needless, authority, nowMs);
     }
 
-    private void lookAfter(Grave grave, boolean over, List<Marker> needless, long nowMs) {
-        boolean mayEnd = over && !index.remains().has(grave.key, grave.upTo()) && !lateWrites.mayCome(grave.key, nowMs);
+    private void lookAfter(OfKey tombstone, boolean over, List<Marker> needless, long nowMs) {
+        boolean mayEnd = over
+                && !index.remains().has(tombstone.key, tombstone.upTo())
+                && !lateWrites.mayCome(tombstone.key, nowMs);
         if (mayEnd) {
-            tombstones.forgetLost(grave);
+            tombstones.forgetLost(tombstone);
         }
-        for (Marker marker : grave.markers()) {
-            boolean outdone = !marker.id.equals(grave.upTo()) && grave.isOn(marker.node);
+        for (Marker marker : tombstone.markers()) {
+            boolean outdone = !marker.id.equals(tombstone.upTo()) && tombstone.isOn(marker.node);
             if (marker.node.usable() && !marker.lifting() && (mayEnd || outdone)) {
                 needless.add(marker);
             }
@@ -274,14 +276,14 @@ public final class Burials {
     boolean copyAllTo(NodeView node) {
         int asked = 0;
         boolean complete = true;
-        for (Grave grave : tombstones.all()) {
-            if (grave.isOn(node)) {
+        for (OfKey tombstone : tombstones.all()) {
+            if (tombstone.isOn(node)) {
                 continue;
             }
             complete = false;
-            if (asked < Bounds.GRAVES_OF_NODE_PER_TICK && grave.asked.add(node.id)) {
+            if (asked < Bounds.TOMBSTONES_OF_NODE_PER_TICK && tombstone.asked.add(node.id)) {
                 asked++;
-                queues.add(node, grave.upTo(), grave.key, status -> grave.asked.remove(node.id));
+                queues.add(node, tombstone.upTo(), tombstone.key, status -> tombstone.asked.remove(node.id));
             }
         }
         return complete;
@@ -289,13 +291,13 @@ public final class Burials {
 
     /** Whether nothing is left on a node, or may still come there, that a tombstone covers. */
     boolean isClean(NodeView node, long nowMs) {
-        for (Grave grave : tombstones.all()) {
-            if (lateWrites.mayCome(grave.key, nowMs)) {
+        for (OfKey tombstone : tombstones.all()) {
+            if (lateWrites.mayCome(tombstone.key, nowMs)) {
                 return false;
             }
-            for (ObjectId id : index.remains().of(grave.key)) {
+            for (ObjectId id : index.remains().of(tombstone.key)) {
                 StoredObject object =
-                        grave.upTo().isNewerThan(id) || grave.upTo().equals(id) ? index.object(id) : null;
+                        tombstone.upTo().isNewerThan(id) || tombstone.upTo().equals(id) ? index.object(id) : null;
                 if (object != null && object.isOn(node)) {
                     return false;
                 }
