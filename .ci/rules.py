@@ -6,6 +6,7 @@ Prints every breach with the rule and exits 1 when there is one. Java package ru
 C++ include rules are a test of the native module.
 """
 
+import functools
 import re
 import subprocess
 import sys
@@ -18,6 +19,9 @@ BANNED_NAME = re.compile(
 )
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+# How pages for people who change kvpool name classes, and tests as Suite.case.
+CLASS_NAME = re.compile(r"`([A-Z][a-z0-9]+[A-Z][A-Za-z0-9]*(?:\.[A-Za-z0-9]+)?)`")
+PAGES_OF_CODE = ("docs/internals/", "docs/decisions/")
 LINES_OF_README = {"README.md": 120}  # the project's own; those of modules have fewer
 LINES_OF_MODULE_README = 100
 LEFTOVER = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|@Disabled\b|GTEST_SKIP")
@@ -55,7 +59,7 @@ def breaches_of_patch(path):
 
 
 def breaches_of_page(path):
-    """Relative links lead to a file of the sources, and to a heading that it has. READMEs stay short."""
+    """Relative links lead to a file, and to a heading that it has; classes and tests exist; READMEs stay short."""
     text = path.read_text(encoding="utf-8")
     limit = LINES_OF_README.get(path.as_posix(), LINES_OF_MODULE_README)
     if path.name == "README.md" and len(text.splitlines()) > limit:
@@ -69,6 +73,17 @@ def breaches_of_page(path):
             yield f"a link leads nowhere: {link}"
         elif anchor and file.suffix == ".md" and anchor not in anchors(file):
             yield f"a link leads to a heading that is not there: {link}"
+
+    if path.as_posix().startswith(PAGES_OF_CODE) or path.name == "README.md":
+        for name in sorted(set(CLASS_NAME.findall(text))):
+            if not set(name.split(".")) <= words_of_sources():
+                yield f"names something that no source has: {name}"
+
+
+@functools.cache
+def words_of_sources():
+    sources = (path for path in tracked() if path.suffix in SOURCE | {".yaml", ".patch"})
+    return {word for path in sources for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))}
 
 
 def anchors(page):
