@@ -9,7 +9,7 @@
 #include "abi/client_handle.h"
 #include "abi/parameters.h"
 #include "agent/shell/agent.h"
-#include "agent/shell/guest.h"
+#include "agent/shell/agent_client.h"
 #include "base/entropy.h"
 #include "kvpool/agent.h"
 
@@ -18,9 +18,9 @@ using kvpool::Status;
 using kvpool::abi::nameOr;
 using kvpool::abi::orDefault;
 using kvpool::agent::Agent;
+using kvpool::agent::AgentClient;
+using kvpool::agent::AgentClientSettings;
 using kvpool::agent::AgentSettings;
-using kvpool::agent::Guest;
-using kvpool::agent::GuestSettings;
 
 struct kv_agent {
   std::unique_ptr<Agent> agent;
@@ -30,9 +30,9 @@ namespace {
 
 namespace limits = kvpool::agent;
 
-static_assert(KV_AGENT_STAGING_BYTES == kvpool::kSharedStagingBytes && KV_AGENT_CLIENTS_MAX == limits::kGuestsMax);
-static_assert(KV_ATTACH_STAGING_BYTES == limits::kGuestStagingBytes);
-static_assert(KV_ATTACH_STAGING_BYTES_MIN == limits::kGuestStagingBytesMin);
+static_assert(KV_AGENT_STAGING_BYTES == kvpool::kSharedStagingBytes && KV_AGENT_CLIENTS_MAX == limits::kClientsMax);
+static_assert(KV_ATTACH_STAGING_BYTES == limits::kClientStagingBytes);
+static_assert(KV_ATTACH_STAGING_BYTES_MIN == limits::kClientStagingBytesMin);
 
 const Status kNoPath(KV_INVALID_ARGUMENT, "socket_path is missing: the path of the agent's unix socket");
 
@@ -49,26 +49,26 @@ Result<AgentSettings> settingsFrom(const kv_agent_params& params) {
   settings.client = std::move(pool.value());
   settings.client.queueOpsMax = limits::kOperationsInFlight;
   settings.socketPath = params.socket_path;
-  settings.guests.me = settings.client.config.me;
-  settings.guests.me.role = kvpool::wire::Role::Agent;
-  if (params.staging_bytes != 0) settings.guests.stagingBytes = params.staging_bytes;
+  settings.agentClients.me = settings.client.config.me;
+  settings.agentClients.me.role = kvpool::wire::Role::Agent;
+  if (params.staging_bytes != 0) settings.agentClients.stagingBytes = params.staging_bytes;
   return settings;
 }
 
-Result<GuestSettings> settingsFrom(const kv_attach_params& params) {
+Result<AgentClientSettings> settingsFrom(const kv_attach_params& params) {
   if (isEmpty(params.socket_path)) return kNoPath;
   auto name = nameOr(params.name, kvpool::abi::hostNameOr("client"), "name");
   if (!name.ok()) return name.status();
   auto product = nameOr(params.product, KVPOOL_PRODUCT_VERSION, "product");
   if (!product.ok()) return product.status();
-  GuestSettings settings;
+  AgentClientSettings settings;
   settings.core.me.role = kvpool::wire::Role::Client;
   settings.core.me.incarnation = kvpool::randomNumber();
   settings.core.me.name = std::move(name.value());
   settings.core.me.product = std::move(product.value());
   settings.core.agent = params.socket_path;
   if (params.staging_bytes != 0) {
-    settings.core.stagingBytes = std::max(params.staging_bytes, limits::kGuestStagingBytesMin);
+    settings.core.stagingBytes = std::max(params.staging_bytes, limits::kClientStagingBytesMin);
   }
   settings.readyTimeoutMs = orDefault(params.ready_timeout_ms, kvpool::client::kReadyTimeoutMs);
   settings.queueOpsMax = orDefault(params.queue_ops_max, KV_BATCH_MAX);
@@ -94,14 +94,14 @@ int32_t kv_agent_get_stats(kv_agent* agent, kv_agent_stats* out) {
     kv_agent_stats stats{};
     stats.leader_known = seen.pool.leaderKnown ? 1 : 0;
     stats.epoch = seen.pool.epoch;
-    stats.clients = seen.guests.guests;
-    stats.staging_bytes = seen.guests.stagingBytes;
+    stats.clients = seen.agentClients.agentClients;
+    stats.staging_bytes = seen.agentClients.stagingBytes;
     stats.staging_bytes_max = seen.stagingBytesMax;
-    stats.running = seen.guests.running;
-    stats.requests = seen.guests.requests;
-    stats.lines = seen.guests.lines;
-    stats.refused_clients = seen.guests.refusedGuests;
-    stats.protocol_errors = seen.guests.protocolErrors;
+    stats.running = seen.agentClients.running;
+    stats.requests = seen.agentClients.requests;
+    stats.lines = seen.agentClients.lines;
+    stats.refused_clients = seen.agentClients.refusedClients;
+    stats.protocol_errors = seen.agentClients.protocolErrors;
     stats.put_bytes = seen.pool.putBytes;
     stats.get_bytes = seen.pool.getBytes;
     stats.hits = seen.pool.hits;
@@ -128,10 +128,10 @@ void kv_agent_destroy(kv_agent* agent) {
 }
 
 int32_t kv_client_attach(const kv_attach_params* params, kv_client** out, char* err, uint32_t err_size) {
-  return kvpool::abi::create(params, out, err, err_size,
-                             [](const kv_attach_params& read) -> Result<std::unique_ptr<kv_client>> {
-                               auto settings = settingsFrom(read);
-                               if (!settings.ok()) return settings.status();
-                               return kvpool::abi::handleOf<kv_client>(Guest::attach(std::move(settings.value())));
-                             });
+  return kvpool::abi::create(
+      params, out, err, err_size, [](const kv_attach_params& read) -> Result<std::unique_ptr<kv_client>> {
+        auto settings = settingsFrom(read);
+        if (!settings.ok()) return settings.status();
+        return kvpool::abi::handleOf<kv_client>(AgentClient::attach(std::move(settings.value())));
+      });
 }

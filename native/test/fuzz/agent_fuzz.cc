@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Both ends of an agent's socket against a peer that says anything: the agent's guests, and a guest. Whatever is said,
-// the agent may be asked only for what lies in the memory that guest attached, and never hold more than its bounds; the
-// guest may touch its caller's memory only while the batch runs, and must end every batch.
+// Both ends of an agent's socket against a peer that says anything: the agent's clients, and a client. Whatever is
+// said, the agent may be asked only for what lies in the memory that client attached, and never hold more than its
+// bounds; the client may touch its caller's memory only while the batch runs, and must end every batch.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "agent/core/guest_core.h"
-#include "agent/core/guests.h"
+#include "agent/core/agent_client_core.h"
+#include "agent/core/agent_clients.h"
 #include "agent/core/identity.h"
 #include "frames.h"
 #include "fuzz/input.h"
@@ -26,7 +26,7 @@ using test::identity;
 using test::Input;
 
 constexpr uint64_t kStagingAll = 1000;
-constexpr uint32_t kGuests = 3;
+constexpr uint32_t kClients = 3;
 
 OpCode opOf(uint64_t number) {
   constexpr OpCode kAll[] = {OpCode::Put, OpCode::Get, OpCode::Exists, OpCode::Remove, OpCode::RemoveAll};
@@ -36,7 +36,7 @@ OpCode opOf(uint64_t number) {
 /// The agent's end.
 class Host {
   struct Asked {
-    ConnectionId guest = 0;
+    ConnectionId agentClient = 0;
     size_t lines = 0;
   };
 
@@ -48,7 +48,7 @@ class Host {
       case 0:
         if (known) break;
         connected_[id = ++lastId_] = 0;
-        guests_.accepted(now_, id);
+        agentClients_.accepted(now_, id);
         break;
       case 1: {
         wire::Bytes hello;
@@ -73,7 +73,7 @@ class Host {
       case 5:
         if (!known) break;
         connected_.erase(id);
-        guests_.closed(id);
+        agentClients_.closed(id);
         break;
       case 6:
         if (running_.empty()) break;
@@ -81,7 +81,7 @@ class Host {
         break;
       default:
         now_ += static_cast<Time>(input.number(2));
-        guests_.tick(now_);
+        agentClients_.tick(now_);
         break;
     }
     look();
@@ -91,22 +91,22 @@ class Host {
     while (!connected_.empty()) {
       const ConnectionId id = connected_.begin()->first;
       connected_.erase(id);
-      guests_.closed(id);
+      agentClients_.closed(id);
     }
     look();
     while (!running_.empty())
       finish(running_.begin()->first);
-    const Guests::Counters& left = guests_.counters();
-    if (left.stagingBytes != 0 || left.guests != 0 || left.running != 0) std::abort();
+    const AgentClients::Counters& left = agentClients_.counters();
+    if (left.stagingBytes != 0 || left.agentClients != 0 || left.running != 0) std::abort();
   }
 
  private:
   void say(ConnectionId id, wire::Body body) {
     if (!connected_.contains(id)) return;
     try {
-      guests_.frame(id, body);
+      agentClients_.frame(id, body);
     } catch (const std::runtime_error& malformed) {
-      guests_.malformed(id, malformed.what());
+      agentClients_.malformed(id, malformed.what());
     }
     look();
   }
@@ -114,19 +114,19 @@ class Host {
   void finish(Token token) {
     const Asked asked = running_.at(token);
     running_.erase(token);
-    guests_.finished(token, std::vector<client::LineResult>(asked.lines), "");
+    agentClients_.finished(token, std::vector<client::LineResult>(asked.lines), "");
     look();
   }
 
   void look() {
-    for (Action& action : guests_.takeActions()) {
+    for (Action& action : agentClients_.takeActions()) {
       if (const auto* map = std::get_if<MapStaging>(&action)) {
         connected_.at(map->connection) = map->bytes;
-        guests_.mapped(map->connection, Status());
+        agentClients_.mapped(map->connection, Status());
       }
       if (const auto* execute = std::get_if<Execute>(&action)) judge(*execute);
     }
-    const Guests::Counters& now = guests_.counters();
+    const AgentClients::Counters& now = agentClients_.counters();
     if (now.stagingBytes > kStagingAll) std::abort();
   }
 
@@ -141,12 +141,12 @@ class Host {
       if (!ours) std::abort();
     }
     running_[execute.token] = {execute.connection, execute.request.lines.size()};
-    const auto isTheirs = [&](const auto& entry) { return entry.second.guest == execute.connection; };
+    const auto isTheirs = [&](const auto& entry) { return entry.second.agentClient == execute.connection; };
     const auto theirs = std::count_if(running_.begin(), running_.end(), isTheirs);
     if (static_cast<size_t>(theirs) > kRequestsInFlight) std::abort();
   }
 
-  Guests guests_{{identity(wire::Role::Agent), kStagingAll, kGuests}};
+  AgentClients agentClients_{{identity(wire::Role::Agent), kStagingAll, kClients}};
   Time now_ = 0;
   std::map<ConnectionId, uint64_t> connected_;  // and what each attached
   std::map<Token, Asked> running_;
@@ -154,7 +154,7 @@ class Host {
   ConnectionId lastId_ = 0;
 };
 
-/// The guest's end.
+/// The client's end.
 class Visitor {
  public:
   void step(Input& input) {
@@ -236,7 +236,7 @@ class Visitor {
   }
 
   void look() {
-    const GuestCore::Actions actions = core_.takeActions();
+    const AgentClientCore::Actions actions = core_.takeActions();
     for (const client::FinishBatch& finished : actions.finished) {
       for (const client::LineResult& line : finished.lines) {
         if (line.status > 0) std::abort();  // undecided
@@ -249,7 +249,7 @@ class Visitor {
     }
   }
 
-  GuestCore core_{{identity(wire::Role::Client), "/fuzz.sock", kStagingAll}};
+  AgentClientCore core_{{identity(wire::Role::Client), "/fuzz.sock", kStagingAll}};
   Time now_ = 0;
   bool up_ = false;
   std::vector<uint8_t> staging_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages between an agent and its guests. Writing bounds nothing: callers keep to limits.h. Reading throws as
+// The messages between an agent and its clients. Writing bounds nothing: callers keep to limits.h. Reading throws as
 // everything in wire/sbe.h does, also when a bound of limits.h is passed.
 #pragma once
 

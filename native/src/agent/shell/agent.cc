@@ -61,7 +61,7 @@ Result<std::unique_ptr<Agent>> Agent::start(AgentSettings settings) {
 
 Agent::Agent(AgentSettings settings)
     : settings_(std::move(settings)),
-      guests_(settings_.guests),
+      agentClients_(settings_.agentClients),
       now_(net::steadyMs()),
       streams_(loop_, static_cast<net::Stream::Listener&>(*this)) {}
 
@@ -69,16 +69,16 @@ Agent::~Agent() {
   stop_.store(true, std::memory_order_relaxed);
   loop_.wake();
   if (thread_.joinable()) thread_.join();
-  client_.reset();       // lets go of the guests' memory
+  client_.reset();       // lets go of the clients' memory
   socketFile_.remove();  // while the socket is open, so that no other file can have got its number
 }
 
 AgentStats Agent::stats() const {
   AgentStats stats;
   stats.pool = client_->statistics();
-  stats.stagingBytesMax = settings_.guests.stagingBytes;
+  stats.stagingBytesMax = settings_.agentClients.stagingBytes;
   const std::lock_guard lock(mutex_);
-  stats.guests = counters_;
+  stats.agentClients = counters_;
   return stats;
 }
 
@@ -100,7 +100,7 @@ void Agent::run() {
     log(LogLevel::Error, std::string("the agent gives up: ") + defect.what());
     running_.store(false, std::memory_order_relaxed);
   }
-  streams_.closeAll();  // guests see that we are gone
+  streams_.closeAll();  // clients see that we are gone
 }
 
 void Agent::turn() {
@@ -112,7 +112,7 @@ void Agent::turn() {
   if (now_ >= nextTick_) tick();
   streams_.settle([this] { act(); }, kRoundsPerTurn);
   const std::lock_guard lock(mutex_);
-  counters_ = guests_.counters();
+  counters_ = agentClients_.counters();
 }
 
 void Agent::tick() {
@@ -120,8 +120,8 @@ void Agent::tick() {
   acceptor_->resume();
   const client::Statistics pool = client_->statistics();
   const Status readiness = client_->readiness();
-  guests_.stateIs({readiness.ok(), pool.epoch, readiness.text()});
-  guests_.tick(now_);
+  agentClients_.stateIs({readiness.ok(), pool.epoch, readiness.text()});
+  agentClients_.tick(now_);
   streams_.tick(now_);
   streams_.endStalled(now_, settings_.client.config.transferTimeoutMs);
 }
@@ -129,29 +129,29 @@ void Agent::tick() {
 void Agent::accepted(Fd socket) {
   const ConnectionId id = ++lastId_;
   streams_.add(id, kLimits)->adopt(std::move(socket), true);
-  guests_.accepted(now_, id);
+  agentClients_.accepted(now_, id);
 }
 
 void Agent::streamEnded(ConnectionId id, const net::Stream::Ending&) {
   streams_.drop(id);
   memories_.erase(id);
-  guests_.closed(id);
+  agentClients_.closed(id);
 }
 
 void Agent::streamMalformed(ConnectionId id, const std::string& what) {
-  guests_.malformed(id, what);
+  agentClients_.malformed(id, what);
   act();
 }
 
 void Agent::frameArrived(ConnectionId id, wire::Body body) {
-  guests_.frame(id, body);
+  agentClients_.frame(id, body);
   act();  // what it asked for is done at once: a descriptor belongs to the frame it came with
 }
 
-// ---- what the guests want ----
+// ---- what the clients want ----
 
 void Agent::act() {
-  for (auto actions = guests_.takeActions(); !actions.empty(); actions = guests_.takeActions()) {
+  for (auto actions = agentClients_.takeActions(); !actions.empty(); actions = agentClients_.takeActions()) {
     for (Action& action : actions)
       std::visit([this](auto& one) { perform(one); }, action);
   }
@@ -166,7 +166,7 @@ void Agent::perform(const MapStaging& map) {
   if (stream == nullptr) return;
   Result<store::Mapping> mapped = store::mapStaging(stream->takeDescriptors(), map.bytes, true);
   if (mapped.ok()) memories_[map.connection] = std::make_shared<store::Mapping>(std::move(mapped.value()));
-  guests_.mapped(map.connection, mapped.status());
+  agentClients_.mapped(map.connection, mapped.status());
 }
 
 void Agent::perform(Execute& execute) {
@@ -228,7 +228,7 @@ void Agent::answer(const Job& job, int32_t refusal) {
     lines.push_back({refusal != KV_OK ? refusal : op.status, op.result_length});
     failed = failed || isFailure(op);
   }
-  guests_.finished(job.token, std::move(lines), failed ? client_->explanation() : "");
+  agentClients_.finished(job.token, std::move(lines), failed ? client_->explanation() : "");
 }
 
 }  // namespace kvpool::agent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A running agent: its socket, its guests, the one client that does their work, and the thread that brings them
+// A running agent: its socket, its clients, the one client that does their work, and the thread that brings them
 // together. It owns no objects and writes nothing down.
 #pragma once
 
@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "agent/core/guests.h"
+#include "agent/core/agent_clients.h"
 #include "client/shell/client.h"
 #include "net/acceptor.h"
 #include "net/event_loop.h"
@@ -26,11 +26,11 @@ namespace kvpool::agent {
 struct AgentSettings {
   client::ClientSettings client;
   std::string socketPath;
-  Guests::Config guests;
+  AgentClients::Config agentClients;
 };
 
 struct AgentStats {
-  Guests::Counters guests;
+  AgentClients::Counters agentClients;
   uint64_t stagingBytesMax = 0;
   client::Statistics pool;
 };
@@ -39,7 +39,7 @@ class Agent final : private net::Stream::Listener {
  public:
   /// Listens and starts; masters may be away. Every failure has a sentence.
   static Result<std::unique_ptr<Agent>> start(AgentSettings settings);
-  /// Guests' requests end with their connections.
+  /// Agent clients' requests end with their connections.
   ~Agent() override;
 
   [[nodiscard]] AgentStats stats() const;
@@ -81,7 +81,7 @@ class Agent final : private net::Stream::Listener {
   const AgentSettings settings_;
   net::SocketFile socketFile_;
   net::EventLoop loop_;
-  Guests guests_;
+  AgentClients agentClients_;
   Time now_;
   Time nextTick_ = 0;
   ConnectionId lastId_ = 0;
@@ -95,7 +95,7 @@ class Agent final : private net::Stream::Listener {
   std::atomic<bool> running_{true};
   mutable std::mutex mutex_;   // guards what follows
   std::vector<BatchId> done_;  // told by the client, not yet answered
-  Guests::Counters counters_;
+  AgentClients::Counters counters_;
   std::unique_ptr<client::Client> client_;  // uses the jobs' memory until it is gone
   std::thread thread_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands behind a kv_client: a client of its own, or a guest of an agent. Batches with their callers' tables,
-// waiting, registered memory.
+// What stands behind a kv_client: a client of its own, or one that goes through an agent. Batches with their callers'
+// tables, waiting, registered memory.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agent and its guests over real sockets, with a real node behind them: who comes, goes, restarts.
+// An agent and its clients over real sockets, with a real node behind them: who comes, goes, restarts.
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -30,26 +30,26 @@ class AgentTest : public testing::Test {
   AgentHandle agent_;
 };
 
-TEST_F(AgentTest, ManyGuestsShareOneAgentAndTheirObjects) {
-  std::vector<ClientHandle> guests;
+TEST_F(AgentTest, ManyClientsShareOneAgentAndTheirObjects) {
+  std::vector<ClientHandle> agentClients;
   for (uint64_t i = 0; i < 4; ++i) {
-    guests.push_back(attach(socket_, 4 << 20));
-    EXPECT_EQ(put(guests[i].get(), "k" + std::to_string(i), pattern(i, 100000 + i)), KV_OK);
+    agentClients.push_back(attach(socket_, 4 << 20));
+    EXPECT_EQ(put(agentClients[i].get(), "k" + std::to_string(i), pattern(i, 100000 + i)), KV_OK);
   }
   for (uint64_t i = 0; i < 4; ++i) {
-    for (const ClientHandle& guest : guests)
-      EXPECT_TRUE(get(guest.get(), "k" + std::to_string(i)).value == pattern(i, 100000 + i));
+    for (const ClientHandle& agentClient : agentClients)
+      EXPECT_TRUE(get(agentClient.get(), "k" + std::to_string(i)).value == pattern(i, 100000 + i));
   }
   EXPECT_TRUE(eventually([&] { return statsOf(agent_.get()).clients == 4; }));
   EXPECT_EQ(statsOf(agent_.get()).staging_bytes, 4u * (4 << 20));
   EXPECT_EQ(statsOf(agent_.get()).protocol_errors, 0u);
-  guests.clear();
+  agentClients.clear();
   EXPECT_TRUE(eventually([&] { return statsOf(agent_.get()).staging_bytes == 0; }));
   EXPECT_EQ(statsOf(agent_.get()).clients, 0u);
 }
 
 TEST_F(AgentTest, ALargeBatchGoesThroughLittleStagingMemory) {
-  const ClientHandle guest = attach(socket_, 1 << 20);
+  const ClientHandle agentClient = attach(socket_, 1 << 20);
   std::vector<std::string> keys, values;
   std::vector<kv_op> puts, gets;
   for (uint64_t i = 0; i < 200; ++i) {
@@ -61,66 +61,67 @@ TEST_F(AgentTest, ALargeBatchGoesThroughLittleStagingMemory) {
     puts.push_back(line(keys[i], values[i].data(), values[i].size()));
     gets.push_back(line(keys[i], rooms[i].data(), rooms[i].size()));
   }
-  run(guest.get(), KV_OP_PUT, puts);
-  run(guest.get(), KV_OP_GET, gets);
+  run(agentClient.get(), KV_OP_PUT, puts);
+  run(agentClient.get(), KV_OP_GET, gets);
   for (size_t i = 0; i < keys.size(); ++i) {
-    ASSERT_EQ(puts[i].status, KV_OK) << explain(guest.get());
-    ASSERT_EQ(gets[i].status, KV_OK) << explain(guest.get());
+    ASSERT_EQ(puts[i].status, KV_OK) << explain(agentClient.get());
+    ASSERT_EQ(gets[i].status, KV_OK) << explain(agentClient.get());
     ASSERT_TRUE(rooms[i].substr(0, gets[i].result_length) == values[i]) << keys[i];
   }
-  EXPECT_EQ(put(guest.get(), "large", pattern(1, (1 << 20) + 1)), KV_TOO_LARGE);
-  EXPECT_NE(explain(guest.get()).find("1048576 bytes of staging memory"), std::string::npos) << explain(guest.get());
+  EXPECT_EQ(put(agentClient.get(), "large", pattern(1, (1 << 20) + 1)), KV_TOO_LARGE);
+  EXPECT_NE(explain(agentClient.get()).find("1048576 bytes of staging memory"), std::string::npos)
+      << explain(agentClient.get());
 }
 
-TEST_F(AgentTest, GuestsOutliveTheirAgent) {
-  const ClientHandle guest = attach(socket_);
-  ASSERT_EQ(put(guest.get(), "k", "value"), KV_OK);
+TEST_F(AgentTest, ClientsOutliveTheirAgent) {
+  const ClientHandle agentClient = attach(socket_);
+  ASSERT_EQ(put(agentClient.get(), "k", "value"), KV_OK);
   restartAgent();
-  EXPECT_EQ(get(guest.get(), "k").value, "value");
-  EXPECT_EQ(put(guest.get(), "l", "other"), KV_OK);
+  EXPECT_EQ(get(agentClient.get(), "k").value, "value");
+  EXPECT_EQ(put(agentClient.get(), "l", "other"), KV_OK);
   restartAgent();
-  EXPECT_EQ(remove(guest.get(), "k", true), KV_OK);
+  EXPECT_EQ(remove(agentClient.get(), "k", true), KV_OK);
   EXPECT_EQ(statsOf(agent_.get()).clients, 1u);
 }
 
 TEST_F(AgentTest, ABatchInFlightIsAskedOfTheNextAgent) {
-  const ClientHandle guest = attach(socket_);
+  const ClientHandle agentClient = attach(socket_);
   master_.in([](MasterServer& server) { server.model().setRole(MasterRole::Recovering); });
   const std::string value = pattern(5, 50000);
   std::vector<kv_op> table{line("k", value.data(), value.size())};
   uint64_t batch = 0;
-  ASSERT_EQ(kv_client_submit(guest.get(), KV_OP_PUT, table.data(), 1, nullptr, &batch), KV_OK);
+  ASSERT_EQ(kv_client_submit(agentClient.get(), KV_OP_PUT, table.data(), 1, nullptr, &batch), KV_OK);
   ASSERT_TRUE(eventually([&] { return statsOf(agent_.get()).running == 1; }));
   restartAgent();
   master_.in([](MasterServer& server) { server.model().setRole(MasterRole::Leader); });
-  ASSERT_EQ(kv_client_wait(guest.get(), batch, 60000), KV_OK);
-  EXPECT_EQ(table[0].status, KV_OK) << explain(guest.get());
-  EXPECT_TRUE(get(guest.get(), "k").value == value);
+  ASSERT_EQ(kv_client_wait(agentClient.get(), batch, 60000), KV_OK);
+  EXPECT_EQ(table[0].status, KV_OK) << explain(agentClient.get());
+  EXPECT_TRUE(get(agentClient.get(), "k").value == value);
 }
 
 TEST_F(AgentTest, WithoutAnAgentBatchesEndAndNameItsSocket) {
-  const ClientHandle guest = attach(socket_);
+  const ClientHandle agentClient = attach(socket_);
   agent_.reset();
   kv_batch_options options{};
   options.struct_size = sizeof options;
   options.timeout_ms = 200;
   std::vector<kv_op> table{line("k", "value", 5)};
-  run(guest.get(), KV_OP_PUT, table, &options);
+  run(agentClient.get(), KV_OP_PUT, table, &options);
   EXPECT_EQ(table[0].status, KV_CONNECT_FAILED);
-  EXPECT_NE(explain(guest.get()).find(socket_), std::string::npos) << explain(guest.get());
-  EXPECT_EQ(statsOf(guest.get()).leader_known, 0u);
+  EXPECT_NE(explain(agentClient.get()).find(socket_), std::string::npos) << explain(agentClient.get());
+  EXPECT_EQ(statsOf(agentClient.get()).leader_known, 0u);
 }
 
-TEST_F(AgentTest, ADeadGuestsRequestsAreEndedAndItsMemoryComesBack) {
-  ClientHandle guest = attach(socket_);
-  ASSERT_EQ(put(guest.get(), "k", "value"), KV_OK);
+TEST_F(AgentTest, ADeadClientsRequestsAreEndedAndItsMemoryComesBack) {
+  ClientHandle agentClient = attach(socket_);
+  ASSERT_EQ(put(agentClient.get(), "k", "value"), KV_OK);
   master_.in([](MasterServer& server) { server.model().setRole(MasterRole::Recovering); });
   std::string room(1 << 20, '.');
   std::vector<kv_op> table{line("k", room.data(), room.size())};
   uint64_t batch = 0;
-  ASSERT_EQ(kv_client_submit(guest.get(), KV_OP_GET, table.data(), 1, nullptr, &batch), KV_OK);
+  ASSERT_EQ(kv_client_submit(agentClient.get(), KV_OP_GET, table.data(), 1, nullptr, &batch), KV_OK);
   ASSERT_TRUE(eventually([&] { return statsOf(agent_.get()).running == 1; }));
-  guest.reset();  // long before the 30 s that its batch has
+  agentClient.reset();  // long before the 30 s that its batch has
   EXPECT_EQ(table[0].status, KV_CLOSED);
   EXPECT_TRUE(eventually([&] {
     const kv_agent_stats stats = statsOf(agent_.get());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Guests that do everything wrong, over a real socket, while a decent one goes on.
+// Agent clients that do everything wrong, over a real socket, while a decent one goes on.
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -36,7 +36,7 @@ Request ask(OpCode op, std::string_view key, uint64_t offset, uint64_t length) {
   return request;
 }
 
-class HostileGuest : public testing::Test {
+class HostileAgentClient : public testing::Test {
  protected:
   void SetUp() override {
     node_ = startNode("node-0", master_.address(), directory_.path());
@@ -45,7 +45,7 @@ class HostileGuest : public testing::Test {
     decent_ = attach(socket_, kBytes);
     ASSERT_TRUE(decent_);
   }
-  /// After everything the decent guest goes on, and nothing of the others is left.
+  /// After everything the decent client goes on, and nothing of the others is left.
   void TearDown() override {
     EXPECT_EQ(put(decent_.get(), "after", "all"), KV_OK) << explain(decent_.get());
     EXPECT_EQ(get(decent_.get(), "after").value, "all");
@@ -94,7 +94,7 @@ class HostileGuest : public testing::Test {
   ClientHandle decent_;
 };
 
-TEST_F(HostileGuest, SaysNoHello) {
+TEST_F(HostileAgentClient, SaysNoHello) {
   {
     Peer peer = dial();
     peer.send(agent::attachFrame(kBytes));
@@ -116,7 +116,7 @@ TEST_F(HostileGuest, SaysNoHello) {
   }
 }
 
-TEST_F(HostileGuest, SharesNoMemoryThatCouldBeTakenAway) {
+TEST_F(HostileAgentClient, SharesNoMemoryThatCouldBeTakenAway) {
   const auto memfd = [](unsigned flags, off_t bytes) {
     const Fd fd(::memfd_create("hostile", MFD_CLOEXEC | flags));
     EXPECT_EQ(::ftruncate(fd.get(), bytes), 0);
@@ -150,7 +150,7 @@ TEST_F(HostileGuest, SharesNoMemoryThatCouldBeTakenAway) {
   }
 }
 
-TEST_F(HostileGuest, NamesMemoryOutside) {
+TEST_F(HostileAgentClient, NamesMemoryOutside) {
   for (const auto& [offset, length] : {std::pair<uint64_t, uint64_t>{kBytes, 1}, {0, kBytes + 1}, {UINT64_MAX, 2}}) {
     Peer peer = dial();
     const auto memory = attached(peer);
@@ -161,7 +161,7 @@ TEST_F(HostileGuest, NamesMemoryOutside) {
   EXPECT_EQ(exists(decent_.get(), "k"), KV_NOT_FOUND);
 }
 
-TEST_F(HostileGuest, ScribblesWhileItsValueIsPut) {
+TEST_F(HostileAgentClient, ScribblesWhileItsValueIsPut) {
   Peer peer = dial();
   const auto memory = attached(peer);
   std::atomic<bool> stop{false};
@@ -188,7 +188,7 @@ TEST_F(HostileGuest, ScribblesWhileItsValueIsPut) {
   }
 }
 
-TEST_F(HostileGuest, StopsInTheMiddle) {
+TEST_F(HostileAgentClient, StopsInTheMiddle) {
   const wire::Bytes request = agent::requestFrame(ask(OpCode::Get, "k", 0, kBytes));
   for (size_t cut = 1; cut < request.size(); cut += 7) {
     Peer peer = dial();
@@ -198,7 +198,7 @@ TEST_F(HostileGuest, StopsInTheMiddle) {
   }
 }
 
-TEST_F(HostileGuest, AsksWithoutReadingAnswers) {
+TEST_F(HostileAgentClient, AsksWithoutReadingAnswers) {
   Peer peer = dial();
   const auto memory = attached(peer);
   // The agent takes the next request only while fewer than 16 are running, so a burst may end the connection or not,
@@ -210,7 +210,7 @@ TEST_F(HostileGuest, AsksWithoutReadingAnswers) {
   EXPECT_LE(statsOf(agent_.get()).running, agent::kRequestsInFlight);
 }
 
-TEST_F(HostileGuest, SendsDescriptorsWithoutEnd) {
+TEST_F(HostileAgentClient, SendsDescriptorsWithoutEnd) {
   Peer peer = dial();
   const auto memory = attached(peer);
   const wire::Bytes frame = agent::requestFrame(ask(OpCode::Exists, "k", 0, 0));

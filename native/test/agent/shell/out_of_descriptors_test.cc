@@ -15,7 +15,7 @@ TEST(OutOfDescriptors, AnAgentSaysSoOnceAndServesAfterwards) {
   ASSERT_TRUE(master.awaitNodes(1));
   const std::string path = directory.path() + "/agent.sock";
   const AgentHandle agent = startAgent(master.address(), path);
-  // With its connections made it needs no descriptor but for guests.
+  // With its connections made it needs no descriptor but for clients.
   EXPECT_EQ(put(attach(path).get(), "k", "value"), KV_OK);
 
   const Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));

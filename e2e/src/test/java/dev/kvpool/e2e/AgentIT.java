@@ -38,13 +38,13 @@ class AgentIT {
 
     private Cluster cluster;
     private Scene scene;
-    private Clients guests;
+    private Clients attached;
 
     @BeforeAll
     void makePool(Cluster cluster, Operator operator, Scene scene) {
         this.cluster = cluster;
         this.scene = scene;
-        guests = scene.clients().throughAgent(SOCKETS);
+        attached = scene.clients().throughAgent(SOCKETS);
         cluster.kubectl()
                 .run("label", "namespace", NAMESPACE, "--overwrite", "pod-security.kubernetes.io/enforce=privileged");
         cluster.kubectl().apply(NAMESPACE, """
@@ -64,10 +64,10 @@ class AgentIT {
     @Test
     @Order(1)
     @DisplayName("what is put through the agent is read through it and without it")
-    void guestsAndOthersSeeTheSame() {
-        assertThat(guests.put("guest", OBJECTS)).contains("put %d of %d objects".formatted(OBJECTS, OBJECTS));
-        scene.assertReadBack("guest");
-        scene.assertReadBack(guests, "guest");
+    void clientsOfTheAgentAndOthersSeeTheSame() {
+        assertThat(attached.put("attached", OBJECTS)).contains("put %d of %d objects".formatted(OBJECTS, OBJECTS));
+        scene.assertReadBack("attached");
+        scene.assertReadBack(attached, "attached");
     }
 
     @Test
@@ -81,9 +81,9 @@ class AgentIT {
 
     @Test
     @Order(3)
-    @DisplayName("when the agent is replaced under load nothing is lost, and its guests go on")
+    @DisplayName("when the agent is replaced under load nothing is lost, and its clients go on")
     void anAgentIsReplacedUnderLoad() {
-        Clients.Load load = guests.startLoad("load", LOAD);
+        Clients.Load load = attached.startLoad("load", LOAD);
         String before = agents("{.items[*].metadata.uid}");
         cluster.kubectl().run("delete", "pod", "--namespace", NAMESPACE, "-l", AGENTS);
         Wait.until(
@@ -95,7 +95,7 @@ class AgentIT {
         awaitAgents("1/1");
 
         load.awaitNothingLost().forEach(line -> LOG.info("load while the agent was replaced: {}", line));
-        scene.assertReadBack(guests, "guest");
+        scene.assertReadBack(attached, "attached");
     }
 
     @Test
@@ -115,7 +115,7 @@ class AgentIT {
                                         "-o",
                                         "jsonpath={.items[*].metadata.name}"))
                         .isEmpty());
-        scene.assertReadBack("guest");
+        scene.assertReadBack("attached");
     }
 
     private void engine(String spec) {

@@ -25,12 +25,12 @@
 
 namespace kvpool::agent {
 
-class GuestCore {
+class AgentClientCore {
  public:
   struct Config {
     wire::Identity me;
     std::string agent;  // what to call it in sentences: its socket
-    uint64_t stagingBytes = kGuestStagingBytes;
+    uint64_t stagingBytes = kClientStagingBytes;
   };
 
   /// What the shell is to do, in this order, after each input.
@@ -41,7 +41,7 @@ class GuestCore {
     std::vector<client::FinishBatch> finished;
   };
 
-  explicit GuestCore(Config config) : config_(std::move(config)) {}
+  explicit AgentClientCore(Config config) : config_(std::move(config)) {}
 
   void submit(Time now, client::Submission submission);
   /// Connected; `staging` is fresh memory of the configured size, and ours until lost().

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/core/guest_core.h"
+#include "agent/core/agent_client_core.h"
 
 #include <algorithm>
 #include <cstring>
@@ -19,7 +19,7 @@ using client::OpCode;
 
 // ---- the connection ----
 
-void GuestCore::connected(Time now, std::span<uint8_t> staging) {
+void AgentClientCore::connected(Time now, std::span<uint8_t> staging) {
   staging_ = staging;
   ring_ = client::StagingRing(staging.size());
   stage_ = Stage::Greeting;
@@ -30,7 +30,7 @@ void GuestCore::connected(Time now, std::span<uint8_t> staging) {
   actions_.frames.push_back(std::move(frame));
 }
 
-void GuestCore::frame(Time now, wire::Body body) {
+void AgentClientCore::frame(Time now, wire::Body body) {
   if (stage_ == Stage::Down || dropped_) return;
   try {
     switch (wire::templateOf(body)) {
@@ -62,7 +62,7 @@ void GuestCore::frame(Time now, wire::Body body) {
   sweep();
 }
 
-void GuestCore::greeted(wire::Body body) {
+void AgentClientCore::greeted(wire::Body body) {
   const Status fits = wire::judgeWelcome(wire::readWelcome(body), wire::Role::Agent, hello_);
   if (!fits.ok()) return drop(fits);
   stage_ = Stage::Attaching;
@@ -70,14 +70,14 @@ void GuestCore::greeted(wire::Body body) {
   actions_.handOver = true;
 }
 
-void GuestCore::attached(wire::Body body) {
+void AgentClientCore::attached(wire::Body body) {
   const Attached answer = readAttached(body);
   if (answer.status != KV_OK) return drop(Status(answer.status, name() + ": " + answer.message));
   stage_ = Stage::Attached;
   redialMs_ = kRedialFirstMs;
 }
 
-void GuestCore::drop(const Status& why) {
+void AgentClientCore::drop(const Status& why) {
   hopeless_ = why.code() == KV_VERSION_MISMATCH || why.code() == KV_TOO_LARGE || why.code() == KV_INVALID_ARGUMENT;
   dropped_ = true;
   actions_.close = true;
@@ -85,7 +85,7 @@ void GuestCore::drop(const Status& why) {
   explanation_ = why.text();
 }
 
-void GuestCore::lost(Time now, const std::string& reason) {
+void AgentClientCore::lost(Time now, const std::string& reason) {
   if (!std::exchange(dropped_, false)) {
     const bool wasThere = stage_ != Stage::Down;
     hopeless_ = false;
@@ -106,12 +106,12 @@ void GuestCore::lost(Time now, const std::string& reason) {
   }
 }
 
-std::optional<Time> GuestCore::dialAt() const {
+std::optional<Time> AgentClientCore::dialAt() const {
   if (stage_ != Stage::Down) return std::nullopt;
   return dialAt_;
 }
 
-Status GuestCore::readiness() const {
+Status AgentClientCore::readiness() const {
   if (stage_ != Stage::Attached) return why_;
   if (!state_.leaderKnown) return {KV_CONNECT_FAILED, name() + " has no leader: " + state_.message};
   return {};
@@ -119,7 +119,7 @@ Status GuestCore::readiness() const {
 
 // ---- ending ----
 
-void GuestCore::tick(Time now) {
+void AgentClientCore::tick(Time now) {
   const bool hangs = stage_ == Stage::Greeting || stage_ == Stage::Attaching;
   if (hangs && now - since_ >= kGreetingMs) {
     drop(Status(KV_TIMEOUT, name() + " did not answer within " + std::to_string(kGreetingMs) + " ms"));
@@ -129,7 +129,7 @@ void GuestCore::tick(Time now) {
   sweep();
 }
 
-void GuestCore::expire(Time now) {
+void AgentClientCore::expire(Time now) {
   for (auto& [id, batch] : batches_) {
     if (now < batch.asked.deadline) continue;
     const bool isUp = stage_ == Stage::Attached;
@@ -145,7 +145,7 @@ void GuestCore::expire(Time now) {
   }
 }
 
-void GuestCore::shutDown() {
+void AgentClientCore::shutDown() {
   for (auto& [id, batch] : batches_) {
     client::FinishBatch finished{id, batch.results};
     for (LineResult& line : finished.lines) {
@@ -157,7 +157,7 @@ void GuestCore::shutDown() {
 }
 
 /// Hands finished batches to the shell and forgets them.
-void GuestCore::sweep() {
+void AgentClientCore::sweep() {
   for (auto entry = batches_.begin(); entry != batches_.end();) {
     if (entry->second.open > 0) {
       ++entry;
@@ -170,7 +170,7 @@ void GuestCore::sweep() {
 
 // ---- batches in ----
 
-void GuestCore::submit(Time now, client::Submission submission) {
+void AgentClientCore::submit(Time now, client::Submission submission) {
   const client::BatchId id = submission.id;
   Batch& batch = batches_[id];
   batch.asked = std::move(submission);
@@ -198,7 +198,7 @@ void GuestCore::submit(Time now, client::Submission submission) {
   sweep();
 }
 
-void GuestCore::refuseWhatNeverFits(Batch& batch) {
+void AgentClientCore::refuseWhatNeverFits(Batch& batch) {
   if (batch.asked.op != OpCode::Put) return;
   std::erase_if(batch.waiting, [&](uint32_t line) {
     const uint64_t length = batch.asked.lines[line].length;
@@ -212,14 +212,14 @@ void GuestCore::refuseWhatNeverFits(Batch& batch) {
 }
 
 /// How much staging memory a line needs. A reader that offers more than there is may still ask for a smaller object.
-uint64_t GuestCore::roomOf(const Batch& batch, uint32_t line) const {
+uint64_t AgentClientCore::roomOf(const Batch& batch, uint32_t line) const {
   const bool hasData = batch.asked.op == OpCode::Put || batch.asked.op == OpCode::Get;
   return hasData ? std::min(batch.asked.lines[line].length, config_.stagingBytes) : 0;
 }
 
 // ---- requests ----
 
-void GuestCore::pump(Time now) {
+void AgentClientCore::pump(Time now) {
   if (stage_ != Stage::Attached) return;
   for (auto& [id, batch] : batches_) {
     while (!batch.waiting.empty() && !(batch.inOrder && batch.running > 0)) {
@@ -229,7 +229,7 @@ void GuestCore::pump(Time now) {
 }
 
 /// False while there is no room.
-bool GuestCore::sendOne(Time now, client::BatchId id, Batch& batch) {
+bool AgentClientCore::sendOne(Time now, client::BatchId id, Batch& batch) {
   const client::Submission& asked = batch.asked;
   Request request;
   Sent sent;
@@ -262,7 +262,7 @@ bool GuestCore::sendOne(Time now, client::BatchId id, Batch& batch) {
 
 /// The next lines of the batch, as many as one request takes: a quarter of the staging memory, so that some are filled
 /// while others are on their way, but at least one line. Their offsets begin at 0.
-void GuestCore::fillRequest(Batch& batch, Request& request, Sent& sent, uint64_t& bytes) const {
+void AgentClientCore::fillRequest(Batch& batch, Request& request, Sent& sent, uint64_t& bytes) const {
   constexpr size_t kHeadBytes = 1024;  // of a request beside its lines
   size_t frameBytes = kHeadBytes;
   for (const uint32_t line : batch.waiting) {
@@ -279,7 +279,7 @@ void GuestCore::fillRequest(Batch& batch, Request& request, Sent& sent, uint64_t
   }
 }
 
-void GuestCore::copyIn(const Batch& batch, const Sent& sent) {
+void AgentClientCore::copyIn(const Batch& batch, const Sent& sent) {
   for (size_t i = 0; i < sent.lines.size(); ++i) {
     uint8_t* to = staging_.data() + sent.places[i].offset;
     uint64_t left = sent.places[i].length;
@@ -295,7 +295,7 @@ void GuestCore::copyIn(const Batch& batch, const Sent& sent) {
 
 // ---- answers ----
 
-void GuestCore::answered(const Reply& reply) {
+void AgentClientCore::answered(const Reply& reply) {
   const auto found = sent_.find(reply.id);
   if (found == sent_.end()) throw wire::Malformed("an answer to nothing that was asked");
   judge(reply, found->second);
@@ -312,7 +312,7 @@ void GuestCore::answered(const Reply& reply) {
   ring_.release(sent.block);
 }
 
-void GuestCore::judge(const Reply& reply, const Sent& sent) const {
+void AgentClientCore::judge(const Reply& reply, const Sent& sent) const {
   if (reply.lines.size() != sent.lines.size()) throw wire::Malformed("an answer with another number of lines");
   const auto owner = batches_.find(sent.batch);
   const bool reads = owner != batches_.end() && owner->second.asked.op == OpCode::Get;
@@ -323,7 +323,7 @@ void GuestCore::judge(const Reply& reply, const Sent& sent) const {
   }
 }
 
-void GuestCore::answerLine(Batch& batch, uint32_t line, const RequestLine& place, LineResult result) {
+void AgentClientCore::answerLine(Batch& batch, uint32_t line, const RequestLine& place, LineResult result) {
   const OpCode op = batch.asked.op;
   if (op == OpCode::Remove && result.status == KV_NOT_FOUND && batch.lost[line]) result = {KV_OK, 0};
   if (op == OpCode::Get && result.status == KV_OK) {
@@ -349,7 +349,7 @@ void GuestCore::answerLine(Batch& batch, uint32_t line, const RequestLine& place
   end(batch, line, result.status, result.length);
 }
 
-void GuestCore::copyOut(const Batch& batch, uint32_t line, uint64_t offset, uint64_t length) {
+void AgentClientCore::copyOut(const Batch& batch, uint32_t line, uint64_t offset, uint64_t length) {
   const uint8_t* from = staging_.data() + offset;
   for (PieceCursor to(batch.asked.lines[line].memory); length > 0;) {
     const std::span<uint8_t> run = to.run(length);
@@ -361,13 +361,13 @@ void GuestCore::copyOut(const Batch& batch, uint32_t line, uint64_t offset, uint
 }
 
 /// The line is asked again. Later lines are taken back first, so that their order stays.
-void GuestCore::takeBack(Batch& batch, uint32_t line) {
+void AgentClientCore::takeBack(Batch& batch, uint32_t line) {
   batch.lost[line] = true;
   batch.waiting.push_front(line);
   ++statistics_.retries;
 }
 
-void GuestCore::end(Batch& batch, uint32_t line, int32_t status, uint64_t length) {
+void AgentClientCore::end(Batch& batch, uint32_t line, int32_t status, uint64_t length) {
   batch.results[line] = {status, length};
   --batch.open;
 }

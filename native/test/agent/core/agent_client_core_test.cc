@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guest core against an agent that the test plays, in simulated time.
-#include "agent/core/guest_core.h"
+// The client core against an agent that the test plays, in simulated time.
+#include "agent/core/agent_client_core.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ using test::identity;
 
 constexpr uint64_t kStaging = 4096;
 
-class GuestCoreTest : public testing::Test {
+class AgentClientCoreTest : public testing::Test {
  protected:
   void attach() {
     staging_ = std::vector<uint8_t>(kStaging);
@@ -28,7 +28,7 @@ class GuestCoreTest : public testing::Test {
     wire::Bytes welcome;
     wire::appendWelcome(welcome, {identity(wire::Role::Agent), 1});
     core_.frame(now_, bodyOf(welcome));
-    const GuestCore::Actions asked = take();
+    const AgentClientCore::Actions asked = take();
     ASSERT_EQ(asked.frames.size(), 1u);
     EXPECT_TRUE(asked.handOver);
     EXPECT_EQ(readAttach(bodyOf(asked.frames[0])), kStaging);
@@ -38,8 +38,8 @@ class GuestCoreTest : public testing::Test {
   }
 
   /// What the core did; its requests are noted.
-  GuestCore::Actions take() {
-    GuestCore::Actions actions = core_.takeActions();
+  AgentClientCore::Actions take() {
+    AgentClientCore::Actions actions = core_.takeActions();
     for (const wire::Bytes& frame : actions.frames) {
       if (wire::templateOf(bodyOf(frame)) != 83) continue;
       frames_.push_back(std::make_unique<wire::Bytes>(frame));
@@ -95,7 +95,7 @@ class GuestCoreTest : public testing::Test {
     std::copy(bytes.begin(), bytes.end(), staging_.begin() + static_cast<std::ptrdiff_t>(line.offset));
   }
 
-  GuestCore core_{{identity(wire::Role::Client), "/run/agent.sock", kStaging}};
+  AgentClientCore core_{{identity(wire::Role::Client), "/run/agent.sock", kStaging}};
   Time now_ = 1000;
   std::vector<uint8_t> staging_;
   std::vector<std::unique_ptr<wire::Bytes>> frames_;
@@ -104,7 +104,7 @@ class GuestCoreTest : public testing::Test {
   bool closed_ = false;
 };
 
-TEST_F(GuestCoreTest, AValueTravelsThroughStagingMemoryBothWays) {
+TEST_F(AgentClientCoreTest, AValueTravelsThroughStagingMemoryBothWays) {
   attach();
   EXPECT_TRUE(core_.readiness().ok());
   std::string value = "value";
@@ -127,7 +127,7 @@ TEST_F(GuestCoreTest, AValueTravelsThroughStagingMemoryBothWays) {
   EXPECT_EQ(finished_[1].lines[0].length, 5u);
 }
 
-TEST_F(GuestCoreTest, PiecesAreGatheredAndScattered) {
+TEST_F(AgentClientCoreTest, PiecesAreGatheredAndScattered) {
   attach();
   std::string one = "ab";
   std::string two = "cdef";
@@ -146,7 +146,7 @@ TEST_F(GuestCoreTest, PiecesAreGatheredAndScattered) {
   EXPECT_EQ(two, "wdef");
 }
 
-TEST_F(GuestCoreTest, ABatchLargerThanTheStagingMemoryGoesInParts) {
+TEST_F(AgentClientCoreTest, ABatchLargerThanTheStagingMemoryGoesInParts) {
   attach();
   std::vector<std::string> keys, values;
   for (int i = 0; i < 40; ++i) {
@@ -174,7 +174,7 @@ TEST_F(GuestCoreTest, ABatchLargerThanTheStagingMemoryGoesInParts) {
     EXPECT_EQ(finished_[0].lines[i].status, i % 2 == 0 ? KV_OK : KV_NO_SPACE);
 }
 
-TEST_F(GuestCoreTest, RequestsInFlightAndTheirLinesAreBounded) {
+TEST_F(AgentClientCoreTest, RequestsInFlightAndTheirLinesAreBounded) {
   attach();
   std::vector<std::string> keys;
   std::vector<client::Operation> lines;
@@ -195,7 +195,7 @@ TEST_F(GuestCoreTest, RequestsInFlightAndTheirLinesAreBounded) {
   EXPECT_LE(frames_.back()->size(), kRequestBytes + wire::kFrameHeaderBytes);
 }
 
-TEST_F(GuestCoreTest, AKeyThatChangesTwiceChangesInOrder) {
+TEST_F(AgentClientCoreTest, AKeyThatChangesTwiceChangesInOrder) {
   attach();
   std::string one(900, '1');
   std::string two(900, '2');
@@ -210,7 +210,7 @@ TEST_F(GuestCoreTest, AKeyThatChangesTwiceChangesInOrder) {
   EXPECT_EQ(requests_[2].lines[0].key, "a");
 }
 
-TEST_F(GuestCoreTest, WhatNeverFitsIsRefusedWithTheBound) {
+TEST_F(AgentClientCoreTest, WhatNeverFitsIsRefusedWithTheBound) {
   attach();
   std::string large(kStaging + 1, 'x');
   std::string small = "x";
@@ -234,7 +234,7 @@ TEST_F(GuestCoreTest, WhatNeverFitsIsRefusedWithTheBound) {
   EXPECT_EQ(finished_[2].lines[0].status, KV_BUFFER_TOO_SMALL) << "that is the caller's own";
 }
 
-TEST_F(GuestCoreTest, TheNextAgentIsAskedAgain) {
+TEST_F(AgentClientCoreTest, TheNextAgentIsAskedAgain) {
   attach();
   std::string value = "value";
   submit(1, OpCode::Put, {line("k", value)});
@@ -258,7 +258,7 @@ TEST_F(GuestCoreTest, TheNextAgentIsAskedAgain) {
   EXPECT_EQ(finished_[2].lines[0].status, KV_OK) << "the agent that is gone may have removed it";
 }
 
-TEST_F(GuestCoreTest, WithoutAnAgentABatchEndsAtItsDeadlineAndNamesTheSocket) {
+TEST_F(AgentClientCoreTest, WithoutAnAgentABatchEndsAtItsDeadlineAndNamesTheSocket) {
   core_.lost(now_, "connection refused");
   std::string value = "value";
   submit(1, OpCode::Put, {line("k", value)}, 300);
@@ -271,7 +271,7 @@ TEST_F(GuestCoreTest, WithoutAnAgentABatchEndsAtItsDeadlineAndNamesTheSocket) {
   EXPECT_NE(core_.explanation().find("connection refused"), std::string::npos) << core_.explanation();
 }
 
-TEST_F(GuestCoreTest, AnAgentThatSleepsNeverTouchesTheCallersMemory) {
+TEST_F(AgentClientCoreTest, AnAgentThatSleepsNeverTouchesTheCallersMemory) {
   attach();
   std::string room(kStaging, '.');
   submit(1, OpCode::Get, {line("k", room)}, 300);
@@ -290,7 +290,7 @@ TEST_F(GuestCoreTest, AnAgentThatSleepsNeverTouchesTheCallersMemory) {
   EXPECT_EQ(requests_.size(), 2u) << "now it is";
 }
 
-TEST_F(GuestCoreTest, WrongAnswersEndTheConnectionAndHarmNothing) {
+TEST_F(AgentClientCoreTest, WrongAnswersEndTheConnectionAndHarmNothing) {
   const auto attempt = [&](const std::function<wire::Bytes(const Request&)>& answerOf) {
     requests_.clear();
     closed_ = false;
@@ -314,7 +314,7 @@ TEST_F(GuestCoreTest, WrongAnswersEndTheConnectionAndHarmNothing) {
   attempt([](const Request&) { return attachFrame(1); });
 }
 
-TEST_F(GuestCoreTest, SomethingElseAtTheSocketIsNamed) {
+TEST_F(AgentClientCoreTest, SomethingElseAtTheSocketIsNamed) {
   staging_ = std::vector<uint8_t>(kStaging);
   core_.connected(now_, staging_);
   wire::Bytes welcome;
@@ -324,7 +324,7 @@ TEST_F(GuestCoreTest, SomethingElseAtTheSocketIsNamed) {
   EXPECT_NE(core_.readiness().text().find("expected an agent"), std::string::npos) << core_.readiness().text();
 }
 
-TEST_F(GuestCoreTest, TooMuchMemoryForeverIsHopeless) {
+TEST_F(AgentClientCoreTest, TooMuchMemoryForeverIsHopeless) {
   staging_ = std::vector<uint8_t>(kStaging);
   core_.connected(now_, staging_);
   wire::Bytes welcome;
@@ -340,7 +340,7 @@ TEST_F(GuestCoreTest, TooMuchMemoryForeverIsHopeless) {
   EXPECT_TRUE(core_.hopeless());
 }
 
-TEST_F(GuestCoreTest, ShutDownEndsEverything) {
+TEST_F(AgentClientCoreTest, ShutDownEndsEverything) {
   attach();
   std::string value = "value";
   submit(1, OpCode::Put, {line("k", value)});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/shell/guest.h"
+#include "agent/shell/agent_client.h"
 
 #include <algorithm>
 #include <chrono>
@@ -19,15 +19,15 @@ constexpr int kIdleWaitMs = 1000;
 
 }  // namespace
 
-Result<std::unique_ptr<Guest>> Guest::attach(GuestSettings settings) {
-  std::unique_ptr<Guest> guest(new Guest(std::move(settings)));
-  guest->thread_ = startQuietThread("kvpool-guest", [raw = guest.get()] { raw->run(); });
-  Status ready = guest->awaitReadiness();
+Result<std::unique_ptr<AgentClient>> AgentClient::attach(AgentClientSettings settings) {
+  std::unique_ptr<AgentClient> agentClient(new AgentClient(std::move(settings)));
+  agentClient->thread_ = startQuietThread("kvpool-attached", [raw = agentClient.get()] { raw->run(); });
+  Status ready = agentClient->awaitReadiness();
   if (!ready.ok()) return ready;
-  return guest;
+  return agentClient;
 }
 
-Guest::~Guest() {
+AgentClient::~AgentClient() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -36,7 +36,7 @@ Guest::~Guest() {
   if (thread_.joinable()) thread_.join();
 }
 
-Status Guest::awaitReadiness() {
+Status AgentClient::awaitReadiness() {
   std::unique_lock lock(mutex_);
   changed_.wait_until(lock, steady_clock::now() + milliseconds(settings_.readyTimeoutMs),
                       [&] { return core_.readiness().ok() || core_.hopeless(); });
@@ -47,7 +47,7 @@ Status Guest::awaitReadiness() {
 
 // ---- the thread ----
 
-void Guest::run() {
+void AgentClient::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     dialWhenDue();
@@ -65,7 +65,7 @@ void Guest::run() {
   connection_.reset();
 }
 
-void Guest::dialWhenDue() {
+void AgentClient::dialWhenDue() {
   const std::optional<Time> due = core_.dialAt();
   if (connection_ || !due || net::steadyMs() < *due) return;
   connection_ = std::make_shared<net::Stream>(loop_, static_cast<net::Stream::Listener&>(*this), ++lastConnection_,
@@ -76,7 +76,7 @@ void Guest::dialWhenDue() {
 }
 
 /// Each life of an agent gets memory of its own: what an older one may still write goes nowhere.
-void Guest::streamOpened(net::Stream::Id) {
+void AgentClient::streamOpened(net::Stream::Id) {
   auto staging = client::StagingMemory::create(settings_.core.stagingBytes);
   if (!staging.ok()) {
     core_.withoutStaging(staging.status());
@@ -86,23 +86,23 @@ void Guest::streamOpened(net::Stream::Id) {
   core_.connected(net::steadyMs(), {staging_->at(0), settings_.core.stagingBytes});
 }
 
-void Guest::streamEnded(net::Stream::Id, const net::Stream::Ending& ending) {
+void AgentClient::streamEnded(net::Stream::Id, const net::Stream::Ending& ending) {
   if (connection_) connection_->close();
   connection_.reset();
   core_.lost(net::steadyMs(), ending.why);
   staging_.reset();
 }
 
-void Guest::streamMalformed(net::Stream::Id id, const std::string& what) {
+void AgentClient::streamMalformed(net::Stream::Id id, const std::string& what) {
   streamEnded(id, {net::Stream::Ending::How::Lost, "sent malformed bytes: " + what});
 }
 
-void Guest::frameArrived(net::Stream::Id, wire::Body body) {
+void AgentClient::frameArrived(net::Stream::Id, wire::Body body) {
   core_.frame(net::steadyMs(), body);
 }
 
-void Guest::act() {
-  GuestCore::Actions actions = core_.takeActions();
+void AgentClient::act() {
+  AgentClientCore::Actions actions = core_.takeActions();
   const std::shared_ptr<net::Stream> connection = connection_;
   if (connection && actions.handOver) {
     connection->out().addFrames(std::make_shared<const wire::Bytes>(std::move(actions.frames.back())),
@@ -121,7 +121,8 @@ void Guest::act() {
 
 // ---- callers ----
 
-Result<uint64_t> Guest::submit(client::OpCode op, kv_op* table, uint32_t count, const client::BatchOptions& options) {
+Result<uint64_t> AgentClient::submit(client::OpCode op, kv_op* table, uint32_t count,
+                                     const client::BatchOptions& options) {
   LentMemory::Loans loans;
   client::Submission submission = client::submissionOf(op, table, count, options, memory_, net::steadyMs(), loans);
   const std::lock_guard lock(mutex_);
@@ -135,7 +136,7 @@ Result<uint64_t> Guest::submit(client::OpCode op, kv_op* table, uint32_t count, 
   return taken;
 }
 
-int32_t Guest::wait(uint64_t batch, uint32_t timeoutMs) {
+int32_t AgentClient::wait(uint64_t batch, uint32_t timeoutMs) {
   std::unique_lock lock(mutex_);
   if (!pending_.has(batch)) return KV_INVALID_ARGUMENT;
   const auto isOver = [&] { return pending_.isOver(batch); };
@@ -143,17 +144,17 @@ int32_t Guest::wait(uint64_t batch, uint32_t timeoutMs) {
   return pending_.forget(batch);
 }
 
-std::string Guest::explanation() const {
+std::string AgentClient::explanation() const {
   const std::lock_guard lock(mutex_);
   return core_.explanation();
 }
 
-void Guest::explain(std::string sentence) {
+void AgentClient::explain(std::string sentence) {
   const std::lock_guard lock(mutex_);
   core_.explain(std::move(sentence));
 }
 
-client::Statistics Guest::statistics() const {
+client::Statistics AgentClient::statistics() const {
   const std::lock_guard lock(mutex_);
   return pending_.measured(core_.statistics());
 }

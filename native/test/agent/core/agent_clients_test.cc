@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An agent's guests without sockets: what each may hold, and what ends it.
-#include "agent/core/guests.h"
+// An agent's clients without sockets: what each may hold, and what ends it.
+#include "agent/core/agent_clients.h"
 
 #include <gtest/gtest.h>
 
@@ -23,20 +23,20 @@ Request ask(uint64_t id, OpCode op, uint64_t offset = 0, uint64_t length = 0) {
   return request;
 }
 
-class GuestsTest : public testing::Test {
+class AgentClientsTest : public testing::Test {
  protected:
   static constexpr uint64_t kAll = 1000;
 
   void say(ConnectionId id, const wire::Bytes& frame) {
     try {
-      guests_.frame(id, bodyOf(frame));
+      agentClients_.frame(id, bodyOf(frame));
     } catch (const std::runtime_error& malformed) {
-      guests_.malformed(id, malformed.what());
+      agentClients_.malformed(id, malformed.what());
     }
     take();
   }
   void hello(ConnectionId id, const wire::Identity& who = identity(wire::Role::Client)) {
-    guests_.accepted(now_, id);
+    agentClients_.accepted(now_, id);
     wire::Bytes frame;
     wire::appendHello(frame, {who, 0, wire::kMagic});
     say(id, frame);
@@ -44,12 +44,12 @@ class GuestsTest : public testing::Test {
   void attach(ConnectionId id, uint64_t bytes) {
     hello(id);
     say(id, attachFrame(bytes));
-    guests_.mapped(id, Status());
+    agentClients_.mapped(id, Status());
     take();
   }
 
   void take() {
-    for (Action& action : guests_.takeActions()) {
+    for (Action& action : agentClients_.takeActions()) {
       if (auto* send = std::get_if<SendFrame>(&action)) sent_[send->connection].push_back(std::move(send->frame));
       if (auto* execute = std::get_if<Execute>(&action)) executed_.push_back(std::move(*execute));
       if (auto* cancel = std::get_if<Cancel>(&action)) cancelled_.push_back(cancel->token);
@@ -59,7 +59,7 @@ class GuestsTest : public testing::Test {
   }
   wire::Body last(ConnectionId id) { return bodyOf(sent_[id].back()); }
 
-  Guests guests_{{identity(wire::Role::Agent), kAll, 3}};
+  AgentClients agentClients_{{identity(wire::Role::Agent), kAll, 3}};
   Time now_ = 0;
   std::unordered_map<ConnectionId, std::vector<wire::Bytes>> sent_;
   std::unordered_map<ConnectionId, std::string> closed_;
@@ -68,81 +68,81 @@ class GuestsTest : public testing::Test {
   std::vector<uint64_t> mapped_;
 };
 
-TEST_F(GuestsTest, ARequestIsExecutedAndAnswered) {
-  guests_.stateIs({true, 4, ""});
+TEST_F(AgentClientsTest, ARequestIsExecutedAndAnswered) {
+  agentClients_.stateIs({true, 4, ""});
   attach(1, 500);
   EXPECT_EQ(mapped_, std::vector<uint64_t>{500});
   EXPECT_EQ(readState(last(1)).epoch, 4u);
   say(1, requestFrame(ask(77, OpCode::Put, 100, 400)));
   ASSERT_EQ(executed_.size(), 1u);
   EXPECT_EQ(executed_[0].request.lines[0].key, "key");
-  EXPECT_EQ(guests_.counters().running, 1u);
-  guests_.finished(executed_[0].token, {{KV_NO_SPACE, 0}}, "full");
+  EXPECT_EQ(agentClients_.counters().running, 1u);
+  agentClients_.finished(executed_[0].token, {{KV_NO_SPACE, 0}}, "full");
   take();
   const Reply reply = readReply(last(1));
   EXPECT_EQ(reply.id, 77u);
   EXPECT_EQ(reply.lines[0].status, KV_NO_SPACE);
   EXPECT_EQ(reply.message, "full");
-  guests_.stateIs({false, 4, "no leader"});
+  agentClients_.stateIs({false, 4, "no leader"});
   take();
   EXPECT_FALSE(readState(last(1)).leaderKnown);
 }
 
-TEST_F(GuestsTest, StagingMemoryIsBoundedOverAllGuests) {
+TEST_F(AgentClientsTest, StagingMemoryIsBoundedOverAllClients) {
   attach(1, 600);
   hello(2);
   say(2, attachFrame(401));
   EXPECT_EQ(readAttached(last(2)).status, KV_NO_SPACE);
   EXPECT_NE(readAttached(last(2)).message.find("600 of the 1000"), std::string::npos) << readAttached(last(2)).message;
   EXPECT_TRUE(closed_.contains(2));
-  guests_.closed(2);
+  agentClients_.closed(2);
   hello(3);
   say(3, attachFrame(1001));
   EXPECT_EQ(readAttached(last(3)).status, KV_TOO_LARGE);
-  guests_.closed(3);
+  agentClients_.closed(3);
   hello(4);
   say(4, attachFrame(0));
   EXPECT_EQ(readAttached(last(4)).status, KV_INVALID_ARGUMENT);
-  guests_.closed(4);
+  agentClients_.closed(4);
   hello(5);
   say(5, attachFrame(UINT64_MAX));
   EXPECT_EQ(readAttached(last(5)).status, KV_TOO_LARGE);
-  guests_.closed(5);
+  agentClients_.closed(5);
   attach(6, 400);
-  EXPECT_EQ(guests_.counters().stagingBytes, kAll);
-  guests_.closed(1);
-  EXPECT_EQ(guests_.counters().stagingBytes, 400u);
-  EXPECT_EQ(guests_.counters().refusedGuests, 4u);
+  EXPECT_EQ(agentClients_.counters().stagingBytes, kAll);
+  agentClients_.closed(1);
+  EXPECT_EQ(agentClients_.counters().stagingBytes, 400u);
+  EXPECT_EQ(agentClients_.counters().refusedClients, 4u);
 }
 
-TEST_F(GuestsTest, MemoryThatCannotBeMappedIsNotCounted) {
+TEST_F(AgentClientsTest, MemoryThatCannotBeMappedIsNotCounted) {
   hello(1);
   say(1, attachFrame(1000));
-  guests_.mapped(1, Status(KV_INVALID_ARGUMENT, "no memfd"));
+  agentClients_.mapped(1, Status(KV_INVALID_ARGUMENT, "no memfd"));
   take();
   EXPECT_EQ(readAttached(last(1)).message, "no memfd");
-  EXPECT_EQ(guests_.counters().stagingBytes, 0u);
+  EXPECT_EQ(agentClients_.counters().stagingBytes, 0u);
   EXPECT_TRUE(closed_.contains(1));
 }
 
-TEST_F(GuestsTest, TheMemoryOfADeadGuestStaysUntilItsRequestsHaveEnded) {
+TEST_F(AgentClientsTest, TheMemoryOfADeadClientStaysUntilItsRequestsHaveEnded) {
   attach(1, 1000);
   say(1, requestFrame(ask(1, OpCode::Get, 0, 1000)));
-  guests_.closed(1);
+  agentClients_.closed(1);
   take();
   ASSERT_EQ(cancelled_, std::vector<Token>{executed_[0].token});
-  EXPECT_EQ(guests_.counters().stagingBytes, 1000u);
-  EXPECT_EQ(guests_.counters().guests, 0u);
+  EXPECT_EQ(agentClients_.counters().stagingBytes, 1000u);
+  EXPECT_EQ(agentClients_.counters().agentClients, 0u);
   const size_t before = sent_[1].size();
-  guests_.finished(executed_[0].token, {{KV_CLOSED, 0}}, "");
+  agentClients_.finished(executed_[0].token, {{KV_CLOSED, 0}}, "");
   take();
   EXPECT_EQ(sent_[1].size(), before) << "nobody is there to be answered";
-  EXPECT_EQ(guests_.counters().stagingBytes, 0u);
+  EXPECT_EQ(agentClients_.counters().stagingBytes, 0u);
   attach(2, 1000);
   EXPECT_FALSE(closed_.contains(2));
 }
 
-TEST_F(GuestsTest, NothingOutsideOfTheStagingMemoryIsNamed) {
+TEST_F(AgentClientsTest, NothingOutsideOfTheStagingMemoryIsNamed) {
   const std::vector<std::pair<uint64_t, uint64_t>> outside{{0, 501},        {500, 1},        {501, 0},
                                                            {UINT64_MAX, 2}, {2, UINT64_MAX}, {400, 101}};
   ConnectionId id = 0;
@@ -152,18 +152,18 @@ TEST_F(GuestsTest, NothingOutsideOfTheStagingMemoryIsNamed) {
       say(id, requestFrame(ask(1, op, offset, length)));
       EXPECT_TRUE(closed_.contains(id)) << offset << "+" << length;
       EXPECT_EQ(wire::readRefused(last(id)).code, wire::Refusal::Protocol);
-      guests_.closed(id);
+      agentClients_.closed(id);
     }
   }
   EXPECT_TRUE(executed_.empty());
-  EXPECT_EQ(guests_.counters().protocolErrors, 2 * outside.size());
+  EXPECT_EQ(agentClients_.counters().protocolErrors, 2 * outside.size());
   attach(100, 500);
   say(100, requestFrame(ask(1, OpCode::Put, 500, 0)));
   say(100, requestFrame(ask(2, OpCode::Exists, UINT64_MAX, UINT64_MAX)));  // has no memory
   EXPECT_EQ(executed_.size(), 2u);
 }
 
-TEST_F(GuestsTest, RequestsWithoutAnAnswerAreBounded) {
+TEST_F(AgentClientsTest, RequestsWithoutAnAnswerAreBounded) {
   attach(1, 500);
   for (uint64_t i = 0; i < kRequestsInFlight; ++i)
     say(1, requestFrame(ask(i, OpCode::Exists)));
@@ -175,48 +175,48 @@ TEST_F(GuestsTest, RequestsWithoutAnAnswerAreBounded) {
   EXPECT_EQ(executed_.size(), kRequestsInFlight) << "nothing is taken from whom the agent is closing";
 }
 
-TEST_F(GuestsTest, TheOrderOfFramesIsKept) {
+TEST_F(AgentClientsTest, TheOrderOfFramesIsKept) {
   const wire::Bytes request = requestFrame(ask(1, OpCode::Exists));
-  guests_.accepted(now_, 1);
+  agentClients_.accepted(now_, 1);
   say(1, request);
   EXPECT_TRUE(closed_.contains(1)) << "no Hello";
-  guests_.closed(1);
+  agentClients_.closed(1);
   hello(2);
   say(2, request);
   EXPECT_TRUE(closed_.contains(2)) << "no AgentAttach";
-  guests_.closed(2);
+  agentClients_.closed(2);
   attach(3, 10);
   say(3, attachFrame(10));
   EXPECT_TRUE(closed_.contains(3)) << "attached twice";
-  guests_.closed(3);
+  agentClients_.closed(3);
   EXPECT_TRUE(executed_.empty());
 }
 
-TEST_F(GuestsTest, OthersThanClientsAndOtherVersionsAreRefused) {
+TEST_F(AgentClientsTest, OthersThanClientsAndOtherVersionsAreRefused) {
   hello(1, identity(wire::Role::Node));
   EXPECT_EQ(wire::readRefused(last(1)).code, wire::Refusal::WrongRole);
-  guests_.closed(1);
+  agentClients_.closed(1);
   hello(2, identity(wire::Role::Client, {7, 9}));
   EXPECT_EQ(wire::readRefused(last(2)).code, wire::Refusal::WireVersion);
 }
 
-TEST_F(GuestsTest, GuestsAreBoundedAndThoseThatSayNothingGo) {
+TEST_F(AgentClientsTest, ClientsAreBoundedAndThoseThatSayNothingGo) {
   for (ConnectionId id = 1; id <= 3; ++id)
-    guests_.accepted(now_, id);
-  guests_.accepted(now_, 4);
+    agentClients_.accepted(now_, id);
+  agentClients_.accepted(now_, 4);
   take();
   EXPECT_EQ(wire::readRefused(last(4)).code, wire::Refusal::Limit);
-  guests_.closed(4);
+  agentClients_.closed(4);
   now_ += kAttachMs;
-  guests_.tick(now_);
+  agentClients_.tick(now_);
   take();
   for (ConnectionId id = 1; id <= 3; ++id) {
     EXPECT_TRUE(closed_.contains(id));
-    guests_.closed(id);
+    agentClients_.closed(id);
   }
   attach(5, 10);
   now_ += 10 * kAttachMs;
-  guests_.tick(now_);
+  agentClients_.tick(now_);
   take();
   EXPECT_FALSE(closed_.contains(5)) << "who has attached may be silent";
 }

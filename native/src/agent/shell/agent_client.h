@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands behind a kv_client that goes through an agent: the guest core, its socket, and a thread that listens to
+// What stands behind a kv_client that goes through an agent: its core, its socket, and a thread that listens to
 // it. Callers submit and send under one mutex; the thread takes answers, keeps deadlines and dials again.
 #pragma once
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "agent/core/guest_core.h"
+#include "agent/core/agent_client_core.h"
 #include "client/shell/frontend.h"
 #include "client/shell/pending_batches.h"
 #include "client/shell/staging_memory.h"
@@ -20,18 +20,18 @@
 
 namespace kvpool::agent {
 
-struct GuestSettings {
-  GuestCore::Config core;  // its agent is the path of the socket
+struct AgentClientSettings {
+  AgentClientCore::Config core;  // its agent is the path of the socket
   int64_t readyTimeoutMs = client::kReadyTimeoutMs;
   uint32_t queueOpsMax = KV_BATCH_MAX;
 };
 
-class Guest final : public client::Frontend, private net::Stream::Listener {
+class AgentClient final : public client::Frontend, private net::Stream::Listener {
  public:
   /// Waits until an agent has us and a leader has it. Fails with a sentence that names the socket.
-  static Result<std::unique_ptr<Guest>> attach(GuestSettings settings);
+  static Result<std::unique_ptr<AgentClient>> attach(AgentClientSettings settings);
   /// Ends every batch with KV_CLOSED.
-  ~Guest() override;
+  ~AgentClient() override;
 
   Result<uint64_t> submit(client::OpCode op, kv_op* table, uint32_t count,
                           const client::BatchOptions& options) override;
@@ -41,7 +41,7 @@ class Guest final : public client::Frontend, private net::Stream::Listener {
   [[nodiscard]] client::Statistics statistics() const override;
 
  private:
-  explicit Guest(GuestSettings settings)
+  explicit AgentClient(AgentClientSettings settings)
       : settings_(std::move(settings)), core_(settings_.core), pending_(settings_.queueOpsMax) {}
   Status awaitReadiness();
   void run();
@@ -53,10 +53,10 @@ class Guest final : public client::Frontend, private net::Stream::Listener {
   void streamMalformed(net::Stream::Id id, const std::string& what) override;
   void frameArrived(net::Stream::Id id, wire::Body body) override;
 
-  const GuestSettings settings_;
+  const AgentClientSettings settings_;
   mutable std::mutex mutex_;  // guards all that follows; the thread leaves it while it waits for the socket
   std::condition_variable changed_;
-  GuestCore core_;
+  AgentClientCore core_;
   net::EventLoop loop_;
   std::shared_ptr<net::Stream> connection_;
   std::unique_ptr<client::StagingMemory> staging_;
