@@ -17,7 +17,8 @@ import java.util.Optional;
 /** What a user wants of a pool. Missing values are filled with the defaults that the schema states. */
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 @ValidationRule(
-        value = "!has(self.replicas) || self.storage.filter(s, !has(s.replicas) && !has(s.perNode)).size() == 1",
+        value =
+                "!has(self.replicas) || self.replicas == 1 || self.storage.filter(s, !has(s.replicas) && !has(s.perNode)).size() == 1",
         message =
                 "replicas is for the one storage set that names neither replicas nor perNode: leave both out in exactly"
                         + " one set",
@@ -83,6 +84,7 @@ public record KvCachePoolSpec(
                         + " `kubectl scale` and autoscalers change.")
         @Min(1)
         @Max(256)
+        @Default("1")
         @SpecReplicas
         Integer replicas,
 
@@ -132,6 +134,7 @@ public record KvCachePoolSpec(
         imagePullSecrets = imagePullSecrets == null ? List.of() : List.copyOf(imagePullSecrets);
         masters = masters == null ? new MastersSpec(null, null, null, null) : masters;
         storage = storage == null ? List.of() : List.copyOf(storage);
+        replicas = replicas == null ? StorageSetSpec.REPLICAS_DEFAULT : replicas;
         drain = drain == null ? new DrainSpec(null, null, null) : drain;
         cache = cache == null ? new CacheSpec(null, null, null, null, null, null, null) : cache;
         upgrade = upgrade == null ? new UpgradeSpec(null, null, null, null, null, null) : upgrade;
@@ -149,9 +152,6 @@ public record KvCachePoolSpec(
 
     /** How many storage nodes a set without perNode shall have. */
     public int replicas(StorageSetSpec set) {
-        if (set.replicas() != null) {
-            return set.replicas();
-        }
-        return replicas == null ? StorageSetSpec.REPLICAS_DEFAULT : replicas;
+        return set.replicas() == null ? replicas : set.replicas();
     }
 }

@@ -126,7 +126,8 @@ final class Cluster implements AutoCloseable {
     }
 
     private static String variable(Deployment deployment, String name) {
-        return deployment.getSpec().getTemplate().getSpec().getContainers().getFirst().getEnv().stream()
+        return deployment.getSpec().getTemplate().getSpec().getContainers().stream()
+                .flatMap(container -> container.getEnv().stream())
                 .filter(variable -> variable.getName().equals(name))
                 .map(EnvVar::getValue)
                 .findFirst()

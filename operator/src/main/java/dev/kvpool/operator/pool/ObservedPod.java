@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool;
 
+import io.fabric8.kubernetes.api.model.ContainerState;
+import io.fabric8.kubernetes.api.model.ContainerStateRunning;
 import io.fabric8.kubernetes.api.model.ContainerStatus;
 import io.fabric8.kubernetes.api.model.LocalObjectReference;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -20,7 +22,7 @@ import java.util.Optional;
  * @param role master or storage
  * @param set its storage set; empty for a master
  * @param ip its address; empty while it has none
- * @param started false while none of its containers has ever run, so that its memory is empty
+ * @param started false while its container has never run, so that its memory is empty
  * @param ready as the kubelet says
  * @param leaderLabel true when it is labelled as the leader
  * @param evictable true when it is labelled as one that may be evicted
@@ -29,11 +31,11 @@ import java.util.Optional;
  * @param perNode true for a storage pod of a perNode set
  * @param settings digest of the settings it was made with; empty for pods that carry none
  * @param trouble why it is not ready, as the end of a sentence; empty when nothing is known
- * @param image the image its container shall run
+ * @param image the image its container was asked to run; admission may have written another reference for it
  * @param restarts how often its container was started anew
  * @param ended how its container ended; empty while it runs or waits
  * @param runningSince since when its container runs, to the second; empty while it does not
- * @param running the image its container runs or ran last, as the kubelet names it; empty while none has run
+ * @param running id of the image its container runs or ran last, as a name may have been given to another image; empty while none has run
  * @param pullSecrets Secrets with which its images are pulled
  */
 public record ObservedPod(
@@ -77,13 +79,17 @@ public record ObservedPod(
         Map<String, String> labels =
                 Objects.requireNonNullElse(pod.getMetadata().getLabels(), Map.<String, String>of());
         PodStatus status = Objects.requireNonNullElseGet(pod.getStatus(), PodStatus::new);
+        String name = OwnContainer.name(labels.getOrDefault(PoolLabels.ROLE, ""));
+        Optional<ContainerStatus> own = status.getContainerStatuses().stream()
+                .filter(container -> name.equals(container.getName()))
+                .findFirst();
         return new ObservedPod(
                 pod.getMetadata().getName(),
                 pod.getMetadata().getUid(),
                 labels.getOrDefault(PoolLabels.ROLE, ""),
                 labels.getOrDefault(PoolLabels.SET, ""),
                 Objects.requireNonNullElse(status.getPodIP(), ""),
-                started(status),
+                own.filter(ObservedPod::hasRun).isPresent(),
                 pod.getMetadata().getDeletionTimestamp() == null && conditionIs(status, "Ready", "True"),
                 "true".equals(labels.get(PoolLabels.LEADER)),
                 "true".equals(labels.get(PoolLabels.EVICTABLE)),
@@ -93,13 +99,11 @@ public record ObservedPod(
                 Objects.requireNonNullElse(pod.getMetadata().getAnnotations(), Map.<String, String>of())
                         .getOrDefault(PoolLabels.SETTINGS, ""),
                 trouble(pod, status),
-                image(pod),
-                status.getContainerStatuses().stream()
-                        .mapToInt(container -> Objects.requireNonNullElse(container.getRestartCount(), 0))
-                        .sum(),
-                ended(status),
-                runningSince(status),
-                running(status),
+                OwnContainer.wishedImage(pod.getMetadata(), pod.getSpec()),
+                own.map(ContainerStatus::getRestartCount).orElse(0),
+                own.flatMap(ObservedPod::ended),
+                own.flatMap(ObservedPod::runningSince),
+                own.map(ContainerStatus::getImageID).orElse(""),
                 pullSecrets(pod));
     }
 
@@ -129,12 +133,6 @@ public record ObservedPod(
                 : Objects.requireNonNullElse(pod.getSpec().getNodeName(), "");
     }
 
-    private static String image(Pod pod) {
-        return pod.getSpec() == null || pod.getSpec().getContainers().isEmpty()
-                ? ""
-                : pod.getSpec().getContainers().getFirst().getImage();
-    }
-
     private static List<String> pullSecrets(Pod pod) {
         return pod.getSpec() == null
                 ? List.of()
@@ -143,41 +141,23 @@ public record ObservedPod(
                         .toList();
     }
 
-    /** An id, since a name may have been given to another image meanwhile, or be written in another way than in the spec. */
-    private static String running(PodStatus status) {
-        return status.getContainerStatuses().stream()
-                .map(ContainerStatus::getImageID)
-                .filter(image -> image != null && !image.isEmpty())
-                .findFirst()
-                .orElse("");
+    private static Optional<Ended> ended(ContainerStatus container) {
+        return Optional.ofNullable(container.getState())
+                .map(ContainerState::getTerminated)
+                .map(ended -> new Ended(
+                        Objects.requireNonNullElse(ended.getExitCode(), -1),
+                        Objects.requireNonNullElse(ended.getMessage(), "")));
     }
 
-    private static Optional<Ended> ended(PodStatus status) {
-        return status.getContainerStatuses().stream()
-                .map(ContainerStatus::getState)
-                .filter(state -> state != null && state.getTerminated() != null)
-                .map(state -> new Ended(
-                        Objects.requireNonNullElse(state.getTerminated().getExitCode(), -1),
-                        Objects.requireNonNullElse(state.getTerminated().getMessage(), "")))
-                .findFirst();
-    }
-
-    private static Optional<Instant> runningSince(PodStatus status) {
-        return status.getContainerStatuses().stream()
-                .map(ContainerStatus::getState)
-                .filter(state -> state != null
-                        && state.getRunning() != null
-                        && state.getRunning().getStartedAt() != null)
-                .map(state -> Instant.parse(state.getRunning().getStartedAt()))
-                .findFirst();
+    private static Optional<Instant> runningSince(ContainerStatus container) {
+        return Optional.ofNullable(container.getState())
+                .map(ContainerState::getRunning)
+                .map(ContainerStateRunning::getStartedAt)
+                .map(Instant::parse);
     }
 
     private static boolean isOfDaemonSet(Pod pod) {
         return pod.getMetadata().getOwnerReferences().stream().anyMatch(owner -> "DaemonSet".equals(owner.getKind()));
-    }
-
-    private static boolean started(PodStatus status) {
-        return status.getContainerStatuses().stream().anyMatch(ObservedPod::hasRun);
     }
 
     /**

@@ -40,8 +40,14 @@ final class ObservedPull {
                 .filter(pod -> pod.node().equals(node) && !pod.trouble().isEmpty())
                 .map(ObservedPod::trouble)
                 .findFirst();
+        // A sidecar that goes on keeps the Job from being complete.
+        boolean ran = seen.pods(PoolLabels.ROLE_PULL).stream()
+                .anyMatch(pod -> pod.node().equals(node)
+                        && pod.image().equals(PreflightAnswer.image(job))
+                        && pod.ended().filter(ended -> ended.code() == 0).isPresent());
         Instant created = Instant.parse(job.getMetadata().getCreationTimestamp());
-        return new ImagePull(node, PreflightAnswer.image(job), state(job, trouble), created, trouble.orElse(""));
+        return new ImagePull(
+                node, PreflightAnswer.image(job), ran ? State.DONE : state(job, trouble), created, trouble.orElse(""));
     }
 
     /** The node a Job is for. */

@@ -174,9 +174,10 @@ final class PoolExecutor {
 
     /** In the pod as it is: its memory, its address and its place stay. */
     private void setImage(Pod pod, String image) {
-        String container = pod.getSpec().getContainers().getFirst().getName();
-        String patch = "{\"metadata\":{\"uid\":\"%s\"},\"spec\":{\"containers\":[{\"name\":\"%s\",\"image\":\"%s\"}]}}"
-                .formatted(pod.getMetadata().getUid(), container, image);
+        String container = OwnContainer.name(pod.getMetadata().getLabels().getOrDefault(PoolLabels.ROLE, ""));
+        String patch = """
+                {"metadata": {"uid": "%s", "annotations": {"%s": "%s"}}, "spec": {"containers": [{"name": "%s", "image": "%s"}]}}
+                """.formatted(pod.getMetadata().getUid(), PoolLabels.IMAGE, image, container, image);
         client().resource(pod).patch(PatchContext.of(PatchType.STRATEGIC_MERGE), patch);
         changes.add("image of " + ApiWords.title(pod));
     }

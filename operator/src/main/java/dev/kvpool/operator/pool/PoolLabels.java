@@ -36,6 +36,9 @@ public final class PoolLabels {
     /** Annotation of masters and storage nodes: digest of the settings a pod was made with, its image left out. */
     public static final String SETTINGS = "kvpool.dev/settings";
 
+    /** Annotation of pods and their templates: the image that was asked for, whatever admission made of it. */
+    public static final String IMAGE = "kvpool.dev/image";
+
     /** Annotation of masters, changed with the pool's ConfigMap: kubelets then bring the files up to date at once, and else within two minutes. */
     public static final String FILES = "kvpool.dev/files";
 

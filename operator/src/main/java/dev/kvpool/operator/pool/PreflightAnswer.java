@@ -44,7 +44,7 @@ final class PreflightAnswer {
 
     /** The image a Job asks for. */
     static String image(Job job) {
-        return job.getSpec().getTemplate().getSpec().getContainers().getFirst().getImage();
+        return OwnContainer.wishedImage(job.getSpec().getTemplate());
     }
 
     /** A pod that ended well says what it was made to say; anything else is no answer. */

@@ -68,13 +68,8 @@ final class RollViews {
         return seen.children().stream()
                 .filter(child -> child instanceof StatefulSet
                         && child.getMetadata().getName().equals(seen.names().masters()))
-                .map(child -> ((StatefulSet) child)
-                        .getSpec()
-                        .getTemplate()
-                        .getSpec()
-                        .getContainers()
-                        .getFirst()
-                        .getImage())
+                .map(child ->
+                        OwnContainer.wishedImage(((StatefulSet) child).getSpec().getTemplate()))
                 .findFirst();
     }
 

@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBinding;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBindingBuilder;
 import io.fabric8.kubernetes.api.model.rbac.Role;
 import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import io.fabric8.kubernetes.client.Config;
@@ -46,6 +47,8 @@ public final class ApiServer {
     private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
 
     private static ApiServer shared;
+
+    private static final String EDITOR = "editor";
 
     /** Whose rights the chart describes. */
     public static final String OPERATOR_USER = "system:serviceaccount:kvpool-system:kvpool";
@@ -114,6 +117,23 @@ public final class ApiServer {
     /** A client of an operator that was installed otherwise; the interceptor sees its requests. */
     KubernetesClient clientOf(String user, Interceptor notes) {
         return clientOf(user, url(), asTheOperatorReads(), notes);
+    }
+
+    /** A client of a user with what the chart adds to the roles view and edit; no controller of this server joins them. */
+    KubernetesClient editorClient() {
+        try (KubernetesClient admin = client()) {
+            for (String role : List.of("view", "edit")) {
+                admin.resource(new ClusterRoleBindingBuilder()
+                                .withNewMetadata()
+                                .withName("test-" + role)
+                                .endMetadata()
+                                .withNewRoleRef("rbac.authorization.k8s.io", "ClusterRole", "kvpool-" + role)
+                                .addNewSubject("rbac.authorization.k8s.io", "User", EDITOR, null)
+                                .build())
+                        .serverSideApply();
+            }
+        }
+        return clientOf(EDITOR, url(), new KubernetesSerialization(), new RequestedRights());
     }
 
     private static KubernetesSerialization asTheOperatorReads() {

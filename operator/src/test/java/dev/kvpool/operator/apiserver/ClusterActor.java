@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.apiserver;
 
+import dev.kvpool.operator.pool.OwnContainer;
 import dev.kvpool.operator.pool.PoolLabels;
 import io.fabric8.kubernetes.api.model.BindingBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -8,6 +9,7 @@ import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
@@ -30,10 +32,16 @@ public final class ClusterActor {
 
     private final KubernetesClient client;
     private final String namespace;
+    private UnaryOperator<PodSpec> admission = UnaryOperator.identity();
 
     public ClusterActor(KubernetesClient client, String namespace) {
         this.client = client;
         this.namespace = namespace;
+    }
+
+    /** From now on pods come to be as this makes of them, as by a webhook. */
+    void admit(UnaryOperator<PodSpec> change) {
+        admission = change;
     }
 
     /** Makes the running, ready pods of a StatefulSet that are missing, when it is there: the operator makes several at a time. */
@@ -206,18 +214,23 @@ public final class ClusterActor {
     public void endContainer(String pod, int exitCode) {
         status(pod, """
                 {"status": {"conditions": [{"type": "Ready", "status": "False"}],
-                  "containerStatuses": [{"name": "c", "ready": false, "restartCount": 0, "image": "i", "imageID": "i",
+                  "containerStatuses": [{"name": "%s", "ready": false, "restartCount": 0, "image": "i", "imageID": "i",
                     "state": {"terminated": {"exitCode": %d}}}]}}
-                """.formatted(exitCode));
+                """.formatted(ownContainer(pod), exitCode));
     }
 
     /** What a kubelet says when it has started the container of a pod anew. */
     public void runAgain(String pod) {
         status(pod, """
                 {"status": {"conditions": [{"type": "Ready", "status": "True"}],
-                  "containerStatuses": [{"name": "c", "ready": true, "restartCount": 1, "image": "i", "imageID": "i",
+                  "containerStatuses": [{"name": "%s", "ready": true, "restartCount": 1, "image": "i", "imageID": "i",
                     "state": {"running": {"startedAt": "2026-01-02T00:00:00Z"}}}]}}
-                """);
+                """.formatted(ownContainer(pod)));
+    }
+
+    private String ownContainer(String pod) {
+        Pod actual = client.pods().inNamespace(namespace).withName(pod).get();
+        return OwnContainer.name(actual.getMetadata().getLabels().get(PoolLabels.ROLE));
     }
 
     private void status(String pod, String patch) {
@@ -272,16 +285,17 @@ public final class ClusterActor {
         if (client.pods().inNamespace(namespace).withName(name).get() != null) {
             return;
         }
+        pod.setSpec(admission.apply(pod.getSpec()));
         client.resource(pod).create();
-        status(name, running(ip));
+        status(name, running(ip, ownContainer(name)));
     }
 
-    private static String running(String ip) {
+    private static String running(String ip, String container) {
         return """
                 {"status": {"phase": "Running", "podIP": "%s", "podIPs": [{"ip": "%s"}],
                   "conditions": [{"type": "Ready", "status": "True"}],
-                  "containerStatuses": [{"name": "c", "ready": true, "restartCount": 0, "image": "i", "imageID": "i",
+                  "containerStatuses": [{"name": "%s", "ready": true, "restartCount": 0, "image": "i", "imageID": "i",
                     "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}]}}
-                """.formatted(ip, ip);
+                """.formatted(ip, ip, container);
     }
 }

@@ -85,6 +85,37 @@ class RollLifecycleTest {
                 .isNull();
     }
 
+    /** As where images are pinned to digests of a mirror, and a mesh puts its proxy before all other containers. */
+    @Test
+    void anUpgradeEndsWhereAdmissionRewritesImagesAndPutsASidecarFirst() {
+        UpgradedPool pool = UpgradedPool.ready(
+                operator,
+                NAMESPACE,
+                "mirrored",
+                "{" + STORAGE + "}",
+                2,
+                image -> image.replaceFirst("^kvpool:(.*)$", "mirror/kvpool@sha256:$1"));
+        operator.applyPool("mirrored", "{version: 0.2.0, " + STORAGE + "}");
+
+        pool.play(() -> "kvpool:0.2.0"
+                .equals(operator.pool("mirrored").getStatus().version().lastStable()));
+        awaitReason("mirrored", Reason.NO_UPGRADE);
+        operator.applyPool("mirrored", "{version: 0.1.0, " + STORAGE + "}");
+        pool.play(() -> "kvpool:0.1.0"
+                .equals(operator.pool("mirrored").getStatus().version().lastStable()));
+
+        assertThat(pool.startedAnew())
+                .containsExactly(
+                        "mirrored-master-1 mirror/kvpool@sha256:0.2.0",
+                        "mirrored-master-0 mirror/kvpool@sha256:0.2.0",
+                        "mirrored-default-1 mirror/kvpool@sha256:0.2.0",
+                        "mirrored-default-0 mirror/kvpool@sha256:0.2.0",
+                        "mirrored-master-0 mirror/kvpool@sha256:0.1.0",
+                        "mirrored-master-1 mirror/kvpool@sha256:0.1.0",
+                        "mirrored-default-1 mirror/kvpool@sha256:0.1.0",
+                        "mirrored-default-0 mirror/kvpool@sha256:0.1.0");
+    }
+
     @Test
     void aRefusedUpgradeTouchesNothingAndNamesBothSides() {
         UpgradedPool pool = ready("refused").preflightAnswers("refused");

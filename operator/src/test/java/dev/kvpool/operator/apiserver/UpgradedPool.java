@@ -7,9 +7,13 @@ import static org.awaitility.Awaitility.await;
 import dev.kvpool.api.v1alpha1.PoolPhase;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
+import dev.kvpool.operator.pool.OwnContainer;
 import dev.kvpool.operator.pool.PoolLabels;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
@@ -21,12 +25,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
 
 /**
  * Two masters and storage nodes of one pool on the test API server. When {@link #look} is called it does what kubelets and masters
  * would have done since: run the preflight's pod, start containers whose image was changed, and tell the leader of it.
  */
 final class UpgradedPool {
+    private static final String PLAIN = "kvpool:0.1.0";
+    private static final Container SIDECAR =
+            new ContainerBuilder().withName("sidecar").withImage("mesh:1").build();
     private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final Duration LOOK = Duration.ofMillis(100);
 
@@ -36,6 +44,7 @@ final class UpgradedPool {
     private final String namespace;
     private final String name;
     private final int nodes;
+    private final UnaryOperator<String> admission;
     private final Map<String, String> running = new LinkedHashMap<>();
     private final Map<String, Integer> starts = new LinkedHashMap<>();
     private final List<String> startedAnew = new ArrayList<>();
@@ -44,19 +53,33 @@ final class UpgradedPool {
     private int leader;
     private int epoch = 1;
 
-    private UpgradedPool(OperatorUnderTest operator, String namespace, String name, int nodes) {
+    private UpgradedPool(
+            OperatorUnderTest operator, String namespace, String name, int nodes, UnaryOperator<String> admission) {
+        this.admission = admission;
         this.operator = operator;
         this.client = operator.client();
         this.cluster = new ClusterActor(client, namespace);
         this.namespace = namespace;
         this.name = name;
         this.nodes = nodes;
+        cluster.admit(this::admitted);
     }
 
     /** A pool of this spec that is ready. */
     static UpgradedPool ready(OperatorUnderTest operator, String namespace, String name, String spec, int nodes) {
+        return ready(operator, namespace, name, spec, nodes, UnaryOperator.identity());
+    }
+
+    /** The same, where admission makes this of each image, and puts a sidecar first where that is another one. */
+    static UpgradedPool ready(
+            OperatorUnderTest operator,
+            String namespace,
+            String name,
+            String spec,
+            int nodes,
+            UnaryOperator<String> admission) {
         operator.applyPool(name, spec);
-        UpgradedPool pool = new UpgradedPool(operator, namespace, name, nodes);
+        UpgradedPool pool = new UpgradedPool(operator, namespace, name, nodes, admission);
         pool.run();
         await().atMost(LIMIT)
                 .untilAsserted(() ->
@@ -77,9 +100,7 @@ final class UpgradedPool {
         cluster.runPodsOf(name + "-default");
         cluster.takeLease(name + "-master", master(leader), epoch);
         operator.masters().onHandOver(address -> handOver());
-        pods().forEach(pod -> running.put(
-                pod.getMetadata().getName(),
-                pod.getSpec().getContainers().getFirst().getImage()));
+        pods().forEach(pod -> running.put(pod.getMetadata().getName(), own(pod).getImage()));
         say();
     }
 
@@ -108,18 +129,51 @@ final class UpgradedPool {
         answerPreflight();
         for (Pod pod : pods()) {
             String podName = pod.getMetadata().getName();
-            String image = pod.getSpec().getContainers().getFirst().getImage();
+            String image = readmitted(pod);
             if (running.containsKey(podName) && !Objects.equals(image, running.get(podName))) {
                 running.put(podName, image);
                 starts.merge(podName, 1, Integer::sum);
                 startedAnew.add(podName + " " + image);
-                status(podName, !image.equals(neverReady), starts.get(podName));
+                status(podName, own(pod).getName(), !image.equals(neverReady), starts.get(podName));
                 if (podName.equals(master(leader)) && !image.equals(neverReady)) {
                     handOver();
                 }
             }
         }
         say();
+    }
+
+    private PodSpec admitted(PodSpec pod) {
+        pod.getContainers().forEach(container -> container.setImage(admission.apply(container.getImage())));
+        if (!admission.apply(PLAIN).equals(PLAIN)) {
+            pod.getContainers().addFirst(SIDECAR);
+        }
+        return pod;
+    }
+
+    /** What the image of a pod is once admission has seen its last change too. */
+    private String readmitted(Pod pod) {
+        assertThat(pod.getSpec().getContainers().stream()
+                        .filter(container -> container.getName().equals(SIDECAR.getName())))
+                .allMatch(container -> container.getImage().equals(SIDECAR.getImage()));
+        String wished = own(pod).getImage();
+        String image = admission.apply(wished);
+        if (!image.equals(wished)) {
+            client.resource(pod)
+                    .patch(
+                            PatchContext.of(PatchType.STRATEGIC_MERGE),
+                            "{\"spec\":{\"containers\":[{\"name\":\"%s\",\"image\":\"%s\"}]}}"
+                                    .formatted(own(pod).getName(), image));
+        }
+        return image;
+    }
+
+    private static Container own(Pod pod) {
+        String name = OwnContainer.name(pod.getMetadata().getLabels().get(PoolLabels.ROLE));
+        return pod.getSpec().getContainers().stream()
+                .filter(container -> container.getName().equals(name))
+                .findFirst()
+                .orElseThrow();
     }
 
     private List<Pod> pods() {
@@ -149,8 +203,10 @@ final class UpgradedPool {
                         .withName(podName)
                         .withNamespace(namespace)
                         .withLabels(job.getSpec().getTemplate().getMetadata().getLabels())
+                        .withAnnotations(
+                                job.getSpec().getTemplate().getMetadata().getAnnotations())
                         .endMetadata()
-                        .withSpec(job.getSpec().getTemplate().getSpec())
+                        .withSpec(admitted(job.getSpec().getTemplate().getSpec()))
                         .build())
                 .create();
         patchStatus(podName, """
@@ -160,12 +216,12 @@ final class UpgradedPool {
                 """.formatted(verdict));
     }
 
-    private void status(String pod, boolean ready, int restarts) {
+    private void status(String pod, String container, boolean ready, int restarts) {
         patchStatus(pod, """
                 {"status": {"conditions": [{"type": "Ready", "status": "%s"}],
-                  "containerStatuses": [{"name": "c", "ready": %s, "restartCount": %d, "image": "i", "imageID": "%s",
+                  "containerStatuses": [{"name": "%s", "ready": %s, "restartCount": %d, "image": "i", "imageID": "%s",
                     "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}}}]}}
-                """.formatted(ready ? "True" : "False", ready, restarts, running.get(pod)));
+                """.formatted(ready ? "True" : "False", container, ready, restarts, running.get(pod)));
     }
 
     private void patchStatus(String pod, String patch) {

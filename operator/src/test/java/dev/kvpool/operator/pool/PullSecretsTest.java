@@ -63,7 +63,7 @@ class PullSecretsTest {
     private static StatefulSet masters() {
         return new KubernetesSerialization().unmarshal("""
                 {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": "demo-master", "namespace": "ns", "labels": {}},
-                  "spec": {"replicas": 0, "template": {"metadata": {},
+                  "spec": {"replicas": 0, "template": {"metadata": {"labels": {"kvpool.dev/role": "master"}},
                     "spec": {"containers": [{"name": "master", "image": "registry.example/old:1"}]}}}}
                 """, StatefulSet.class);
     }

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.SecretName;
+import dev.kvpool.operator.pool.OwnContainer;
 import dev.kvpool.operator.pool.PoolBlueprint;
 import dev.kvpool.operator.pool.PoolLabels;
 import dev.kvpool.operator.pool.PoolNames;
@@ -47,7 +48,8 @@ public final class MasterStatefulSet {
                 .withNewTemplate()
                 .withNewMetadata()
                 .withLabels(labels)
-                .withAnnotations(Map.of(PoolLabels.SETTINGS, SettingsDigest.of(pod)))
+                .withAnnotations(OwnContainer.note(pool.mastersImage()))
+                .addToAnnotations(PoolLabels.SETTINGS, SettingsDigest.of(pod))
                 .endMetadata()
                 .withSpec(pod)
                 .endTemplate()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
+import dev.kvpool.operator.pool.OwnContainer;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Volume;
@@ -38,6 +39,7 @@ final class OneTimeJob {
                 .withNewTemplate()
                 .withNewMetadata()
                 .withLabels(terms.metadata().getLabels())
+                .withAnnotations(OwnContainer.note(terms.image()))
                 .endMetadata()
                 .withSpec(pod.build())
                 .endTemplate()

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.PodSpec;
-import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.List;
 
 /**
  * A short text that differs when the settings of a pod differ, other than its image, which changes in the running pod. What runs
@@ -20,17 +22,22 @@ final class SettingsDigest {
     private SettingsDigest() {}
 
     static String of(PodSpec pod) {
-        PodSpecBuilder settings =
-                pod.toBuilder().editFirstContainer().withImage(null).endContainer();
-        if (settings.hasInitContainers()) {
-            settings.editFirstInitContainer().withImage(null).endInitContainer();
-        }
+        PodSpec settings = pod.toBuilder().build();
+        settings.setContainers(withoutImages(pod.getContainers()));
+        settings.setInitContainers(withoutImages(pod.getInitContainers()));
         try {
             byte[] digest = MessageDigest.getInstance("SHA-256")
-                    .digest(YAML.asYaml(settings.build()).getBytes(StandardCharsets.UTF_8));
+                    .digest(YAML.asYaml(settings).getBytes(StandardCharsets.UTF_8));
             return HexFormat.of().formatHex(digest, 0, BYTES);
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java platform has SHA-256", e);
         }
+    }
+
+    private static List<Container> withoutImages(List<Container> containers) {
+        return containers.stream()
+                .map(container ->
+                        new ContainerBuilder(container).withImage(null).build())
+                .toList();
     }
 }

@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.operator.pool.NodePlacement;
+import dev.kvpool.operator.pool.OwnContainer;
 import dev.kvpool.operator.pool.PoolBlueprint;
 import dev.kvpool.operator.pool.PoolLabels;
 import dev.kvpool.operator.pool.PoolNames;
@@ -12,7 +13,6 @@ import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -42,7 +42,8 @@ public final class StorageDaemonSet {
                 .withNewTemplate()
                 .withNewMetadata()
                 .withLabels(pool.podLabels(set))
-                .withAnnotations(Map.of(PoolLabels.SETTINGS, SettingsDigest.of(anywhere)))
+                .withAnnotations(OwnContainer.note(pool.storageImage()))
+                .addToAnnotations(PoolLabels.SETTINGS, SettingsDigest.of(anywhere))
                 .endMetadata()
                 .withSpec(anywhere.toBuilder()
                         .withAffinity(affinity(set, placement))

@@ -2,12 +2,12 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.operator.pool.OwnContainer;
 import dev.kvpool.operator.pool.PoolBlueprint;
 import dev.kvpool.operator.pool.PoolLabels;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSetBuilder;
-import java.util.Map;
 
 /** A storage set with a number of nodes. Kubernetes replaces none of its pods by itself: they may lose their memory. */
 public final class StorageStatefulSet {
@@ -39,7 +39,8 @@ public final class StorageStatefulSet {
                 .withNewTemplate()
                 .withNewMetadata()
                 .withLabels(pool.podLabels(set))
-                .withAnnotations(Map.of(PoolLabels.SETTINGS, SettingsDigest.of(pod)))
+                .withAnnotations(OwnContainer.note(pool.storageImage()))
+                .addToAnnotations(PoolLabels.SETTINGS, SettingsDigest.of(pod))
                 .endMetadata()
                 .withSpec(pod)
                 .endTemplate()
