@@ -63,7 +63,9 @@ public final class Assurance {
         if (!leadership.isSure()) {
             return Long.MIN_VALUE;
         }
-        return Math.min(leadership.validUntilMs(), Math.max(renewedUntilMs, answeredUntilMs(nowMs)));
+        // What was counted before other nodes were expected is still worth what it was.
+        long sureUntilMs = Math.max(answeredUntilMs, answeredUntilMs(nowMs));
+        return Math.min(leadership.validUntilMs(), Math.max(renewedUntilMs, sureUntilMs));
     }
 
     private long answeredUntilMs(long nowMs) {

@@ -101,6 +101,18 @@ class AssuranceTest {
         assertThat(isSureAfter(1)).isFalse();
     }
 
+    /** Which the simulation found: a leader answered clients while its status said that it does not serve. */
+    @Test
+    void whatItSaysOfItselfIsWhatItDoesWhenOtherNodesAreExpected() {
+        assertThat(isSureAfter(Bounds.SURE_MS / 2)).isTrue();
+        answersOf("a", "b");
+        assertThat(isSureAfter(Bounds.SURE_MS / 2)).isTrue();
+
+        membership.expect(Map.of("a", "", "b", ""));
+        assertThat(isSureAfter(1)).isTrue();
+        assertThat(assurance.servingUntilMs(nowMs)).isEqualTo(nowMs + Bounds.SURE_MS / 2 - 1);
+    }
+
     @Test
     void nobodyCountsWhileTheLeaseMayHoldAnotherRegister() {
         register.change(it -> it.enrolled(Set.of("d"), false));
