@@ -56,7 +56,7 @@ test::DiskPages diskOf(std::span<uint8_t> memory, void* disk) {
 }
 
 store::SegmentIdentity identityOf(const kv_sim_params& params) {
-  return {{params.pool_high, params.pool_low}, params.node_id, 0};
+  return {{params.pool_high, params.pool_low}, params.node_id, 0, {.wire = {1, 2}}};
 }
 
 node::CoreConfig configOf(const kv_sim_params& params) {
@@ -66,12 +66,13 @@ node::CoreConfig configOf(const kv_sim_params& params) {
   config.self.incarnation = params.incarnation;
   config.self.name = params.node_id;
   config.self.product = KVPOOL_PRODUCT_VERSION;
+  config.self.wire = {1, 2};  // so that a pool can be raised
   config.isTransient = params.transient != 0;
   config.masters = params.masters;
   for (uint32_t master = 0; master < params.masters; ++master)
     config.masterAddresses.push_back("master-" + std::to_string(master) + ":0");
   config.tcp = params.tcp;
-  config.shm = "simulated-boot:/shm.sock";
+  config.shm = std::string("simulated-boot:") + params.tcp;  // the path is the address
   config.randomSeed = params.random_seed;
   if (params.client_connections_max != 0) config.clientConnectionsMax = params.client_connections_max;
   return config;

@@ -26,6 +26,7 @@ Config configOf(const kv_sim_client_params& params) {
   config.me.incarnation = params.incarnation;
   config.me.name = params.name;
   config.me.product = KVPOOL_PRODUCT_VERSION;
+  config.me.wire = {1, 2};  // so that a pool can be raised
   config.tcp = (params.protocols & KV_PROTOCOL_TCP) != 0;
   config.shm = (params.protocols & KV_PROTOCOL_SHM) != 0;
   config.bootId = params.boot_id;
@@ -136,7 +137,8 @@ struct kv_sim_client {
   }
   void describe(const OfferStaging&, kv_sim_client_action&) { throw std::logic_error("UCX is not simulated"); }
   void describe(const CopyFromStaging&, kv_sim_client_action&) { throw std::logic_error("UCX is not simulated"); }
-  void describe(const Note&, kv_sim_client_action&) { throw std::logic_error("UCX is not simulated"); }
+  /// Nothing for the caller to do.
+  void describe(const Note&, kv_sim_client_action&) {}
   void describe(const CancelCopy& cancel, kv_sim_client_action& out) {
     out.kind = KV_SIM_CLIENT_CANCEL_COPY;
     out.connection = cancel.connection;
@@ -239,10 +241,11 @@ int32_t kv_sim_client_shut_down(kv_sim_client* client, int64_t now_ms) {
 
 int32_t kv_sim_client_next(kv_sim_client* client, kv_sim_client_action* out) {
   *out = {};
-  if (client->actions.empty()) return KV_OK;
-  client->current = std::move(client->actions.front());
-  client->actions.pop_front();
-  std::visit([&](const auto& action) { client->describe(action, *out); }, client->current);
+  while (out->kind == KV_SIM_CLIENT_NONE && !client->actions.empty()) {
+    client->current = std::move(client->actions.front());
+    client->actions.pop_front();
+    std::visit([&](const auto& action) { client->describe(action, *out); }, client->current);
+  }
   return KV_OK;
 }
 

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.sim.nativecore.NativeMemory;
+import dev.kvpool.dataplane.sim.nativecore.SegmentMemory;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
@@ -32,6 +33,12 @@ final class End {
     /** The session, transfer or whatever else the owner keeps with a connection. */
     Object note;
 
+    /** Both sides are on one machine. */
+    boolean local;
+
+    /** Memory that the owner has given to its peer, and can go on writing to; null when there is none. */
+    SegmentMemory staging;
+
     private final Network network;
     private final World world;
     private final Deque<Parcel> inbox = new ArrayDeque<>();
@@ -39,6 +46,10 @@ final class End {
     private End peer;
     private boolean open;
     private boolean closed;
+
+    /** The owner takes nothing from here for now. */
+    private boolean held;
+
     private boolean sending;
     private long lastArrivalMs;
     /** Payload writers and readers take this long for each half. */
@@ -72,6 +83,7 @@ final class End {
     void join(End other) {
         peer = other;
         other.peer = this;
+        other.local = local;
         open = true;
         other.open = true;
         other.enqueue(Kind.ACCEPT, null, 0, false, 0, "");
@@ -180,8 +192,17 @@ final class End {
         }
     }
 
+    void hold() {
+        held = true;
+    }
+
+    void goOn() {
+        held = false;
+        pump();
+    }
+
     private boolean mayHear() {
-        return owner.hears() && !network.isBlocked(peer.owner, owner);
+        return !held && owner.hears() && !network.isBlocked(peer.owner, owner);
     }
 
     private void deliver(Parcel parcel) {

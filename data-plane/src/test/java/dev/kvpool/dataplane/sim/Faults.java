@@ -136,10 +136,14 @@ final class Faults {
     /** A process that died is started again after a while. */
     void restartLater(SimProcess process) {
         world.in(awhileMs(process), () -> {
-            if (!process.isUp()) {
+            if (!process.isUp() && !isOut(process)) {
                 process.start();
             }
         });
+    }
+
+    private static boolean isOut(SimProcess process) {
+        return process instanceof SimNode node && node.isOut();
     }
 
     /** Every master meets the same records. What lies on a transient node would be forgotten meanwhile, as it may be. */
@@ -345,7 +349,7 @@ final class Faults {
         all.addAll(clients);
         for (SimProcess process : all) {
             process.thaw();
-            if (!process.isUp()) {
+            if (!process.isUp() && !isOut(process)) {
                 process.start();
             }
         }

@@ -87,10 +87,8 @@ final class LeaderChecks implements MasterWatch {
                 master,
                 leader,
                 found);
-        long expected = truth.nodes().stream().filter(node -> !node.isTransient).count();
-        long deaf = truth.nodes().stream()
-                .filter(node -> !node.isTransient && !node.hasHeard(leader.nonce(), atMs - SILENT_MS, atMs))
-                .count();
+        long expected = master.countExpected(id -> true);
+        long deaf = master.countExpected(id -> !truth.node(id).hasHeard(leader.nonce(), atMs - SILENT_MS, atMs));
         Violation.unless(
                 2 * deaf > expected,
                 "a leader that most nodes hear is not followed",

@@ -87,6 +87,13 @@ final class Network {
         return end;
     }
 
+    /** The same on one machine, where an address is a path. */
+    End dialLocally(SimProcess from, String address, long number) {
+        End end = dialAs(from, address, number);
+        end.local = true;
+        return end;
+    }
+
     private void connect(End end, String address) {
         if (end.isClosed()) {
             return;

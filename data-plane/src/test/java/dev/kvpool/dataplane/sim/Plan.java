@@ -19,6 +19,9 @@ import java.util.SplittableRandom;
  * @param disks the segments of nodes that lose their memory lie on disks, which lose what was not written for certain
  * @param absenceMsMax nodes are away for so long now and then, beyond the wait of a leader that starts cold; 0 for seconds only
  * @param corrupting bytes change: of payloads in memory and on the way, of records while their node is dead, of frames
+ * @param spareNodes storage nodes that the pool may get; where there are any, nodes are taken in and out
+ * @param sharing so many clients, the last ones, have memory in common with the nodes; the very last one scribbles
+ * @param raising the pool is raised to the next wire version
  * @param driftPpm clocks go wrong by at most so much, in parts of a million, and the wall clocks of masters leap
  * @param draining nodes are emptied and taken back
  * @param changing masters are told other rules of the cache, each at its own time
@@ -51,11 +54,15 @@ record Plan(
         boolean disks,
         long absenceMsMax,
         boolean corrupting,
+        int spareNodes,
+        int sharing,
+        boolean raising,
         int driftPpm) {
     /** So few that what is pinned lies well below the watermark. */
     private static final int PINNED_KEYS = 2;
 
     private static final int NODES_MAX = 5;
+    private static final int SPARE_NODES_MAX = 3;
 
     private static final int LEASE_FACTOR_MAX = 3;
 
@@ -82,6 +89,7 @@ record Plan(
         int few = 2 + dice.nextInt(2);
         SplittableRandom sizeDice = new SplittableRandom(seed ^ 0x51E);
         int nodes = sizeDice.nextInt(4) == 0 ? sizeDice.nextInt(4, NODES_MAX + 1) : few;
+        SplittableRandom spareDice = new SplittableRandom(seed ^ 0x59A4E);
         boolean absences = new SplittableRandom(seed ^ 0xAB5E).nextInt(8) == 0;
         int engines = dice.nextInt(3) != 0 ? 0 : twoEngines ? 2 : 1;
         return new Plan(
@@ -111,6 +119,9 @@ record Plan(
                 new SplittableRandom(seed ^ 0xD15C).nextBoolean(),
                 absences ? ABSENCE_MS_MAX : 0,
                 new SplittableRandom(seed ^ 0xC0440).nextInt(4) == 0,
+                spareDice.nextInt(6) == 0 ? spareDice.nextInt(1, SPARE_NODES_MAX + 1) : 0,
+                Math.max(0, new SplittableRandom(seed ^ 0x5A4E).nextInt(-1, 3)),
+                new SplittableRandom(seed ^ 0x4A15E).nextInt(6) == 0,
                 new SplittableRandom(seed ^ 0xD21F).nextBoolean() ? DRIFT_PPM_MAX : 0);
     }
 

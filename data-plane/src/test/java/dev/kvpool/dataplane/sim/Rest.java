@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.sim;
 
+import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.sim.SegmentImage.Slot;
 import dev.kvpool.dataplane.wire.message.ObjectId;
@@ -16,6 +17,7 @@ final class Rest {
     /** Longer than every lease, grant, wait and retry one after the other. */
     private static final long WHOLE_MS_MAX = 90_000;
 
+    private static final long TOMBSTONES_MS_MAX = Bounds.GRANT_MS_MAX + Bounds.LATE_WRITE_MS + 60_000;
     private static final long LOOK_MS = 250;
     private static final long SCRUB_MS = 80_000;
     private static final int ASK_MS = 5_000;
@@ -33,6 +35,7 @@ final class Rest {
     private final List<Load> loads;
     private final History history;
     private final Tally tally;
+    private final Scaling scaling;
 
     Rest(
             Plan plan,
@@ -41,7 +44,9 @@ final class Rest {
             List<SimNode> nodes,
             List<Load> loads,
             History history,
-            Tally tally) {
+            Tally tally,
+            Scaling scaling) {
+        this.scaling = scaling;
         this.plan = plan;
         this.world = world;
         this.masters = masters;
@@ -60,21 +65,42 @@ final class Rest {
             writable(Load.key(i));
         }
         awaitWhole();
+        awaitNoTombstones();
+    }
+
+    /** With all nodes there no removal has to be remembered, once nothing of before can come late. */
+    private void awaitNoTombstones() {
+        int left = 1;
+        for (long waited = 0; left != 0 && waited < TOMBSTONES_MS_MAX; waited += LOOK_MS) {
+            world.run(LOOK_MS);
+            left = masters.stream()
+                    .filter(SimMaster::serves)
+                    .mapToInt(master -> (int) master.status().tombstones())
+                    .findFirst()
+                    .orElse(1);
+        }
+        Violation.unless(left == 0, "whole again", "%d tombstones are left", left);
     }
 
     private void awaitWhole() {
         String lacking = lacking();
         for (long waited = 0; !lacking.isEmpty(); waited += LOOK_MS) {
             Violation.unless(
-                    waited < WHOLE_MS_MAX, "whole again", "%d ms after the last fault: %s", WHOLE_MS_MAX, lacking);
+                    waited < wholeMsMax(), "whole again", "%d ms after the last fault: %s", wholeMsMax(), lacking);
             world.run(LOOK_MS);
             lacking = lacking();
         }
     }
 
-    /** All faults are over: a node that is there and has another memory has lost the one it had. */
+    private long wholeMsMax() {
+        return plan.spareNodes() > 0 ? WHOLE_MS_MAX + Bounds.UNEXPECTED_AWAY_MS : WHOLE_MS_MAX;
+    }
+
+    /** All faults are over: a node that is out stays out, and one that is there and has another memory has lost the one it had. */
     private boolean isLost(String id, long memory) {
-        return nodes.stream().filter(node -> node.nodeId().equals(id)).allMatch(node -> node.image.memory() != memory);
+        return nodes.stream()
+                .filter(node -> node.nodeId().equals(id))
+                .allMatch(node -> node.isOut() || node.image.memory() != memory);
     }
 
     /** What is not as it should be, empty when the pool is whole. */
@@ -90,14 +116,20 @@ final class Rest {
         leaders.getFirst().cancelDrains();
         leaders.getFirst().giveLostWitnessesUp(this::isLost);
         PoolStatus status = leaders.getFirst().status();
-        if (status.readyNodes() != plan.nodes()) {
-            return status.readyNodes() + " of " + plan.nodes() + " nodes are ready: " + status.nodes();
+        int expected = scaling.expected().size();
+        if (status.readyNodes() != expected) {
+            return status.readyNodes() + " of " + expected + " nodes are ready: " + status.nodes();
         }
         if (status.grantsUnderWay() != 0) {
             return status.grantsUnderWay() + " grants are under way";
         }
+        for (SimNode node : there()) {
+            if (!node.isTransient && node.image.activeWire() != status.active().wire()) {
+                return node + " speaks wire version " + node.image.activeWire() + ", the pool " + status.active();
+            }
+        }
         Map<String, ObjectId> kept = new TreeMap<>();
-        for (SimNode node : nodes) {
+        for (SimNode node : there()) {
             if (node.image.slots().stream().anyMatch(slot -> slot != null && slot.reserved())) {
                 return node + " has a reserved extent";
             }
@@ -122,22 +154,29 @@ final class Rest {
         if (plan.tight()) {
             return ""; // repair never evicts, so in a pool at its watermark a copy may be missing for good
         }
+        // A leader wants as many copies as it finds, also of what was being moved off a node that is then taken out.
         // What one storage node and one of engines held cannot be repaired when that one has gone.
-        if (status.underReplicatedObjects() != 0 && plan.replicas() <= plan.nodes()) {
+        if (status.underReplicatedObjects() != 0
+                && plan.spareNodes() == 0
+                && plan.replicas() <= scaling.expected().size()) {
             return status.underReplicatedObjects() + " objects have fewer copies than they should: " + copies();
         }
         for (Set<String> holders : copies().values()) {
-            if (holders.size() < Math.min(plan.replicas(), plan.nodes())) {
+            if (holders.size() < Math.min(plan.replicas(), scaling.expected().size())) {
                 return "of " + plan.replicas() + " copies nodes hold " + copies();
             }
         }
         return "";
     }
 
+    private List<SimNode> there() {
+        return nodes.stream().filter(node -> !node.isOut()).toList();
+    }
+
     /** Who has each object. */
     private Map<String, Set<String>> copies() {
         Map<String, Set<String>> holders = new TreeMap<>();
-        for (SimNode node : nodes) {
+        for (SimNode node : there()) {
             for (Slot slot : node.held()) {
                 holders.computeIfAbsent(slot.key() + " " + slot.id(), it -> new TreeSet<>())
                         .add(node.nodeId());

@@ -17,6 +17,7 @@ final class SegmentChecks implements NodeWatch {
     private static final class Seen {
         long stores = -1;
         Authority authority = Authority.NONE;
+        int activeWire;
         List<Slot> slots = new ArrayList<>();
         Map<Integer, Slot> onSsd = new TreeMap<>();
         final Map<Long, Transfer> transfers = new TreeMap<>();
@@ -81,6 +82,15 @@ final class SegmentChecks implements NodeWatch {
                 before.authority,
                 now);
         before.authority = now;
+        int activeWire = node.image.activeWire();
+        Violation.unless(
+                activeWire >= before.activeWire,
+                "versions never go back",
+                "%s spoke wire version %d and now speaks %d",
+                node,
+                before.activeWire,
+                activeWire);
+        before.activeWire = activeWire;
     }
 
     private void compare(SimNode node, Slot old, Slot now, Seen context) {

@@ -19,6 +19,7 @@ final class SegmentImage {
     private static final long STATE_BYTES = 112;
     private static final long STATE_INCARNATION = 56;
     private static final long STATE_MEMORY = 72;
+    private static final long STATE_ACTIVE_WIRE = 88;
     private static final long STATE_SSD = 92;
     private static final long PAGE_BYTES = 4096;
     private static final long DIRECTORY_OFFSET = 3 * PAGE_BYTES;
@@ -70,6 +71,11 @@ final class SegmentImage {
     Authority authority() {
         long newest = newestState();
         return new Authority(NativeMemory.getLong(newest + 8), NativeMemory.getLong(newest + 16));
+    }
+
+    /** The wire version that the node keeps as the pool's. */
+    int activeWire() {
+        return NativeMemory.getInt(newestState() + STATE_ACTIVE_WIRE) & 0xFFFF;
     }
 
     /** Number of the memory, which another one would not have. */
@@ -129,6 +135,11 @@ final class SegmentImage {
         boolean used = NativeMemory.getLong(recordAt(number) + 8) != 0;
         everUsed = used ? Math.max(everUsed, number + 1) : everUsed;
         return used;
+    }
+
+    /** The record of a slot as it is now; null when it is free or not whole. */
+    Slot slot(int number) {
+        return slot(recordAt(number), number);
     }
 
     private Slot slot(long at, int number) {

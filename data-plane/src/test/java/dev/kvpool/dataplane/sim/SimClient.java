@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.sim;
 
+import dev.kvpool.dataplane.sim.SegmentImage.Slot;
 import dev.kvpool.dataplane.sim.nativecore.ClientCore;
 import dev.kvpool.dataplane.sim.nativecore.ClientCore.Action;
 import dev.kvpool.dataplane.sim.nativecore.ClientCore.Manner;
 import dev.kvpool.dataplane.sim.nativecore.NativeMemory;
 import dev.kvpool.dataplane.sim.nativecore.OpTable;
+import dev.kvpool.dataplane.sim.nativecore.SegmentMemory;
+import dev.kvpool.nativelib.Status;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
-/** A client: the native core, with this class as its I/O thread. Payloads go by the network alone. */
+/** A client: the native core, with this class as its I/O thread. Payloads go by the network, or through memory that it shares with nodes. */
 final class SimClient extends SimProcess {
     private static final long BUSY_TICK_MS = 5;
     private static final long IDLE_TICK_MS = 100;
@@ -27,17 +31,38 @@ final class SimClient extends SimProcess {
     /** Whether it reads what it was told of before without asking again. */
     final boolean reuses;
 
+    private final boolean shares;
+    private final boolean scribbles;
     private final String masters;
     private final Map<Long, End> ends = new TreeMap<>();
     private final Map<Long, Receiving> receiving = new TreeMap<>();
     private final Map<Long, Running> batches = new TreeMap<>();
+    /** Copies that are not taken back: of which connection each is, by its transfer. */
+    private final Map<Long, Long> copies = new TreeMap<>();
+
+    /** Memory that nodes may still look at when this client has forgotten it. */
+    private final List<SegmentMemory> staged = new ArrayList<>();
+
     private ClientCore core;
     private long lastBatch;
 
-    SimClient(Network network, String name, List<String> masters, boolean reuses) {
+    /**
+     * Starts later.
+     *
+     * @param shares it has memory in common with the nodes
+     * @param scribbles it writes to what it has staged while a node copies that
+     */
+    SimClient(Network network, String name, List<String> masters, boolean reuses, boolean shares, boolean scribbles) {
         super(network, name);
         this.reuses = reuses;
+        this.shares = shares;
+        this.scribbles = scribbles;
         this.masters = String.join(",", masters);
+    }
+
+    /** Gives the memory of this simulation back. */
+    void release() {
+        staged.forEach(SegmentMemory::close);
     }
 
     int running() {
@@ -50,7 +75,7 @@ final class SimClient extends SimProcess {
 
     @Override
     void begin() {
-        core = new ClientCore(name, masters, world.random.nextLong(1, Long.MAX_VALUE), world.random.nextLong());
+        core = new ClientCore(name, masters, shares, world.random.nextLong(1, Long.MAX_VALUE), world.random.nextLong());
         tick();
     }
 
@@ -60,6 +85,7 @@ final class SimClient extends SimProcess {
         core = null;
         ends.clear();
         receiving.clear();
+        copies.clear();
         batches.clear();
     }
 
@@ -103,7 +129,7 @@ final class SimClient extends SimProcess {
     @Override
     void closed(End end, String reason) {
         if (ends.remove(end.id) != null) {
-            receiving.remove(end.id);
+            forget(end.id);
             feed(() -> core.closed(clockMs(), end.id));
         }
     }
@@ -167,22 +193,114 @@ final class SimClient extends SimProcess {
                 receiving.put(action.connection(), new Receiving(action.transfer(), action.memory(), action.length()));
             case CLOSE -> {
                 End end = ends.remove(action.connection());
-                receiving.remove(action.connection());
+                forget(action.connection());
                 if (end != null) {
                     end.close();
                 }
             }
+            case SEND_STAGING -> {
+                End end = ends.get(action.connection());
+                end.staging = new SegmentMemory(action.length());
+                staged.add(end.staging);
+                end.sendFrames(action.data());
+            }
+            case MAP_SEGMENTS ->
+                in(world.between(0, 1), () -> {
+                    if (ends.containsKey(action.connection())) {
+                        feed(() -> core.segmentsMapped(clockMs(), action.connection()));
+                    }
+                });
+            case COPY_TO_STAGING -> {
+                copies.put(action.transfer(), action.connection());
+                copyOn(action, () -> stage(action));
+            }
+            case COPY_FROM_SEGMENT -> {
+                copies.put(action.transfer(), action.connection());
+                int half = (int) (action.length() / 2);
+                copyOn(action, () -> {
+                    copyOut(action, 0, half);
+                    copyOn(action, () -> {
+                        copyOut(action, half, (int) action.length());
+                        copied(action);
+                    });
+                });
+            }
+            case CANCEL_COPY -> copies.remove(action.transfer());
             case FINISH_BATCH -> finish(action.transfer());
-            default -> throw new AssertionError("a client without shared memory is asked for " + action.kind());
+            case NONE -> throw new AssertionError("nothing is to be done");
         }
     }
 
     private void dial(Action action) {
-        End end = network.dialAs(this, new String(action.data(), StandardCharsets.UTF_8), action.connection());
+        String where = new String(action.data(), StandardCharsets.UTF_8);
+        End end = action.local()
+                ? network.dialLocally(this, where, action.connection())
+                : network.dialAs(this, where, action.connection());
         ends.put(end.id, end);
         if (network.peersAreSlow() && world.oneIn(40)) {
             end.slow(world.between(100, 3_000));
         }
+    }
+
+    private void forget(long connection) {
+        receiving.remove(connection);
+        copies.values().removeIf(it -> it == connection);
+    }
+
+    // ---- memory that is shared ------------------------------------------------------------------------------------
+
+    private void copyOn(Action copy, Runnable step) {
+        in(world.between(0, 2), () -> {
+            if (copies.containsKey(copy.transfer())) {
+                step.run();
+            }
+        });
+    }
+
+    private void stage(Action copy) {
+        copies.remove(copy.transfer());
+        long to = ends.get(copy.connection()).staging.address() + copy.offset();
+        byte[] bytes = NativeMemory.read(copy.memory(), (int) copy.length());
+        NativeMemory.write(to, bytes);
+        if (scribbles && bytes.length > 0 && world.oneIn(5)) {
+            int at = world.random.nextInt(bytes.length);
+            in(world.between(0, 4), () -> NativeMemory.write(to + at, new byte[] {(byte) ~bytes[at]}));
+        }
+        feed(() -> core.copiedToStaging(clockMs(), copy.connection(), copy.transfer(), Checksums.crc32c(bytes)));
+    }
+
+    /** A part of an object, if the directory names that now; the node may be dead, or use the memory for another one. */
+    private void copyOut(Action copy, int from, int to) {
+        SimNode node = (SimNode) ends.get(copy.connection()).peer().owner;
+        if (isNamed(copy)) {
+            byte[] part = NativeMemory.read(node.memory.address() + copy.offset() + from, to - from);
+            NativeMemory.write(copy.memory() + from, part);
+        } else {
+            answer(copy, Status.NOT_FOUND);
+        }
+    }
+
+    private void copied(Action copy) {
+        if (copies.containsKey(copy.transfer())) {
+            answer(copy, isNamed(copy) ? Status.OK : Status.NOT_FOUND);
+        }
+    }
+
+    private boolean isNamed(Action copy) {
+        SimNode node = (SimNode) ends.get(copy.connection()).peer().owner;
+        Slot slot = node.image.slot(copy.place().slot());
+        return slot != null
+                && slot.committed()
+                && slot.generation() == copy.place().generation()
+                && slot.id().equals(copy.place().object())
+                && slot.payloadOffset() == copy.offset()
+                && slot.payloadLength() == copy.length();
+    }
+
+    private void answer(Action copy, Status status) {
+        copies.remove(copy.transfer());
+        int crc = NativeMemory.crc32c(copy.memory(), copy.length());
+        feed(() -> core.copiedFromSegment(clockMs(), copy.connection(), copy.transfer(), status.code(), crc));
     }
 
     private void finish(long batch) {

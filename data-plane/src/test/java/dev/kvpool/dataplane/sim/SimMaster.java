@@ -18,6 +18,7 @@ import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.Handshake;
+import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest;
@@ -33,6 +34,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeLeaves;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.nativelib.Status;
+import dev.kvpool.nativelib.VersionRange;
 import dev.kvpool.wire.Medium;
 import dev.kvpool.wire.Role;
 import java.time.Instant;
@@ -46,10 +48,12 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.BiPredicate;
+import java.util.function.Predicate;
 
 /** A master: the production core, codecs, handshake and election, with this class as the event loop around them. */
 final class SimMaster extends SimProcess {
     private static final long TICK_MS = 10;
+    private static final int RAISED_WIRE = 2;
     private static final long HELLO_MS_MAX = 5_000;
     private static final long HAND_OVER_MS_MAX = 500;
     private static final long PROBE_MS_MAX = 500;
@@ -70,7 +74,7 @@ final class SimMaster extends SimProcess {
 
     private final UUID pool;
     private CoreSettings settings;
-    private final Set<String> expected;
+    private Set<String> expected;
     private final MasterWatch watch;
     /** Keys of the publishes that were answered since the last tick. */
     private final Set<String> published = new TreeSet<>();
@@ -131,7 +135,7 @@ final class SimMaster extends SimProcess {
 
     @Override
     void begin() {
-        self = new Handshake.Self(name, pool, world.random.nextLong(1, Long.MAX_VALUE), Versions.ofThisBuild());
+        self = new Handshake.Self(name, pool, world.random.nextLong(1, Long.MAX_VALUE), versions());
         core = new MasterCore(settings, expected, new Random(world.random.nextLong()));
         sessions.clear();
         ended.clear();
@@ -165,6 +169,20 @@ final class SimMaster extends SimProcess {
         return begun;
     }
 
+    /** As of this build, and the next wire version. */
+    private static Versions versions() {
+        Versions build = Versions.ofThisBuild();
+        return new Versions(build.product(), new VersionRange(1, RAISED_WIRE), build.layout(), build.abi());
+    }
+
+    /** Has the pool speak the next wire version; whether this master leads and all nodes take part. */
+    boolean raise() {
+        boolean begun =
+                core.activate(new ActiveVersions(RAISED_WIRE, 1), clockMs()).isEmpty();
+        perform();
+        return begun;
+    }
+
     /** Its file of cache rules says this from now on; one that does not run, or is stopped, at its next start. */
     void goBy(CacheRules rules) {
         settings = new CoreSettings(
@@ -177,6 +195,22 @@ final class SimMaster extends SimProcess {
             core.goBy(rules, clockMs());
             perform();
         }
+    }
+
+    /** Its list of nodes says this from now on; one that does not run, or is stopped, reads it at its next start. */
+    void expect(Set<String> ids) {
+        expected = ids;
+        if (hears()) {
+            Map<String, String> zones = new TreeMap<>();
+            ids.forEach(id -> zones.put(id, ""));
+            core.expectNodes(zones, clockMs());
+            perform();
+        }
+    }
+
+    /** How many nodes it expects that are as wanted. */
+    long countExpected(Predicate<String> which) {
+        return expected.stream().filter(which).count();
     }
 
     void cancelDrain(String node) {

@@ -60,6 +60,7 @@ final class SimNode extends SimProcess {
     private boolean livedSinceEnd;
 
     private boolean ssdFails;
+    private boolean out;
 
     /** Objects of which its memory has other bytes than were put, and its SSD maybe as well. */
     private final Set<ObjectId> damaged = new HashSet<>();
@@ -207,6 +208,15 @@ final class SimNode extends SimProcess {
         }
     }
 
+    /** The pool is to have this node no more, or again. */
+    void out(boolean now) {
+        out = now;
+    }
+
+    boolean isOut() {
+        return out;
+    }
+
     boolean isDamaged(ObjectId id) {
         return damaged.contains(id);
     }
@@ -341,7 +351,7 @@ final class SimNode extends SimProcess {
             // A reader that takes its time: the node can send no faster.
             end.slow(world.between(100, 3_000));
         }
-        feed(() -> core.accepted(clockMs(), end.id));
+        feed(() -> core.accepted(clockMs(), end.id, end.local));
     }
 
     @Override
@@ -433,7 +443,7 @@ final class SimNode extends SimProcess {
 
     private void perform(Action action) {
         switch (action.kind()) {
-            case SEND_FRAMES -> {
+            case SEND_FRAMES, SEND_SEGMENTS -> {
                 End end = ends.get(action.connection());
                 if (end != null) {
                     end.sendFrames(action.data());
@@ -459,18 +469,51 @@ final class SimNode extends SimProcess {
             }
             case DISCARD_PAYLOAD ->
                 receiving.put(action.connection(), new Receiving(false, 0, discarded(action.length())));
+            case MAP_STAGING ->
+                in(world.between(0, 1), () -> {
+                    if (ends.containsKey(action.connection())) {
+                        feed(() -> core.stagingMapped(action.connection()));
+                    }
+                });
+            case COPY_STAGING -> {
+                watch.transferBegins(this, action.connection(), action.offset(), action.length(), true);
+                ends.get(action.connection()).hold();
+                long half = action.length() / 2;
+                copyStaging(action, 0, half, () -> copyStaging(action, half, action.length(), () -> staged(action)));
+            }
             case CLOSE -> close(action);
             case DIAL -> dial(masters.get(action.master()), new Dialled(true, action.master()));
             case DIAL_SOURCE ->
                 dial(new String(action.data(), StandardCharsets.UTF_8), new Dialled(false, action.connection()));
             case NOTE -> world.trace(() -> name + ": " + new String(action.data(), StandardCharsets.UTF_8));
-            default -> throw new AssertionError("a node without shared memory is asked for " + action.kind());
+            default -> throw new AssertionError("a node is asked for " + action.kind());
         }
     }
 
     /** The core counts the checksum behind the bytes, the network carries it beside them. */
     private static long discarded(long length) {
         return Math.max(0, length - Integer.BYTES);
+    }
+
+    /** The client may write to its staging memory meanwhile. */
+    private void copyStaging(Action action, long from, long to, Runnable next) {
+        in(world.between(0, 1), () -> {
+            End end = ends.get(action.connection());
+            if (end != null) {
+                long source = end.peer().staging.address() + action.stagingOffset();
+                byte[] bytes = NativeMemory.read(source + from, (int) (to - from));
+                NativeMemory.write(memory.address() + action.offset() + from, bytes);
+                next.run();
+            }
+        });
+    }
+
+    private void staged(Action action) {
+        int computed = NativeMemory.crc32c(memory.address() + action.offset(), action.length());
+        watch.transferEnds(this, action.connection());
+        End end = ends.get(action.connection());
+        feed(() -> core.payloadReceived(action.connection(), computed, action.crc()));
+        end.goOn();
     }
 
     private void sendPayload(Action action, long address) {

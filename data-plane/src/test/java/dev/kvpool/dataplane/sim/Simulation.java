@@ -28,6 +28,7 @@ final class Simulation implements AutoCloseable {
     private final List<SimClient> clients = new ArrayList<>();
     private final List<Load> loads = new ArrayList<>();
     private final Faults faults;
+    private final Scaling scaling;
     private final Rest rest;
 
     Simulation(long seed) {
@@ -41,7 +42,7 @@ final class Simulation implements AutoCloseable {
                 values,
                 tally,
                 plan.objectLeaseMaxMs() + plan.driftMs(plan.objectLeaseMaxMs()),
-                plan.nodes() > 2);
+                plan.nodes() > 2 && plan.spareNodes() == 0);
         Truth truth = new Truth(world, history);
         Promises promises = new Promises(world, history, plan);
         LeaderChecks leaderChecks = new LeaderChecks(world, plan.times(), truth, promises, tally);
@@ -74,13 +75,32 @@ final class Simulation implements AutoCloseable {
             nodes.add(node);
             truth.add(node);
         }
+        for (int i = 0; i < plan.spareNodes(); i++) {
+            SimNode node =
+                    new SimNode(network, POOL, "spare-" + i, false, plan.ssd(), plan.disks(), addresses, segmentChecks);
+            node.out(true);
+            nodes.add(node);
+            truth.add(node);
+        }
+        scaling = new Scaling(
+                world,
+                truth,
+                tally,
+                masters,
+                nodes.stream().filter(node -> !node.isTransient).toList());
         for (int i = 0; i < plan.clients(); i++) {
-            SimClient client = new SimClient(network, "client-" + i, addresses, i < plan.reusing());
+            SimClient client = new SimClient(
+                    network,
+                    "client-" + i,
+                    addresses,
+                    i < plan.reusing(),
+                    i >= plan.clients() - plan.sharing(),
+                    plan.sharing() > 0 && i == plan.clients() - 1);
             clients.add(client);
             loads.add(new Load(plan, client, history, truth, values, tally, arena));
         }
         faults = new Faults(plan, network, leases, truth, tally, masters, nodes, clients);
-        rest = new Rest(plan, world, masters, nodes, loads, history, tally);
+        rest = new Rest(plan, world, masters, nodes, loads, history, tally, scaling);
     }
 
     private CoreSettings settings(String name) {
@@ -112,6 +132,18 @@ final class Simulation implements AutoCloseable {
         world.in(world.between(500, 5_000), this::changeRules);
     }
 
+    private void raise() {
+        for (SimMaster master : masters) {
+            if (!faults.isOver() && master.hears() && master.serves() && master.raise()) {
+                tally.count("raised to the next wire version");
+                return;
+            }
+        }
+        if (!faults.isOver()) {
+            world.in(world.between(500, 2_000), this::raise);
+        }
+    }
+
     private void nodeDied(SimNode node) {
         tally.count("node died at a store");
         faults.restartLater(node);
@@ -121,17 +153,27 @@ final class Simulation implements AutoCloseable {
         List<SimProcess> all = new ArrayList<>(masters);
         all.addAll(nodes);
         all.addAll(clients);
+        nodes.stream().filter(SimNode::isOut).forEach(all::remove);
         for (SimProcess process : all) {
             world.in(world.between(0, 200), process::start);
         }
+        if (plan.spareNodes() > 0) {
+            scaling.begin();
+        }
         world.in(500, this::load);
         world.in(2_000, faults::begin);
+        if (plan.raising()) {
+            world.in(world.between(2_500, 10_000), this::raise);
+        }
         if (plan.changing()) {
             world.in(2_500, this::changeRules);
         }
         world.run(plan.loadMs());
         world.trace(() -> "faults are over");
         faults.end();
+        if (plan.spareNodes() > 0) {
+            scaling.end();
+        }
         masters.forEach(master -> master.goBy(rules(plan.times().objectLeaseMs(), plan.replicas())));
         rest.check();
     }
@@ -150,6 +192,7 @@ final class Simulation implements AutoCloseable {
             some.forEach(SimProcess::crash);
         }
         nodes.forEach(SimNode::release);
+        clients.forEach(SimClient::release);
         arena.close();
     }
 }

@@ -128,6 +128,16 @@ final class Truth {
         lost(node, node.image.committed(), node.heldOnSsd());
     }
 
+    /** The pool is to have the node no more: what it alone holds may be given up, but nothing that it knows of removals. */
+    void takenOut(SimNode node) {
+        List<Slot> held = node.held();
+        for (Slot slot : held) {
+            if (!isLeft(node, List.of(), slot.key(), slot.id())) {
+                lost(slot.key());
+            }
+        }
+    }
+
     /** One object of the node has other bytes from now on. */
     void damaged(SimNode node, Slot slot) {
         lost(node, List.of(slot), List.of());
@@ -185,7 +195,7 @@ final class Truth {
     }
 
     static boolean holds(SimNode node, String key, Predicate<ObjectId> which) {
-        return holds(node.held(), key, id -> which.test(id) && !node.isDamaged(id));
+        return (!node.isOut() || node.isUp()) && holds(node.held(), key, id -> which.test(id) && !node.isDamaged(id));
     }
 
     private static boolean holds(List<Slot> held, String key, Predicate<ObjectId> which) {

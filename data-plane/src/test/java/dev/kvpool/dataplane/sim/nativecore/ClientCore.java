@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.sim.nativecore;
 import static dev.kvpool.dataplane.sim.nativecore.NativeMemory.INT;
 import static dev.kvpool.dataplane.sim.nativecore.NativeMemory.LONG;
 
+import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.function.IntSupplier;
@@ -12,6 +13,7 @@ import java.util.function.IntSupplier;
 public final class ClientCore implements AutoCloseable {
     private static final int OK = 0;
     private static final int PROTOCOL_TCP = 1;
+    private static final int PROTOCOL_SHM = 2;
     private static final long PARAMS_BYTES = 56;
     private static final long BATCH_BYTES = 56;
     private static final long ACTION_BYTES = 96;
@@ -50,9 +52,24 @@ public final class ClientCore implements AutoCloseable {
         }
     }
 
-    /** One action; {@code data} are frames or an address to dial, {@code memory} is the batch's. */
+    /** Where an object lies in a segment that this client shares. */
+    public record Place(int segment, int slot, long generation, ObjectId object) {}
+
+    /**
+     * One action; {@code data} are frames or an address to dial, {@code memory} is the batch's, {@code offset} is in the staging memory
+     * or in the segment.
+     */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    public record Action(Kind kind, long connection, long transfer, long memory, long length, byte[] data) {}
+    public record Action(
+            Kind kind,
+            boolean local,
+            long connection,
+            long transfer,
+            long memory,
+            long length,
+            long offset,
+            Place place,
+            byte[] data) {}
 
     private static final Kind[] KINDS = Kind.values();
     private static final byte[] NO_DATA = new byte[0];
@@ -63,13 +80,21 @@ public final class ClientCore implements AutoCloseable {
     private final MemorySegment why = NativeMemory.text(arena, "the simulation ended the connection");
     private final long handle;
 
-    public ClientCore(String name, String masters, long incarnation, long seed) {
+    /**
+     * Begins a life.
+     *
+     * @param shares it has memory in common with the nodes
+     */
+    public ClientCore(String name, String masters, boolean shares, long incarnation, long seed) {
         MemorySegment params = arena.allocate(PARAMS_BYTES, Long.BYTES);
         params.set(INT, 0, (int) PARAMS_BYTES);
-        params.set(INT, 4, PROTOCOL_TCP);
+        params.set(INT, 4, shares ? PROTOCOL_TCP | PROTOCOL_SHM : PROTOCOL_TCP);
         params.set(LONG, 8, NativeMemory.text(arena, masters).address());
         params.set(LONG, 16, NativeMemory.text(arena, name).address());
-        params.set(LONG, 24, NativeMemory.text(arena, "").address());
+        params.set(
+                LONG,
+                24,
+                NativeMemory.text(arena, shares ? "simulated-boot" : "").address());
         params.set(LONG, 32, incarnation);
         params.set(LONG, 40, seed);
         MemorySegment out = arena.allocate(Long.BYTES, Long.BYTES);
@@ -115,6 +140,23 @@ public final class ClientCore implements AutoCloseable {
                 SimFunctions.kv_sim_client_payload_received(handle, nowMs, connection, transfer, computedCrc, sentCrc));
     }
 
+    public void segmentsMapped(long nowMs, long connection) {
+        call(() -> SimFunctions.kv_sim_client_segments_mapped(handle, nowMs, connection, OK));
+    }
+
+    public void copiedToStaging(long nowMs, long connection, long transfer, int crc) {
+        call(() -> SimFunctions.kv_sim_client_copied_to_staging(handle, nowMs, connection, transfer, crc));
+    }
+
+    /**
+     * A copy is done.
+     *
+     * @param status NOT_FOUND when the directory did not name the object, before or after
+     */
+    public void copiedFromSegment(long nowMs, long connection, long transfer, int status, int crc) {
+        call(() -> SimFunctions.kv_sim_client_copied_from_segment(handle, nowMs, connection, transfer, status, crc));
+    }
+
     public void tick(long nowMs) {
         call(() -> SimFunctions.kv_sim_client_tick(handle, nowMs));
     }
@@ -129,10 +171,17 @@ public final class ClientCore implements AutoCloseable {
         int length = (int) action.get(LONG, 88);
         return new Action(
                 kind,
+                action.get(INT, 4) != 0,
                 action.get(LONG, 8),
                 action.get(LONG, 16),
                 action.get(LONG, 24),
                 action.get(LONG, 32),
+                action.get(LONG, 40),
+                new Place(
+                        action.get(INT, 60),
+                        action.get(INT, 56),
+                        action.get(LONG, 48),
+                        new ObjectId(action.get(LONG, 64), action.get(LONG, 72))),
                 length == 0 ? NO_DATA : NativeMemory.read(action.get(LONG, 80), length));
     }
 

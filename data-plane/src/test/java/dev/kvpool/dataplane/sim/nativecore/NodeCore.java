@@ -58,7 +58,15 @@ public final class NodeCore implements AutoCloseable {
 
     /** One action; {@code data} are frames or text. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
-    public record Action(Kind kind, long connection, long offset, long length, int crc, int master, byte[] data) {}
+    public record Action(
+            Kind kind,
+            long connection,
+            long offset,
+            long length,
+            long stagingOffset,
+            int crc,
+            int master,
+            byte[] data) {}
 
     /** The life of this node was cut in the middle of a store; only {@link #close} may follow. */
     public static final class LifeCut extends RuntimeException {
@@ -152,8 +160,17 @@ public final class NodeCore implements AutoCloseable {
         call(() -> SimFunctions.kv_sim_node_tier_work(handle, job, fails ? 1 : 0));
     }
 
-    public void accepted(long nowMs, long connection) {
-        call(() -> SimFunctions.kv_sim_node_accepted(handle, nowMs, connection, 0));
+    /**
+     * A client has connected.
+     *
+     * @param local it shares memory with this node
+     */
+    public void accepted(long nowMs, long connection, boolean local) {
+        call(() -> SimFunctions.kv_sim_node_accepted(handle, nowMs, connection, local ? 1 : 0));
+    }
+
+    public void stagingMapped(long connection) {
+        call(() -> SimFunctions.kv_sim_node_staging_mapped(handle, connection, OK));
     }
 
     public void dialled(long nowMs, long connection, int master) {
@@ -234,6 +251,7 @@ public final class NodeCore implements AutoCloseable {
                 action.get(LONG, 8),
                 action.get(LONG, 16),
                 action.get(LONG, 24),
+                action.get(LONG, 32),
                 action.get(INT, 4),
                 action.get(INT, 40),
                 length == 0 ? NO_DATA : NativeMemory.read(action.get(LONG, 48), length));

@@ -54,6 +54,8 @@ final class SimFunctions {
 
     static native int kv_sim_node_payload_sent(long node, long connection);
 
+    static native int kv_sim_node_staging_mapped(long node, long connection, int status);
+
     static native int kv_sim_node_sent(long node, long connection, long bytes);
 
     static native int kv_sim_node_end(long node);
@@ -86,6 +88,13 @@ final class SimFunctions {
 
     static native int kv_sim_client_payload_received(
             long client, long nowMs, long connection, long transfer, int computedCrc, int sentCrc);
+
+    static native int kv_sim_client_segments_mapped(long client, long nowMs, long connection, int status);
+
+    static native int kv_sim_client_copied_to_staging(long client, long nowMs, long connection, long transfer, int crc);
+
+    static native int kv_sim_client_copied_from_segment(
+            long client, long nowMs, long connection, long transfer, int status, int crc);
 
     static native int kv_sim_client_tick(long client, long nowMs);
 
