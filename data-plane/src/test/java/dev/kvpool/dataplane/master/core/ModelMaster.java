@@ -11,7 +11,6 @@ import dev.kvpool.dataplane.master.core.base.Objection;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
-import dev.kvpool.dataplane.wire.message.ClientReply.LookupReply;
 import dev.kvpool.dataplane.wire.message.Message;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -31,9 +30,7 @@ final class ModelMaster {
     private final List<String> reports = new ArrayList<>();
     private final List<Action> departures = new ArrayList<>();
     private final List<Action.Evicted> evictions = new ArrayList<>();
-    private Consumer<LookupReply> promises = reply -> {};
     private Consumer<Long> onRaise = above -> {};
-    private Consumer<Action.StoreRegister> onStore = this::storeByHand;
     private MasterCore core;
     private long lastSession;
     private boolean up = true;
@@ -78,17 +75,8 @@ final class ModelMaster {
         return up;
     }
 
-    /** Called with each answer to a lookup, at the moment the master gives it. */
-    void onPromise(Consumer<LookupReply> listener) {
-        promises = listener;
-    }
-
     void onRaise(Consumer<Long> listener) {
         onRaise = listener;
-    }
-
-    void onStore(Consumer<Action.StoreRegister> listener) {
-        onStore = listener;
     }
 
     private void storeByHand(Action.StoreRegister store) {
@@ -205,7 +193,7 @@ final class ModelMaster {
                 case Action.Close it ->
                     Optional.ofNullable(links.get(it.session())).ifPresent(link -> link.end(it.reason()));
                 case Action.RaiseEpoch it -> onRaise.accept(it.above());
-                case Action.StoreRegister it -> onStore.accept(it);
+                case Action.StoreRegister it -> storeByHand(it);
                 case Action.LookAtLease it -> departures.add(it);
                 case Action.LeaderCrashed it -> departures.add(it);
                 case Action.LeaderSilent it -> departures.add(it);
@@ -216,9 +204,6 @@ final class ModelMaster {
     }
 
     private void send(Action.Send send) {
-        if (send.message() instanceof LookupReply reply) {
-            promises.accept(reply);
-        }
         Optional.ofNullable(links.get(send.session())).ifPresent(link -> link.toPeer(send.message()));
     }
 }
