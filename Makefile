@@ -45,7 +45,7 @@ docs: ## Write the generated pages of docs/reference
 	cd native/python/tests/unit && DOCS_UPDATE=1 python3 -c 'import test_api_page; test_api_page.test_the_page_is_current()'
 
 ##@ Parts of the tests
-.PHONY: lint native-test native-sanitize java-test python-test engines-test helm-test e2e fuzz sim sim-mutants chaos
+.PHONY: lint native-test native-sanitize java-test python-test engines-test helm-test e2e fuzz sim sim-mutants chaos soak
 lint: ## Formatting, clang-tidy, shellcheck, the project's own rules
 	.ci/test lint
 native-test: ## libkvpool, release build
@@ -73,6 +73,8 @@ fuzz: ## libFuzzer on every target; MINUTES=1 each
 chaos: ## Faults on the processes of a local pool under load; MINUTES=5, ARGS="--seed N" (e2e/chaos/run --help)
 	.ci/dist bin wheels
 	e2e/chaos/run --minutes $(or $(MINUTES),5) $(ARGS)
+soak: ## Simulation, mutants, chaos and fuzzers for MINUTES=60 in all, and one table; ARGS="PART..." for some of them
+	python3 .ci/soak.py $(or $(MINUTES),60) $(ARGS)
 
 ##@ A local cluster
 .PHONY: cluster-up cluster-down cluster-image apiserver

@@ -7,12 +7,13 @@ final class SeedRun {
 
     private SeedRun() {}
 
-    /** {@code SeedRun FIRST SEEDS}: exits with 1 at the first seed that fails. */
+    /** {@code SeedRun FIRST SEEDS [MINUTES]}: exits with 1 at the first seed that fails; begins none after that time. */
     public static void main(String[] args) {
         long first = Long.parseLong(args[0]);
         long seeds = Long.parseLong(args[1]);
         try {
-            System.out.println(run(first, seeds));
+            double minutes = args.length > 2 ? Double.parseDouble(args[2]) : Double.MAX_VALUE;
+            System.out.println(run(first, seeds, minutes));
         } catch (SeedFailed e) {
             System.out.println("FAILED after " + (e.seed - first + 1) + " seeds: " + e.getMessage());
             e.getCause().printStackTrace(System.out);
@@ -35,10 +36,15 @@ final class SeedRun {
 
     /** What happened in all of them. */
     static Tally run(long first, long seeds) {
+        return run(first, seeds, Double.MAX_VALUE);
+    }
+
+    private static Tally run(long first, long seeds, double minutes) {
         Tally all = new Tally();
         long startedNs = System.nanoTime();
         long toldNs = startedNs;
-        for (long seed = first; seed < first + seeds; seed++) {
+        long seed = first;
+        for (; seed < first + seeds && System.nanoTime() - startedNs < minutes * 60e9; seed++) {
             all.add(one(seed).tally);
             if (System.nanoTime() - toldNs > PROGRESS_NS) {
                 toldNs = System.nanoTime();
@@ -47,7 +53,7 @@ final class SeedRun {
         }
         System.out.printf(
                 "seeds %d to %d hold, %.1f a second%n",
-                first, first + seeds - 1, rate(first, first + seeds - 1, startedNs));
+                first, seed - 1, rate(first, seed - 1, startedNs));
         return all;
     }
 
