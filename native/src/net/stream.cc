@@ -7,7 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <stdexcept>
+#include <new>
 
 #include "net/socket.h"
 
@@ -148,8 +148,14 @@ bool Stream::lost(ssize_t received, int errorNumber) {
 /// Receives into the decoder. False when the socket had no more.
 bool Stream::receiveSome() {
   static thread_local std::array<uint8_t, IncomingPayload::kReceiveBytes> nowhere;
-  // The decoder must not be asked for room once it has refused what it holds.
-  const std::span<uint8_t> room = lingering_ ? std::span<uint8_t>(nowhere) : decoder_.writable();
+  std::span<uint8_t> room(nowhere);
+  try {
+    // The decoder must not be asked for room once it has refused what it holds.
+    if (!lingering_) room = decoder_.writable();
+  } catch (const std::bad_alloc&) {  // the peer chose how much
+    end({Ending::How::Lost, "no memory for a frame as large as the peer's"});
+    return false;
+  }
   ReceivedBytes received;
   if (isUnix_ && !lingering_) {
     received = receiveWithDescriptors(socket_.get(), room, &descriptors_);
@@ -190,7 +196,7 @@ void Stream::parse() {
       if (!body) return;
       listener_.frameArrived(id_, *body);
     }
-  } catch (const std::runtime_error& malformed) {
+  } catch (const wire::Malformed& malformed) {
     malformed_ = true;
     listener_.streamMalformed(id_, malformed.what());
   }

@@ -42,7 +42,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     virtual void streamOpened(Id) {}
     /// Nothing is told after this.
     virtual void streamEnded(Id id, const Ending& ending) = 0;
-    /// What arrived is not the protocol, or `frameArrived` threw a std::runtime_error. No more is read.
+    /// What arrived is not the protocol, or `frameArrived` threw a wire::Malformed. No more is read.
     virtual void streamMalformed(Id id, const std::string& what) = 0;
     virtual void frameArrived(Id id, wire::Body body) = 0;
     virtual void bytesReceived(Id) {}

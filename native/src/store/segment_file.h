@@ -26,6 +26,13 @@ struct SegmentFile {
   bool created = false;
   uint16_t replacedLayout = 0;        // of the emptied segment in whose place this one was made; 0: none
   std::vector<std::string> warnings;  // what people should know: set aside, other size than asked for
+
+  /// Gives the memory back; what it was can still be told.
+  void release() {
+    mapping = Mapping();
+    lock.reset();
+    readOnly.reset();
+  }
 };
 
 /// Opens DIR/segment-0.kvs, or makes it. A damaged or foreign file is renamed to

@@ -26,7 +26,8 @@ constexpr size_t groupRoom(size_t count, size_t entryBytes) {
 void sealFrame(Bytes& out, size_t start);
 
 /// Appends one frame. `fill` gets the wrapped message; `variableRoom` is at least what its groups and variable data
-/// take. Throws std::length_error when that is more than a frame holds: callers bound their messages.
+/// take. Throws std::length_error when that is more than a frame holds: callers bound their messages, and no peer is to
+/// blame.
 template <typename Message, typename Fill>
 void appendFrame(Bytes& out, size_t variableRoom, Fill fill) {
   const size_t room = sbe::MessageHeader::encodedLength() + Message::sbeBlockLength() + variableRoom;
@@ -35,7 +36,11 @@ void appendFrame(Bytes& out, size_t variableRoom, Fill fill) {
   out.resize(start + kFrameHeaderBytes + room);
   Message message;
   message.wrapAndApplyHeader(reinterpret_cast<char*>(out.data() + start + kFrameHeaderBytes), 0, room);
-  fill(message);
+  try {
+    fill(message);
+  } catch (const Malformed& overrun) {
+    throw std::length_error(overrun.what());
+  }
   out.resize(start + kFrameHeaderBytes + sbe::MessageHeader::encodedLength() + message.encodedLength());
   sealFrame(out, start);
 }

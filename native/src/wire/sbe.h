@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Safe use of the generated codecs. They check buffer ends when a block or group is wrapped, but trust the block
 // lengths a peer wrote and read the length in front of variable data unchecked; everything here closes those gaps.
-// Whatever is wrong with bytes of a peer is thrown as Malformed or, by the codecs (unknown enum value, index out of
-// range), as std::runtime_error: the edge that received the bytes catches std::runtime_error and closes the connection.
+// Whatever is wrong with bytes of a peer is thrown as Malformed, by the codecs as well (schema/generate sees to that).
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +15,7 @@
 #include "base/retention.h"
 #include "dev_kvpool_wire/Flag.h"
 #include "dev_kvpool_wire/MessageHeader.h"
+#include "wire/malformed.h"
 #include "wire/protocol.h"
 
 namespace dev::kvpool::wire {}
@@ -24,12 +23,6 @@ namespace dev::kvpool::wire {}
 namespace kvpool::wire {
 
 namespace sbe = ::dev::kvpool::wire;
-
-/// Bytes that are not the protocol; what() says which part.
-class Malformed : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 using Bytes = std::vector<uint8_t>;
 /// Body of one frame: SBE header and message. Views into it live as long as the buffer it was decoded in.

@@ -105,7 +105,7 @@ class Host {
     if (!connected_.contains(id)) return;
     try {
       agentClients_.frame(id, body);
-    } catch (const std::runtime_error& malformed) {
+    } catch (const wire::Malformed& malformed) {
       agentClients_.malformed(id, malformed.what());
     }
     look();

@@ -142,7 +142,7 @@ class World {
   void deliverBody(ConnectionId id, std::span<const uint8_t> body) {
     try {
       core_.frame(now_, id, body);
-    } catch (const std::runtime_error& malformed) {
+    } catch (const wire::Malformed& malformed) {
       core_.malformed(now_, id, malformed.what());
     }
     look();

@@ -19,7 +19,7 @@ template <typename Read>
 void attempt(Read read, Body body) {
   try {
     (void)read(body);
-  } catch (const std::runtime_error&) {
+  } catch (const kvpool::wire::Malformed&) {
     // What every edge does with malformed bytes: close the connection.
   }
 }

@@ -67,7 +67,7 @@ void MasterModel::frame(Time now, uint64_t connection, wire::Body body) {
     } else {
       greet(connection, body);
     }
-  } catch (const std::runtime_error&) {
+  } catch (const wire::Malformed&) {
     outgoing_.push_back({connection, {}, true});
     closed(connection);
   }

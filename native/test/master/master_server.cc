@@ -77,7 +77,7 @@ bool MasterServer::receive(uint64_t id, Connection& connection) {
   try {
     while (const auto body = connection.decoder.next())
       model_.frame(now(), id, *body);
-  } catch (const std::runtime_error&) {
+  } catch (const wire::Malformed&) {
     return false;
   }
   return true;

@@ -101,7 +101,7 @@ void SimNode::arrived(uint64_t connection, const Parcel& parcel) {
   if (!parcel.isPayload) {
     try {
       core_->frame(now(), connection, parcel.bytes);
-    } catch (const std::runtime_error& malformed) {
+    } catch (const wire::Malformed& malformed) {
       ADD_FAILURE() << "a client sent what a node cannot read: " << malformed.what();
     }
     return act();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -14,6 +15,15 @@ namespace kvpool::test {
 
 /// The boot of the machine that tests run under.
 inline constexpr uint64_t kBoot = 7;
+
+/// Calls `before` before it stores, which may throw.
+struct HookedGate : store::StoreGate {
+  void store(void* destination, const void* source, size_t length) override {
+    if (before) before();
+    StoreGate::store(destination, source, length);
+  }
+  std::function<void()> before;
+};
 
 /// A segment in ordinary memory that can be opened again and again, as after restarts.
 class SegmentInMemory {
@@ -76,7 +86,7 @@ class SegmentInMemory {
   store::SegmentIdentity identity{{0x11, 0x22}, "node-0", 0};
   ZeroedBytes memory;
   store::Geometry geometry;
-  store::StoreGate gate;
+  HookedGate gate;
   std::optional<store::StatePages> state;
   std::optional<store::Directory> directory;
 };

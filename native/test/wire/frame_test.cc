@@ -118,6 +118,9 @@ TEST(Frame, TheBoundBeforeTheWelcomeIsSmaller) {
 TEST(Frame, EncoderRefusesWhatDoesNotFit) {
   Bytes out;
   EXPECT_THROW(appendFrame<sbe::SnapshotBegin>(out, kFrameBodyBytesMax, [](sbe::SnapshotBegin&) {}), std::length_error);
+  EXPECT_THROW(appendFrame<sbe::WriteRequest>(out, 0, [](sbe::WriteRequest& m) { m.putKey(std::string("no room")); }),
+               std::length_error)
+      << "a defect of ours is no Malformed";
 }
 
 TEST(Reader, NeverReadsBehindACutOrLyingBody) {
@@ -131,7 +134,7 @@ TEST(Reader, NeverReadsBehindACutOrLyingBody) {
           Reader<sbe::WriteRequest> reader(cut);
           (void)reader.bytes();
         },
-        std::runtime_error)
+        Malformed)
         << length;
   }
   Bytes shortBlock = whole;
@@ -142,6 +145,10 @@ TEST(Reader, NeverReadsBehindACutOrLyingBody) {
   otherSchema[4] ^= 1;
   EXPECT_THROW(Reader<sbe::WriteRequest> reader(otherSchema), Malformed);
   EXPECT_THROW(Reader<sbe::SnapshotBegin> reader(whole), Malformed);
+  Bytes otherSource = whole;
+  otherSource[sbe::MessageHeader::encodedLength() + sbe::WriteRequest::sourceEncodingOffset()] = 99;
+  Reader<sbe::WriteRequest> reader(otherSource);
+  EXPECT_THROW((void)reader->source(), Malformed);
 }
 
 TEST(Reader, TextLongerThanItsBoundIsRefused) {

@@ -55,7 +55,7 @@ void AgentClientCore::frame(Time now, wire::Body body) {
         answered(readReply(body));
         break;
     }
-  } catch (const std::runtime_error& malformed) {
+  } catch (const wire::Malformed& malformed) {
     return drop(Status(KV_PROTOCOL, name() + " sent malformed bytes: " + malformed.what()));
   }
   pump(now);

@@ -75,7 +75,7 @@ class AgentClients {
   explicit AgentClients(Config config) : config_(std::move(config)), staging_(config_.stagingBytes, "this agent") {}
 
   void accepted(Time now, ConnectionId id);
-  /// Throws std::runtime_error for what is not the protocol; malformed() is to follow.
+  /// Throws wire::Malformed for what is not the protocol; malformed() is to follow.
   void frame(ConnectionId id, wire::Body body);
   void malformed(ConnectionId id, const std::string& what);
   void mapped(ConnectionId id, const Status& outcome);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/core/client_core.h"
 
-#include <stdexcept>
 #include <utility>
 
 #include "client/core/leader_bounds.h"
@@ -75,7 +74,7 @@ void ClientCore::frame(Time now, ConnectionId connection, wire::Body body) {
     } else if (!search_.replied(connection, reply)) {
       answer(connection, reply);
     }
-  } catch (const std::runtime_error& malformed) {
+  } catch (const wire::Malformed& malformed) {
     const Status why(KV_PROTOCOL, std::string("sent malformed bytes: ") + malformed.what());
     if (node != nullptr) {
       node->fail(why);

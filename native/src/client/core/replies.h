@@ -110,7 +110,7 @@ struct UcxAttached {
 using Reply = std::variant<Heartbeat, wire::Welcome, wire::Refused, GrantReply, LookupReply, KeysReply, RemoveAllReply,
                            WriteReply, ReadReply, ShmAttached, UcxAttached>;
 
-/// Decodes the body of one frame. Throws std::runtime_error (see wire/sbe.h) for anything a client does not expect.
+/// Decodes the body of one frame. Throws wire::Malformed (see wire/sbe.h) for anything a client does not expect.
 Reply decodeReply(wire::Body body);
 
 }  // namespace kvpool::client

@@ -41,7 +41,7 @@ class ClientSessions {
   [[nodiscard]] bool owns(ConnectionId id) const { return sessions_.contains(id); }
   [[nodiscard]] size_t count() const { return sessions_.size(); }
 
-  /// Throws std::runtime_error for what is not the protocol.
+  /// Throws wire::Malformed for what is not the protocol.
   void frame(uint64_t nowMs, ConnectionId id, wire::Body body);
   /// Bytes of the peer were not the protocol.
   void malformed(ConnectionId id, const std::string& what);

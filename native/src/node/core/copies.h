@@ -40,7 +40,7 @@ class Copies {
 
   void dialled(uint64_t nowMs, ConnectionId id, uint64_t source, const std::string& peer);
   void dialFailed(uint64_t source, const std::string& why);
-  /// Throws std::runtime_error for what is not the protocol.
+  /// Throws wire::Malformed for what is not the protocol.
   void frame(uint64_t nowMs, ConnectionId id, wire::Body body);
   void malformed(ConnectionId id, const std::string& what);
   void payloadReceived(ConnectionId id, uint32_t computed, uint32_t sent);

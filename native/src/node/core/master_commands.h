@@ -21,7 +21,7 @@ class MasterCommands {
   MasterCommands(CoreContext& context, Copies& copies, Tier& tier)
       : context_(context), copies_(copies), tier_(tier), sweep_(context) {}
 
-  /// False when a message of this type is no command. Throws std::runtime_error for what is not the protocol.
+  /// False when a message of this type is no command. Throws wire::Malformed for what is not the protocol.
   bool frame(uint64_t nowMs, ConnectionId master, uint16_t type, wire::Body body);
   void masterClosed(ConnectionId master);
 

@@ -39,7 +39,7 @@ class MasterLinks {
   void dialFailed(uint64_t nowMs, size_t master, bool refused, const std::string& why);
   /// There is no such master, or not yet.
   void nameUnknown(uint64_t nowMs, size_t master, const std::string& why);
-  /// Throws std::runtime_error for what is not the protocol.
+  /// Throws wire::Malformed for what is not the protocol.
   void frame(uint64_t nowMs, ConnectionId id, wire::Body body);
   void malformed(ConnectionId id, const std::string& what);
   void sent(ConnectionId id, uint64_t bytes);

@@ -2,7 +2,6 @@
 #include "node/core/node_core.h"
 
 #include <optional>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -75,7 +74,7 @@ void NodeCore::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
     } else if (copies_.owns(id)) {
       copies_.frame(nowMs, id, body);
     }
-  } catch (const std::runtime_error& problem) {
+  } catch (const wire::Malformed& problem) {
     malformed(id, problem.what());
   }
 }

@@ -216,12 +216,15 @@ void Node::run() {
   } catch (const SegmentLost& lost) {
     log(LogLevel::Error, std::string("the node ends: ") + lost.what());
   } catch (const std::exception& defect) {
-    log(LogLevel::Error, std::string("the node ends because of a defect: ") + defect.what());
+    log(LogLevel::Error, std::string("the node ends because of a defect: ") + defect.what() +
+                             (core_->transient() ? "; its memory leaves the pool, and the process around it goes on"
+                                                 : "; start it again: it recovers what its segment holds"));
   }
   running_.store(false, std::memory_order_relaxed);
   if (prefault_) prefault_->stop();  // it needs the shell's guard
   // Peers see closed connections at once instead of silence.
   shell_.reset();
+  if (core_->transient()) segment_.release();  // the process around it may go on for long
   if (inOrder && segment_.memory.kind == store::MemoryKind::Disk) settle();
 }
 

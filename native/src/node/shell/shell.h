@@ -26,7 +26,7 @@
 
 namespace kvpool::node {
 
-/// The segment file is no longer what it was; what() is a sentence. No runtime_error: those are what peers do wrong.
+/// The segment file is no longer what it was; what() is a sentence.
 class SegmentLost : public std::exception {
  public:
   explicit SegmentLost(std::string what) : what_(std::move(what)) {}

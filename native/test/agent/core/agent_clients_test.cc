@@ -30,7 +30,7 @@ class AgentClientsTest : public testing::Test {
   void say(ConnectionId id, const wire::Bytes& frame) {
     try {
       agentClients_.frame(id, bodyOf(frame));
-    } catch (const std::runtime_error& malformed) {
+    } catch (const wire::Malformed& malformed) {
       agentClients_.malformed(id, malformed.what());
     }
     take();

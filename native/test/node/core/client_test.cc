@@ -2,6 +2,9 @@
 // Writes, reads and shared memory as the core decides them.
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <system_error>
+
 #include "node/core/core_in_memory.h"
 
 namespace kvpool::node {
@@ -64,6 +67,13 @@ TEST_F(ClientTest, OneObjectIsWrittenOnce) {
   EXPECT_EQ(test::readWriteReply(node.last(kSecond, test::sbe::WriteReply::SBE_TEMPLATE_ID)).status, KV_BUSY);
   node.others = pending;
   EXPECT_EQ(node.endWrite(kClient, "value").status, KV_OK);
+}
+
+TEST_F(ClientTest, WhatIsWrongWithTheNodeItselfIsNotBlamedOnThePeer) {
+  node.segment.gate.before = [] { throw std::system_error(EIO, std::generic_category(), "of ours"); };
+  EXPECT_THROW(node.write(kClient, kLeader, {5, 1}, "key", "value"), std::system_error);
+  EXPECT_TRUE(node.closeReasons.empty());
+  EXPECT_EQ(node.core->snapshot().counters.protocolErrors, 0u);
 }
 
 TEST_F(ClientTest, BadKeysAndSizesGetTheirStatus) {

@@ -29,9 +29,11 @@ public final class AgentCommand implements Command {
     @Override
     public int run(Settings settings, Console console) throws FailureException, InterruptedException {
         try (AgentProcess process = AgentProcess.start(settings)) {
-            console.stop().await();
-            process.announceStop();
+            int code = console.stop().awaitUnless(process::failed);
+            if (code == ExitCode.OK) {
+                process.announceStop();
+            }
+            return code;
         }
-        return ExitCode.OK;
     }
 }

@@ -51,6 +51,11 @@ final class AgentProcess implements AutoCloseable {
         return admin.port();
     }
 
+    /** Whether the library's agent has ended; its log says why. */
+    boolean failed() {
+        return view.failed();
+    }
+
     void announceStop() {
         view.closing();
         LOG.info("the agent stops; its clients wait for the next one");

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.cli;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 /**
  * The wish that this process ends: SIGTERM, SIGINT, or its parent's end. A command waits for it, closes what it has in
@@ -12,6 +13,8 @@ import java.util.concurrent.TimeUnit;
 public final class StopSignal {
     /** Less than the 30 s after which Kubernetes kills. */
     private static final Duration CLOSE_MAX = Duration.ofSeconds(25);
+
+    private static final Duration FAILURE_LOOK = Duration.ofMillis(500);
 
     private final CountDownLatch asked = new CountDownLatch(1);
     private final CountDownLatch finished = new CountDownLatch(1);
@@ -31,6 +34,16 @@ public final class StopSignal {
     /** Waits for at most the time given; true when the process is asked to stop. */
     public boolean await(Duration time) throws InterruptedException {
         return asked.await(time.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** Waits until the process is asked to stop; {@link ExitCode#DEFECT} when it has failed before. */
+    public int awaitUnless(BooleanSupplier failed) throws InterruptedException {
+        while (!await(FAILURE_LOOK)) {
+            if (failed.getAsBoolean()) {
+                return ExitCode.DEFECT;
+            }
+        }
+        return ExitCode.OK;
     }
 
     public boolean isAsked() {

@@ -52,6 +52,11 @@ final class NodeProcess implements AutoCloseable {
         return admin.port();
     }
 
+    /** Whether the library's node has ended; its log says why. */
+    boolean failed() {
+        return view.failed();
+    }
+
     void announceStop() {
         view.closing();
         LOG.info("node {} stops; its segment file stays", nodeId);

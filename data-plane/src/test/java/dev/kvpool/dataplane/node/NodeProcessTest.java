@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.kvpool.dataplane.cli.Console;
+import dev.kvpool.dataplane.cli.ExitCode;
 import dev.kvpool.dataplane.cli.FailureException;
+import dev.kvpool.dataplane.cli.StopSignal;
 import dev.kvpool.dataplane.config.Settings;
 import dev.kvpool.dataplane.config.SettingsReader;
 import dev.kvpool.dataplane.config.UsageException;
@@ -28,6 +31,8 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -71,15 +76,26 @@ class NodeProcessTest {
     @Test
     void aNodeWhoseFileIsCutShortIsToldToBeRestarted() throws Exception {
         try (NodeProcess node = NodeProcess.start(settings(Map.of()))) {
-            try (FileChannel file = FileChannel.open(dir.resolve("segment-0.kvs"), StandardOpenOption.WRITE)) {
-                file.truncate(4096);
-            }
+            cutSegment();
             await().atMost(Duration.ofSeconds(20))
                     .untilAsserted(
                             () -> assertThat(get(node, "/healthz").statusCode()).isEqualTo(500));
             assertThat(get(node, "/healthz").body()).contains("restart this process");
             assertThat(get(node, "/readyz").statusCode()).isEqualTo(503);
         }
+    }
+
+    @Test
+    void aNodeThatFailsEndsItsProcessWithACodeOfItsOwn() throws Exception {
+        int port = freePort();
+        Settings settings = settings(Map.of("admin-port", Integer.toString(port)));
+        Console console = new Console(System.in, System.out, System.err, new StopSignal());
+        FutureTask<Integer> code = new FutureTask<>(() -> new NodeCommand().run(settings, console));
+        Thread.ofPlatform().start(code);
+        await().ignoreExceptions()
+                .untilAsserted(() -> assertThat(get(port, "/metrics").body()).contains("kvpool_node_up 1.0"));
+        cutSegment();
+        assertThat(code.get(20, TimeUnit.SECONDS)).isEqualTo(ExitCode.DEFECT);
     }
 
     @Test
@@ -119,6 +135,12 @@ class NodeProcessTest {
         }
     }
 
+    private void cutSegment() throws IOException {
+        try (FileChannel file = FileChannel.open(dir.resolve("segment-0.kvs"), StandardOpenOption.WRITE)) {
+            file.truncate(4096);
+        }
+    }
+
     private static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
@@ -145,8 +167,12 @@ class NodeProcessTest {
     }
 
     private static HttpResponse<String> get(NodeProcess node, String path) throws IOException, InterruptedException {
+        return get(node.adminPort(), path);
+    }
+
+    private static HttpResponse<String> get(int port, String path) throws IOException, InterruptedException {
         try (HttpClient client = HttpClient.newHttpClient()) {
-            URI uri = URI.create("http://127.0.0.1:" + node.adminPort() + path);
+            URI uri = URI.create("http://127.0.0.1:" + port + path);
             return client.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString());
         }
     }
