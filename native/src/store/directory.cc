@@ -45,6 +45,10 @@ std::string_view Directory::key(const Slot& slot) const {
   return {reinterpret_cast<const char*>(file_.data() + slot.extent.offset), slot.keyLength};
 }
 
+bool Directory::isKeyIntact(const Slot& slot) const {
+  return crc32c(key(slot)) == slot.keyCrc;
+}
+
 uint64_t Directory::nextGeneration() {
   if (generation_ >= state_.get().generationHighWater) {
     state_.update([&](SegmentState& state) { state.generationHighWater = generation_ + kGenerationBlock; });
@@ -106,6 +110,7 @@ Result<uint32_t> Directory::occupy(const ObjectId& id, std::string_view key, uin
   slot = Slot{};
   slot.state = SlotState::Reserved;
   slot.keyLength = keyLength;
+  slot.keyCrc = crc32c(key);
   slot.generation = nextGeneration();
   slot.objectId = id;
   slot.extent = {*offset, *extentBytes};
@@ -238,7 +243,7 @@ void Directory::storeRecord(uint32_t number) {
   record.payloadLength = slot.payloadLength;
   record.keyLength = slot.keyLength;
   // The key's bytes are in the file only after the reserved record, so its checksum is first in the committed one.
-  if (slot.state == SlotState::Committed || slot.state == SlotState::Tombstone) record.keyCrc = crc32c(key(slot));
+  if (slot.state == SlotState::Committed || slot.state == SlotState::Tombstone) record.keyCrc = slot.keyCrc;
   record.payloadCrc = slot.payloadCrc;
   record.slot = number;
   record.pins = slot.retention.pins;

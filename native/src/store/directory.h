@@ -92,6 +92,8 @@ class Directory {
 
   [[nodiscard]] const Slot& slot(uint32_t number) const { return slots_[number]; }
   [[nodiscard]] std::string_view key(const Slot& slot) const;
+  /// Whether the bytes of the key in the segment are still those that were stored.
+  [[nodiscard]] bool isKeyIntact(const Slot& slot) const;
   /// Slots from here on are free; a walk over all objects ends here.
   [[nodiscard]] uint32_t slotsTouched() const { return static_cast<uint32_t>(slots_.size()); }
   [[nodiscard]] uint32_t slotsUsed() const { return static_cast<uint32_t>(byId_.size() + tombstones_.size()); }

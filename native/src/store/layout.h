@@ -97,7 +97,7 @@ inline uint32_t settledMark(uint64_t incarnation) {
 }
 
 /// Tombstone: objects of the key up to this object id are removed, wherever they turn up.
-enum class SlotState : uint32_t { Free = 0, Reserved = 1, Committed = 2, Tombstone = 3 };
+enum class SlotState : uint8_t { Free = 0, Reserved = 1, Committed = 2, Tombstone = 3 };
 
 /// One slot of the directory. crc covers all bytes after it. All zero means free and never used.
 struct DirectoryRecord {

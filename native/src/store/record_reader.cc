@@ -123,6 +123,7 @@ RecordReader::Finding RecordReader::inspect(uint32_t number, Slot* out) const {
 
   out->state = tombstone ? SlotState::Tombstone : SlotState::Committed;
   out->keyLength = record.keyLength;
+  out->keyCrc = record.keyCrc;
   out->payloadCrc = record.payloadCrc;
   out->verified = tombstone || record.payloadLength == 0;
   out->objectId = {record.objectEpoch, record.objectCounter};

@@ -9,6 +9,7 @@
 #include "dev_kvpool_wire/Heartbeat.h"
 #include "dev_kvpool_wire/LeaderLeaves.h"
 #include "dev_kvpool_wire/Refused.h"
+#include "node/core/payload_check.h"
 
 namespace kvpool::node {
 
@@ -296,6 +297,8 @@ void MasterLinks::continueSnapshots() {
 void MasterLinks::continueSnapshot(Link& link) {
   Frames piece = context_.stream.nextPiece(link.snapshot);
   if (piece != nullptr) send(link, std::move(piece));
+  for (const uint32_t slot : std::exchange(link.snapshot.damaged, {}))
+    dropDamaged(context_, slot, "a snapshot of the directory");
   if (!link.snapshot.done) return;
   wire::Bytes out;
   appendSnapshotEnd(out, link.snapshot.count, context_.stream.sequence());

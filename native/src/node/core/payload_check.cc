@@ -13,7 +13,7 @@ PayloadCheck::Outcome PayloadCheck::step(const store::Directory& directory, uint
   crc_ = crc32c(directory.payload(slot).data() + at_, count, crc_);
   at_ += count;
   if (at_ < slot.payloadLength) return Outcome::More;
-  return crc_ == slot.payloadCrc ? Outcome::Intact : Outcome::Damaged;
+  return crc_ == slot.payloadCrc && directory.isKeyIntact(slot) ? Outcome::Intact : Outcome::Damaged;
 }
 
 void dropDamaged(CoreContext& context, uint32_t number, const char* foundBy) {

@@ -98,6 +98,10 @@ Frames RecordStream::nextPiece(Cursor& cursor) const {
     const uint32_t number = cursor.slot++;
     const store::SlotState state = directory_.slot(number).state;
     if (state != store::SlotState::Committed && state != store::SlotState::Tombstone) continue;
+    if (state == store::SlotState::Committed && !directory_.isKeyIntact(directory_.slot(number))) {
+      cursor.damaged.push_back(number);
+      continue;
+    }
     records.push_back(describe(number));
     bytes += room(records.back());
   }

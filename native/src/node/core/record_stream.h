@@ -43,6 +43,7 @@ class RecordStream {
     uint32_t tierSlot = 0;  // of the SSD tier, which comes behind the directory
     uint64_t count = 0;
     bool done = false;
+    std::vector<uint32_t> damaged;  // slots that were left out, as their object's key has changed in the segment
   };
   /// The next piece as a frame of bounded size. Null, with cursor.done, when there is none.
   Frames nextPiece(Cursor& cursor) const;

@@ -33,9 +33,9 @@ Status Tier::admit(const Copy& command) const {
   if (command.sourceIncarnation != context_.config.self.incarnation) {
     return {KV_IDENTITY_MISMATCH, "an object comes to the SSD from the memory of its own node"};
   }
-  if (context_.directory.find(command.sourceExtent, command.objectId) == nullptr) {
-    return {KV_NOT_FOUND, "it is not in memory any more"};
-  }
+  const store::Slot* slot = context_.directory.find(command.sourceExtent, command.objectId);
+  if (slot == nullptr) return {KV_NOT_FOUND, "it is not in memory any more"};
+  if (!context_.directory.isKeyIntact(*slot)) return {KV_CHECKSUM, "its key has changed in memory"};
   // The device may know of a later purge than a segment that is new beside it.
   const bool purged = command.objectId < context_.table->purged();
   if (purged || context_.directory.removed(command.sourceExtent.slot)) return {KV_STALE_EPOCH, "it was removed"};

@@ -28,6 +28,9 @@ class ScrubTest : public ::testing::Test {
     const store::Slot& slot = node.segment.directory->slot(extent.slot);
     node.segment.memory[slot.payloadOffset() + slot.payloadLength / 2] ^= 1;
   }
+  void damageKey(const ExtentRef& extent) {
+    node.segment.memory[node.segment.directory->slot(extent.slot).extent.offset] ^= 1;
+  }
   void read(uint64_t request, const ExtentRef& extent, const ObjectId& id, uint64_t length) {
     node.frame(kClient, [&](wire::Bytes& out) { test::appendRead(out, {request, extent, id, length}); });
   }
@@ -127,6 +130,21 @@ TEST_F(ScrubTest, FindsDamageThatNobodyReads) {
   node.tick(NodeCore::kTickMs);
   expectGone(extent, {1, 1});
   EXPECT_EQ(node.core->snapshot().counters.scrubRounds, 1u);
+}
+
+TEST_F(ScrubTest, AnObjectWhoseKeyChangedIsShownToNoMaster) {
+  const ExtentRef extent = restored({1, 1}, "key", "value");
+  damageKey(extent);
+  node.connectMaster(kMaster);
+  expectGone(extent, {1, 1});
+}
+
+TEST_F(ScrubTest, FindsKeysThatChanged) {
+  const ExtentRef extent = restored({1, 1}, "key", "value");
+  connect();
+  damageKey(extent);
+  node.tick(NodeCore::kTickMs);
+  expectGone(extent, {1, 1});
 }
 
 TEST_F(ScrubTest, KeepsToItsRate) {
