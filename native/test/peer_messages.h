@@ -3,7 +3,7 @@
 #pragma once
 
 #include <string>
-#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "dev_kvpool_wire/Activate.h"
@@ -217,12 +217,10 @@ inline node::NodeInfo readNodeInfo(wire::Body body) {
   info.restoredHash = reader->restoredHash();
   info.dropped = reader->dropped();
   info.active = {reader->activeWire(), reader->activeLayout()};
-  auto& segments = reader.group([](sbe::NodeInfo & m) -> auto& { return m.segments(); });
-  while (segments.hasNext()) {
-    segments.next();
-    info.capacityBytes = segments.capacityBytes();
-    info.slots = segments.slots();
-  }
+  const auto segments = reader.list(&sbe::NodeInfo::segments, wire::kGroupEntriesMax, [](auto& entry) {
+    return std::pair{entry.capacityBytes(), entry.slots()};
+  });
+  if (!segments.empty()) std::tie(info.capacityBytes, info.slots) = segments.back();
   info.tcp = reader.bytes();
   info.shm = reader.bytes();
   info.zone = reader.bytes();
@@ -262,9 +260,7 @@ inline Records readRecords(wire::Body body) {
   Records out;
   out.snapshot = reader->kind() == sbe::RecordKind::SNAPSHOT;
   out.sequence = reader->sequence();
-  auto& group = reader.group([](sbe::DirectoryRecords & m) -> auto& { return m.records(); });
-  while (group.hasNext()) {
-    group.next();
+  out.records = reader.list(&sbe::DirectoryRecords::records, wire::kGroupEntriesMax, [&](auto& group) {
     Record record;
     record.committed = group.state() == sbe::RecordState::COMMITTED;
     record.tombstone = group.state() == sbe::RecordState::TOMBSTONE;
@@ -276,8 +272,8 @@ inline Records readRecords(wire::Body body) {
     record.payloadCrc = group.payloadCrc();
     record.retention = wire::toRetention(group);
     record.key = reader.bytes(group, KV_KEY_BYTES_MAX);
-    out.records.push_back(record);
-  }
+    return record;
+  });
   return out;
 }
 
@@ -289,11 +285,9 @@ struct ShmAttached {
 inline ShmAttached readShmAttached(wire::Body body) {
   wire::Reader<sbe::ShmAttached> reader(body);
   ShmAttached out{reader->requestId(), reader->status(), 0};
-  auto& segments = reader.group([](sbe::ShmAttached & m) -> auto& { return m.segments(); });
-  while (segments.hasNext()) {
-    segments.next();
-    out.fileBytes = segments.fileBytes();
-  }
+  for (const uint64_t bytes :
+       reader.list(&sbe::ShmAttached::segments, wire::kGroupEntriesMax, [](auto& entry) { return entry.fileBytes(); }))
+    out.fileBytes = bytes;
   return out;
 }
 

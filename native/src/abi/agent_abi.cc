@@ -2,7 +2,6 @@
 // The functions of agent.h: arguments checked, structs read, no exception out.
 #include <algorithm>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "abi/border.h"

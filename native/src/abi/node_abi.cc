@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
-#include <string>
 
 #include "abi/border.h"
 #include "base/entropy.h"

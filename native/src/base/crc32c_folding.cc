@@ -3,9 +3,7 @@
 // polynomial; what is congruent to it has the same checksum. So 256 bytes are kept in four registers and moved over the
 // input: each step multiplies them by what 2048 bits of distance are, modulo the generator, and adds the next 256. It
 // takes a quarter of the time of the processor's instruction for a checksum, and reads memory as one stream.
-#include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "base/crc32c.h"
 

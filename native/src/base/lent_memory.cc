@@ -3,7 +3,6 @@
 
 #include <condition_variable>
 #include <iterator>
-#include <utility>
 
 #include "base/checked.h"
 

@@ -41,8 +41,4 @@ void Acceptor::pause() {
   loop_.modify(listener_.get(), 0);
 }
 
-void Acceptor::resume() {
-  if (std::exchange(paused_, false)) loop_.modify(listener_.get(), EPOLLIN);
-}
-
 }  // namespace kvpool::net

@@ -20,7 +20,9 @@ class Acceptor {
   Acceptor& operator=(const Acceptor&) = delete;
 
   /// Now and then. Out of descriptors a listener stays readable, so it is left alone until then instead of spinning.
-  void resume();
+  void resume() {
+    if (std::exchange(paused_, false)) loop_.modify(listener_.get(), EPOLLIN);
+  }
 
  private:
   void accept();

@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cerrno>
-#include <string>
 #include <system_error>
 
 namespace kvpool::net {

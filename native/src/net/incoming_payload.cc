@@ -48,10 +48,6 @@ ssize_t IncomingPayload::receive(int socket) {
   return received;
 }
 
-uint64_t IncomingPayload::missingBytes() const {
-  return missingPayload() + trailer_.size() - trailerReceived_;
-}
-
 void IncomingPayload::take(std::span<const uint8_t> bytes) {
   const auto part = static_cast<size_t>(std::min<uint64_t>(bytes.size(), missingPayload()));
   const uint8_t* from = bytes.data();

@@ -29,7 +29,7 @@ class IncomingPayload {
   ssize_t receive(int socket);
 
   /// With the checksum behind them.
-  [[nodiscard]] uint64_t missingBytes() const;
+  [[nodiscard]] uint64_t missingBytes() const { return missingPayload() + trailer_.size() - trailerReceived_; }
   /// What was received otherwise: at most missingBytes().
   void take(std::span<const uint8_t> bytes);
 

@@ -206,10 +206,6 @@ void Stream::expectPayload(uint64_t payload, const std::optional<Pieces>& destin
   incoming_ = Incoming{payload, told, IncomingPayload(destination, length)};
 }
 
-void Stream::dropPayload() {
-  if (incoming_) incoming_->bytes.drop();
-}
-
 void Stream::finishPayload() {
   const Incoming done = *incoming_;
   incoming_.reset();

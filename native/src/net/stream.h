@@ -84,7 +84,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   /// its end is.
   void expectPayload(uint64_t payload, const std::optional<Pieces>& destination, uint64_t length, bool told = true);
   /// The rest of the payload goes nowhere.
-  void dropPayload();
+  void dropPayload() {
+    if (incoming_) incoming_->bytes.drop();
+  }
   /// No frame is told until release().
   void hold() { held_ = true; }
   void release();

@@ -18,10 +18,6 @@ Range Allocator::rangeAt(SortedPairs::Cursor free) const {
   return {pair.first, pair.second};
 }
 
-void Allocator::add(Range range) {
-  add(range, byOffset_.lowerBound({range.offset, 0}));
-}
-
 void Allocator::add(Range range, SortedPairs::Cursor place) {
   byOffset_.insertAt(place, {range.offset, range.length});
   bySize_.insert({range.length, range.offset});

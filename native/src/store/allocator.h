@@ -45,7 +45,7 @@ class Allocator {
   [[nodiscard]] size_t freeRanges() const { return byOffset_.size(); }
 
  private:
-  void add(Range range);
+  void add(Range range) { add(range, byOffset_.lowerBound({range.offset, 0})); }
   void add(Range range, SortedPairs::Cursor place);
   void remove(SortedPairs::Cursor free);
   void change(SortedPairs::Cursor free, Range to);

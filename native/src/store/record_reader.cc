@@ -9,7 +9,6 @@
 #include <system_error>
 #include <thread>
 #include <type_traits>
-#include <utility>
 
 #include "base/checked.h"
 #include "base/crc32c.h"

@@ -45,10 +45,6 @@ SortedPairs::Cursor SortedPairs::before(Cursor cursor) const {
   return {cursor.block - 1, blocks_[cursor.block - 1]->count - 1};
 }
 
-void SortedPairs::insert(const NumberPair& pair) {
-  insertAt(lowerBound(pair), pair);
-}
-
 void SortedPairs::insertAt(Cursor place, const NumberPair& pair) {
   if (blocks_.empty()) {
     blocks_.push_back(newBlock());

@@ -42,7 +42,7 @@ class SortedPairs {
   [[nodiscard]] Cursor before(Cursor cursor) const;
 
   /// Adds a pair that is not in the set.
-  void insert(const NumberPair& pair);
+  void insert(const NumberPair& pair) { insertAt(lowerBound(pair), pair); }
   /// The same where lowerBound(pair) is known already.
   void insertAt(Cursor place, const NumberPair& pair);
   void erase(Cursor cursor);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ucx/worker.h"
 
-#include <utility>
-
 namespace kvpool::ucx {
 namespace {
 
@@ -65,10 +63,6 @@ Result<MemoryHandle*> Worker::map(void* address, size_t length) {
   const StatusCode code = api_.mem_map(context_, &params, &memory);
   if (code == kOk) return memory;
   return problem("UCX cannot register " + std::to_string(length) + " bytes (is ulimit -l high enough?)", code);
-}
-
-void Worker::unmap(MemoryHandle* memory) {
-  api_.mem_unmap(context_, memory);
 }
 
 Result<std::string> Worker::keyOf(MemoryHandle* memory) {

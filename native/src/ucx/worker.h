@@ -28,7 +28,7 @@ class Worker {
 
   /// Registers memory with the devices, for as long as the handle is not given back.
   Result<MemoryHandle*> map(void* address, size_t length);
-  void unmap(MemoryHandle* memory);
+  void unmap(MemoryHandle* memory) { api_.mem_unmap(context_, memory); }
   /// The bytes with which a peer reaches mapped memory.
   Result<std::string> keyOf(MemoryHandle* memory);
 

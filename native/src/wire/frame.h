@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
-#include <string_view>
 
 #include "wire/protocol.h"
 #include "wire/sbe.h"

@@ -25,6 +25,7 @@ inline constexpr size_t kUcxBytesMax = 16384;  // an address or a key of UCX
 inline constexpr size_t kKeyBytesOnWireMax = 65535;
 /// Keys of one request between client and master.
 inline constexpr size_t kRequestKeysMax = 1024;
+inline constexpr size_t kGroupEntriesMax = 65534;  // what the schema allows
 
 inline constexpr uint64_t kHelloTimeoutMs = 5000;
 inline constexpr uint64_t kHeartbeatMs = 500;

@@ -35,7 +35,7 @@ uint16_t templateOf(Body body);
 std::string text(std::string_view bytes, const char* what = "text");
 
 /// A message being read. Fields of the fixed block may be read at any time through `->`; groups and variable data in
-/// the order of the schema, groups through group() and variable data through bytes().
+/// the order of the schema, groups through list() and variable data through bytes().
 template <typename Message>
 class Reader {
  public:
@@ -55,15 +55,22 @@ class Reader {
   Message* operator->() { return &message_; }
   Message& operator*() { return message_; }
 
-  /// Enters a group: `auto& keys = reader.group([](auto& m) -> auto& { return m.keys(); }, kRequestKeysMax)`.
-  /// Go through it with `while (keys.hasNext()) keys.next();`, reading each entry's variable data with bytes(keys).
-  template <typename Open>
-  auto& group(Open open, uint64_t countMax = 65534) {
-    return enter<Message>(message_, open, countMax);
+  /// What `make` makes of each entry of a group: `reader.list(&sbe::Free::extents, kFreesMax, [](auto& entry) {...})`.
+  /// An entry's variable data is read with bytes(entry), groups within it with listIn(entry).
+  template <typename Group, typename Make>
+  auto list(Group& (Message::*open)(), uint64_t countMax, Make make) {
+    return listIn(message_, open, countMax, make);
   }
-  template <typename Parent, typename Open>
-  auto& groupIn(Parent& parent, Open open, uint64_t countMax = 65534) {
-    return enter<Parent>(parent, open, countMax);
+  template <typename Parent, typename Group, typename Make>
+  auto listIn(Parent& parent, Group& (Parent::*open)(), uint64_t countMax, Make make) {
+    Group& entries = (parent.*open)();
+    if (entries.sbeActingBlockLength() < entries.sbeBlockLength()) throw Malformed("block of a group is too short");
+    if (entries.count() > countMax) throw Malformed("group has more entries than allowed");
+    std::vector<decltype(make(entries))> list;
+    list.reserve(entries.count());
+    while (entries.hasNext())
+      list.push_back(make(entries.next()));
+    return list;
   }
 
   /// The next variable data of the message, or of the current entry of a group.
@@ -74,14 +81,6 @@ class Reader {
   }
 
  private:
-  template <typename Parent, typename Open>
-  auto& enter(Parent& parent, Open open, uint64_t countMax) {
-    auto& entries = open(parent);
-    if (entries.sbeActingBlockLength() < entries.sbeBlockLength()) throw Malformed("block of a group is too short");
-    if (entries.count() > countMax) throw Malformed("group has more entries than allowed");
-    return entries;
-  }
-
   template <typename Part>
   std::string_view take(Part& part, size_t bytesMax) {
     const uint64_t at = part.sbePosition();

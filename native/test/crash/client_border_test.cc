@@ -2,9 +2,7 @@
 // The C functions around the client core that simulations in other languages use.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <string>
-#include <vector>
 
 #include "master/master_messages.h"
 #include "sim/kvpool_sim_client.h"

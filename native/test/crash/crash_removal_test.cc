@@ -3,7 +3,6 @@
 // the next life; what was asked for when the life ended has happened, or has not, object by object.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <functional>
 #include <map>
 #include <string>

@@ -3,9 +3,7 @@
 // cut a new life starts from the bytes, and everything that was acknowledged must be there, with its own bytes.
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>

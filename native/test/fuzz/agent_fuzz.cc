@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <map>
-#include <span>
 #include <vector>
 
 #include "agent/core/agent_client_core.h"

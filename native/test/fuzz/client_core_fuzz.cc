@@ -4,9 +4,7 @@
 // runs, within its bounds; each batch ends once; and what a get calls a success came with the checksum it was promised.
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 

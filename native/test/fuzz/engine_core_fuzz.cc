@@ -4,7 +4,6 @@
 // runs.
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <vector>
 

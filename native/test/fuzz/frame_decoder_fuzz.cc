@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <stdexcept>
 
 #include "node/core/commands.h"
 #include "node/core/messages.h"

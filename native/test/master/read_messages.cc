@@ -18,20 +18,13 @@ namespace {
 namespace sbe = wire::sbe;
 using wire::Reader;
 
-constexpr auto kKeys = [](auto& message) -> auto& {
-  return message.keys();
-};
-
 template <typename Message>
 KeysRequest readKeys(wire::Body body) {
   Reader<Message> reader(body);
   KeysRequest request{reader->requestId(), false, {}};
   if constexpr (requires { reader->forceRaw(); }) request.force = reader->forceRaw() != 0;
-  auto& keys = reader.group(kKeys, wire::kRequestKeysMax);
-  while (keys.hasNext()) {
-    keys.next();
-    request.keys.emplace_back(reader.bytes(keys, wire::kTextBytesMax));
-  }
+  request.keys = reader.list(&Message::keys, wire::kRequestKeysMax,
+                             [&](auto& entry) { return std::string(reader.bytes(entry, wire::kTextBytesMax)); });
   return request;
 }
 
@@ -47,9 +40,9 @@ NodeInfo readNodeInfo(wire::Body body) {
   Reader<sbe::NodeInfo> reader(body);
   NodeInfo info;
   info.seen = wire::toAuthority(reader->seen());
-  auto& segments = reader.group([](auto& message) -> auto& { return message.segments(); });
-  while (segments.hasNext())
-    info.capacityBytes += segments.next().capacityBytes();
+  for (const uint64_t bytes :
+       reader.list(&sbe::NodeInfo::segments, wire::kGroupEntriesMax, [](auto& entry) { return entry.capacityBytes(); }))
+    info.capacityBytes += bytes;
   info.tcp = reader.bytes();
   info.shm = reader.bytes();
   return info;
@@ -58,10 +51,8 @@ NodeInfo readNodeInfo(wire::Body body) {
 DirectoryRecords readDirectoryRecords(wire::Body body) {
   Reader<sbe::DirectoryRecords> reader(body);
   DirectoryRecords records{reader->kind() == sbe::RecordKind::SNAPSHOT, reader->sequence(), {}};
-  auto& group = reader.group([](auto& message) -> auto& { return message.records(); });
-  while (group.hasNext()) {
-    group.next();
-    DirectoryRecord& record = records.records.emplace_back();
+  records.records = reader.list(&sbe::DirectoryRecords::records, wire::kGroupEntriesMax, [&](auto& group) {
+    DirectoryRecord record;
     record.committed = group.state() == sbe::RecordState::COMMITTED;
     record.extent = wire::toExtentRef(group.extent());
     record.object = wire::toObjectId(group.objectId());
@@ -69,7 +60,8 @@ DirectoryRecords readDirectoryRecords(wire::Body body) {
     record.payloadLength = group.payloadLength();
     record.payloadCrc = group.payloadCrc();
     record.key = reader.bytes(group, wire::kTextBytesMax);
-  }
+    return record;
+  });
   return records;
 }
 
@@ -88,12 +80,9 @@ GrantRequest readGrantRequest(wire::Body body) {
   request.replicas = reader->replicas();
   request.deadlineMs = reader->deadlineMs();
   request.replace = reader->replace() == sbe::Flag::YES;
-  auto& keys = reader.group(kKeys, wire::kRequestKeysMax);
-  while (keys.hasNext()) {
-    keys.next();
-    const uint64_t length = keys.payloadLength();
-    request.keys.push_back({std::string(reader.bytes(keys, wire::kTextBytesMax)), length});
-  }
+  request.keys = reader.list(&sbe::GrantRequest::keys, wire::kRequestKeysMax, [&](auto& entry) {
+    return WantedGrant{std::string(reader.bytes(entry, wire::kTextBytesMax)), entry.payloadLength()};
+  });
   request.preferredNode = reader.bytes();
   return request;
 }
@@ -101,19 +90,16 @@ GrantRequest readGrantRequest(wire::Body body) {
 PublishRequest readPublishRequest(wire::Body body) {
   Reader<sbe::PublishRequest> reader(body);
   PublishRequest request{reader->requestId(), {}};
-  auto& objects = reader.group(
-      [](auto& message) -> auto& { return message.objects(); }, wire::kRequestKeysMax);
-  while (objects.hasNext()) {
-    objects.next();
-    PublishedObject& object = request.objects.emplace_back();
+  using Objects = sbe::PublishRequest::Objects;
+  request.objects = reader.list(&sbe::PublishRequest::objects, wire::kRequestKeysMax, [&](Objects& objects) {
+    PublishedObject object;
     object.object = wire::toObjectId(objects.objectId());
     object.written = objects.outcome() == sbe::PutOutcome::WRITTEN;
-    auto& replicas = reader.groupIn(
-        objects, [](auto& entry) -> auto& { return entry.replicas(); });
-    while (replicas.hasNext())
-      object.committed.push_back(replicas.next().incarnation());
+    object.committed = reader.listIn(objects, &Objects::replicas, wire::kRequestKeysMax,
+                                     [](auto& replica) { return replica.incarnation(); });
     object.key = reader.bytes(objects, wire::kTextBytesMax);
-  }
+    return object;
+  });
   return request;
 }
 

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "base/crc32c.h"
 
 namespace kvpool::test {

@@ -3,7 +3,6 @@
 // bytes.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>

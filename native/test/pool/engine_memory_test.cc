@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A client that uses the memory of a transfer engine of its process, as a store does that was given the engine.
 #include <atomic>
-#include <utility>
 
 #include "kvpool/engine.h"
 #include "pool/pool.h"

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/sim_tier.h"
 
-#include <algorithm>
 #include <cstring>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>

@@ -14,7 +14,6 @@
 #include <fstream>
 #include <map>
 #include <string>
-#include <thread>
 
 #include "base/crc32c.h"
 #include "ssd/small_tier.h"

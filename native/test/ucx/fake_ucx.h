@@ -4,11 +4,9 @@
 
 #include <sys/eventfd.h>
 
-#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <list>
-#include <string>
 
 #include "base/fd.h"
 #include "ucx/api.h"

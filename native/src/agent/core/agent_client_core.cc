@@ -6,7 +6,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "dev_kvpool_wire/AgentAttached.h"
 #include "dev_kvpool_wire/AgentState.h"
 #include "dev_kvpool_wire/Refused.h"
 #include "wire/frame.h"

@@ -23,10 +23,6 @@ using wire::Reader;
 using wire::text;
 using wire::textRoom;
 
-constexpr auto kLines = [](auto& message) -> auto& {
-  return message.lines();
-};
-
 /// As much of a sentence as a message takes, whole characters.
 std::string_view shortened(std::string_view text) {
   text = text.substr(0, wire::kTextBytesMax);
@@ -154,17 +150,9 @@ Request readRequest(wire::Body body) {
   request.replicas = reader->replicas();
   request.pins = static_cast<uint8_t>(reader->pins().rawValue() & kPinsKnown);
   request.softPinMs = reader->softPinMs();
-  auto& lines = reader.group(kLines, kLinesPerRequest);
-  request.lines.reserve(lines.count());
-  while (lines.hasNext()) {
-    lines.next();
-    RequestLine line;
-    line.offset = lines.offset();
-    line.length = lines.length();
-    line.group = lines.group();
-    line.key = reader.bytes(lines, wire::kKeyBytesOnWireMax);
-    request.lines.push_back(line);
-  }
+  request.lines = reader.list(&sbe::AgentRequest::lines, kLinesPerRequest, [&](auto& entry) {
+    return RequestLine{reader.bytes(entry, wire::kKeyBytesOnWireMax), entry.offset(), entry.length(), entry.group()};
+  });
   request.preferredNode = text(reader.bytes(wire::kNameBytesMax));
   if (request.lines.empty()) throw Malformed("a request of no lines");
   if (request.op == OpCode::RemoveAll && request.lines.size() != 1) throw Malformed("remove all has one line");
@@ -175,12 +163,9 @@ Reply readReply(wire::Body body) {
   Reader<sbe::AgentReply> reader(body);
   Reply reply;
   reply.id = reader->requestId();
-  auto& lines = reader.group(kLines, kLinesPerRequest);
-  reply.lines.reserve(lines.count());
-  while (lines.hasNext()) {
-    lines.next();
-    reply.lines.push_back({lines.status(), lines.length()});
-  }
+  reply.lines = reader.list(&sbe::AgentReply::lines, kLinesPerRequest, [](auto& entry) {
+    return client::LineResult{entry.status(), entry.length()};
+  });
   reply.message = text(reader.bytes());
   return reply;
 }

@@ -82,14 +82,6 @@ AgentStats Agent::stats() const {
   return stats;
 }
 
-std::string Agent::whyNotReady() const {
-  return client_->readiness().text();
-}
-
-bool Agent::running() const {
-  return running_.load(std::memory_order_relaxed) && client_->running();
-}
-
 // ---- turns ----
 
 void Agent::run() {

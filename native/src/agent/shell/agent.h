@@ -44,9 +44,9 @@ class Agent final : private net::Stream::Listener {
 
   [[nodiscard]] AgentStats stats() const;
   /// Why no leader serves us; empty while one does.
-  [[nodiscard]] std::string whyNotReady() const;
+  [[nodiscard]] std::string whyNotReady() const { return client_->readiness().text(); }
   /// False after a defect ended the agent or its client.
-  [[nodiscard]] bool running() const;
+  [[nodiscard]] bool running() const { return running_.load(std::memory_order_relaxed) && client_->running(); }
 
  private:
   /// A request while the pool does it: its memory, its keys and its table live as long.

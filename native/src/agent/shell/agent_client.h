@@ -3,7 +3,6 @@
 // it. Callers submit and send under one mutex; the thread takes answers, keeps deadlines and dials again.
 #pragma once
 
-#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>

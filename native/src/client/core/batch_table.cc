@@ -76,14 +76,6 @@ Batch* BatchTable::find(BatchId id) {
   return found == batches_.end() ? nullptr : &found->second;
 }
 
-void BatchTable::askLater(Batch& batch, uint32_t line, int32_t obstacle) {
-  delay(batch, line, obstacle, false);
-}
-
-void BatchTable::publishLater(Batch& batch, uint32_t line, int32_t obstacle) {
-  delay(batch, line, obstacle, true);
-}
-
 void BatchTable::delay(Batch& batch, uint32_t line, int32_t obstacle, bool publishes) {
   Line& waiting = batch.lines[line];
   waiting.obstacle = obstacle;

@@ -23,9 +23,9 @@ class BatchTable {
 
   void ask(Batch& batch, uint32_t line) { batch.toAsk.push_back(line); }
   /// Asks again after a backoff; `obstacle` is what the line ends with should its time run out first.
-  void askLater(Batch& batch, uint32_t line, int32_t obstacle);
+  void askLater(Batch& batch, uint32_t line, int32_t obstacle) { delay(batch, line, obstacle, false); }
   void publish(Batch& batch, uint32_t line);
-  void publishLater(Batch& batch, uint32_t line, int32_t obstacle);
+  void publishLater(Batch& batch, uint32_t line, int32_t obstacle) { delay(batch, line, obstacle, true); }
   void end(Batch& batch, uint32_t line, int32_t status, uint64_t length = 0);
 
   /// Puts the lines whose backoff is over back into line.

@@ -154,10 +154,6 @@ int64_t ClientCore::tickMs() const {
   return search_.leader() ? kIdleMs : kSearchingMs;
 }
 
-Status ClientCore::readiness() const {
-  return search_.leader() ? Status() : search_.whyNone();
-}
-
 // ---- what follows from an input ----
 
 void ClientCore::settle() {

@@ -49,7 +49,7 @@ class ClientCore {
   [[nodiscard]] int64_t tickMs() const;
 
   /// OK when a leader serves us, else why not.
-  [[nodiscard]] Status readiness() const;
+  [[nodiscard]] Status readiness() const { return search_.leader() ? Status() : search_.whyNone(); }
   /// Whether waiting for a leader is in vain: every master refused this client for what it is.
   [[nodiscard]] bool hopeless() const { return search_.hopeless(); }
   [[nodiscard]] const Statistics& statistics() const { return context_.statistics; }

@@ -21,8 +21,4 @@ void KeyFlow::answered(Batch& batch, std::span<const uint32_t> lines, const Keys
   }
 }
 
-void KeyFlow::removedAll(Batch& batch, const RemoveAllReply& reply) {
-  batches_.end(batch, 0, KV_OK, reply.removed);
-}
-
 }  // namespace kvpool::client

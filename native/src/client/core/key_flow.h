@@ -13,7 +13,7 @@ class KeyFlow {
   KeyFlow(Context& context, BatchTable& batches) : context_(context), batches_(batches) {}
 
   void answered(Batch& batch, std::span<const uint32_t> lines, const KeysReply& reply);
-  void removedAll(Batch& batch, const RemoveAllReply& reply);
+  void removedAll(Batch& batch, const RemoveAllReply& reply) { batches_.end(batch, 0, KV_OK, reply.removed); }
 
  private:
   Context& context_;

@@ -165,10 +165,6 @@ void LeaderSearch::nameUnknown(ConnectionId connection, const std::string& reaso
   if (isAbsent(*master)) master->nextTry = context_.now + kUnknownNameMs;
 }
 
-void LeaderSearch::heard(ConnectionId connection) {
-  if (Master* master = find(connection)) master->lastHeard = context_.now;
-}
-
 bool LeaderSearch::replied(ConnectionId connection, const Reply& reply) {
   Master* master = find(connection);
   if (master == nullptr || std::holds_alternative<Heartbeat>(reply)) return true;

@@ -35,7 +35,9 @@ class LeaderSearch {
   void nameUnknown(ConnectionId connection, const std::string& reason);
   /// True when the reply was for the search; otherwise it answers a request of the caller.
   bool replied(ConnectionId connection, const Reply& reply);
-  void heard(ConnectionId connection);
+  void heard(ConnectionId connection) {
+    if (Master* master = find(connection)) master->lastHeard = context_.now;
+  }
   void tick();
 
   /// Sends a request to the leader.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/core/node_connection.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace kvpool::client {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/core/node_links.h"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace kvpool::client {
 namespace {
@@ -46,10 +44,6 @@ void NodeLinks::settle(Link& link, const NodeAddress& node) {
   if (!path.empty()) {
     link.shm = std::make_unique<NodeConnection>(context_, results_, Transport::Unix, path, node.incarnation, node.id);
   }
-}
-
-bool NodeLinks::isIdle(const Link& link) {
-  return (!link.tcp || link.tcp->idle()) && (!link.shm || link.shm->idle());
 }
 
 void NodeLinks::closeConnections(Link& link, const Status& why) {

@@ -5,7 +5,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "client/core/context.h"
@@ -45,7 +44,7 @@ class NodeLinks {
   };
 
   void settle(Link& link, const NodeAddress& node);
-  static bool isIdle(const Link& link);
+  static bool isIdle(const Link& link) { return (!link.tcp || link.tcp->idle()) && (!link.shm || link.shm->idle()); }
   static void closeConnections(Link& link, const Status& why);
   void startTcp(Link& link, const Transfer& transfer, const PoolId& pool);
   [[nodiscard]] bool prefersShm(const Link& link, const Transfer& transfer) const;

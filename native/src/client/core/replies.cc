@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/core/replies.h"
 
-#include <utility>
-
 #include "dev_kvpool_wire/ExistsReply.h"
 #include "dev_kvpool_wire/GrantReply.h"
 #include "dev_kvpool_wire/Heartbeat.h"
@@ -25,42 +23,16 @@ using wire::Malformed;
 using wire::Reader;
 using wire::text;
 
-constexpr auto kNodes = [](auto& message) -> auto& {
-  return message.nodes();
-};
-constexpr auto kObjects = [](auto& message) -> auto& {
-  return message.objects();
-};
-constexpr auto kGrants = [](auto& message) -> auto& {
-  return message.grants();
-};
-constexpr auto kResults = [](auto& message) -> auto& {
-  return message.results();
-};
-constexpr auto kTargets = [](auto& entry) -> auto& {
-  return entry.targets();
-};
-constexpr auto kReplicas = [](auto& entry) -> auto& {
-  return entry.replicas();
-};
-constexpr auto kSegments = [](auto& message) -> auto& {
-  return message.segments();
-};
-
 template <typename Message>
 std::vector<NodeAddress> readNodes(Reader<Message>& reader) {
-  std::vector<NodeAddress> nodes;
-  auto& group = reader.group(kNodes);
-  nodes.reserve(group.count());
-  while (group.hasNext()) {
-    group.next();
-    NodeAddress& node = nodes.emplace_back();
-    node.incarnation = group.incarnation();
-    node.id = text(reader.bytes(group, wire::kNameBytesMax));
-    node.tcp = text(reader.bytes(group, wire::kTextBytesMax));
-    node.shm = text(reader.bytes(group, wire::kTextBytesMax));
-  }
-  return nodes;
+  return reader.list(&Message::nodes, wire::kGroupEntriesMax, [&](auto& entry) {
+    NodeAddress node;
+    node.incarnation = entry.incarnation();
+    node.id = text(reader.bytes(entry, wire::kNameBytesMax));
+    node.tcp = text(reader.bytes(entry, wire::kTextBytesMax));
+    node.shm = text(reader.bytes(entry, wire::kTextBytesMax));
+    return node;
+  });
 }
 
 uint16_t nodeIndex(uint16_t index, size_t count) {
@@ -72,19 +44,14 @@ GrantReply readGrantReply(wire::Body body) {
   Reader<sbe::GrantReply> reader(body);
   GrantReply reply{reader->requestId(), reader->status(), wire::toAuthority(reader->authority()), {}, {}};
   reply.nodes = readNodes(reader);
-  auto& group = reader.group(kGrants, wire::kRequestKeysMax);
-  reply.grants.reserve(group.count());
-  while (group.hasNext()) {
-    group.next();
-    Grant& grant = reply.grants.emplace_back();
-    grant.status = group.status();
-    grant.object = wire::toObjectId(group.objectId());
-    grant.roomMs = group.roomMs();
-    auto& targets = reader.groupIn(group, kTargets, wire::kRequestKeysMax);
-    while (targets.hasNext())
-      grant.targets.push_back(nodeIndex(targets.next().node(), reply.nodes.size()));
+  using Grants = sbe::GrantReply::Grants;
+  reply.grants = reader.list(&sbe::GrantReply::grants, wire::kRequestKeysMax, [&](Grants& entry) {
+    Grant grant{entry.status(), wire::toObjectId(entry.objectId()), {}, entry.roomMs()};
+    grant.targets = reader.listIn(entry, &Grants::targets, wire::kRequestKeysMax,
+                                  [&](auto& target) { return nodeIndex(target.node(), reply.nodes.size()); });
     if (grant.status == KV_OK && grant.targets.empty()) throw Malformed("a grant names no node");
-  }
+    return grant;
+  });
   return reply;
 }
 
@@ -93,23 +60,16 @@ LookupReply readLookupReply(wire::Body body) {
   LookupReply reply{
       reader->requestId(), reader->status(), wire::toAuthority(reader->authority()), reader->leaseMs(), {}, {}};
   reply.nodes = readNodes(reader);
-  auto& group = reader.group(kObjects, wire::kRequestKeysMax);
-  reply.objects.reserve(group.count());
-  while (group.hasNext()) {
-    group.next();
-    Located& object = reply.objects.emplace_back();
-    object.status = group.status();
-    object.object = wire::toObjectId(group.objectId());
-    object.payloadLength = group.payloadLength();
-    object.payloadCrc = group.payloadCrc();
-    auto& replicas = reader.groupIn(group, kReplicas, wire::kRequestKeysMax);
-    while (replicas.hasNext()) {
-      replicas.next();
-      object.replicas.push_back(
-          {nodeIndex(replicas.node(), reply.nodes.size()), wire::toExtentRef(replicas.extent()), replicas.offset()});
-    }
+  using Objects = sbe::LookupReply::Objects;
+  reply.objects = reader.list(&sbe::LookupReply::objects, wire::kRequestKeysMax, [&](Objects& entry) {
+    Located object{entry.status(), wire::toObjectId(entry.objectId()), entry.payloadLength(), entry.payloadCrc(), {}};
+    object.replicas = reader.listIn(entry, &Objects::replicas, wire::kRequestKeysMax, [&](auto& replica) {
+      return Replica{nodeIndex(replica.node(), reply.nodes.size()), wire::toExtentRef(replica.extent()),
+                     replica.offset()};
+    });
     if (object.status == KV_OK && object.replicas.empty()) throw Malformed("an object has no replica");
-  }
+    return object;
+  });
   return reply;
 }
 
@@ -117,23 +77,18 @@ template <typename Message>
 KeysReply readKeysReply(wire::Body body, auto lengthOf) {
   Reader<Message> reader(body);
   KeysReply reply{reader->requestId(), reader->status(), {}};
-  auto& group = reader.group(kResults, wire::kRequestKeysMax);
-  reply.results.reserve(group.count());
-  while (group.hasNext()) {
-    group.next();
-    reply.results.push_back({group.status(), lengthOf(group)});
-  }
+  reply.results = reader.list(&Message::results, wire::kRequestKeysMax, [&](auto& entry) {
+    return KeyStatus{entry.status(), lengthOf(entry)};
+  });
   return reply;
 }
 
 ShmAttached readShmAttached(wire::Body body) {
   Reader<sbe::ShmAttached> reader(body);
   ShmAttached reply{reader->requestId(), reader->status(), {}};
-  auto& group = reader.group(kSegments, wire::kRequestKeysMax);
-  while (group.hasNext()) {
-    group.next();
-    reply.segments.push_back({group.segment(), group.fileBytes()});
-  }
+  reply.segments = reader.list(&sbe::ShmAttached::segments, wire::kRequestKeysMax, [](auto& entry) {
+    return AttachedSegment{entry.segment(), entry.fileBytes()};
+  });
   return reply;
 }
 

@@ -5,7 +5,6 @@
 #include <thread>
 #include <utility>
 
-#include "base/log.h"
 #include "net/clock.h"
 #include "ucx/library.h"
 
@@ -70,10 +69,6 @@ void ClientShell::shutDown() {
   performAll();
   if (ucx_) loop_.remove(ucx_->descriptor());
   publishSnapshot();
-}
-
-void ClientShell::settle() {
-  streams_.settle([this] { performAll(); });
 }
 
 void ClientShell::performAll() {
@@ -182,10 +177,6 @@ void ClientShell::perform(const MapSegments& map) {
     attachment.segments[map.segments[i].segment] = std::move(view.value());
   }
   core_.segmentsMapped(net::steadyMs(), map.connection, Status());
-}
-
-void ClientShell::perform(const Note& note) {
-  log(LogLevel::Warning, note.text);
 }
 
 void ClientShell::perform(const FinishBatch& finished) {

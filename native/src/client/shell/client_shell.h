@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/log.h"
 #include "client/core/client_core.h"
 #include "client/shell/copier.h"
 #include "net/event_loop.h"
@@ -59,7 +60,9 @@ class ClientShell : private net::Stream::Listener, private Copier::Listener {
   [[nodiscard]] Snapshot snapshot() const;
 
  private:
-  void settle();
+  void settle() {
+    streams_.settle([this] { performAll(); });
+  }
   void performAll();
   void publishSnapshot();
   Result<StagingOffer> offerStaging(const OfferStaging& offer);
@@ -78,7 +81,7 @@ class ClientShell : private net::Stream::Listener, private Copier::Listener {
   void perform(const CopyFromStaging& copy) { copier_.add(copy); }
   void perform(const CancelCopy& cancel) { copier_.cancel(cancel.connection, cancel.transfer); }
   void perform(const Close& close) { drop(close.connection); }
-  void perform(const Note& note);
+  void perform(const Note& note) { log(LogLevel::Warning, note.text); }
   void perform(const FinishBatch& finished);
 
   void streamOpened(ConnectionId id) override;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/quiet_thread.h"
 
 namespace kvpool::client {
 namespace {
@@ -18,10 +17,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds kNap{10};
 
 }  // namespace
-
-void Driver::start() {
-  thread_ = startQuietThread("kvpool-client", [this] { run(); });
-}
 
 void Driver::stop() {
   if (!thread_.joinable()) return;
@@ -85,10 +80,6 @@ void Driver::cancel(BatchId batch) {
 void Driver::finished() {
   --unfinished_;
   changed();
-}
-
-void Driver::changed() {
-  if (parked_ > 0) changed_.notify_all();
 }
 
 void Driver::park(std::unique_lock<std::mutex>& lock, Clock::time_point deadline) {

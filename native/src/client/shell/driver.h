@@ -10,6 +10,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/quiet_thread.h"
 #include "client/shell/client_shell.h"
 
 namespace kvpool::client {
@@ -23,7 +24,9 @@ class Driver {
   Driver(const Driver&) = delete;
   Driver& operator=(const Driver&) = delete;
 
-  void start();
+  void start() {
+    thread_ = startQuietThread("kvpool-client", [this] { run(); });
+  }
   /// Ends every batch with KV_CLOSED and joins the thread. No caller may be waiting.
   void stop();
 
@@ -40,7 +43,9 @@ class Driver {
   /// With mutex() held: a batch has ended.
   void finished();
   /// With mutex() held: what waiting callers look at has changed.
-  void changed();
+  void changed() {
+    if (parked_ > 0) changed_.notify_all();
+  }
 
   /// Until done(), which is called with mutex() held, or the deadline: runs the shell, or waits for the thread that
   /// does. Returns whether done() came true.

@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <optional>
-#include <string>
 
 #include "base/checked.h"
 #include "store/segment_header.h"

@@ -20,10 +20,6 @@ void Absence::dialFailed(Time now, std::string why) {
   wait_ *= 2;
 }
 
-bool Absence::isFresh(Time now) const {
-  return since_ && now - *since_ < kRestartMs;
-}
-
 std::string Absence::story(Time now) const {
   std::string text =
       "was lost " + std::to_string(now - since_.value()) + " ms ago (" + why_ + ") and is being dialled since";

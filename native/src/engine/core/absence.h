@@ -20,7 +20,7 @@ class Absence {
   void end() { *this = Absence(); }
 
   /// Lost so lately that it may be starting anew.
-  [[nodiscard]] bool isFresh(Time now) const;
+  [[nodiscard]] bool isFresh(Time now) const { return since_ && now - *since_ < kRestartMs; }
   [[nodiscard]] bool dialDue(Time now) const { return now >= dialAt_; }
   /// Dials that failed since it was lost.
   [[nodiscard]] int dialsFailed() const { return dialsFailed_; }

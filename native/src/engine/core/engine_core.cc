@@ -68,10 +68,6 @@ ConnectionId EngineCore::accepted(Time now, const std::string& peer) {
   return id;
 }
 
-void EngineCore::opened(Time now, ConnectionId id) {
-  if (PeerLink* link = linkOf(id)) link->opened(now);
-}
-
 void EngineCore::frame(Time now, ConnectionId id, wire::Body body) {
   if (PeerLink* link = linkOf(id)) return link->frame(now, body);
   if (sessions_.has(id)) sessions_.frame(now, id, body);

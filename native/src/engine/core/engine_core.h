@@ -29,7 +29,9 @@ class EngineCore {
 
   // The network.
   ConnectionId accepted(Time now, const std::string& peer);
-  void opened(Time now, ConnectionId id);
+  void opened(Time now, ConnectionId id) {
+    if (PeerLink* link = linkOf(id)) link->opened(now);
+  }
   /// Throws as everything in wire/sbe.h does; malformed() is then due.
   void frame(Time now, ConnectionId id, wire::Body body);
   void malformed(Time now, ConnectionId id, const std::string& what);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/core/messages.h"
 
-#include <string_view>
-
 #include "dev_kvpool_wire/EngineDescribe.h"
 #include "dev_kvpool_wire/EngineNotify.h"
 #include "dev_kvpool_wire/EngineRead.h"
@@ -23,13 +21,6 @@ using wire::Reader;
 using wire::text;
 using wire::textRoom;
 
-constexpr auto kPieces = [](auto& message) -> auto& {
-  return message.pieces();
-};
-constexpr auto kRegions = [](auto& message) -> auto& {
-  return message.regions();
-};
-
 template <typename Message>
 wire::Bytes piecesFrame(uint64_t id, std::span<const RemotePiece> pieces) {
   return frameOf<Message>(groupRoom(pieces.size(), Message::Pieces::sbeBlockLength()), [&](Message& message) {
@@ -45,15 +36,11 @@ PiecesRequest readPieces(wire::Body body) {
   Reader<Message> reader(body);
   PiecesRequest request;
   request.id = reader->requestId();
-  auto& group = reader.group(kPieces, kPiecesPerRequest);
-  request.pieces.reserve(group.count());
-  while (group.hasNext()) {
-    group.next();
-    const RemotePiece piece{group.region(), group.address(), group.length()};
-    if (piece.length == 0) throw Malformed("a piece of no bytes");
-    request.bytes += piece.length;
-    request.pieces.push_back(piece);
-  }
+  request.pieces = reader.list(&Message::pieces, kPiecesPerRequest, [&](auto& entry) {
+    if (entry.length() == 0) throw Malformed("a piece of no bytes");
+    request.bytes += entry.length();
+    return RemotePiece{entry.region(), entry.address(), entry.length()};
+  });
   if (request.pieces.empty()) throw Malformed("a request of no pieces");
   if (request.bytes > kRequestBytes)
     throw Malformed("a request of more than " + std::to_string(kRequestBytes) + " bytes");
@@ -107,12 +94,9 @@ Regions readRegions(wire::Body body) {
   Reader<sbe::EngineRegions> reader(body);
   Regions regions;
   regions.id = reader->requestId();
-  auto& group = reader.group(kRegions, KV_ENGINE_REGIONS_MAX);
-  regions.regions.reserve(group.count());
-  while (group.hasNext()) {
-    group.next();
-    regions.regions.push_back({group.region(), group.address(), group.length()});
-  }
+  regions.regions = reader.list(&sbe::EngineRegions::regions, KV_ENGINE_REGIONS_MAX, [](auto& entry) {
+    return Region{entry.region(), entry.address(), entry.length()};
+  });
   return regions;
 }
 

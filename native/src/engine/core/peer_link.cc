@@ -7,7 +7,6 @@
 
 #include "base/ids.h"
 #include "dev_kvpool_wire/EngineRegions.h"
-#include "dev_kvpool_wire/EngineReply.h"
 #include "dev_kvpool_wire/Refused.h"
 #include "dev_kvpool_wire/Welcome.h"
 #include "wire/frame.h"

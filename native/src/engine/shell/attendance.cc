@@ -55,10 +55,6 @@ bool Attendance::watch(std::unique_lock<std::mutex>& lock, int64_t tickMs) {
   return !attended_;
 }
 
-void Attendance::hurry() {
-  if (quiet_) shell_.wake();
-}
-
 void Attendance::end() {
   over_ = true;
   shell_.wake();

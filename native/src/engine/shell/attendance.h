@@ -47,7 +47,9 @@ class Attendance {
   /// The own thread waits, at most `tickMs`. Returns whether it is to do a round: not while callers do.
   bool watch(std::unique_lock<std::mutex>& lock, int64_t tickMs);
   /// From now on the time matters: the own thread may sleep for no longer than a tick.
-  void hurry();
+  void hurry() {
+    if (quiet_) shell_.wake();
+  }
   /// The own thread is to come at once, and callers are no longer to look themselves.
   void end();
 

@@ -38,10 +38,6 @@ void EngineShell::round() {
   settle();
 }
 
-void EngineShell::settle() {
-  streams_.settle([this] { performAll(); });
-}
-
 void EngineShell::performAll() {
   for (auto actions = core_.takeActions(); !actions.empty(); actions = core_.takeActions()) {
     for (Action& action : actions) {

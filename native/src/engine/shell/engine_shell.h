@@ -27,7 +27,9 @@ class EngineShell : private net::Stream::Listener {
   EngineCore& core() { return core_; }
   [[nodiscard]] const EngineCore& core() const { return core_; }
   /// Does what the core wants and sends what can be sent.
-  void settle();
+  void settle() {
+    streams_.settle([this] { performAll(); });
+  }
   /// Takes in what happened since the last round.
   void round();
   /// Waits until a round would find something to do. With `busy` it may look for a while before it sleeps.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/shell/listen_port.h"
 
-#include <utility>
-
 #include "net/socket.h"
 
 namespace kvpool::engine {

@@ -2,7 +2,6 @@
 #include "engine/shell/transports.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace kvpool::engine {
 namespace {

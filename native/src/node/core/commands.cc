@@ -41,12 +41,9 @@ FreeRequest readFree(wire::Body body) {
   FreeRequest request;
   request.requestId = reader->requestId();
   request.authority = wire::toAuthority(reader->authority());
-  auto& extents = reader.group([](sbe::Free & m) -> auto& { return m.extents(); });
-  request.entries.reserve(extents.count());
-  while (extents.hasNext()) {
-    extents.next();
-    request.entries.push_back({wire::toExtentRef(extents.extent()), wire::toObjectId(extents.objectId())});
-  }
+  request.entries = reader.list(&sbe::Free::extents, wire::kGroupEntriesMax, [](auto& entry) {
+    return FreeRequest::Entry{wire::toExtentRef(entry.extent()), wire::toObjectId(entry.objectId())};
+  });
   return request;
 }
 
@@ -60,14 +57,9 @@ KeepTombstones readKeepTombstones(wire::Body body) {
   KeepTombstones keep;
   keep.requestId = reader->requestId();
   keep.authority = wire::toAuthority(reader->authority());
-  auto& tombstones = reader.group(
-      [](sbe::KeepTombstones & m) -> auto& { return m.tombstones(); }, kTombstonesMax);
-  keep.tombstones.reserve(tombstones.count());
-  while (tombstones.hasNext()) {
-    tombstones.next();
-    const ObjectId id = wire::toObjectId(tombstones.objectId());
-    keep.tombstones.push_back({id, reader.bytes(tombstones, wire::kKeyBytesOnWireMax)});
-  }
+  keep.tombstones = reader.list(&sbe::KeepTombstones::tombstones, kTombstonesMax, [&](auto& entry) {
+    return store::Tombstone{wire::toObjectId(entry.objectId()), reader.bytes(entry, wire::kKeyBytesOnWireMax)};
+  });
   return keep;
 }
 

@@ -28,10 +28,6 @@ bool LeaderWatch::dialFailed(size_t master, bool refused) {
   return true;
 }
 
-void LeaderWatch::fenced(size_t master, const Authority& authority) {
-  masters_.at(master).obeyed = authority;
-}
-
 bool LeaderWatch::lost(size_t master, bool byPeer, const Authority& seen) {
   Master& known = masters_.at(master);
   const Authority obeyed = std::exchange(known.obeyed, {});

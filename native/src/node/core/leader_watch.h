@@ -39,7 +39,7 @@ class LeaderWatch {
   [[nodiscard]] bool dialFailed(size_t master, bool refused);
 
   /// A fence of this authority came over the master's present connection and was accepted.
-  void fenced(size_t master, const Authority& authority);
+  void fenced(size_t master, const Authority& authority) { masters_.at(master).obeyed = authority; }
   /// The connection has ended. `byPeer`: neither for this node's own reasons nor for silence. Whether to dial again at
   /// once, in order to find out.
   [[nodiscard]] bool lost(size_t master, bool byPeer, const Authority& seen);

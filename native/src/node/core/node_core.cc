@@ -37,10 +37,6 @@ bool NodeCore::isEmpty() const {
   return context_.directory.objects() == 0 && (!tier_.on() || context_.table->objects() == 0);
 }
 
-void NodeCore::ended() {
-  if (isEmpty()) context_.state.sayEmptied();
-}
-
 void NodeCore::accepted(uint64_t nowMs, ConnectionId id, bool local, const std::string& peer) {
   clients_.accepted(nowMs, id, local, peer);
 }
@@ -53,16 +49,8 @@ void NodeCore::dialFailed(uint64_t nowMs, size_t master, bool refused, const std
   masters_.dialFailed(nowMs, master, refused, why);
 }
 
-void NodeCore::nameUnknown(uint64_t nowMs, size_t master, const std::string& why) {
-  masters_.nameUnknown(nowMs, master, why);
-}
-
 void NodeCore::sourceDialled(uint64_t nowMs, ConnectionId id, uint64_t source, const std::string& peer) {
   copies_.dialled(nowMs, id, source, peer);
-}
-
-void NodeCore::sourceDialFailed(uint64_t source, const std::string& why) {
-  copies_.dialFailed(source, why);
 }
 
 void NodeCore::frame(uint64_t nowMs, ConnectionId id, wire::Body body) {
@@ -97,26 +85,6 @@ void NodeCore::payloadReceived(ConnectionId id, uint32_t computed, uint32_t sent
   }
 }
 
-void NodeCore::payloadSent(ConnectionId id) {
-  clients_.payloadSent(id);
-}
-
-void NodeCore::stagingMapped(ConnectionId id, const Status& outcome) {
-  clients_.stagingMapped(id, outcome);
-}
-
-void NodeCore::ucxConnected(ConnectionId id, const Status& outcome) {
-  clients_.ucxConnected(id, outcome);
-}
-
-void NodeCore::pulled(uint64_t transfer, bool good, uint32_t computed) {
-  clients_.pulled(transfer, good, computed);
-}
-
-void NodeCore::pushed(uint64_t transfer, bool good) {
-  clients_.pushed(transfer, good);
-}
-
 void NodeCore::tierWritten(uint64_t op, const Status& outcome) {
   tier_.payloadWritten(op, outcome);
   tellReadersOfEnd();
@@ -134,10 +102,6 @@ void NodeCore::tierRead(uint64_t op, const Status& outcome) {
 
 void NodeCore::tellReadersOfEnd() {
   if (const std::optional<std::vector<uint64_t>> ended = tier_.takeEnded()) clients_.tierEnded(*ended);
-}
-
-void NodeCore::sent(ConnectionId id, uint64_t bytes) {
-  if (masters_.owns(id)) masters_.sent(id, bytes);
 }
 
 void NodeCore::closed(uint64_t nowMs, ConnectionId id) {
@@ -165,10 +129,6 @@ void NodeCore::endTurn() {
   masters_.sendChanges();
   masters_.continueSnapshots();
   if (tierMayGoOn()) tier_.continueWork();
-}
-
-bool NodeCore::busy() const {
-  return sweepMayGoOn() || tierMayGoOn() || clients_.checking();
 }
 
 /// Slices make records, so they wait for masters that have not taken the earlier ones. One that never does is closed by

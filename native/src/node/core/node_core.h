@@ -50,25 +50,27 @@ class NodeCore {
   /// `refused`: every address of it answered that nobody listens.
   void dialFailed(uint64_t nowMs, size_t master, bool refused, const std::string& why);
   /// A dial found no address for the master's name.
-  void nameUnknown(uint64_t nowMs, size_t master, const std::string& why);
+  void nameUnknown(uint64_t nowMs, size_t master, const std::string& why) { masters_.nameUnknown(nowMs, master, why); }
   void sourceDialled(uint64_t nowMs, ConnectionId id, uint64_t source, const std::string& peer);
-  void sourceDialFailed(uint64_t source, const std::string& why);
+  void sourceDialFailed(uint64_t source, const std::string& why) { copies_.dialFailed(source, why); }
   void frame(uint64_t nowMs, ConnectionId id, wire::Body body);
   /// The connection's bytes are not frames; the shell reads no more of them.
   void malformed(ConnectionId id, const std::string& what);
   void payloadReceived(ConnectionId id, uint32_t computed, uint32_t sent);
-  void payloadSent(ConnectionId id);
-  void stagingMapped(ConnectionId id, const Status& outcome);
-  void ucxConnected(ConnectionId id, const Status& outcome);
+  void payloadSent(ConnectionId id) { clients_.payloadSent(id); }
+  void stagingMapped(ConnectionId id, const Status& outcome) { clients_.stagingMapped(id, outcome); }
+  void ucxConnected(ConnectionId id, const Status& outcome) { clients_.ucxConnected(id, outcome); }
   /// A PullPayload is over: nothing writes to the segment for it any more. `computed` is the checksum of what is there.
-  void pulled(uint64_t transfer, bool good, uint32_t computed);
+  void pulled(uint64_t transfer, bool good, uint32_t computed) { clients_.pulled(transfer, good, computed); }
   /// A PushPayload is over. `good`: the bytes are in the client's memory.
-  void pushed(uint64_t transfer, bool good);
+  void pushed(uint64_t transfer, bool good) { clients_.pushed(transfer, good); }
   void tierWritten(uint64_t op, const Status& outcome);
   void tierStored(const Status& outcome);
   void tierRead(uint64_t op, const Status& outcome);
   /// `bytes` of frames have left.
-  void sent(ConnectionId id, uint64_t bytes);
+  void sent(ConnectionId id, uint64_t bytes) {
+    if (masters_.owns(id)) masters_.sent(id, bytes);
+  }
   /// The connection is gone, on our wish or not. Nothing is written to its extents any more.
   void closed(uint64_t nowMs, ConnectionId id);
   void tick(uint64_t nowMs);
@@ -76,7 +78,7 @@ class NodeCore {
   /// Long work goes on by a slice, changes go to the masters, snapshots go on.
   void endTurn();
   /// Whether another turn is due at once, because long work has slices left.
-  [[nodiscard]] bool busy() const;
+  [[nodiscard]] bool busy() const { return sweepMayGoOn() || tierMayGoOn() || clients_.checking(); }
 
   [[nodiscard]] std::vector<Action> takeActions() { return context_.outbox.take(); }
   [[nodiscard]] CoreSnapshot snapshot() const;
@@ -88,7 +90,9 @@ class NodeCore {
   [[nodiscard]] bool hasLeft() const { return masters_.closedAll(); }
 
   /// The last turn is over: a segment that is left without objects says so to the next life.
-  void ended();
+  void ended() {
+    if (isEmpty()) context_.state.sayEmptied();
+  }
 
  private:
   [[nodiscard]] bool isEmpty() const;

@@ -158,21 +158,9 @@ void Shell::frameArrived(ConnectionId id, wire::Body body) {
   act();
 }
 
-void Shell::bytesSent(ConnectionId id, uint64_t frameBytes) {
-  if (frameBytes > 0) core_.sent(id, frameBytes);
-}
-
-void Shell::payloadSent(ConnectionId id, uint64_t) {
-  core_.payloadSent(id);
-}
-
 void Shell::payloadReceived(ConnectionId id, uint64_t, uint32_t computed, uint32_t sent) {
   core_.payloadReceived(id, computed, sent);
   act();
-}
-
-void Shell::beforeSending() {
-  if (guard_.lost()) checkSegment();
 }
 
 void Shell::onUcxConnected(ConnectionId connection, const Status& outcome) {
@@ -246,18 +234,10 @@ void Shell::perform(const Close& action) {
   streams_.dropAfterOutput(action.connection, static_cast<int64_t>(nowMs_));
 }
 
-void Shell::perform(const Dial& action) {
-  masterDialer_.dial(action.master, masters_.at(action.master), nowMs_);
-}
-
 void Shell::perform(const DialSource& action) {
   const Result<HostPort> address = parseHostPort(action.address);
   if (!address.ok()) return core_.sourceDialFailed(action.source, address.status().text());
   sourceDialer_.dial(action.source, address.value(), nowMs_);
-}
-
-void Shell::perform(const Note& action) {
-  log(action.level, action.text);
 }
 
 // ---- the SSD ----
@@ -281,16 +261,8 @@ void Shell::perform(const TierWrite& action) {
   workers_->submit(ssd::WritePayload{action.op, inSegment(action.offset, action.length), action.to, action.crc});
 }
 
-void Shell::perform(const TierStore& action) {
-  workers_->submit(ssd::StoreBlocks{action.batch});
-}
-
 void Shell::perform(const TierRead& action) {
   workers_->submit(ssd::ReadPayload{action.op, action.from, action.length, action.crc});
-}
-
-void Shell::perform(const CancelTierRead& action) {
-  workers_->cancelRead(action.op);
 }
 
 void Shell::perform(const SendTierPayload& action) {
@@ -300,10 +272,6 @@ void Shell::perform(const SendTierPayload& action) {
     out->addPayload(0, piecesOf(buffer->bytes()), action.length, action.crc, buffer);
   }
   tierPayloads_.erase(payload);
-}
-
-void Shell::perform(const DropTierPayload& action) {
-  tierPayloads_.erase(action.op);
 }
 
 }  // namespace kvpool::node

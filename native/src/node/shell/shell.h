@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,10 +56,14 @@ class Shell final : private net::Stream::Listener, private UcxEvents {
   void streamEnded(ConnectionId id, const net::Stream::Ending& ending) override;
   void streamMalformed(ConnectionId id, const std::string& what) override;
   void frameArrived(ConnectionId id, wire::Body body) override;
-  void bytesSent(ConnectionId id, uint64_t frameBytes) override;
-  void payloadSent(ConnectionId id, uint64_t payload) override;
+  void bytesSent(ConnectionId id, uint64_t frameBytes) override {
+    if (frameBytes > 0) core_.sent(id, frameBytes);
+  }
+  void payloadSent(ConnectionId id, uint64_t) override { core_.payloadSent(id); }
   void payloadReceived(ConnectionId id, uint64_t payload, uint32_t computed, uint32_t sent) override;
-  void beforeSending() override;
+  void beforeSending() override {
+    if (guard_.lost()) checkSegment();
+  }
 
   void onUcxConnected(ConnectionId connection, const Status& outcome) override;
   void onPulled(uint64_t transfer, bool good, uint32_t computed) override;
@@ -88,15 +91,15 @@ class Shell final : private net::Stream::Listener, private UcxEvents {
   void perform(const PullPayload& action) { ucx_->pull(action); }
   void perform(const PushPayload& action) { ucx_->push(action); }
   void perform(const Close& action);
-  void perform(const Dial& action);
+  void perform(const Dial& action) { masterDialer_.dial(action.master, masters_.at(action.master), nowMs_); }
   void perform(const DialSource& action);
-  void perform(const Note& action);
+  void perform(const Note& action) { log(action.level, action.text); }
   void perform(const TierWrite& action);
-  void perform(const TierStore& action);
+  void perform(const TierStore& action) { workers_->submit(ssd::StoreBlocks{action.batch}); }
   void perform(const TierRead& action);
-  void perform(const CancelTierRead& action);
+  void perform(const CancelTierRead& action) { workers_->cancelRead(action.op); }
   void perform(const SendTierPayload& action);
-  void perform(const DropTierPayload& action);
+  void perform(const DropTierPayload& action) { tierPayloads_.erase(action.op); }
 
   net::EventLoop& loop_;
   NodeCore& core_;

@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include <filesystem>
-
 #include "node/shell/shell_fixture.h"
 
 namespace kvpool::node {

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <string>
 #include <vector>
 
 #include "base/crc32c.h"
