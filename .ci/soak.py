@@ -112,6 +112,8 @@ def mutants(seconds: float, log: Path, outcome: Outcome) -> None:
     outcome.failures += [
         Failure(f"{name} is not found", f"make sim-mutants ARGS={name}") for name, by in rows if by == "NOT FOUND"
     ]
+    if not rows:
+        outcome.failures.append(Failure("no planted bug was tried to its end", "with more MINUTES"))
     unexplained(status, outcome, log)
 
 
@@ -218,7 +220,7 @@ def main() -> int:
     except KeyboardInterrupt:
         pass
     finally:
-        print(f"\n{table(outcomes)}{'interrupted' if interrupted else ''}", flush=True)
+        print(f"\n{table(outcomes)}\n{'interrupted' if interrupted else ''}", flush=True)
     return 1 if interrupted or any(outcome.failures for outcome in outcomes.values()) else 0
 
 
