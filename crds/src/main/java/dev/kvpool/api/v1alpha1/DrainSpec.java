@@ -11,8 +11,8 @@ import io.fabric8.generator.annotation.ValidationRule;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record DrainSpec(
         @JsonPropertyDescription(
-                "How long emptying a storage node may take before onLeftovers counts, for example 10m. In an upgrade"
-                        + " that empties storage nodes it fails after that time, whatever onLeftovers says.")
+                "How long emptying a storage node may go on without any progress before onLeftovers counts, for example"
+                        + " 10m. In an upgrade that empties storage nodes it fails after that time, whatever onLeftovers says.")
         @Default(TIMEOUT_DEFAULT)
         @Size(max = 16)
         @ValidationRule(
@@ -31,8 +31,8 @@ public record DrainSpec(
         LeftoverPolicy onLeftovers,
 
         @JsonPropertyDescription(
-                "How long a node of the cluster that is cordoned is kept from losing its storage pods, for example 30m."
-                        + " Until a storage node on it is empty its pod is not evicted, as by kubectl drain; after"
+                "How long a node of the cluster that is cordoned is kept from losing its storage pods while emptying"
+                        + " them makes no progress, for example 30m. Until a storage node on it is empty its pod is not evicted, as by kubectl drain; after"
                         + " this time it may be, with what only it holds, whatever onLeftovers says.")
         @Default(NODE_TIMEOUT_DEFAULT)
         @Size(max = 16)

@@ -34,7 +34,11 @@ public record DrainStatus(
 
         @JsonPropertyDescription(
                 "True where it comes back, with the present settings, once it is empty. Absent for all others.")
-        Boolean comesBack) {
+        Boolean comesBack,
+
+        @JsonPropertyDescription(
+                "The last progress. The time limits of spec.drain count from it. Absent before there was any.")
+        DrainProgress progress) {
 
     /** Storage nodes that are emptied at a time; further ones wait for their turn. */
     public static final int DRAINS_MAX = 64;
@@ -50,11 +54,15 @@ public record DrainStatus(
             Quantity bytesLeft,
             String reason,
             String cordonedNode) {
-        this(node, phase, since, objectsLeft, bytesLeft, reason, cordonedNode, null);
+        this(node, phase, since, objectsLeft, bytesLeft, reason, cordonedNode, null, null);
     }
 
     public DrainStatus {
         reason =
                 reason != null && reason.length() > REASON_LENGTH_MAX ? reason.substring(0, REASON_LENGTH_MAX) : reason;
+    }
+
+    public DrainStatus with(DrainProgress other) {
+        return new DrainStatus(node, phase, since, objectsLeft, bytesLeft, reason, cordonedNode, comesBack, other);
     }
 }

@@ -20,7 +20,7 @@ public record RollStepStatus(
 
         @JsonPropertyDescription("What is done.") @Required RollStepKind kind,
 
-        @JsonPropertyDescription("When it began.") @Required @Size(max = 32)
+        @JsonPropertyDescription("When it began, or last made progress.") @Required @Size(max = 32)
         String since,
 
         @JsonPropertyDescription("UID of the pod then.") @Size(max = 64)
@@ -32,7 +32,8 @@ public record RollStepStatus(
         @JsonPropertyDescription("The storage node's process then.") @Size(max = 16)
         String incarnation,
 
-        @JsonPropertyDescription("Objects the storage node held then.")
+        @JsonPropertyDescription(
+                "Objects the storage node held then; of one that is emptied those that were left at its last progress.")
         Long objects,
 
         @JsonPropertyDescription("Order-free hash of the ids of those objects.") @Size(max = 16)
@@ -62,6 +63,12 @@ public record RollStepStatus(
     public RollStepStatus from(String now) {
         return new RollStepStatus(
                 pod, node, kind, now, uid, restarts, incarnation, objects, idsHash, epoch, image, leftOut);
+    }
+
+    /** The same step, which empties a storage node and has moved something: so many objects are left. */
+    public RollStepStatus progressed(String now, long left) {
+        return new RollStepStatus(
+                pod, node, kind, now, uid, restarts, incarnation, left, idsHash, epoch, image, leftOut);
     }
 
     /** The same step, from now on about what the leader of that epoch is told; of none for null. */

@@ -11,7 +11,6 @@ import dev.kvpool.operator.pool.PoolPlan;
 import dev.kvpool.operator.pool.drain.DrainAction;
 import dev.kvpool.operator.pool.roll.RollAction;
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -123,8 +122,7 @@ record PlanView(
                         "tell",
                         "the leader",
                         List.of("to go over to wire version %d, layout %d".formatted(wire, layout)));
-            case RollAction.Clear(String node, Duration timeout) ->
-                new Step("empty", "storage node " + node, List.of("within " + timeout.toSeconds() + " s"));
+            case RollAction.Clear(String node) -> new Step("empty", "storage node " + node, List.of());
             case RollAction.Cancel(String node) -> new Step("take back", "storage node " + node, List.of());
         };
     }

@@ -30,8 +30,8 @@ import java.util.function.Function;
  * again.
  */
 final class PoolExecutor {
-    /** Long, so that it is the operator who decides when it took too long. */
-    private static final Duration DRAIN_TIMEOUT = Duration.ofHours(1);
+    /** The longest there is: the operator decides when it makes no progress any more. */
+    private static final Duration DRAIN_TIMEOUT = Duration.ofHours(24);
 
     private final Context<KvCachePool> context;
     private final PoolObservation seen;
@@ -150,8 +150,8 @@ final class PoolExecutor {
                 tellLeader(
                         "go over to wire version %d and segment layout %d".formatted(wire, layout),
                         address -> masters.finalise(address, wire, layout, ignoreClients));
-            case RollAction.Clear(String node, Duration timeout) ->
-                tellLeader("clear " + node, address -> masters.clear(address, node, timeout));
+            case RollAction.Clear(String node) ->
+                tellLeader("clear " + node, address -> masters.clear(address, node, DRAIN_TIMEOUT));
             case RollAction.Cancel(String node) -> takeBack(node);
         }
     }

@@ -123,6 +123,7 @@ public final class PoolPlanner {
                 specCounts,
                 upgrading,
                 seen.leaderReport(),
+                seen.watchedSince(),
                 seen.now());
     }
 

@@ -76,6 +76,7 @@ class DepartedPodsTest {
                         null,
                         null,
                         null,
+                        null,
                         null))))
                 .masters(2, 1, PoolSketch.leader(List.of(away("demo-a-0", 1 << 20, "a1"))))
                 .plan();
@@ -145,6 +146,7 @@ class DepartedPodsTest {
                         "demo-a-0",
                         DrainPhase.EMPTY,
                         PoolSketch.NOON.minusSeconds(60).toString(),
+                        null,
                         null,
                         null,
                         null,

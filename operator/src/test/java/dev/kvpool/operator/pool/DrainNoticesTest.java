@@ -58,7 +58,7 @@ class DrainNoticesTest {
     }
 
     private static DrainStatus comingBack(DrainPhase phase) {
-        return new DrainStatus("s-1", phase, "2026-01-01T00:00:00Z", 2L, null, null, null, true);
+        return new DrainStatus("s-1", phase, "2026-01-01T00:00:00Z", 2L, null, null, null, true, null);
     }
 
     @Test

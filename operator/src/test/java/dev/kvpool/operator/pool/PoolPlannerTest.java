@@ -218,8 +218,8 @@ class PoolPlannerTest {
     @ParameterizedTest
     @CsvSource({"0, demo-a-1", "3, ''"})
     void onesThatAreEmptyAreMadeAnewAndNoOthers(long objectsLeft, String replaced) {
-        DrainStatus empty =
-                new DrainStatus("demo-a-1", DrainPhase.EMPTY, PoolSketch.NOON.toString(), 0L, null, null, null, true);
+        DrainStatus empty = new DrainStatus(
+                "demo-a-1", DrainPhase.EMPTY, PoolSketch.NOON.toString(), 0L, null, null, null, true, null);
         PoolSketch after = withEarlierSettings()
                 .status(PoolSketch.statusWith(List.of(empty)))
                 .says(

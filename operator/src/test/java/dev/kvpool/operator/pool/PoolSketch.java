@@ -36,6 +36,7 @@ final class PoolSketch {
     static final String IMAGE = SETTINGS.image();
     static final String UID = "11111111-2222-3333-4444-555555555555";
     static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
+    private static final Instant WATCHED_SINCE = NOON.minusSeconds(86_400);
     private static final KubernetesSerialization YAML = new KubernetesSerialization();
 
     private final KvCachePool pool;
@@ -209,7 +210,7 @@ final class PoolSketch {
 
     PoolObservation observation() {
         return new PoolObservation(
-                pool, engine, children, pods, nodes, portClaims, leadership, podSecurity, answers, NOON, NOON);
+                pool, engine, children, pods, nodes, portClaims, leadership, podSecurity, answers, WATCHED_SINCE, NOON);
     }
 
     PoolPlan plan() {

@@ -42,7 +42,8 @@ final class DrainLife {
                 null,
                 null,
                 departure.host(),
-                departure.comesBack() ? true : null);
+                departure.comesBack() ? true : null,
+                null);
         return departure.isKept() || !why.isEmpty() ? waits(begun, why) : begun;
     }
 
@@ -94,7 +95,9 @@ final class DrainLife {
         if (empty) {
             return DrainPhase.EMPTY;
         }
-        boolean overdue = isOver(drain, view.options().timeout());
+        // Whether anything is moved only a leader can tell.
+        boolean overdue =
+                view.leader().isPresent() && isOver(drain, view.options().timeout());
         boolean dropped = departure.cordon().filter(at -> departure.wanted()).isEmpty()
                 && overdue
                 && view.options().onLeftovers() == LeftoverPolicy.DROP;
@@ -142,7 +145,8 @@ final class DrainLife {
                     null,
                     null,
                     drain.cordonedNode(),
-                    drain.comesBack()));
+                    drain.comesBack(),
+                    null));
         }
         if (view.leader().isEmpty()) {
             return DrainStep.to(drain);
@@ -172,7 +176,8 @@ final class DrainLife {
                 null,
                 why.isEmpty() ? null : why,
                 drain.cordonedNode(),
-                drain.comesBack());
+                drain.comesBack(),
+                drain.progress());
     }
 
     private DrainStatus in(DrainStatus drain, DrainPhase phase, Optional<PoolReport.Node> node) {
@@ -185,7 +190,8 @@ final class DrainLife {
                 node.flatMap(DrainWords::bytes).orElse(null),
                 done ? null : DrainWords.reason(view.leader().isPresent(), node).orElse(null),
                 drain.cordonedNode(),
-                drain.comesBack());
+                drain.comesBack(),
+                drain.progress());
     }
 
     private static boolean isOver(DrainStatus drain) {
@@ -193,7 +199,7 @@ final class DrainLife {
     }
 
     private boolean isOver(DrainStatus drain, String time) {
-        return since(drain).compareTo(ApiDuration.of(time)) >= 0;
+        return Progress.idle(drain, view).compareTo(ApiDuration.of(time)) >= 0;
     }
 
     private boolean isWaitedForTooLong(DrainStatus drain, Departure departure) {

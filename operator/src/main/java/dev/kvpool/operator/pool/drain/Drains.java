@@ -36,7 +36,7 @@ public final class Drains {
 
     public static DrainPlan plan(DrainView view) {
         Drains drains = new Drains(view);
-        view.status().forEach(drains::look);
+        Progress.noted(view).forEach(drains::look);
         view.departures().forEach(drains::depart);
         return new DrainPlan(
                 drains.next,

@@ -67,7 +67,7 @@ final class Judgement {
     private String overdue(RollStepStatus step, Optional<Instance> instance) {
         String pod = instance.map(Instance::pod).orElse(step.pod());
         if (step.kind() == RollStepKind.DRAIN) {
-            return "%s was not emptied within %d s"
+            return "%s was not emptied any further for %d s"
                     .formatted(pod, view.timeOf(step).toSeconds());
         }
         String why = instance.map(Instance::trouble)
@@ -208,11 +208,19 @@ final class Judgement {
         if (node.isEmpty()) {
             return WAIT;
         }
-        Verdict clear = new Verdict.Under(List.of(new RollAction.Clear(instance.id(), view.drainTimeout())));
-        if (!node.get().drained()) {
-            return node.get().draining() ? WAIT : clear;
+        Verdict clear = new Verdict.Under(List.of(new RollAction.Clear(instance.id())));
+        if (!node.get().drained() && !node.get().draining()) {
+            return clear;
         }
         long left = node.get().objectsLeft() == null ? 0 : node.get().objectsLeft();
+        if (node.get().draining()) {
+            if (left > 0 && view.isProgress(step, left)) {
+                return new Verdict.Becomes(step.progressed(view.now().toString(), left));
+            }
+            if (left == 0 || back || !view.isStuck(step)) {
+                return WAIT;
+            }
+        }
         if (left == 0 && node.get().objects() > 0) {
             // Emptied for another reason, or by a leader that is none any more: copies of what others have are there,
             // and the new version touches no segment that is not empty.

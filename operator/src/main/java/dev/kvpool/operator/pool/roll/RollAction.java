@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
-import java.time.Duration;
-
 /** Something to be done now for an upgrade. Doing it twice does no more than doing it once. */
 public sealed interface RollAction {
     /** Have the container of a pod run another image, in the pod it is in. */
@@ -17,12 +15,8 @@ public sealed interface RollAction {
     /** Have the pool speak and write these versions, for good. */
     record Finalise(int wire, int layout, boolean ignoreClients) implements RollAction {}
 
-    /**
-     * Have the leader empty a storage node so that nothing at all is left on it.
-     *
-     * @param timeout after how long the leader ends it, whatever is left
-     */
-    record Clear(String node, Duration timeout) implements RollAction {}
+    /** Have the leader empty a storage node so that nothing at all is left on it. */
+    record Clear(String node) implements RollAction {}
 
     /** Have the leader let a storage node take part again that was being emptied. */
     record Cancel(String node) implements RollAction {}

@@ -25,7 +25,7 @@ import java.util.stream.Stream;
  * @param stable the image that all of the pool ran last
  * @param offered the operator's own image, where the spec names none and the pool keeps another one
  * @param options how the spec wants it done
- * @param drainTimeout how long emptying a storage node may take
+ * @param drainTimeout how long emptying a storage node may go on without any progress
  * @param mayLoseBytes whether the spec allows to lose what a storage node could not hand over
  * @param everLed false while no master has ever led the pool, so that nobody has ever put anything there
  * @param masters masters there are, by name
@@ -65,6 +65,9 @@ public record RollView(
         Instant watchedSince,
         Instant now) {
 
+    /** Progress of a drain is written down at most so often. */
+    private static final int NOTES_A_DEADLINE = 20;
+
     /** Kubelets watch their pods, so that it takes a second; more where the API server is busy. */
     private static final Duration NOTICED = Duration.ofSeconds(30);
 
@@ -87,11 +90,21 @@ public record RollView(
     }
 
     /**
-     * Whether a step has had more than its time. The leader ends the emptying of a node by itself, and says what is left: the time
-     * of a step is what may pass beside it.
+     * Whether a step has had more than its time. One that empties a storage node begins again with each progress.
      */
     boolean isOverdue(RollStepStatus step) {
         return isOver(step.since(), timeOf(step));
+    }
+
+    /** Whether emptying a storage node has moved something, and this has not been written down just before. */
+    boolean isProgress(RollStepStatus step, long left) {
+        return (step.objects() == null || left < step.objects())
+                && isOver(step.since(), drainTimeout.dividedBy(NOTES_A_DEADLINE));
+    }
+
+    /** Whether nothing was moved for as long as it may be. */
+    boolean isStuck(RollStepStatus step) {
+        return isOver(step.since(), drainTimeout);
     }
 
     /** Whether a kubelet knows by now what a pod was told when the step began. */

@@ -69,6 +69,7 @@ final class DrainPool {
     private boolean specCounts = true;
     private int maxUnavailable = 1;
     private Instant now = Instant.parse("2026-01-01T12:00:00Z");
+    private Instant watchedSince = Instant.EPOCH;
 
     DrainPool(int nodes) {
         for (int i = 0; i < nodes; i++) {
@@ -151,6 +152,13 @@ final class DrainPool {
 
     DrainPool later(Duration time) {
         now = now.plus(time);
+        return this;
+    }
+
+    /** Another operator comes, after nobody had looked for so long. */
+    DrainPool unwatchedFor(Duration time) {
+        later(time);
+        watchedSince = now;
         return this;
     }
 
@@ -306,6 +314,7 @@ final class DrainPool {
                 specCounts,
                 upgrading,
                 led ? Optional.of(report()) : Optional.empty(),
+                watchedSince,
                 now);
     }
 

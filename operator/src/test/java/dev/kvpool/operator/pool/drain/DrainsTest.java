@@ -227,11 +227,52 @@ class DrainsTest {
         assertThat(pool.gone).containsExactly("s-1 with everything");
     }
 
+    /** As where 150 GiB go over a slow network: five times the timeout, in which something is moved all the time. */
+    @Test
+    void aDrainThatMakesProgressIsGivenItsTime() {
+        DrainPool pool = new DrainPool(2).unwanted("s-1").options(DROP);
+        pool.rounds(2);
+        for (long left = 100; left > 0; left--) {
+            pool.node("s-1").left = left;
+            pool.later(Duration.ofSeconds(3)).round();
+            assertThat(pool.phases()).containsExactly("s-1 EMPTYING");
+        }
+        pool.node("s-1").stuck = 1;
+        pool.later(Duration.ofMinutes(1)).round();
+
+        assertThat(pool.phases()).containsExactly("s-1 DROPPED");
+    }
+
+    @Test
+    void timeInWhichNoOperatorLookedDoesNotCount() {
+        DrainPool pool = new DrainPool(2).unwanted("s-1").options(DROP);
+        pool.node("s-1").stuck = 12;
+        pool.rounds(3);
+
+        pool.unwatchedFor(Duration.ofHours(2)).round();
+        assertThat(pool.phases()).containsExactly("s-1 EMPTYING");
+
+        pool.later(Duration.ofMinutes(1)).round();
+        assertThat(pool.phases()).containsExactly("s-1 DROPPED");
+    }
+
+    @Test
+    void timeWithoutALeaderDoesNotCount() {
+        DrainPool pool = new DrainPool(2).unwanted("s-1").options(DROP);
+        pool.node("s-1").stuck = 12;
+        pool.rounds(3);
+
+        pool.led(false).rounds(2).later(Duration.ofHours(2)).rounds(2);
+        pool.led(true).rounds(1);
+
+        assertThat(pool.phases()).containsExactly("s-1 EMPTYING");
+    }
+
     @Test
     void droppingThatIsForbiddenAtTheLastMomentDoesNotHappen() {
         DrainPool pool = new DrainPool(2).unwanted("s-1").options(DROP);
         pool.node("s-1").stuck = 12;
-        pool.rounds(3).later(Duration.ofMinutes(2)).round();
+        pool.rounds(10).later(Duration.ofMinutes(2)).round();
         assertThat(pool.phases()).containsExactly("s-1 DROPPED");
 
         pool.options(WAIT).rounds(3);

@@ -43,7 +43,7 @@ final class RollMember {
     PoolReport.Active active = new PoolReport.Active(1, 1);
 
     private String state = READY;
-    private Long objectsLeft;
+    Long objectsLeft;
     private Instant emptyAt = Instant.MAX;
     private Instant emptiedUntil = Instant.MAX;
     private Long lostAtReturn;

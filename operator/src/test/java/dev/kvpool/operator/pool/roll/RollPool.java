@@ -313,9 +313,9 @@ public final class RollPool {
                     done.add("finalise " + wire + " " + layout);
                     toRaise.forEach(node -> node.active = new PoolReport.Active(wire, layout));
                 }
-                case RollAction.Clear(String node, Duration timeout) -> {
+                case RollAction.Clear(String node) -> {
                     done.add("drain " + node);
-                    node(node).drain(now, timeout);
+                    node(node).drain(now, Duration.ofHours(24));
                 }
                 case RollAction.Cancel(String node) -> {
                     if (node(node).leaves()) {
