@@ -300,9 +300,18 @@ final class Faults {
     // ---- the Lease --------------------------------------------------------------------------------------------------
 
     private void cutFromLease(SimMaster master) {
-        tally.count("master cut from the Lease");
-        master.election.access().cut(true);
-        world.in(awhileMs(), () -> master.election.access().cut(false));
+        boolean all = world.oneIn(3);
+        tally.count(all ? "all masters cut from the Lease" : "master cut from the Lease");
+        long forMs = awhileMs();
+        for (SimMaster each : all ? masters : List.of(master)) {
+            each.election.access().cut(true);
+            world.in(forMs, () -> each.election.access().cut(false));
+        }
+        if (all) {
+            // A leader goes on for a while and cannot write down who is away.
+            SimNode node = any(nodes);
+            world.in(world.between(0, 500), () -> crash("node crashed", node));
+        }
     }
 
     private void loseLeaseAnswers(SimMaster master) {

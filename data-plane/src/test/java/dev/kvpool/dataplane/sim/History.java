@@ -93,7 +93,7 @@ final class History {
     private final Tally tally;
     private final long leaseMs;
     private final boolean marking;
-    private long memoryLostMs = Long.MIN_VALUE;
+    private long tombstonesLostMs = Long.MIN_VALUE;
 
     /**
      * Nothing has happened yet.
@@ -153,9 +153,9 @@ final class History {
         unheardMs.put(key, world.nowMs());
     }
 
-    /** An expected node lost its memory, and with it the tombstones that it kept for nodes away. */
-    void memoryLost() {
-        memoryLostMs = world.nowMs();
+    /** Of what was removed or replaced until now nobody may know any more what nodes away have missed. */
+    void tombstonesLost() {
+        tombstonesLostMs = world.nowMs();
     }
 
     /** The object of a key was lost with the memory of its nodes. */
@@ -229,7 +229,7 @@ final class History {
             boolean removed = removal.acknowledged
                     && removal.concerns(key)
                     && (removal.key != null || removal.force)
-                    && memoryLostMs < removal.beginMs
+                    && tombstonesLostMs < removal.beginMs
                     && put.acknowledged
                     && put.endMs <= removal.beginMs
                     && removal.endMs <= sinceMs;
@@ -250,7 +250,7 @@ final class History {
      * failed, or has not ended, may be on its way out and back in, and of what was evicted a copy may come back with a node.
      */
     private void checkNotAbsent(Reader reader, String key, Value value, Put put, long beginMs) {
-        boolean holds = put.acknowledged && !wasLostSince(key, put.endMs) && memoryLostMs < put.endMs;
+        boolean holds = put.acknowledged && !wasLostSince(key, put.endMs) && tombstonesLostMs < put.endMs;
         for (Absence absence : holds ? absences : List.<Absence>of()) {
             boolean wasGone = absence.key.equals(key)
                     && put.endMs <= absence.beginMs
@@ -283,7 +283,7 @@ final class History {
                     && other.endMs < toldMs(reader, other.client, beginMs)
                     && untracedMs.getOrDefault(key, Long.MIN_VALUE) < put.endMs
                     && !isRemovalPossible(key, other.beginMs, false)
-                    && memoryLostMs < other.beginMs;
+                    && tombstonesLostMs < other.beginMs;
             check(
                     !replaced,
                     "key %s was read as value %d, which was acknowledged at %d and replaced from %d to %d, before %d",

@@ -90,7 +90,8 @@ record Plan(
         SplittableRandom sizeDice = new SplittableRandom(seed ^ 0x51E);
         int nodes = sizeDice.nextInt(4) == 0 ? sizeDice.nextInt(4, NODES_MAX + 1) : few;
         SplittableRandom spareDice = new SplittableRandom(seed ^ 0x59A4E);
-        boolean absences = new SplittableRandom(seed ^ 0xAB5E).nextInt(8) == 0;
+        int spareNodes = spareDice.nextInt(6) == 0 ? spareDice.nextInt(1, SPARE_NODES_MAX + 1) : 0;
+        boolean absences = new SplittableRandom(seed ^ 0xAB5E).nextInt(spareNodes > 0 ? 2 : 8) == 0;
         int engines = dice.nextInt(3) != 0 ? 0 : twoEngines ? 2 : 1;
         return new Plan(
                 times,
@@ -119,7 +120,7 @@ record Plan(
                 new SplittableRandom(seed ^ 0xD15C).nextBoolean(),
                 absences ? ABSENCE_MS_MAX : 0,
                 new SplittableRandom(seed ^ 0xC0440).nextInt(4) == 0,
-                spareDice.nextInt(6) == 0 ? spareDice.nextInt(1, SPARE_NODES_MAX + 1) : 0,
+                spareNodes,
                 Math.max(0, new SplittableRandom(seed ^ 0x5A4E).nextInt(-1, 3)),
                 new SplittableRandom(seed ^ 0x4A15E).nextInt(6) == 0,
                 new SplittableRandom(seed ^ 0xD21F).nextBoolean() ? DRIFT_PPM_MAX : 0);

@@ -114,7 +114,9 @@ final class Rest {
             return leaders.size() + " masters serve";
         }
         leaders.getFirst().cancelDrains();
-        leaders.getFirst().giveLostWitnessesUp(this::isLost);
+        if (leaders.getFirst().giveLostWitnessesUp(this::isLost)) {
+            history.tombstonesLost();
+        }
         PoolStatus status = leaders.getFirst().status();
         int expected = scaling.expected().size();
         if (status.readyNodes() != expected) {

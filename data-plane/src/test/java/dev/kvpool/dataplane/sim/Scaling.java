@@ -19,10 +19,17 @@ final class Scaling {
     private final Tally tally;
     private final List<SimMaster> masters;
     private final List<SimNode> nodes;
+    private final long stepMs;
     private boolean over;
 
-    /** @param nodes storage nodes, those that are out as well */
-    Scaling(World world, Truth truth, Tally tally, List<SimMaster> masters, List<SimNode> nodes) {
+    /**
+     * Nothing changes yet.
+     *
+     * @param nodes storage nodes, those that are out as well
+     * @param stepMs the longest time between two changes
+     */
+    Scaling(World world, Truth truth, Tally tally, List<SimMaster> masters, List<SimNode> nodes, long stepMs) {
+        this.stepMs = stepMs;
         this.world = world;
         this.truth = truth;
         this.tally = tally;
@@ -42,7 +49,7 @@ final class Scaling {
     }
 
     void begin() {
-        world.in(world.between(2_000, 9_000), () -> {
+        world.in(world.between(stepMs / 4, stepMs), () -> {
             if (!over) {
                 change();
                 begin();

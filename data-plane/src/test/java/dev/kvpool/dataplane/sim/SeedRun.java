@@ -51,9 +51,7 @@ final class SeedRun {
                 System.out.printf("seeds %d to %d hold, %.1f a second%n", first, seed, rate(first, seed, startedNs));
             }
         }
-        System.out.printf(
-                "seeds %d to %d hold, %.1f a second%n",
-                first, seed - 1, rate(first, seed - 1, startedNs));
+        System.out.printf("seeds %d to %d hold, %.1f a second%n", first, seed - 1, rate(first, seed - 1, startedNs));
         return all;
     }
 

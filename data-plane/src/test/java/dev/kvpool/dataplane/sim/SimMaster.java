@@ -219,16 +219,19 @@ final class SimMaster extends SimProcess {
     }
 
     /** What a person does who is told that the memory of the last witness is lost: nobody who knows more will come. */
-    void giveLostWitnessesUp(BiPredicate<String, Long> isLost) {
+    boolean giveLostWitnessesUp(BiPredicate<String, Long> isLost) {
+        boolean[] any = {false};
         if (core.status().register().awaitsWitness()) {
             core.status().register().register().witnesses().forEach((node, memory) -> {
                 if (isLost.test(node, memory)) {
                     world.trace(() -> name + " forgets " + node);
                     core.forget(node, clockMs());
+                    any[0] = true;
                 }
             });
             perform();
         }
+        return any[0];
     }
 
     /** Nodes whose emptying another leader has begun, and nobody has cancelled under this one, take part again. */

@@ -87,7 +87,8 @@ final class Simulation implements AutoCloseable {
                 truth,
                 tally,
                 masters,
-                nodes.stream().filter(node -> !node.isTransient).toList());
+                nodes.stream().filter(node -> !node.isTransient).toList(),
+                plan.absenceMsMax() > 0 ? 40_000 : 9_000);
         for (int i = 0; i < plan.clients(); i++) {
             SimClient client = new SimClient(
                     network,

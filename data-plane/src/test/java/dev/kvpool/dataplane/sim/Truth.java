@@ -103,7 +103,7 @@ final class Truth {
 
     /** The Lease was deleted while no master lived that had read it: nobody knows any more what nodes away have missed. */
     void registerLost() {
-        history.memoryLost();
+        history.tombstonesLost();
     }
 
     /** No node has the object of this key any more. */
@@ -122,9 +122,6 @@ final class Truth {
 
     /** The node's memory is about to be lost: what no other node has is gone. */
     void memoryLost(SimNode node) {
-        if (!node.isTransient) {
-            history.memoryLost();
-        }
         lost(node, node.image.committed(), node.heldOnSsd());
     }
 
