@@ -12,6 +12,7 @@ REFUSED = [
     ("poolImage.registry=http://registry", "registry"),
     ("watchNamespaces={Not_A_Name}", "watchNamespaces"),
     ("watchNamespaces={a,a}", "watchNamespaces"),
+    ("drainTaints={a/b/c}", "drainTaints"),
     ("logLevel=LOUD", "logLevel"),
     ("crds.install=maybe", "install"),
     ("crds.keep=maybe", "keep"),

@@ -50,7 +50,11 @@ public class OperatorBeans {
     @Produces
     @Singleton
     OperatorSettings settings(OperatorConfig config) {
-        return new OperatorSettings(config.image(), config.version(), config.leaderElectionNamespace());
+        return new OperatorSettings(
+                config.image(),
+                config.version(),
+                config.leaderElectionNamespace(),
+                config.drainTaints().orElse(List.of()));
     }
 
     @Produces

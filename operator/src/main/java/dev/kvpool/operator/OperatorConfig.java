@@ -3,6 +3,8 @@ package dev.kvpool.operator;
 
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
+import java.util.List;
+import java.util.Optional;
 
 /** What the operator is told at start, by environment variables: KVPOOL_IMAGE for {@link #image()}, and so on. */
 @ConfigMapping(prefix = "kvpool")
@@ -22,4 +24,7 @@ public interface OperatorConfig {
     /** Namespace of the Lease by which several operators elect the one that works: their own. */
     @WithDefault("default")
     String leaderElectionNamespace();
+
+    /** Keys of taints of nodes of the cluster on which storage nodes are emptied, as on a cordoned one. */
+    Optional<List<String>> drainTaints();
 }

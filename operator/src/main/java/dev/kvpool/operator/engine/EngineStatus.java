@@ -24,6 +24,9 @@ final class EngineStatus {
     private static final String UNOBSERVED =
             " Whether they serve ucx the nodes alone say: kubectl kvpool status of a pool, metric kvpool_node_serves_ucx.";
 
+    private static final String UNSHARED =
+            " They do not offer shm: pods share memory by sockets, and spec.socketDirectory does not say where.";
+
     private EngineStatus() {}
 
     /**
@@ -55,6 +58,8 @@ final class EngineStatus {
         if (pools.isEmpty()) {
             return new Finding(Reason.NOT_USED, "No pool names this transfer engine.");
         }
+        boolean ofEngines =
+                pools.stream().allMatch(pool -> pool.getSpec().storage().isEmpty());
         if (nodes.ready() < nodes.desired()) {
             return new Finding(
                     Reason.NODES_MISSING,
@@ -62,7 +67,7 @@ final class EngineStatus {
         }
         Set<String> missing = wanted(engine);
         missing.removeAll(offered);
-        if (!missing.isEmpty()) {
+        if (!missing.isEmpty() && !ofEngines) {
             return new Finding(
                     Reason.PROTOCOLS_MISSING,
                     ("Not every ready storage node offers %s. Nodes take changed protocols when they are replaced; see"
@@ -78,11 +83,17 @@ final class EngineStatus {
         }
         return new Finding(
                 Reason.ENGINE_READY,
-                "All %d storage nodes of %d pools are ready.%s"
+                "All %d storage nodes of %d pools are ready.%s%s"
                         .formatted(
                                 nodes.desired(),
                                 pools.size(),
+                                isWithoutSockets(engine) ? UNSHARED : "",
                                 engine.getSpec().protocols().contains(Protocol.UCX) ? UNOBSERVED : ""));
+    }
+
+    private static boolean isWithoutSockets(TransferEngine engine) {
+        return engine.getSpec().protocols().contains(Protocol.SHM)
+                && engine.getSpec().socketDirectory() == null;
     }
 
     private static Set<String> wanted(TransferEngine engine) {
@@ -104,6 +115,9 @@ final class EngineStatus {
     private static Set<String> offered(List<KvCachePool> pools) {
         Set<String> common = null;
         for (KvCachePool pool : pools) {
+            if (pool.getSpec().storage().isEmpty()) {
+                continue;
+            }
             List<String> protocols =
                     pool.getStatus() == null ? List.of() : pool.getStatus().protocols();
             if (common == null) {

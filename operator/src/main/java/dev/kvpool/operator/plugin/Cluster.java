@@ -6,7 +6,6 @@ import dev.kvpool.operator.pool.OperatorSettings;
 import dev.kvpool.operator.pool.PoolLabels;
 import dev.kvpool.operator.pool.PoolObservation;
 import dev.kvpool.operator.pool.PoolReader;
-import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
@@ -16,6 +15,7 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.Collectors;
 
 /** The cluster a command is about, with the rights of whoever typed it. */
@@ -122,14 +122,16 @@ final class Cluster implements AutoCloseable {
         return new OperatorSettings(
                 variable(deployment, "KVPOOL_IMAGE"),
                 variable(deployment, "KVPOOL_VERSION"),
-                deployment.getMetadata().getNamespace());
+                deployment.getMetadata().getNamespace(),
+                List.of(variable(deployment, "KVPOOL_DRAIN_TAINTS").split(",", -1)));
     }
 
     private static String variable(Deployment deployment, String name) {
         return deployment.getSpec().getTemplate().getSpec().getContainers().stream()
                 .flatMap(container -> container.getEnv().stream())
                 .filter(variable -> variable.getName().equals(name))
-                .map(EnvVar::getValue)
+                // The API server leaves an empty value out.
+                .map(variable -> Objects.requireNonNullElse(variable.getValue(), ""))
                 .findFirst()
                 .orElseThrow(
                         () -> new PluginException("Deployment %s does not say %s: it is of another version than this"

@@ -23,10 +23,10 @@ final class Cordons {
     /** Their pods, by id. */
     private final Map<String, ObservedPod> pods = new TreeMap<>();
 
-    private Cordons(PoolObservation seen) {
+    private Cordons(PoolObservation seen, List<String> drainTaints) {
         this.seen = seen;
         Set<String> cordoned = seen.nodes().stream()
-                .filter(ObservedNode::cordoned)
+                .filter(node -> node.cordoned() || node.isTainted(drainTaints))
                 .map(ObservedNode::name)
                 .collect(Collectors.toSet());
         seen.pods(PoolLabels.ROLE_STORAGE).stream()
@@ -38,9 +38,10 @@ final class Cordons {
      * All storage nodes that shall not stay where they are.
      *
      * @param unwanted those that the spec does not want
+     * @param drainTaints keys of taints that mean the same as a cordon
      */
-    static List<Departure> join(List<Departure> unwanted, PoolObservation seen) {
-        Cordons cordons = new Cordons(seen);
+    static List<Departure> join(List<Departure> unwanted, PoolObservation seen, List<String> drainTaints) {
+        Cordons cordons = new Cordons(seen, drainTaints);
         List<Departure> all = new ArrayList<>();
         for (Departure departure : unwanted) {
             ObservedPod pod = cordons.pods.remove(departure.node());

@@ -68,6 +68,12 @@ public record ObservedNode(
                         || spec.getTaints().stream().anyMatch(taint -> UNSCHEDULABLE.equals(taint.getKey())));
     }
 
+    /** Whether no pod shall come to it, or none stay, by a taint with one of these keys. One that is only a hint does not count. */
+    boolean isTainted(List<String> keys) {
+        return taints.stream()
+                .anyMatch(taint -> keys.contains(taint.getKey()) && !"PreferNoSchedule".equals(taint.getEffect()));
+    }
+
     /** The failure domain it lies in, where the cluster says so. */
     public Optional<String> zone() {
         return Optional.ofNullable(labels.get(ZONE)).filter(zone -> !zone.isEmpty());

@@ -49,7 +49,7 @@ public final class PoolPlanner {
      */
     public PoolPlan plan(PoolObservation seen, List<Finding> problems) {
         StoragePlan wish = StoragePlan.of(seen, Set.of());
-        List<Departure> departures = Cordons.join(wish.departures(), seen);
+        List<Departure> departures = Cordons.join(wish.departures(), seen, settings.drainTaints());
         RollView view = RollViews.of(
                 seen, Cordons.emptiedFirst(departures, seen.status().drains()), settings);
         if (!problems.isEmpty() || seen.spec().paused()) {

@@ -144,7 +144,7 @@ public final class PoolStatus {
                 .flatMap(report -> report.nodes().stream())
                 .filter(node -> node.isTransient() && node.serves())
                 .count();
-        return new ReadyCount(engines, 0, engines + (engines == 1 ? " engine" : " engines"));
+        return new ReadyCount(engines, engines, engines + (engines == 1 ? " engine" : " engines"));
     }
 
     /** Of those that are expected: as the leader sees them; while no leader can be asked, as Kubernetes does. */

@@ -23,13 +23,14 @@ final class RollNotices {
         RollStatus old = before.roll();
         RollStatus roll = now.roll();
         if (roll == null) {
-            if (old != null && old.phase() == RollPhase.FINALISING) {
+            if (old != null && old.phase() == RollPhase.FINALISING && !isAboutStragglers(old)) {
                 notices.add(
                         new Notice(EventReason.UPGRADE_FINISHED, "All of the pool runs %s.".formatted(old.image())));
             }
             return notices;
         }
-        if (old == null || old.phase() != roll.phase()) {
+        boolean told = roll.phase() == RollPhase.ROLLING && isAboutStragglers(roll);
+        if (!told && (old == null || old.phase() != roll.phase())) {
             phase(roll, notices);
         }
         for (RollStepStatus step : roll.steps()) {
@@ -38,6 +39,11 @@ final class RollNotices {
             }
         }
         return notices;
+    }
+
+    /** Of who was left out of an upgrade that has been told, from beginning to end; each of its steps is still told. */
+    private static boolean isAboutStragglers(RollStatus roll) {
+        return roll.from().equals(roll.image());
     }
 
     private static Optional<Notice> raised(VersionStatus before, VersionStatus now) {

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.engine;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.ReadyCount;
 import dev.kvpool.api.v1alpha1.TransferEngine;
@@ -44,6 +45,8 @@ public final class EngineSketch {
     private static KvCachePool pool(int ready, int desired, ReadyCount agents, String... protocols) {
         KvCachePool pool = new KvCachePool();
         pool.setMetadata(new ObjectMetaBuilder().withName("demo").build());
+        pool.setSpec(
+                new KubernetesSerialization().unmarshal("storage: [{name: a, capacity: 1Gi}]", KvCachePoolSpec.class));
         pool.setStatus(new KvCachePoolStatus(
                 null,
                 null,

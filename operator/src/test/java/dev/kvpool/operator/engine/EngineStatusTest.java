@@ -46,6 +46,36 @@ class EngineStatusTest {
                 .contains("offers shm");
     }
 
+    @Test
+    void sharedMemoryThatNoPodCouldUseIsNotLeftOutSilently() {
+        assertThat(EngineSketch.statusOf("{protocols: [shm, tcp]}", pool(1, 1, "tcp"))
+                        .message())
+                .contains("do not offer shm", "socketDirectory");
+        assertThat(EngineSketch.statusOf("{protocols: [tcp]}", pool(1, 1, "tcp"))
+                        .message())
+                .doesNotContain("shm");
+        assertThat(EngineSketch.statusOf("{socketDirectory: /run/kvpool}", pool(1, 1, "shm", "tcp"))
+                        .message())
+                .doesNotContain("shm");
+    }
+
+    @Test
+    void enginesOfAPoolWithoutStorageNodesOfferWhatTheyCan() {
+        KvCachePool engines = pool(3, 3, "tcp");
+        engines.setSpec(new KubernetesSerialization().unmarshal("storage: []", KvCachePoolSpec.class));
+
+        assertThat(EngineSketch.statusOf("{socketDirectory: /run/kvpool}", engines)
+                        .conditions()
+                        .getFirst()
+                        .reason())
+                .isEqualTo(Reason.ENGINE_READY.text());
+        assertThat(EngineSketch.statusOf("{socketDirectory: /run/kvpool}", engines, pool(1, 1, "shm", "tcp"))
+                        .conditions()
+                        .getFirst()
+                        .reason())
+                .isEqualTo(Reason.ENGINE_READY.text());
+    }
+
     /** Masters say nothing of ucx: an engine that asks for it is ready all the same, and says who knows. */
     @Test
     void ucxIsNeitherOfferedNorMissing() {

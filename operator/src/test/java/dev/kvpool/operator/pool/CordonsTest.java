@@ -11,6 +11,8 @@ import dev.kvpool.operator.pool.child.SegmentMemory;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
+import io.fabric8.kubernetes.api.model.Taint;
+import io.fabric8.kubernetes.api.model.TaintBuilder;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
@@ -46,6 +48,27 @@ class CordonsTest {
                 .unmarshal("--- {apiVersion: v1, kind: Node, metadata: {name: n}, " + rest.substring(1), Node.class);
 
         assertThat(ObservedNode.of(node).cordoned()).isEqualTo(cordoned);
+    }
+
+    /** What Karpenter (since 1.0, and before) and the Cluster Autoscaler put on a node before they remove it. */
+    @ParameterizedTest
+    @CsvSource({
+        "karpenter.sh/disrupted, NoSchedule, true",
+        "karpenter.sh/disruption, NoSchedule, true",
+        "ToBeDeletedByClusterAutoscaler, NoSchedule, true",
+        "DeletionCandidateOfClusterAutoscaler, PreferNoSchedule, false",
+        "ToBeDeletedByClusterAutoscaler, PreferNoSchedule, false",
+        "dedicated, NoSchedule, false"
+    })
+    void aNodeThatAnAutoscalerIsAboutToRemoveIsEmptied(String key, String effect, boolean emptied) {
+        Taint taint = new TaintBuilder().withKey(key).withEffect(effect).build();
+
+        PoolPlan plan =
+                onTwo(TWO_NODES).masters(2, 1, BOTH).node("n1", Map.of(), taint).plan();
+
+        assertThat(plan.drains().next())
+                .extracting(DrainStatus::node, DrainStatus::phase)
+                .isEqualTo(emptied ? List.of(tuple("demo-a-1", DrainPhase.EMPTYING)) : List.of());
     }
 
     @Test
@@ -156,7 +179,7 @@ class CordonsTest {
     void anUpgradeLetsItPass() {
         PoolSketch sketch = onTwo(TWO_NODES).masters(2, 1, BOTH).cordoned("n1");
         PoolObservation seen = sketch.observation();
-        var departures = Cordons.join(List.of(), seen);
+        var departures = Cordons.join(List.of(), seen, List.of());
 
         assertThat(Cordons.emptiedFirst(departures, List.of())).containsExactly("demo-a-1");
         assertThat(Cordons.emptiedFirst(departures, List.of(onCordoned("demo-a-1", DrainPhase.WAITING))))

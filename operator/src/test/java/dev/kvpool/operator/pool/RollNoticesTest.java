@@ -53,6 +53,18 @@ class RollNoticesTest {
                 .isEmpty();
     }
 
+    /** The upgrade was told when the rest of the pool had gone over. */
+    @Test
+    void whoWasLeftOutGoesOverWithoutAnotherBeginningAndEnd() {
+        KvCachePoolStatus rolling = stragglers(RollPhase.ROLLING, step("demo-a-1"));
+
+        assertThat(RollNotices.of(KvCachePoolStatus.EMPTY, rolling))
+                .extracting(Notice::reason)
+                .containsExactly(EventReason.UPGRADE_STEP);
+        assertThat(RollNotices.of(stragglers(RollPhase.FINALISING), KvCachePoolStatus.EMPTY))
+                .isEmpty();
+    }
+
     @Test
     void higherVersionsAreToldOnce() {
         KvCachePoolStatus before = PoolSketch.statusWith(new VersionStatus("0.2.0", "0.2.0", "kvpool:2", 1, 2, null));
@@ -71,6 +83,11 @@ class RollNoticesTest {
     private static KvCachePoolStatus status(RollPhase phase, RollStepStatus... steps) {
         return PoolSketch.statusWith(
                 new RollStatus("kvpool:2", "kvpool:1", phase, RollMode.WARM, NOON, "why", List.of(steps), null));
+    }
+
+    private static KvCachePoolStatus stragglers(RollPhase phase, RollStepStatus... steps) {
+        return PoolSketch.statusWith(
+                new RollStatus("kvpool:2", "kvpool:2", phase, RollMode.WARM, NOON, null, List.of(steps), null));
     }
 
     private static RollStepStatus step(String pod) {

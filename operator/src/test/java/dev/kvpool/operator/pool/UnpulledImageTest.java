@@ -63,7 +63,7 @@ class UnpulledImageTest {
                 .masters(2, 1, LAST_ONE_AWAY)
                 .cordoned("n1");
 
-        assertThat(Cordons.join(List.of(), sketch.observation()))
+        assertThat(Cordons.join(List.of(), sketch.observation(), List.of()))
                 .extracting(Departure::node, Departure::holdsBytes)
                 .containsExactly(tuple("demo-a-1", true));
         assertThat(sketch.plan().evictable()).isEmpty();
