@@ -184,11 +184,11 @@ final class History {
         return false;
     }
 
-    /** Whether a removal that nobody has acknowledged may have taken effect between two moments. */
+    /** Whether a removal that nobody has acknowledged may have taken effect between two moments; that of all tells of no key. */
     private boolean isRemovalUnsure(String key, long fromMs, long untilMs) {
         return removals.stream()
                 .anyMatch(it -> it.concerns(key)
-                        && !(it.acknowledged && it.endMs <= untilMs)
+                        && !(it.acknowledged && it.endMs <= untilMs && (it.key != null || it.force))
                         && it.beginMs <= untilMs
                         && it.untilMs() >= fromMs);
     }
