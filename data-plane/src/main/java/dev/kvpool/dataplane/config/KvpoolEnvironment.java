@@ -29,6 +29,7 @@ public record KvpoolEnvironment(
     private static final Set<String> OF_OTHER_PROGRAMS = Set.of(
             "KVPOOL_BUSY_WAIT",
             "KVPOOL_CONNECT_TIMEOUT",
+            "KVPOOL_DRAIN_TAINTS",
             "KVPOOL_IDLE_TIMEOUT",
             "KVPOOL_IMAGE",
             "KVPOOL_INCLUDE",
