@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntConsumer;
 
 /**
  * The wish that this process ends: SIGTERM, SIGINT, or its parent's end. A command waits for it, closes what it has in
@@ -18,11 +19,30 @@ public final class StopSignal {
 
     private final CountDownLatch asked = new CountDownLatch(1);
     private final CountDownLatch finished = new CountDownLatch(1);
+    private final IntConsumer halt;
+    private final Duration closeMax;
     private volatile int exitCode = ExitCode.FAILURE;
+    private volatile boolean endsProcess;
+
+    public StopSignal() {
+        this(Runtime.getRuntime()::halt, CLOSE_MAX);
+    }
+
+    /** @param halt ends the process without any further code of it */
+    StopSignal(IntConsumer halt, Duration closeMax) {
+        this.halt = halt;
+        this.closeMax = closeMax;
+    }
 
     /** Makes SIGTERM and SIGINT ask this signal instead of ending the process at once. */
     public StopSignal onTermination() {
         Runtime.getRuntime().addShutdownHook(new Thread(this::stopAndExit, "stop"));
+        return endingProcess();
+    }
+
+    /** The process ends with what this signal stops, in whatever state that is. */
+    StopSignal endingProcess() {
+        endsProcess = true;
         return this;
     }
 
@@ -40,6 +60,7 @@ public final class StopSignal {
     public int awaitUnless(BooleanSupplier failed) throws InterruptedException {
         while (!await(FAILURE_LOOK)) {
             if (failed.getAsBoolean()) {
+                haltUnlessClosed();
                 return ExitCode.DEFECT;
             }
         }
@@ -65,14 +86,31 @@ public final class StopSignal {
             return; // a regular exit, which has its code already
         }
         ask();
+        isClosedInTime();
+        // Without halt the JVM would report the signal (143), where a clean stop is 0.
+        halt.accept(exitCode);
+    }
+
+    /** What has failed may hang while it is closed, as beside a disk that hangs: nothing else would end the process then. */
+    private void haltUnlessClosed() {
+        if (endsProcess) {
+            Thread.ofPlatform().name("stop-failed").daemon().start(() -> {
+                if (!isClosedInTime()) {
+                    halt.accept(ExitCode.DEFECT);
+                }
+            });
+        }
+    }
+
+    private boolean isClosedInTime() {
         try {
-            if (!finished.await(CLOSE_MAX.toMillis(), TimeUnit.MILLISECONDS)) {
-                System.err.println("kvpool: not closed within " + CLOSE_MAX.toSeconds() + " s, giving up");
+            if (finished.await(closeMax.toMillis(), TimeUnit.MILLISECONDS)) {
+                return true;
             }
+            System.err.println("kvpool: not closed within " + closeMax.toSeconds() + " s, giving up");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        // Without halt the JVM would report the signal (143), where a clean stop is 0.
-        Runtime.getRuntime().halt(exitCode);
+        return false;
     }
 }
