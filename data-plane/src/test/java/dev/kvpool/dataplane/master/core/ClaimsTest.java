@@ -144,6 +144,33 @@ class ClaimsTest {
     }
 
     @Test
+    void aLeaderThatBeganWithoutOneGoesOnSoWhenItRaisesItsEpoch() {
+        pool.crash("b");
+        pool.crash("c");
+        assertThat(pool.removeAll(true).status()).isEqualTo(Status.OK);
+        ObjectId purgeId = pool.node("a").purgeId();
+        pool.crash("a");
+        pool.world.setRegister(Register.NONE);
+
+        // It met no node before it led, so it begins at one, and what it made of the pool is in the Lease.
+        ModelMaster next = pool.master();
+        next.onRaise(raises::add);
+        pool.lead(next, 1).talkTo(next);
+        pool.world.run(1_000);
+        assertThat(pool.world.register().isLost()).isFalse();
+        List.of("a", "b", "c").forEach(pool::restart);
+        pool.world.run(1_000);
+        assertThat(raises).contains(5L);
+        pool.lead(next, 6);
+        pool.crash("c"); // set apart for a second, for its object of an epoch after one
+        pool.restart("c");
+        pool.world.run(2_000);
+
+        assertThat(pool.world.register().purgeId()).isEqualTo(purgeId);
+        assertThat(next.status().readyNodes()).isEqualTo(3);
+    }
+
+    @Test
     void noNodeTellsOfAPurgeOfThisLeadersOwnEpoch() {
         pool.crash("b");
         pool.crash("c");

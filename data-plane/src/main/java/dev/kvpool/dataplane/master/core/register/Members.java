@@ -21,7 +21,7 @@ public final class Members {
     private final Leadership leadership;
     private final Membership membership;
 
-    /** This term found no register: the pool is new, or it was lost. */
+    /** This term, or the one that it raised, found no register: the pool is new, or it was lost. */
     private boolean beganWithout;
 
     public Members(RegisterKeeper register, Leadership leadership, Membership membership) {
@@ -32,10 +32,15 @@ public final class Members {
 
     /** A term begins; of a pool that has no register all expected nodes are members. */
     public void begin() {
-        beganWithout = register.stored().isLost();
-        if (beganWithout) {
+        if (register.stored().isLost()) {
+            beganWithout = true;
             register.change(it -> it.enrolled(membership.expected(), false));
         }
+    }
+
+    /** Another may lead now, and know better. A leader that takes a higher epoch after it has met its nodes goes on as it began. */
+    public void endTerm() {
+        beganWithout = false;
     }
 
     /** Whether there was no register when this term began, or in a term not long ago. */

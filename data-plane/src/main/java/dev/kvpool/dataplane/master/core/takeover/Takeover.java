@@ -157,6 +157,7 @@ public final class Takeover {
             outbox.report("no longer leading with %s: %s".formatted(leadership.authority(), reason));
         }
         dropOldTerm(Status.NOT_LEADER);
+        members.endTerm();
         leadership.standBy();
     }
 
