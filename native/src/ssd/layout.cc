@@ -103,18 +103,22 @@ TierCheck checkTier(std::span<const uint8_t> blocks, uint64_t tierBytes, const s
     check.verdict = TierVerdict::Empty;
     return check;
   }
-  check.why = "it does not begin like an SSD tier of kvpool";
+  check.why = "its header is damaged";
   for (const uint64_t offset : {uint64_t{0}, kBlockBytes}) {
     TierHeader header;
     std::memcpy(&header, blocks.data() + offset, sizeof header);
-    if (header.magic != kTierMagic) continue;
+    if (header.magic != kTierMagic) {
+      if (allZero(blocks.subspan(offset, kBlockBytes))) continue;
+      // No write of ours that was cut leaves such a block, but another label of the device does: it may be in use.
+      check.why = "it does not begin like an SSD tier of kvpool";
+      return check;
+    }
     if (header.version > kTierVersion) {
       check.verdict = TierVerdict::Newer;
       check.why = "it has version " + std::to_string(header.version) + ", and this build reads versions up to " +
                   std::to_string(kTierVersion);
       return check;
     }
-    check.why = "its header is damaged";
     if (isIntact(header, offset) && header.sequence > check.header.sequence) check.header = header;
   }
   const TierHeader& header = check.header;

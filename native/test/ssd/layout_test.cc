@@ -158,8 +158,7 @@ TEST_F(TierHeaders, TheNewerOneCounts) {
 TEST_F(TierHeaders, ATornOneLeavesTheOlderOne) {
   const TierHeader older = store(nextHeader(kHeader, {7, 1}));
   const TierHeader newer = store(nextHeader(older, {7, 2}));
-  for (size_t at = 0; at < sizeof(TierHeader); ++at) {
-    if (at >= offsetof(TierHeader, version) && at < offsetof(TierHeader, headerBytes)) continue;
+  for (size_t at = offsetof(TierHeader, headerBytes); at < sizeof(TierHeader); ++at) {
     byte(at, newer) ^= 1;
     EXPECT_EQ(check().verdict, TierVerdict::Fits) << "byte " << at;
     EXPECT_EQ(purgeIdOf(check().header), (ObjectId{7, 1})) << "byte " << at;
@@ -168,6 +167,17 @@ TEST_F(TierHeaders, ATornOneLeavesTheOlderOne) {
     byte(at, newer) ^= 1;
     EXPECT_EQ(purgeIdOf(check().header), (ObjectId{7, 2})) << "byte " << at << " of the older one";
     byte(at, older) ^= 1;
+  }
+}
+
+TEST_F(TierHeaders, ADeviceThatHasAnotherLabelMeanwhileIsLeftAlone) {
+  const TierHeader older = store(nextHeader(kHeader, {7, 1}));
+  const TierHeader newer = store(nextHeader(older, {7, 2}));
+  for (const TierHeader& one : {older, newer}) {
+    byte(0, one) ^= 1;
+    EXPECT_EQ(check().verdict, TierVerdict::Damaged);
+    EXPECT_NE(check().why.find("does not begin like"), std::string::npos) << check().why;
+    byte(0, one) ^= 1;
   }
 }
 

@@ -292,13 +292,16 @@ void MasterLinks::continueSnapshots() {
       continueSnapshot(link);
     }
   }
+  // Behind every end of a snapshot: that names the newest change, and these ones are sent in the next turn.
+  for (const uint32_t slot : std::exchange(damaged_, {}))
+    dropDamaged(context_, slot, "a snapshot of the directory");
 }
 
 void MasterLinks::continueSnapshot(Link& link) {
   Frames piece = context_.stream.nextPiece(link.snapshot);
   if (piece != nullptr) send(link, std::move(piece));
   for (const uint32_t slot : std::exchange(link.snapshot.damaged, {}))
-    dropDamaged(context_, slot, "a snapshot of the directory");
+    damaged_.insert(slot);
   if (!link.snapshot.done) return;
   wire::Bytes out;
   appendSnapshotEnd(out, link.snapshot.count, context_.stream.sequence());

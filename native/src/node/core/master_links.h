@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,7 @@ class MasterLinks {
   CoreContext& context_;
   MasterCommands& commands_;
   std::vector<Link> links_;
+  std::set<uint32_t> damaged_;  // slots that snapshots found in this turn
   LeaderWatch watch_;
   bool leaving_ = false;
   uint64_t randomState_;

@@ -137,6 +137,9 @@ TEST_F(ScrubTest, AnObjectWhoseKeyChangedIsShownToNoMaster) {
   damageKey(extent);
   node.connectMaster(kMaster);
   expectGone(extent, {1, 1});
+  const wire::Bytes end = node.last(kMaster, test::sbe::SnapshotEnd::SBE_TEMPLATE_ID);
+  EXPECT_EQ(wire::Reader<test::sbe::SnapshotEnd>(end)->sequence() + 1, node.records(kMaster).at(0).sequence)
+      << "the end names the change before: what is dropped comes behind it";
 }
 
 TEST_F(ScrubTest, FindsKeysThatChanged) {
