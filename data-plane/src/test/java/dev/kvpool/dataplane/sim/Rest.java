@@ -171,6 +171,14 @@ final class Rest {
         return "";
     }
 
+    /** A node that was taken out and is down counts as away for a while, and may come back. */
+    private boolean isOnNodeOut(String key) {
+        return nodes.stream()
+                .filter(SimNode::isOut)
+                .flatMap(node -> node.held().stream())
+                .anyMatch(slot -> slot.key().equals(key));
+    }
+
     private List<SimNode> there() {
         return nodes.stream().filter(node -> !node.isOut()).toList();
     }
@@ -191,7 +199,9 @@ final class Rest {
         int status = ask(key);
         // Only now: it may have been evicted while it was asked for.
         boolean must = history.mustExist(key);
-        boolean definite = status == Status.OK.code() || status == Status.NOT_FOUND.code();
+        boolean definite = status == Status.OK.code()
+                || status == Status.NOT_FOUND.code()
+                || (status == Status.UNAVAILABLE.code() && isOnNodeOut(key));
         Violation.unless(definite, "whole again", "a get of %s ends with %s", key, Status.of(status));
         Violation.unless(
                 !must || status == Status.OK.code(),

@@ -116,8 +116,10 @@ final class Truth {
         return history.wasLostSince(key, ms);
     }
 
+    /** Also what lies on a node that was taken out, which may have died since the leader put it there. */
     boolean mayHaveGoneSince(String key, long ms) {
-        return history.mayHaveGoneSince(key, ms);
+        return history.mayHaveGoneSince(key, ms)
+                || nodes.stream().anyMatch(node -> node.isOut() && holds(node.held(), key, id -> true));
     }
 
     /** The node's memory is about to be lost: what no other node has is gone. */
