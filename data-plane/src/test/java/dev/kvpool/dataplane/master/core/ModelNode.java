@@ -395,6 +395,11 @@ final class ModelNode {
         damaged.add(id);
     }
 
+    /** From now on its bytes arrive as they are. */
+    void undamage(ObjectId id) {
+        damaged.remove(id);
+    }
+
     void zone(String name) {
         zone = name;
     }

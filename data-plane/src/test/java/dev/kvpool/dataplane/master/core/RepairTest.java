@@ -178,6 +178,25 @@ class RepairTest {
     }
 
     @Test
+    void anObjectWhoseBytesChangedOnTheWayIsCopiedLater() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);
+        pool.put("k", 100);
+        ObjectId id = pool.find("k").objectId();
+        pool.crash("b");
+        pool.node("b").wipe();
+        pool.node("a").damage(id);
+        pool.restart("b");
+        pool.world.run(10_000);
+        assertThat(count(pool, Count.COPIES_DAMAGED)).isEqualTo(1);
+
+        pool.node("a").undamage(id);
+        pool.world.run(Bounds.UNREADABLE_MS);
+
+        assertThat(copies(pool, "k")).isEqualTo(2);
+        assertThat(count(pool, Count.COPIES_DAMAGED)).isEqualTo(1);
+    }
+
+    @Test
     void aRemovalWaitsForTheCopyThatIsUnderWay() {
         Scenario pool =
                 new Scenario().withNodes(MIB, "a", "b", "c").withReplicas(2).leading(7);

@@ -196,6 +196,9 @@ public final class Bounds {
     /** Objects remembered as unreadable at a node. */
     public static final int UNREADABLE_MAX = 10_000;
 
+    /** For how long an object is not copied from where it could not be read. */
+    public static final long UNREADABLE_MS = 60_000;
+
     /** Objects looked at for missing copies in one tick, and the time between two passes over all of them. */
     public static final int REPAIR_VISITS_PER_TICK = 4096;
 

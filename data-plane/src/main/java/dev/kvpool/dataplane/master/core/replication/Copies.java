@@ -20,6 +20,7 @@ import dev.kvpool.wire.Medium;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -55,10 +56,13 @@ public final class Copies {
     private final Map<String, Traffic> traffic = new TreeMap<>();
     private final Map<ObjectId, List<Runnable>> underWay = new HashMap<>();
 
-    /** Holders that an object could not be read from, until the map is full or the term ends. */
-    private final Map<ObjectId, Set<String>> unreadable = new LinkedHashMap<>() {
+    /** Holders that an object could not be read from, and until when nobody tries again. */
+    private record Unreadable(Set<String> holders, long untilMs) {}
+
+    /** The eldest first; until the map is full or the term ends. */
+    private final Map<ObjectId, Unreadable> unreadable = new LinkedHashMap<>() {
         @Override
-        protected boolean removeEldestEntry(Map.Entry<ObjectId, Set<String>> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<ObjectId, Unreadable> eldest) {
             return size() > Bounds.UNREADABLE_MAX;
         }
     };
@@ -107,11 +111,21 @@ public final class Copies {
     }
 
     Set<String> unreadableAt(ObjectId id) {
-        return unreadable.getOrDefault(id, Set.of());
+        Unreadable known = unreadable.get(id);
+        return known == null ? Set.of() : known.holders;
+    }
+
+    /** A holder whose bytes are damaged finds that out by itself; others had bytes that changed on the way, and can be read again. */
+    private void forgiveUnreadable() {
+        Iterator<Unreadable> eldestFirst = unreadable.values().iterator();
+        while (eldestFirst.hasNext() && eldestFirst.next().untilMs <= nowMs) {
+            eldestFirst.remove();
+        }
     }
 
     public void tick(long now) {
         nowMs = now;
+        forgiveUnreadable();
         double elapsedMs = refilledMs == Long.MIN_VALUE ? 0 : now - refilledMs;
         refilledMs = now;
         double burst = burstBytes();
@@ -199,7 +213,10 @@ public final class Copies {
         switch (status) {
             case CHECKSUM, NOT_FOUND -> {
                 counters.add(status == Status.CHECKSUM ? Count.COPIES_DAMAGED : Count.COPIES_GONE);
-                unreadable.computeIfAbsent(id, it -> new HashSet<>(2)).add(source.id);
+                unreadable
+                        .computeIfAbsent(id, it -> new Unreadable(new HashSet<>(2), nowMs + Bounds.UNREADABLE_MS))
+                        .holders
+                        .add(source.id);
             }
             case CONNECT_FAILED, TRANSFER_FAILED, IDENTITY_MISMATCH, PROTOCOL, VERSION_MISMATCH, TIMEOUT -> {
                 counters.add(Count.COPIES_FAILED);
