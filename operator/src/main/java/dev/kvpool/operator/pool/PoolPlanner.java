@@ -21,6 +21,7 @@ import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -123,8 +124,16 @@ public final class PoolPlanner {
                 specCounts,
                 upgrading,
                 seen.leaderReport(),
-                seen.watchedSince(),
+                watchedSince(seen),
                 seen.now());
+    }
+
+    /** Since when this operator sees what this leader does: before, nobody may have moved anything. */
+    private static Instant watchedSince(PoolObservation seen) {
+        return seen.leadership()
+                .flatMap(Leadership::since)
+                .filter(seen.watchedSince()::isBefore)
+                .orElse(seen.watchedSince());
     }
 
     /** A step of an upgrade and a drain never begin beside each other: whoever waits for one is told of the other. */

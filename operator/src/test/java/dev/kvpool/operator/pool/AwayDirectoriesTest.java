@@ -153,7 +153,8 @@ class AwayDirectoriesTest {
     void inTheEndTheSpecDecidesWhatBecomesOfItAndItIsCounted(String onLeftovers, DrainPhase then) {
         PoolSketch sketch = unselected("drain: {timeout: 1h, onLeftovers: " + onLeftovers + "}, ")
                 .status(PoolSketch.statusWith(List.of(drain(DrainPhase.EMPTYING))))
-                .masters(2, 1, PoolSketch.leader(List.of(away(1 << 20, "a1"))));
+                .masters(2, 1, PoolSketch.leader(List.of(away(1 << 20, "a1"))))
+                .ledAllAlong();
         PoolPlan plan = sketch.plan();
 
         assertThat(jobs(plan)).as("not before it is written down").isEmpty();

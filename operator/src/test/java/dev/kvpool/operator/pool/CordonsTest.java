@@ -17,6 +17,7 @@ import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -69,6 +70,20 @@ class CordonsTest {
         assertThat(plan.drains().next())
                 .extracting(DrainStatus::node, DrainStatus::phase)
                 .isEqualTo(emptied ? List.of(tuple("demo-a-1", DrainPhase.EMPTYING)) : List.of());
+    }
+
+    @Test
+    void timeBeforeTheLeaderLedDoesNotCount() {
+        String since = PoolSketch.NOON.minus(Duration.ofHours(2)).toString();
+        DrainStatus begun = new DrainStatus("demo-a-1", DrainPhase.EMPTYING, since, null, null, null, "n1");
+
+        PoolPlan plan = onTwo(TWO_NODES)
+                .masters(2, 1, BOTH)
+                .cordoned("n1")
+                .status(PoolSketch.statusWith(List.of(begun)))
+                .plan();
+
+        assertThat(plan.drains().next()).extracting(DrainStatus::phase).containsExactly(DrainPhase.EMPTYING);
     }
 
     @Test

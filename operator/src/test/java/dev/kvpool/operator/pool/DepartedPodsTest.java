@@ -79,6 +79,7 @@ class DepartedPodsTest {
                         null,
                         null))))
                 .masters(2, 1, PoolSketch.leader(List.of(away("demo-a-0", 1 << 20, "a1"))))
+                .ledAllAlong()
                 .plan();
 
         assertThat(plan.delete()).hasSize(deleted);

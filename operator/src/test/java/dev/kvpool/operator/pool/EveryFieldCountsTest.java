@@ -172,7 +172,8 @@ class EveryFieldCountsTest {
                 .node("n1", Map.of())
                 .engine("{}")
                 .set("a", 3)
-                .masters(2, 1, PoolSketch.leader(List.of()));
+                .masters(2, 1, PoolSketch.leader(List.of()))
+                .ledAllAlong();
         List<DrainStatus> begun = List.of(emptyingSince("demo-a-1", 5), emptyingSince("demo-a-2", 20));
         List<DrainStatus> drains = new ArrayList<>(
                 sketch.status(PoolSketch.statusWith(begun)).plan().drains().next());

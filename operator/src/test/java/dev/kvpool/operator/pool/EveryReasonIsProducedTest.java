@@ -137,7 +137,11 @@ class EveryReasonIsProducedTest {
                         .rounds(50));
             case WAITS_FOR_DRAIN, EMPTYING -> of(smaller());
             case DRAIN_WAITS -> of(new PoolSketch(SMALLER).set("a", 2));
-            case LEFTOVERS -> of(smaller().status(PoolSketch.statusWith(List.of(drain(DrainPhase.EMPTYING, 20)))));
+            case LEFTOVERS ->
+                of(smaller()
+                        .ledAllAlong()
+                        .says("demo-master-0", report("ready", "draining"))
+                        .status(PoolSketch.statusWith(List.of(drain(DrainPhase.EMPTYING, 20)))));
             case MAY_BE_EVICTED -> of(evictable());
             case DRAIN_CANCELLED ->
                 of(whole(ALL_READY).status(PoolSketch.statusWith(List.of(drain(DrainPhase.EMPTYING, 1)))));
@@ -311,6 +315,7 @@ class EveryReasonIsProducedTest {
     /** A storage node that may be evicted from the one node of the cluster. */
     private static PoolSketch evictable() {
         return whole(ALL_READY)
+                .ledAllAlong()
                 .cordoned("worker")
                 .status(PoolSketch.statusWith(List.of(onCordoned("0"), onCordoned("1"))));
     }

@@ -98,8 +98,16 @@ final class PoolSketch {
     }
 
     PoolSketch lease(String pod, long epoch) {
-        leadership =
-                Optional.of(new Leadership(pod, epoch, pod + "_0123456789abcdef", Optional.of(NOON.minusSeconds(30))));
+        return lease(pod, epoch, NOON.minusSeconds(30));
+    }
+
+    /** Its leader has led for as long as the operator has watched. */
+    PoolSketch ledAllAlong() {
+        return lease("demo-master-0", 1, WATCHED_SINCE);
+    }
+
+    private PoolSketch lease(String pod, long epoch, Instant since) {
+        leadership = Optional.of(new Leadership(pod, epoch, pod + "_0123456789abcdef", Optional.of(since)));
         return this;
     }
 

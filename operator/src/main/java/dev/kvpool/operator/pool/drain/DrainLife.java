@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool.drain;
 
 import dev.kvpool.api.v1alpha1.DrainPhase;
+import dev.kvpool.api.v1alpha1.DrainProgress;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.LeftoverPolicy;
 import dev.kvpool.operator.duration.ApiDuration;
@@ -78,7 +79,7 @@ final class DrainLife {
             // Nobody has evicted it so far. What a new leader finds is not the rest of what was there.
             return DrainStep.to(view.leader().isEmpty() ? drain : begun(departure));
         }
-        DrainPhase phase = phase(drain, departure, empty);
+        DrainPhase phase = phase(drain, departure, node);
         boolean mayGo = (phase == DrainPhase.EMPTY || phase == DrainPhase.DROPPED) && drain.phase() == phase;
         // One that the leader calls drained though something is left had its time there: it is begun again.
         boolean tell = !empty
@@ -91,13 +92,15 @@ final class DrainLife {
     }
 
     /** It goes once that is written down, so that nobody wonders later why it has gone. */
-    private DrainPhase phase(DrainStatus drain, Departure departure, boolean empty) {
-        if (empty) {
+    private DrainPhase phase(DrainStatus drain, Departure departure, Optional<PoolReport.Node> node) {
+        if (node.filter(DrainLife::isEmpty).isPresent()) {
             return DrainPhase.EMPTY;
         }
-        // Whether anything is moved only a leader can tell.
-        boolean overdue =
-                view.leader().isPresent() && isOver(drain, view.options().timeout());
+        // Whether anything is moved only a leader can tell, and one that still puts objects there has not begun.
+        boolean overdue = view.leader().isPresent()
+                && drain.phase() != DrainPhase.WAITING
+                && node.filter(PoolReport.Node::ready).isEmpty()
+                && isOver(drain, view.options().timeout());
         boolean dropped = departure.cordon().filter(at -> departure.wanted()).isEmpty()
                 && overdue
                 && view.options().onLeftovers() == LeftoverPolicy.DROP;
@@ -107,7 +110,7 @@ final class DrainLife {
         if (drain.phase() == DrainPhase.WAITING && !obstacle(departure).isEmpty()) {
             return DrainPhase.WAITING;
         }
-        return overdue && drain.phase() != DrainPhase.WAITING ? DrainPhase.LEFTOVERS : DrainPhase.EMPTYING;
+        return overdue ? DrainPhase.LEFTOVERS : DrainPhase.EMPTYING;
     }
 
     /** The leader is told only what is written down; what may go as it is is emptied as far as it can be until it does. */
@@ -182,6 +185,8 @@ final class DrainLife {
 
     private DrainStatus in(DrainStatus drain, DrainPhase phase, Optional<PoolReport.Node> node) {
         boolean done = phase == DrainPhase.EMPTY || phase == DrainPhase.KEPT;
+        // The time of emptying begins when the wait for it is over.
+        boolean begins = drain.phase() == DrainPhase.WAITING && phase == DrainPhase.EMPTYING;
         return new DrainStatus(
                 drain.node(),
                 phase,
@@ -191,7 +196,7 @@ final class DrainLife {
                 done ? null : DrainWords.reason(view.leader().isPresent(), node).orElse(null),
                 drain.cordonedNode(),
                 drain.comesBack(),
-                drain.progress());
+                begins ? new DrainProgress(view.now().toString(), null) : drain.progress());
     }
 
     private static boolean isOver(DrainStatus drain) {
@@ -202,6 +207,7 @@ final class DrainLife {
         return Progress.idle(drain, view).compareTo(ApiDuration.of(time)) >= 0;
     }
 
+    /** Also while no master leads: maintenance of a machine does not wait for one. */
     private boolean isWaitedForTooLong(DrainStatus drain, Departure departure) {
         return departure.isWaitedFor() && isOver(drain, view.options().nodeTimeout());
     }

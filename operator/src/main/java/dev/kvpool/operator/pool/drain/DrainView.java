@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  * @param specCounts false while the spec cannot be carried out: nodes that it does not want are left alone then
  * @param upgrading whether a step of an upgrade is under way: then no further node is begun to be emptied
  * @param leader what the leader says, when it leads, serves and answers
- * @param watchedSince since when this operator sees what happens, without a break
+ * @param watchedSince since when this operator sees what happens and this leader leads, without a break
  * @param now the time
  */
 public record DrainView(

@@ -48,6 +48,7 @@ public final class Drains {
 
     /** The pool as it is, with nothing decided: for a pool that must not be touched. */
     public static DrainPlan rest(DrainView view) {
+        List<DrainStatus> resting = Progress.resting(view);
         List<String> waiting = view.departures().stream()
                 .filter(departure -> departure.wanted() && departure.holdsBytes())
                 .map(Departure::node)
@@ -55,11 +56,11 @@ public final class Drains {
                         view.status().stream().noneMatch(drain -> drain.node().equals(node)))
                 .toList();
         return new DrainPlan(
-                view.status(),
+                resting,
                 List.of(),
                 Set.of(),
                 Set.of(),
-                DrainWords.finding(view.status(), waiting, "nothing is changed"));
+                DrainWords.finding(resting, waiting, "nothing is changed"));
     }
 
     private void look(DrainStatus drain) {

@@ -11,6 +11,7 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * What the deadlines of drains count: time in which an operator watched and nothing was moved. A large storage node takes its time, and
@@ -19,6 +20,9 @@ import java.util.Optional;
 final class Progress {
     /** Of the shorter deadline: progress is written down at most so often. */
     private static final int NOTES_A_DEADLINE = 20;
+
+    private static final Set<DrainPhase> COUNTED =
+            Set.of(DrainPhase.WAITING, DrainPhase.EMPTYING, DrainPhase.LEFTOVERS);
 
     private final DrainView view;
     private final Duration between;
@@ -46,6 +50,16 @@ final class Progress {
                 .toList();
     }
 
+    /** The drains of the status of a pool in which nothing is decided: that time does not count. */
+    static List<DrainStatus> resting(DrainView view) {
+        Progress progress = new Progress(view);
+        return view.status().stream()
+                .map(drain -> COUNTED.contains(drain.phase()) && progress.isDue(drain)
+                        ? drain.with(new DrainProgress(view.now().toString(), null))
+                        : drain)
+                .toList();
+    }
+
     /** For how long nothing was moved, as far as an operator watched. */
     static Duration idle(DrainStatus drain, DrainView view) {
         Instant since = at(drain).isBefore(view.watchedSince()) ? view.watchedSince() : at(drain);
@@ -57,13 +71,17 @@ final class Progress {
                 drain.progress() == null ? drain.since() : drain.progress().at());
     }
 
+    private boolean isDue(DrainStatus drain) {
+        return Duration.between(at(drain), view.now()).compareTo(between) >= 0;
+    }
+
     private DrainStatus note(DrainStatus drain) {
         if (drain.phase() != DrainPhase.EMPTYING && drain.phase() != DrainPhase.LEFTOVERS) {
             return drain;
         }
         Long before = drain.progress() == null ? null : drain.progress().objectsLeft();
         if (view.leader().isEmpty()) {
-            // Time without a leader does not count either: it begins again with the next one.
+            // Time without a leader does not count either once there is one again: it begins again then.
             return before == null
                     ? drain
                     : drain.with(new DrainProgress(at(drain).toString(), null));
@@ -77,9 +95,7 @@ final class Progress {
             return drain.with(new DrainProgress(at(drain).toString(), left));
         }
         boolean moved = before == null || left < before;
-        boolean again = before == null
-                || left == 0
-                || Duration.between(at(drain), view.now()).compareTo(between) >= 0;
+        boolean again = before == null || left == 0 || isDue(drain);
         return moved && again ? drain.with(new DrainProgress(view.now().toString(), left)) : drain;
     }
 }

@@ -141,6 +141,56 @@ class CordonedNodesTest {
     }
 
     @Test
+    void whatWaitsForAnUpgradeIsNotDroppedForThat() {
+        DrainPool pool = new DrainPool(3).unwanted("s-1").cordoned("k-1").upgrading(true);
+        pool.options(new DrainSpec("1m", LeftoverPolicy.DROP, "1440m"))
+                .rounds(2)
+                .later(Duration.ofMinutes(5))
+                .rounds(2);
+        assertThat(pool.phases()).containsExactly("s-1 WAITING");
+
+        pool.upgrading(false).rounds(ENOUGH);
+
+        assertThat(pool.gone).containsExactly("s-1 with 0");
+    }
+
+    @Test
+    void theTimeOfOneThatIsAwayBeginsWhenItsWaitIsOver() {
+        DrainPool pool = new DrainPool(3).unwanted("s-1").cordoned("k-1").upgrading(true);
+        pool.options(new DrainSpec("1m", LeftoverPolicy.DROP, "1440m")).rounds(2);
+        pool.node("s-1").state = "away";
+        pool.later(Duration.ofMinutes(5)).rounds(2).upgrading(false).rounds(3);
+        assertThat(pool.phases()).containsExactly("s-1 EMPTYING");
+
+        pool.later(Duration.ofMinutes(1)).round();
+        assertThat(pool.phases()).containsExactly("s-1 DROPPED");
+    }
+
+    @Test
+    void timeInWhichThePoolIsPausedDoesNotCount() {
+        DrainPool pool =
+                new DrainPool(1).cordoned("k-0").evicting(true).rounds(3).paused(true);
+        for (int minute = 0; minute < 60; minute++) {
+            pool.later(Duration.ofMinutes(1)).round();
+        }
+
+        pool.paused(false).rounds(3);
+
+        assertThat(pool.phases()).containsExactly("s-0 WAITING");
+        assertThat(pool.evicted).isEmpty();
+    }
+
+    @Test
+    void maintenanceDoesNotWaitForALeaderForEver() {
+        DrainPool pool = new DrainPool(2).cordoned("k-1").rounds(2).led(false).rounds(2);
+        assertThat(pool.phases()).containsExactly("s-1 EMPTYING");
+
+        pool.later(Duration.ofMinutes(30)).rounds(2);
+
+        assertThat(pool.plan().evictable()).containsExactly("s-1");
+    }
+
+    @Test
     void whatMayGoAsItIsIsEmptiedAllTheSameUntilSomebodyEvictsIt() {
         DrainPool pool = new DrainPool(2).cordoned("k-1").options(FIVE_MINUTES);
         pool.node("s-1").stuck = 1;

@@ -65,6 +65,7 @@ final class DrainPool {
     private boolean mayLoseBytes;
     private boolean upgrading;
     private boolean led = true;
+    private boolean paused;
     private boolean evicting;
     private boolean specCounts = true;
     private int maxUnavailable = 1;
@@ -136,6 +137,11 @@ final class DrainPool {
         return this;
     }
 
+    DrainPool paused(boolean now) {
+        paused = now;
+        return this;
+    }
+
     DrainPool led(boolean now) {
         led = now;
         return this;
@@ -175,7 +181,7 @@ final class DrainPool {
     }
 
     DrainPlan plan() {
-        return Drains.plan(view());
+        return paused ? Drains.rest(view()) : Drains.plan(view());
     }
 
     /** One look of an operator that knows nothing but the status, then what comes of it. */

@@ -269,6 +269,17 @@ class DrainsTest {
     }
 
     @Test
+    void oneThatNoLeaderCouldBeToldOfHasItsTimeAfterwards() {
+        DrainPool pool = new DrainPool(2).unwanted("s-1").options(DROP).round();
+
+        pool.led(false).round().later(Duration.ofHours(2)).round().led(true).round();
+
+        assertThat(pool.phases()).containsExactly("s-1 EMPTYING");
+        pool.rounds(ENOUGH);
+        assertThat(pool.gone).containsExactly("s-1 with 0");
+    }
+
+    @Test
     void droppingThatIsForbiddenAtTheLastMomentDoesNotHappen() {
         DrainPool pool = new DrainPool(2).unwanted("s-1").options(DROP);
         pool.node("s-1").stuck = 12;
