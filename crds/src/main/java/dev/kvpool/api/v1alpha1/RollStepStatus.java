@@ -65,8 +65,8 @@ public record RollStepStatus(
                 pod, node, kind, now, uid, restarts, incarnation, objects, idsHash, epoch, image, leftOut);
     }
 
-    /** The same step, which empties a storage node and has moved something: so many objects are left. */
-    public RollStepStatus progressed(String now, long left) {
+    /** The same step, which empties a storage node and has moved something: so many objects are left; null while nobody can tell. */
+    public RollStepStatus progressed(String now, Long left) {
         return new RollStepStatus(
                 pod, node, kind, now, uid, restarts, incarnation, left, idsHash, epoch, image, leftOut);
     }

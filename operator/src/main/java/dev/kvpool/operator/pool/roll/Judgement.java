@@ -45,6 +45,12 @@ final class Judgement {
         if (step.isGivenUp() || (back && takeBack.concerns(step, target.storage()))) {
             return takeBack.judge(step);
         }
+        if (step.kind() == RollStepKind.DRAIN && view.leader().isEmpty()) {
+            // Nobody empties it: that time does not count, and what a later leader has moved does.
+            return view.isNoteDue(step)
+                    ? new Verdict.Becomes(step.progressed(view.now().toString(), null))
+                    : WAIT;
+        }
         Optional<Instance> instance = view.instance(step);
         Verdict verdict = instance.isEmpty() || instance.get().leaving() ? WAIT : of(step, instance.get());
         if (verdict instanceof Verdict.Under && view.isOverdue(step)) {
@@ -213,13 +219,15 @@ final class Judgement {
             return clear;
         }
         long left = node.get().objectsLeft() == null ? 0 : node.get().objectsLeft();
-        if (node.get().draining()) {
-            if (left > 0 && view.isProgress(step, left)) {
-                return new Verdict.Becomes(step.progressed(view.now().toString(), left));
-            }
-            if (left == 0 || back || !view.isStuck(step)) {
-                return WAIT;
-            }
+        if (left > 0 && view.isProgress(step, left)) {
+            return new Verdict.Becomes(step.progressed(view.now().toString(), left));
+        }
+        if (node.get().draining() && (left == 0 || back)) {
+            return WAIT;
+        }
+        if (left > 0 && !view.isStuck(step)) {
+            // A large node takes longer than the leader's own limit for one drain.
+            return node.get().draining() ? WAIT : clear;
         }
         if (left == 0 && node.get().objects() > 0) {
             // Emptied for another reason, or by a leader that is none any more: copies of what others have are there,

@@ -98,8 +98,12 @@ public record RollView(
 
     /** Whether emptying a storage node has moved something, and this has not been written down just before. */
     boolean isProgress(RollStepStatus step, long left) {
-        return (step.objects() == null || left < step.objects())
-                && isOver(step.since(), drainTimeout.dividedBy(NOTES_A_DEADLINE));
+        return (step.objects() == null || left < step.objects()) && isNoteDue(step);
+    }
+
+    /** Whether its last progress was written down long enough ago for another note. */
+    boolean isNoteDue(RollStepStatus step) {
+        return isOver(step.since(), drainTimeout.dividedBy(NOTES_A_DEADLINE));
     }
 
     /** Whether nothing was moved for as long as it may be. */

@@ -57,12 +57,18 @@ class DrainedRollTest {
     void aNodeThatCannotBeEmptiedEndsTheUpgradeAndTakesPutsAgainUnlessBytesMayBeLost() {
         RollPool pool = upgrading();
         pool.node("s-1").stays = 5;
-        pool.rounds(ENOUGH);
+        roundsUntilDrain(pool);
+        pool.later(Duration.ofMinutes(2))
+                .rounds(1)
+                .later(Duration.ofMinutes(31))
+                .rounds(ENOUGH);
         assertFailed(pool, "s-1 could not be emptied, 5 of its objects");
         assertThat(pool.done).doesNotContain("delete s-1").contains("take back s-1");
 
         RollPool careless = upgrading().mayLoseBytes();
         careless.node("s-1").stays = 5;
+        roundsUntilDrain(careless);
+        careless.later(Duration.ofMinutes(2)).rounds(1).later(Duration.ofMinutes(31));
         play(careless, 1);
         assertThat(careless.images()).containsExactly(NEW);
     }
@@ -122,6 +128,34 @@ class DrainedRollTest {
         }
         pool.later(Duration.ofMinutes(31)).rounds(ENOUGH);
         assertFailed(pool, "s-1 could not be emptied, 1 of its objects");
+    }
+
+    /** A day is the limit that leaders are told: what is left then is emptied by a further drain. */
+    @Test
+    void emptyingMayTakeLongerThanTheLimitOfTheLeader() {
+        RollPool pool = upgrading();
+        pool.node("s-1").takes = Duration.ofDays(30);
+        roundsUntilDrain(pool);
+
+        for (long left = 60; left > 0; left--) {
+            pool.node("s-1").objectsLeft = left;
+            pool.later(Duration.ofMinutes(29)).rounds(2);
+            assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.ROLLING);
+        }
+    }
+
+    @Test
+    void timeWithoutALeaderDoesNotCount() {
+        RollPool pool = upgrading();
+        pool.node("s-1").takes = Duration.ofMinutes(110);
+        roundsUntilDrain(pool);
+
+        pool.led(false).later(Duration.ofMinutes(90)).rounds(2).led(true).rounds(2);
+        assertThat(pool.status().map(RollStatus::phase)).hasValue(RollPhase.ROLLING);
+
+        pool.later(Duration.ofMinutes(29));
+        play(pool, 1);
+        assertThat(pool.images()).containsExactly(NEW);
     }
 
     @Test

@@ -41,6 +41,7 @@ public final class RollPool {
     private RollMember leader;
     private long epoch = 1;
     private boolean nobodyTakes;
+    private boolean led = true;
     private boolean mayLoseBytes;
     private boolean everLed = true;
     private Instant now = Instant.parse("2026-01-01T12:00:00Z");
@@ -111,6 +112,11 @@ public final class RollPool {
         everLed = false;
         masters.forEach(master -> master.ready = false);
         return bad(OLD);
+    }
+
+    RollPool led(boolean now) {
+        led = now;
+        return this;
     }
 
     RollPool mayLoseBytes() {
@@ -242,7 +248,7 @@ public final class RollPool {
                         .filter(master -> master.ready)
                         .map(master -> master.report(master == leader, epoch, storage, clients))
                         .toList(),
-                leader.ready ? Optional.of(leader.report(true, epoch, storage, clients)) : Optional.empty(),
+                led && leader.ready ? Optional.of(leader.report(true, epoch, storage, clients)) : Optional.empty(),
                 emptiedFirst,
                 unpullable,
                 preflight,
