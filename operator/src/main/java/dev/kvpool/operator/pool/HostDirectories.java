@@ -64,6 +64,7 @@ record HostDirectories(
                 .forEach(set -> storage.nodeIds(set)
                         .forEach(id -> known.addAll(NodeDirectory.of(id, HostDirectory.paths(set, poolId), poolId))));
         Map<String, Job> jobs = jobs(seen);
+        List<ObservedPod> removers = seen.pods(PoolLabels.ROLE_CLEANING);
         Set<String> nodes = seen.nodes().stream().map(ObservedNode::name).collect(Collectors.toSet());
         List<Cleaning> cleanings = new ArrayList<>();
         List<Job> done = new ArrayList<>();
@@ -73,7 +74,7 @@ record HostDirectories(
             String name = directory.jobName(seen.names());
             Optional<Job> job = Optional.ofNullable(jobs.get(name));
             boolean finished =
-                    job.filter(it -> ObservedJob.is(it, ObservedJob.COMPLETE)).isPresent();
+                    job.filter(it -> ObservedJob.isDone(it, removers)).isPresent();
             boolean wanted = isWanted(seen, sets, directory, poolId);
             if (wanted && isPlaced(seen, storage, directory)) {
                 back.add(directory.id());

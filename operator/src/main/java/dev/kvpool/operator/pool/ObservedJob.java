@@ -25,6 +25,20 @@ public final class ObservedJob {
         return role.equals(job.getMetadata().getLabels().get(PoolLabels.ROLE));
     }
 
+    /**
+     * Whether it has done its work. A sidecar that goes on keeps a Job from being complete.
+     *
+     * @param pods of Jobs of the pool
+     */
+    public static boolean isDone(Job job, List<ObservedPod> pods) {
+        return is(job, COMPLETE)
+                || pods.stream()
+                        .filter(pod -> !pod.leaving()
+                                && pod.name().startsWith(job.getMetadata().getName() + "-"))
+                        .anyMatch(pod ->
+                                pod.ended().filter(ended -> ended.code() == 0).isPresent());
+    }
+
     /** Whether a condition of the Job is true. */
     public static boolean is(Job job, String condition) {
         return job.getStatus() != null

@@ -102,6 +102,29 @@ class HostDirectoriesTest {
     }
 
     @Test
+    void aSidecarThatGoesOnKeepsNoJobFromBeingDone() {
+        Job job = jobs(gone().plan()).getFirst();
+        String name = job.getMetadata().getName();
+
+        assertThat(gone().child(job)
+                        .pod(remover("demo-clean-other-abcde", 0))
+                        .plan()
+                        .delete())
+                .as("another one's pod")
+                .isEmpty();
+        assertThat(gone().child(job).pod(remover(name + "-abcde", 1)).plan().delete())
+                .isEmpty();
+        PoolPlan after = gone().child(job).pod(remover(name + "-abcde", 0)).plan();
+        assertThat(after.delete()).containsExactly(job);
+        assertThat(known(after)).isEmpty();
+    }
+
+    private static ObservedPod remover(String name, int code) {
+        ObservedPod pod = PoolSketch.pod(name, PoolLabels.ROLE_CLEANING, "", true, "");
+        return PoolSketch.ended(pod, PoolSketch.IMAGE, new ObservedPod.Ended(code, ""));
+    }
+
+    @Test
     void aJobThatFailedIsToldAndTheDirectoryIsNotForgotten() {
         PoolPlan plan =
                 gone().child(with(jobs(gone().plan()).getFirst(), "Failed")).plan();

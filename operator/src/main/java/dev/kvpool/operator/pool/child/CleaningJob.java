@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
+import dev.kvpool.operator.pool.OwnContainer;
+import dev.kvpool.operator.pool.PoolLabels;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
@@ -47,7 +49,7 @@ public final class CleaningJob {
 
     private static Container container(JobTerms terms, String mounted) {
         return new ContainerBuilder()
-                .withName("remove")
+                .withName(OwnContainer.name(PoolLabels.ROLE_CLEANING))
                 .withImage(terms.image())
                 .withImagePullPolicy(terms.pullPolicy())
                 .withArgs("remove-directories", mounted)

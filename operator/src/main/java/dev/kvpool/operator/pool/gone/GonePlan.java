@@ -5,6 +5,7 @@ import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
 import dev.kvpool.operator.pool.NodeDirectory;
 import dev.kvpool.operator.pool.ObservedJob;
+import dev.kvpool.operator.pool.ObservedPod;
 import dev.kvpool.operator.pool.PoolLabels;
 import dev.kvpool.operator.pool.PoolNames;
 import dev.kvpool.operator.pool.child.CleaningJob;
@@ -40,6 +41,7 @@ record GonePlan(List<NodeDirectory> remaining, List<Job> jobs, List<Notice> noti
         seen.jobs().forEach(job -> known.put(job.getMetadata().getName(), job));
         PoolNames names =
                 new PoolNames(seen.list().pool(), seen.written().getMetadata().getNamespace());
+        List<ObservedPod> removers = seen.pods().stream().map(ObservedPod::of).toList();
         List<NodeDirectory> remaining = new ArrayList<>();
         List<Job> jobs = new ArrayList<>();
         List<Notice> notices = new ArrayList<>();
@@ -47,7 +49,7 @@ record GonePlan(List<NodeDirectory> remaining, List<Job> jobs, List<Notice> noti
         for (NodeDirectory directory : directories(seen)) {
             String name = directory.jobName(names);
             Optional<Job> job = Optional.ofNullable(known.get(name));
-            if (job.filter(it -> ObservedJob.is(it, ObservedJob.COMPLETE)).isPresent()) {
+            if (job.filter(it -> ObservedJob.isDone(it, removers)).isPresent()) {
                 continue;
             }
             remaining.add(directory);

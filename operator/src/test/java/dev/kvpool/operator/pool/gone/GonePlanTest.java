@@ -114,6 +114,14 @@ class GonePlanTest {
     }
 
     @Test
+    void aSidecarThatGoesOnKeepsNoJobFromBeingDone() {
+        Job job = only("a.n1").plan().jobs().getFirst();
+
+        assertThat(only("a.n1").job(job).ended(job, 1).plan().isFinished()).isFalse();
+        assertThat(only("a.n1").job(job).ended(job, 0).plan().isFinished()).isTrue();
+    }
+
+    @Test
     void aJobThatFailedIsToldAndTheDirectoryIsNotForgotten() {
         Job job = only("a.n1").plan().jobs().getFirst();
 

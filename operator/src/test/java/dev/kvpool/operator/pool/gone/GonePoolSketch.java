@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.DaemonSetBuilder;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
@@ -66,9 +67,35 @@ public final class GonePoolSketch {
 
     GonePoolSketch pod(String node, String phase, String path) {
         pods.add(new PodBuilder()
+                .withNewMetadata()
+                .withName("demo-a-x")
+                .endMetadata()
                 .withSpec(new PodSpecBuilder(mounting(path)).withNodeName(node).build())
                 .withNewStatus()
                 .withPhase(phase)
+                .endStatus()
+                .build());
+        return this;
+    }
+
+    /** A pod of a Job whose own container has ended; others may go on. */
+    GonePoolSketch ended(Job job, int code) {
+        PodTemplateSpec template = job.getSpec().getTemplate();
+        pods.add(new PodBuilder()
+                .withNewMetadataLike(template.getMetadata())
+                .withName(job.getMetadata().getName() + "-abcde")
+                .endMetadata()
+                .withSpec(template.getSpec())
+                .withNewStatus()
+                .withPhase("Running")
+                .addNewContainerStatus()
+                .withName(template.getSpec().getContainers().getFirst().getName())
+                .withNewState()
+                .withNewTerminated()
+                .withExitCode(code)
+                .endTerminated()
+                .endState()
+                .endContainerStatus()
                 .endStatus()
                 .build());
         return this;
