@@ -57,9 +57,16 @@ final class ApiContact {
                                     pool.getMetadata().getNamespace())
                             .masters())
                     .get();
-            return Duration.between(asked, clock.instant()).compareTo(PROMPT) <= 0;
         } catch (KubernetesClientException e) {
-            return false;
+            if (!isAnswer(e.getCode())) {
+                return false;
+            }
         }
+        return Duration.between(asked, clock.instant()).compareTo(PROMPT) <= 0;
+    }
+
+    /** One that knows the operator and refuses: a namespace may have lost its RoleBinding, and all other pools still have their time. */
+    private static boolean isAnswer(int code) {
+        return code >= 400 && code < 500 && code != 401 && code != 429;
     }
 }
