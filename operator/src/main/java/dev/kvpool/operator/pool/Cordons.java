@@ -12,25 +12,28 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 
 /** Which storage nodes lie on cordoned nodes of the cluster, and so shall not stay there with what they hold. Pure. */
 final class Cordons {
     private final PoolObservation seen;
+
+    /** By the node's name what {@link Cordon} says of it. */
+    private final Map<String, String> taints = new TreeMap<>();
 
     /** Their pods, by id. */
     private final Map<String, ObservedPod> pods = new TreeMap<>();
 
     private Cordons(PoolObservation seen, List<String> drainTaints) {
         this.seen = seen;
-        Set<String> cordoned = seen.nodes().stream()
-                .filter(node -> node.cordoned() || node.isTainted(drainTaints))
-                .map(ObservedNode::name)
-                .collect(Collectors.toSet());
+        for (ObservedNode node : seen.nodes()) {
+            Optional<String> taint = node.taint(drainTaints);
+            if (node.cordoned() || taint.isPresent()) {
+                taints.put(node.name(), node.cordoned() ? "" : taint.get());
+            }
+        }
         seen.pods(PoolLabels.ROLE_STORAGE).stream()
-                .filter(pod -> cordoned.contains(pod.node()))
+                .filter(pod -> taints.containsKey(pod.node()))
                 .forEach(pod -> pods.put(pod.nodeId(), pod));
     }
 
@@ -76,6 +79,6 @@ final class Cordons {
         boolean keeps = seen.storageWorkloads(kind).stream()
                 .filter(workload -> PoolObservation.setName(workload).equals(pod.set()))
                 .anyMatch(StoragePlan::outlivesPods);
-        return new Cordon(pod.node(), !pod.perNode(), keeps);
+        return new Cordon(pod.node(), taints.get(pod.node()), !pod.perNode(), keeps);
     }
 }

@@ -68,10 +68,12 @@ public record ObservedNode(
                         || spec.getTaints().stream().anyMatch(taint -> UNSCHEDULABLE.equals(taint.getKey())));
     }
 
-    /** Whether no pod shall come to it, or none stay, by a taint with one of these keys. One that is only a hint does not count. */
-    boolean isTainted(List<String> keys) {
+    /** Key of the taint by which no pod shall come to it, or none stay, if it is one of these. One that is only a hint does not count. */
+    Optional<String> taint(List<String> keys) {
         return taints.stream()
-                .anyMatch(taint -> keys.contains(taint.getKey()) && !"PreferNoSchedule".equals(taint.getEffect()));
+                .filter(taint -> keys.contains(taint.getKey()) && !"PreferNoSchedule".equals(taint.getEffect()))
+                .map(Taint::getKey)
+                .findFirst();
     }
 
     /** The failure domain it lies in, where the cluster says so. */

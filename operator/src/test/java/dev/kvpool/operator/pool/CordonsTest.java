@@ -70,6 +70,7 @@ class CordonsTest {
         assertThat(plan.drains().next())
                 .extracting(DrainStatus::node, DrainStatus::phase)
                 .isEqualTo(emptied ? List.of(tuple("demo-a-1", DrainPhase.EMPTYING)) : List.of());
+        assertThat(plan.drains().finding().message()).matches(emptied ? ".* has taint " + key + "\\." : "No .*");
     }
 
     @Test

@@ -2,10 +2,11 @@
 package dev.kvpool.operator.pool.drain;
 
 /**
- * A storage node lies on a node of the cluster that is cordoned.
+ * A storage node lies on a node of the cluster that is cordoned, or has a taint that counts as that.
  *
  * @param host that node's name
+ * @param taint key of that taint; empty where the node is cordoned
  * @param evicts whether Kubernetes evicts its pod from there, and so somebody waits: those of DaemonSets stay
  * @param keeps whether what it holds is there again when its pod is
  */
-public record Cordon(String host, boolean evicts, boolean keeps) {}
+public record Cordon(String host, String taint, boolean evicts, boolean keeps) {}

@@ -19,7 +19,11 @@ import java.util.stream.Collectors;
 final class DrainWords {
     private static final int REASON_CHARS_MAX = 200;
 
-    private DrainWords() {}
+    private final DrainView view;
+
+    DrainWords(DrainView view) {
+        this.view = view;
+    }
 
     /**
      * What condition Draining says.
@@ -27,7 +31,7 @@ final class DrainWords {
      * @param waiting ids of nodes that are to go and are not begun to be emptied
      * @param obstacle why not, as a part of a sentence
      */
-    static Finding finding(List<DrainStatus> drains, List<String> waiting, String obstacle) {
+    Finding finding(List<DrainStatus> drains, List<String> waiting, String obstacle) {
         List<DrainStatus> left = in(drains, DrainPhase.LEFTOVERS);
         if (!left.isEmpty()) {
             return new Finding(Reason.LEFTOVERS, "%s. %s; it is tried again.".formatted(list(left), wayOut(left)));
@@ -60,13 +64,18 @@ final class DrainWords {
     }
 
     /** What people can do about leftovers. */
-    private static String wayOut(List<DrainStatus> left) {
+    private String wayOut(List<DrainStatus> left) {
         List<String> ways = new ArrayList<>(List.of("Make room"));
         if (onCordoned(left).size() < left.size()) {
             ways.add("set spec.drain.onLeftovers to Drop");
             ways.add("or take the change back");
         } else {
-            ways.add("uncordon the node");
+            ways.add(left.stream()
+                    .map(this::taint)
+                    .filter(taint -> !taint.isEmpty())
+                    .findFirst()
+                    .map("remove taint %s from the node"::formatted)
+                    .orElse("uncordon the node"));
             ways.add("or wait for spec.drain.nodeTimeout, after which the pod may be evicted with what is left");
         }
         return String.join(", ", ways);
@@ -128,11 +137,11 @@ final class DrainWords {
                 .collect(Collectors.toCollection(ArrayList::new));
     }
 
-    private static String list(List<DrainStatus> drains) {
-        return NameList.of(drains.stream().map(DrainWords::one).toList());
+    private String list(List<DrainStatus> drains) {
+        return NameList.of(drains.stream().map(this::one).toList());
     }
 
-    private static String one(DrainStatus drain) {
+    private String one(DrainStatus drain) {
         String why = drain.reason() == null ? "" : ": " + drain.reason();
         if (drain.cordonedNode() != null) {
             return drain.node() + onCordoned(drain, why);
@@ -162,13 +171,21 @@ final class DrainWords {
         };
     }
 
-    private static String onCordoned(DrainStatus drain, String why) {
+    private String taint(DrainStatus drain) {
+        return view.departure(drain.node())
+                .flatMap(Departure::cordon)
+                .map(Cordon::taint)
+                .orElse("");
+    }
+
+    private String onCordoned(DrainStatus drain, String why) {
         String host = drain.cordonedNode();
+        String how = taint(drain).isEmpty() ? "is cordoned" : "has taint " + taint(drain);
         return switch (drain.phase()) {
-            case WAITING -> " is on %s, which is cordoned, and waits%s".formatted(host, why);
-            case EMPTYING -> " is being emptied, because its node %s is cordoned%s%s".formatted(host, left(drain), why);
+            case WAITING -> " is on %s, which %s, and waits%s".formatted(host, how, why);
+            case EMPTYING -> " is being emptied, because its node %s %s%s%s".formatted(host, how, left(drain), why);
             case LEFTOVERS ->
-                " could not be emptied in time, and its node %s is cordoned%s%s".formatted(host, left(drain), why);
+                " could not be emptied in time, and its node %s %s%s%s".formatted(host, how, left(drain), why);
             case EMPTY -> " is empty, and its pod may be evicted from %s".formatted(host);
             case DROPPED -> " may be evicted from %s as it is%s".formatted(host, left(drain));
             case KEPT -> " may be evicted from %s, as what it holds is on a volume that stays".formatted(host);

@@ -43,7 +43,7 @@ public final class Drains {
                 drains.actions,
                 drains.released,
                 drains.evictable,
-                DrainWords.finding(drains.next, drains.waiting, drains.whatTheyWaitFor));
+                new DrainWords(view).finding(drains.next, drains.waiting, drains.whatTheyWaitFor));
     }
 
     /** The pool as it is, with nothing decided: for a pool that must not be touched. */
@@ -60,7 +60,7 @@ public final class Drains {
                 List.of(),
                 Set.of(),
                 Set.of(),
-                DrainWords.finding(resting, waiting, "nothing is changed"));
+                new DrainWords(view).finding(resting, waiting, "nothing is changed"));
     }
 
     private void look(DrainStatus drain) {

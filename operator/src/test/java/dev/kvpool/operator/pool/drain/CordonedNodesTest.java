@@ -191,6 +191,23 @@ class CordonedNodesTest {
     }
 
     @Test
+    void aTaintThatCountsAsACordonIsNamed() {
+        DrainPool pool =
+                new DrainPool(2).cordoned("k-1").tainted("t.example/gone").options(FIVE_MINUTES);
+        pool.node("s-1").stuck = 12;
+        pool.rounds(3);
+        assertThat(pool.plan().finding().message())
+                .startsWith("s-1 is being emptied, because its node k-1 has taint t.example/gone, ");
+
+        pool.rounds(ENOUGH);
+
+        assertThat(pool.plan().finding().message())
+                .startsWith("s-1 could not be emptied in time, and its node k-1 has taint t.example/gone, ")
+                .contains("Make room, remove taint t.example/gone from the node, or wait for")
+                .doesNotContain("cordon");
+    }
+
+    @Test
     void whatMayGoAsItIsIsEmptiedAllTheSameUntilSomebodyEvictsIt() {
         DrainPool pool = new DrainPool(2).cordoned("k-1").options(FIVE_MINUTES);
         pool.node("s-1").stuck = 1;

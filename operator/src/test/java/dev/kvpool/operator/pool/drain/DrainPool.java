@@ -66,6 +66,7 @@ final class DrainPool {
     private boolean upgrading;
     private boolean led = true;
     private boolean paused;
+    private String taint = "";
     private boolean evicting;
     private boolean specCounts = true;
     private int maxUnavailable = 1;
@@ -139,6 +140,12 @@ final class DrainPool {
 
     DrainPool paused(boolean now) {
         paused = now;
+        return this;
+    }
+
+    /** What nodes of the cluster have that are as good as cordoned. */
+    DrainPool tainted(String key) {
+        taint = key;
         return this;
     }
 
@@ -299,7 +306,7 @@ final class DrainPool {
 
     private Departure on(Departure departure, Member member) {
         return cordoned.contains(member.host)
-                ? departure.on(new Cordon(member.host, !member.perNode, member.keeps))
+                ? departure.on(new Cordon(member.host, taint, !member.perNode, member.keeps))
                 : departure;
     }
 
