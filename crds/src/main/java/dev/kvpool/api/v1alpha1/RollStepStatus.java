@@ -49,6 +49,12 @@ public record RollStepStatus(
         String image,
 
         @JsonPropertyDescription(
+                "What its container was asked to run then, as admission had written it. Where that stays the same no kubelet starts"
+                        + " anything.")
+        @Size(max = 512)
+        String specImage,
+
+        @JsonPropertyDescription(
                 "True when the node of the cluster was lost meanwhile, so that the storage node takes part again, and goes over when it"
                         + " is back.")
         Boolean leftOut) {
@@ -56,29 +62,35 @@ public record RollStepStatus(
     private static final int IMAGE_LENGTH_MAX = 512;
 
     public RollStepStatus {
-        image = image != null && image.length() > IMAGE_LENGTH_MAX ? image.substring(0, IMAGE_LENGTH_MAX) : image;
+        image = bounded(image);
+        specImage = bounded(specImage);
+    }
+
+    private static String bounded(String text) {
+        return text != null && text.length() > IMAGE_LENGTH_MAX ? text.substring(0, IMAGE_LENGTH_MAX) : text;
     }
 
     /** The same step, begun anew at another time. */
     public RollStepStatus from(String now) {
         return new RollStepStatus(
-                pod, node, kind, now, uid, restarts, incarnation, objects, idsHash, epoch, image, leftOut);
+                pod, node, kind, now, uid, restarts, incarnation, objects, idsHash, epoch, image, specImage, leftOut);
     }
 
     /** The same step, which empties a storage node and has moved something: so many objects are left; null while nobody can tell. */
     public RollStepStatus progressed(String now, Long left) {
         return new RollStepStatus(
-                pod, node, kind, now, uid, restarts, incarnation, left, idsHash, epoch, image, leftOut);
+                pod, node, kind, now, uid, restarts, incarnation, left, idsHash, epoch, image, specImage, leftOut);
     }
 
     /** The same step, from now on about what the leader of that epoch is told; of none for null. */
     public RollStepStatus told(Long byEpoch, String now) {
         return new RollStepStatus(
-                pod, node, kind, now, uid, restarts, incarnation, objects, idsHash, byEpoch, image, leftOut);
+                pod, node, kind, now, uid, restarts, incarnation, objects, idsHash, byEpoch, image, specImage, leftOut);
     }
 
     /** The same step, about another pod in the place of the one it began with. */
-    public RollStepStatus about(String otherPod, String otherUid, int itsRestarts, String itsImage) {
+    public RollStepStatus about(
+            String otherPod, String otherUid, int itsRestarts, String itsImage, String itsSpecImage) {
         return new RollStepStatus(
                 otherPod,
                 node,
@@ -91,13 +103,14 @@ public record RollStepStatus(
                 idsHash,
                 epoch,
                 itsImage,
+                itsSpecImage,
                 leftOut);
     }
 
     /** The same step, given up from now on. */
     public RollStepStatus givenUp(String now) {
         return new RollStepStatus(
-                pod, node, kind, now, uid, restarts, incarnation, objects, idsHash, epoch, image, true);
+                pod, node, kind, now, uid, restarts, incarnation, objects, idsHash, epoch, image, specImage, true);
     }
 
     /** Whether it was given up, as its node of the cluster was lost. */

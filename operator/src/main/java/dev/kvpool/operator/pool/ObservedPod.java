@@ -32,6 +32,7 @@ import java.util.Optional;
  * @param settings digest of the settings it was made with; empty for pods that carry none
  * @param trouble why it is not ready, as the end of a sentence; empty when nothing is known
  * @param image the image its container was asked to run; admission may have written another reference for it
+ * @param specImage that other reference, or the same; empty for a pod without such a container
  * @param restarts how often its container was started anew
  * @param ended how its container ended; empty while it runs or waits
  * @param runningSince since when its container runs, to the second; empty while it does not
@@ -54,6 +55,7 @@ public record ObservedPod(
         String settings,
         String trouble,
         String image,
+        String specImage,
         int restarts,
         Optional<Ended> ended,
         Optional<Instant> runningSince,
@@ -100,6 +102,7 @@ public record ObservedPod(
                         .getOrDefault(PoolLabels.SETTINGS, ""),
                 trouble(pod, status),
                 OwnContainer.wishedImage(pod.getMetadata(), pod.getSpec()),
+                OwnContainer.specImage(pod.getMetadata(), pod.getSpec()),
                 own.map(ContainerStatus::getRestartCount).orElse(0),
                 own.flatMap(ObservedPod::ended),
                 own.flatMap(ObservedPod::runningSince),

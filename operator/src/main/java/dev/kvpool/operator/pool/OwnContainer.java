@@ -6,7 +6,6 @@ import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import java.util.Map;
-import java.util.Objects;
 
 /**
  * The container that runs kvpool in a pod, among those that admission may have put beside it, and the image that the operator wants it
@@ -37,8 +36,13 @@ public final class OwnContainer {
         String noted = pod == null || pod.getAnnotations() == null
                 ? null
                 : pod.getAnnotations().get(PoolLabels.IMAGE);
-        if (noted != null || spec == null) {
-            return Objects.requireNonNullElse(noted, "");
+        return noted != null ? noted : specImage(pod, spec);
+    }
+
+    /** As admission has written it. Empty for a pod without such a container. */
+    static String specImage(ObjectMeta pod, PodSpec spec) {
+        if (spec == null) {
+            return "";
         }
         String name = name(
                 pod == null || pod.getLabels() == null ? "" : pod.getLabels().getOrDefault(PoolLabels.ROLE, ""));

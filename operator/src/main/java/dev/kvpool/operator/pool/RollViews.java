@@ -84,6 +84,7 @@ final class RollViews {
                         pod.uid(),
                         role.equals(PoolLabels.ROLE_STORAGE) ? pod.nodeId() : pod.name(),
                         pod.image(),
+                        pod.specImage(),
                         pod.running(),
                         pod.restarts(),
                         pod.started(),

@@ -304,6 +304,7 @@ class EveryReasonIsProducedTest {
                 null,
                 null,
                 null,
+                null,
                 null);
     }
 

@@ -26,6 +26,7 @@ class OwnContainerTest {
         ObservedPod seen = ObservedPod.of(POD);
 
         assertThat(seen.image()).isEqualTo("kvpool:2");
+        assertThat(seen.specImage()).isEqualTo("mirror/kvpool@sha256:2");
         assertThat(seen.running()).isEqualTo("two");
         assertThat(seen.restarts()).isEqualTo(1);
         assertThat(seen.ended()).isEmpty();

@@ -332,6 +332,7 @@ class PoolPlannerTest {
                 null,
                 null,
                 null,
+                null,
                 null);
         RollStatus roll = PoolSketch.asking("new:2", PoolSketch.IMAGE)
                 .roll()

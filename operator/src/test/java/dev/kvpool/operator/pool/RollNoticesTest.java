@@ -91,6 +91,7 @@ class RollNoticesTest {
     }
 
     private static RollStepStatus step(String pod) {
-        return new RollStepStatus(pod, null, RollStepKind.RESTART, NOON, "uid", 0, null, null, null, null, null, null);
+        return new RollStepStatus(
+                pod, null, RollStepKind.RESTART, NOON, "uid", 0, null, null, null, null, null, null, null);
     }
 }

@@ -10,6 +10,7 @@ import dev.kvpool.api.v1alpha1.RollStepStatus;
  * @param uid UID of its pod
  * @param id node id of a storage node, the pod's name for a master
  * @param image the image its pod shall run
+ * @param specImage what its container is asked to run for that, as admission has written it
  * @param running the image its container runs or ran last, as the kubelet names it; empty while none has run
  * @param restarts how often its container was started anew
  * @param started false while none of its containers has ever run
@@ -25,6 +26,7 @@ public record Instance(
         String uid,
         String id,
         String image,
+        String specImage,
         String running,
         int restarts,
         boolean started,

@@ -123,8 +123,12 @@ final class Judgement {
             // touched.
             return samePod
                     ? imageSet(instance)
-                    : new Verdict.Becomes(
-                            step.about(instance.pod(), instance.uid(), instance.restarts(), instance.ran()));
+                    : new Verdict.Becomes(step.about(
+                            instance.pod(), instance.uid(), instance.restarts(), instance.ran(), instance.specImage()));
+        }
+        if (samePod && instance.specImage().equals(step.specImage())) {
+            // Admission wrote the same digest for both references, so that the container simply goes on.
+            return instance.ready() && view.isNoticed(step) ? new Verdict.Done() : WAIT;
         }
         boolean another = !samePod || runsAnother(step, instance);
         return another && instance.ready() ? caughtUp(step, instance) : WAIT;

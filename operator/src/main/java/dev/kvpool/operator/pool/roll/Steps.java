@@ -184,6 +184,7 @@ final class Steps {
                         .map(report -> report.epoch())
                         .orElse(null),
                 instance.ran(),
+                instance.specImage(),
                 null);
     }
 }

@@ -60,6 +60,9 @@ final class RollMember {
     /** How many leaders forget that nothing is to be left, as another one goes on with it. */
     int leadersChange;
 
+    /** What admission writes for every image; null for what was asked for. */
+    String admitted;
+
     /** The id that its kubelet names whatever the image is; null for one of their own. */
     String everyImageHas;
 
@@ -202,7 +205,7 @@ final class RollMember {
             running = image;
             restarts++;
             comeBack();
-        } else if (!image.equals(running)) {
+        } else if (admitted == null && !image.equals(running)) {
             if (roundsToNotice > 0) {
                 roundsToNotice--;
             } else {
@@ -239,6 +242,7 @@ final class RollMember {
                 uidText(),
                 name,
                 image,
+                admitted == null ? image : admitted,
                 started ? imageId() : "",
                 restarts,
                 started,

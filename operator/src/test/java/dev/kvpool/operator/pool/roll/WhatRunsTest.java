@@ -5,6 +5,7 @@ import static dev.kvpool.operator.pool.roll.RollPool.NEW;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -47,6 +48,20 @@ class WhatRunsTest {
         RollTest.play(pool, 1);
 
         assertThat(pool.images()).containsExactly(NEW);
+    }
+
+    /** As with a webhook that resolves tags, where both are the same build. */
+    @Test
+    void whereAdmissionWritesTheSameImageNothingRestartsAndTheStepIsDone() {
+        RollPool pool = upgrading();
+        for (String name : List.of("m-0", "m-1", "s-0", "s-1", "s-2")) {
+            pool.node(name).admitted = "kvpool@sha256:1";
+        }
+
+        RollTest.play(pool, 0);
+
+        assertThat(pool.done).contains("m-1 " + NEW, "s-2 " + NEW, "s-0 " + NEW);
+        assertThat(pool.images()).as("what runs").containsExactly(RollPool.OLD);
     }
 
     @Test
