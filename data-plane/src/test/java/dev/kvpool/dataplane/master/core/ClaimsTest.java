@@ -144,6 +144,27 @@ class ClaimsTest {
     }
 
     @Test
+    void ofARemovalThatAnEngineAloneKnowsItTellsWhenTheRegisterWasLost() {
+        ModelNode engine = pool.transientNode("engine", MIB);
+        engine.dial(pool.talkedTo());
+        pool.world.run(1_000);
+        List.of("a", "b", "c").forEach(pool::crash);
+        assertThat(pool.removeAll(true).status()).isEqualTo(Status.OK);
+        ObjectId purgeId = engine.purgeId();
+        pool.world.setRegister(Register.NONE);
+
+        ModelMaster next = pool.master();
+        pool.lead(next, 8).talkTo(next);
+        engine.dial(next);
+        List.of("a", "b", "c").forEach(pool::restart);
+        pool.world.run(1_000);
+
+        assertThat(purgeId).isNotEqualTo(ObjectId.NONE);
+        assertThat(pool.world.register().purgeId()).isEqualTo(purgeId);
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+    }
+
+    @Test
     void aLeaderThatBeganWithoutOneGoesOnSoWhenItRaisesItsEpoch() {
         pool.crash("b");
         pool.crash("c");

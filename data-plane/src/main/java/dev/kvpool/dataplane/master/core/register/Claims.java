@@ -19,8 +19,9 @@ import java.util.function.Function;
  * What nodes say of epoch, purge id and versions, held against the Lease and the register. They bound it: what one node says beyond
  * them is refused, for it would outlive that node. Only if the Lease was deleted or set back may nodes know better. If the register is
  * older than they are, it counts what a majority of the expected nodes says at least, of removals a majority of those that are not
- * behind. If the register was lost, it is not known who is behind, and one expected node is enough to know of a removal of everything:
- * no leader tells a node of one that the register did not have, and nothing removed may be read again.
+ * behind. If the register was lost, it is not known who is behind, and one node is enough to know of a removal of everything: no leader
+ * tells a node of one that the register did not have, and nothing removed may be read again. An engine's node that lies can do no more
+ * than any client that removes everything.
  */
 public final class Claims {
     private final Membership membership;
@@ -65,7 +66,7 @@ public final class Claims {
      */
     public String objection(NodeView node, Authority ours) {
         recover(ours);
-        if (members.isRegisterLost() && membership.expected().contains(node.id)) {
+        if (members.isRegisterLost()) {
             purged(node.purgeId(), ours);
         }
         Register bounds = register.wanted();
