@@ -178,7 +178,7 @@ void Table::clear(uint32_t number) {
   dirty(number);
 }
 
-/// What the header calls dead is not found again, so nobody need wait until its record is cleared.
+/// What the header calls dead is not found again, so no request need wait until its record is cleared.
 void Table::awaitClearing(uint32_t number) {
   if (slots_[number].object.objectId >= purged()) clearing_.insert(number);
 }

@@ -15,7 +15,7 @@ namespace kvpool::store {
 /// What a slot holds, as kept in memory; the record in the file says the same.
 struct Slot {
   SlotState state = SlotState::Free;
-  bool verified = true;  // false: restored, and nobody has compared the payload with its checksum in this life
+  bool verified = true;  // false: restored; the payload was not compared with its checksum in this life
   uint32_t keyLength = 0;
   uint32_t keyCrc = 0;
   uint32_t payloadCrc = 0;

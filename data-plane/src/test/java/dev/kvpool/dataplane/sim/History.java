@@ -153,7 +153,7 @@ final class History {
         unheardMs.put(key, world.nowMs());
     }
 
-    /** Of what was removed or replaced until now nobody may know any more what nodes away have missed. */
+    /** Of what was removed or replaced until now it may no longer be known what nodes away have missed. */
     void tombstonesLost() {
         tombstonesLostMs = world.nowMs();
     }
@@ -184,7 +184,7 @@ final class History {
         return false;
     }
 
-    /** Whether a removal that nobody has acknowledged may have taken effect between two moments; that of all tells of no key. */
+    /** Whether a removal that was not acknowledged may have taken effect between two moments; that of all tells of no key. */
     private boolean isRemovalUnsure(String key, long fromMs, long untilMs) {
         return removals.stream()
                 .anyMatch(it -> it.concerns(key)

@@ -70,7 +70,7 @@ record Plan(
 
     private static final long ABSENCE_MS_MAX = 90_000;
 
-    /** Ten times what a clock that nobody sets right is off. */
+    /** Ten times what a clock that is never set right is off. */
     private static final int DRIFT_PPM_MAX = 5_000;
 
     private static final ElectionTimes QUICK = new ElectionTimes(1_500, 900, 300);

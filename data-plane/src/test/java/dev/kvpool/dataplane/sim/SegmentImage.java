@@ -170,7 +170,7 @@ final class SegmentImage {
         return new String(NativeMemory.read(memory.address() + offset, length), StandardCharsets.UTF_8);
     }
 
-    /** Whether a tombstone here covers this object: its node lets nobody read it, wherever it lies. */
+    /** Whether a tombstone here covers this object: its node lets no client read it, wherever it lies. */
     boolean coversWithTombstone(Slot object) {
         for (int number = 0; number < everUsed; number++) {
             long at = recordAt(number);

@@ -113,7 +113,7 @@ final class SimMaster extends SimProcess {
         network.listen(address, this);
     }
 
-    /** What people read in the Lease, and nobody decides by. */
+    /** What people read in the Lease, and no master decides by. */
     Instant wallClock() {
         return Instant.ofEpochMilli(clockMs() + wallClockOffMs);
     }

@@ -9,7 +9,7 @@ import java.util.List;
  * @param image image of masters and storage nodes for pools that name none
  * @param version product version of that image
  * @param namespace the operator's own namespace, from which it asks masters
- * @param drainTaints keys of taints by which autoscalers say that a node of the cluster is about to go; it counts as cordoned then
+ * @param drainTaints keys of taints by which autoscalers say that a Kubernetes node is about to go; it counts as cordoned then
  */
 public record OperatorSettings(String image, String version, String namespace, List<String> drainTaints) {
     /** Those of Karpenter, since 1.0 and before, and of the Cluster Autoscaler; the chart has the same. */

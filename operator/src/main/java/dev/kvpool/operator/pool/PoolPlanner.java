@@ -128,7 +128,7 @@ public final class PoolPlanner {
                 seen.now());
     }
 
-    /** Since when this operator sees what this leader does: before, nobody may have moved anything. */
+    /** Since when this operator sees what this leader does: before, nothing may have been moved. */
     private static Instant watchedSince(PoolObservation seen) {
         return seen.leadership()
                 .flatMap(Leadership::since)

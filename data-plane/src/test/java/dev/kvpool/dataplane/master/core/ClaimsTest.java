@@ -90,11 +90,17 @@ class ClaimsTest {
         assertThat(pool.find("other").status()).isEqualTo(Status.OK);
     }
 
+    /** Everything is removed while some nodes are away, then the register is lost; what this node knows of the removal. */
+    private ObjectId registerLostAfterAllWasRemoved(ModelNode knowing, String... away) {
+        List.of(away).forEach(pool::crash);
+        assertThat(pool.removeAll(true).status()).isEqualTo(Status.OK);
+        pool.world.setRegister(Register.NONE);
+        return knowing.purgeId();
+    }
+
     @Test
     void whatMostNodesSayWasRemovedIsGoneWhenTheRegisterWasLost() {
-        assertThat(pool.removeAll(true).status()).isEqualTo(Status.OK);
-        ObjectId purgeId = pool.node("b").purgeId();
-        pool.world.setRegister(Register.NONE);
+        ObjectId purgeId = registerLostAfterAllWasRemoved(pool.node("b"));
 
         ModelMaster next = pool.master();
         pool.lead(next, 8).talkTo(next);
@@ -126,11 +132,7 @@ class ClaimsTest {
 
     @Test
     void ofARemovalThatOneNodeAloneKnowsItTellsWhenTheRegisterWasLost() {
-        pool.crash("b");
-        pool.crash("c");
-        assertThat(pool.removeAll(true).status()).isEqualTo(Status.OK);
-        ObjectId purgeId = pool.node("a").purgeId();
-        pool.world.setRegister(Register.NONE);
+        ObjectId purgeId = registerLostAfterAllWasRemoved(pool.node("a"), "b", "c");
 
         ModelMaster next = pool.master();
         pool.lead(next, 8).talkTo(next);
@@ -148,10 +150,7 @@ class ClaimsTest {
         ModelNode engine = pool.transientNode("engine", MIB);
         engine.dial(pool.talkedTo());
         pool.world.run(1_000);
-        List.of("a", "b", "c").forEach(pool::crash);
-        assertThat(pool.removeAll(true).status()).isEqualTo(Status.OK);
-        ObjectId purgeId = engine.purgeId();
-        pool.world.setRegister(Register.NONE);
+        ObjectId purgeId = registerLostAfterAllWasRemoved(engine, "a", "b", "c");
 
         ModelMaster next = pool.master();
         pool.lead(next, 8).talkTo(next);
@@ -166,12 +165,8 @@ class ClaimsTest {
 
     @Test
     void aLeaderThatBeganWithoutOneGoesOnSoWhenItRaisesItsEpoch() {
-        pool.crash("b");
-        pool.crash("c");
-        assertThat(pool.removeAll(true).status()).isEqualTo(Status.OK);
-        ObjectId purgeId = pool.node("a").purgeId();
+        ObjectId purgeId = registerLostAfterAllWasRemoved(pool.node("a"), "b", "c");
         pool.crash("a");
-        pool.world.setRegister(Register.NONE);
 
         // It met no node before it led, so it begins at one, and what it made of the pool is in the Lease.
         ModelMaster next = pool.master();

@@ -2,7 +2,7 @@
 package dev.kvpool.operator.pool.drain;
 
 /**
- * A storage node lies on a node of the cluster that is cordoned, or has a taint that counts as that.
+ * A storage node lies on a Kubernetes node that is cordoned, or has a taint that counts as that.
  *
  * @param host that node's name
  * @param taint key of that taint; empty where the node is cordoned

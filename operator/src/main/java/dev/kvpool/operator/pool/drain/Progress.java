@@ -15,7 +15,7 @@ import java.util.Set;
 
 /**
  * What the deadlines of drains count: time in which an operator watched and nothing was moved. A large storage node takes its time, and
- * what was done while no operator ran nobody knows. Pure.
+ * what was done while no operator ran is not known. Pure.
  */
 final class Progress {
     /** Of the shorter deadline: progress is written down at most so often. */

@@ -46,7 +46,7 @@ final class Judgement {
             return takeBack.judge(step);
         }
         if (step.kind() == RollStepKind.DRAIN && view.leader().isEmpty()) {
-            // Nobody empties it: that time does not count, and what a later leader has moved does.
+            // No leader empties it: that time does not count, and what a later leader has moved does.
             return view.isNoteDue(step)
                     ? new Verdict.Becomes(step.progressed(view.now().toString(), null))
                     : WAIT;

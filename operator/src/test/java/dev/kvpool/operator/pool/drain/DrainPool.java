@@ -168,7 +168,7 @@ final class DrainPool {
         return this;
     }
 
-    /** Another operator comes, after nobody had looked for so long. */
+    /** Another operator comes, after no operator had looked for so long. */
     DrainPool unwatchedFor(Duration time) {
         later(time);
         watchedSince = now;

@@ -26,7 +26,7 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Gives extents back to their nodes. An object that is given up is pending free at once, so nobody is sent there any more, and
+ * Gives extents back to their nodes. An object that is given up is pending free at once, so no reader is sent there any more, and
  * its extents are freed in batches, a bounded number of them on the way. What a node away holds is freed when it returns.
  */
 public final class Frees {

@@ -56,7 +56,7 @@ public final class Copies {
     private final Map<String, Traffic> traffic = new TreeMap<>();
     private final Map<ObjectId, List<Runnable>> underWay = new HashMap<>();
 
-    /** Holders that an object could not be read from, and until when nobody tries again. */
+    /** Holders that an object could not be read from, and until when it is not tried again. */
     private record Unreadable(Set<String> holders, long untilMs) {}
 
     /** The eldest first; until the map is full or the term ends. */
