@@ -18,7 +18,7 @@ public final class AgentCommand implements Command {
 
     @Override
     public String summary() {
-        return "Runs an agent, which does the work of the clients on its machine; it owns no objects.";
+        return "Runs an agent, which serves the clients on its machine. It holds no objects.";
     }
 
     @Override

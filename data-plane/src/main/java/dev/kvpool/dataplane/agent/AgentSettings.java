@@ -21,19 +21,19 @@ public final class AgentSettings {
     private static final Format<Duration> TIMEOUTS = Durations.between(Duration.ofMillis(10), Duration.ofHours(1));
 
     public static final Setting<List<HostPort>> MASTERS =
-            Setting.required("masters", HostPort.LIST, "Every master of the pool.");
+            Setting.required("masters", HostPort.LIST, "All masters of the pool.");
 
     public static final Setting<Path> SOCKET_DIR = Setting.required(
             "socket-dir",
             Formats.DIRECTORY,
-            "Existing directory that this process and its clients see; the socket in it is agent.sock.");
+            "Existing directory that this process and its clients share; the socket in it is agent.sock.");
 
     public static final Setting<Long> STAGING_SIZE = Setting.withDefault(
             "staging-size",
             Sizes.between(1L << 20, 64L << 40),
             "1GiB",
-            "Bound of the memory that all clients together share with this agent; it counts as this process's as far"
-                    + " as values are read into it.");
+            "Upper limit of the memory that all clients together share with this agent; pages that values were read"
+                    + " into count against this process.");
 
     public static final Setting<String> HOST = Setting.withDefault(
             "host", Formats.HOST, "::", "Address to listen on for HTTP; :: means all addresses of both families.");
@@ -48,13 +48,13 @@ public final class AgentSettings {
             "protocols",
             Formats.wordsOf("PROTOCOL", Protocol.class),
             "shm,tcp",
-            "Ways to move bytes from and to storage nodes.");
+            "Protocols to use with storage nodes.");
 
-    public static final Setting<Duration> CONNECT_TIMEOUT =
-            Setting.withDefault("connect-timeout", TIMEOUTS, "3s", "Bound of one attempt to reach a master or node.");
+    public static final Setting<Duration> CONNECT_TIMEOUT = Setting.withDefault(
+            "connect-timeout", TIMEOUTS, "3s", "Timeout of one attempt to connect to a master or node.");
 
     public static final Setting<Duration> TRANSFER_TIMEOUT = Setting.withDefault(
-            "transfer-timeout", TIMEOUTS, "30s", "A transfer or answer that makes no progress for this long ends.");
+            "transfer-timeout", TIMEOUTS, "30s", "A transfer or response without progress for this long is aborted.");
 
     public static final List<Setting<?>> ALL =
             List.of(MASTERS, SOCKET_DIR, STAGING_SIZE, HOST, ADMIN_PORT, PROTOCOLS, CONNECT_TIMEOUT, TRANSFER_TIMEOUT);

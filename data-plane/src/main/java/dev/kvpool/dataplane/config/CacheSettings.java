@@ -22,67 +22,75 @@ public final class CacheSettings {
     private static final int REPLICAS_MAX = 16;
 
     public static final Setting<Duration> OBJECT_LEASE = Setting.withDefault(
-            "object-lease", OBJECT_LEASES, "10s", "How long an object a reader was told about stays where it is.");
+            "object-lease",
+            OBJECT_LEASES,
+            "10s",
+            "How long an object is neither evicted nor overwritten after a reader was given its location.");
 
     public static final Setting<Double> EVICTION_HIGH_WATERMARK = Setting.withDefault(
             "eviction-high-watermark",
             Formats.RATIO,
             "0.90",
-            "Part of a node's capacity in use above which objects are evicted.");
+            "Share of a node's capacity in use above which eviction starts.");
 
     public static final Setting<Double> EVICTION_LOW_WATERMARK = Setting.withDefault(
-            "eviction-low-watermark", Formats.RATIO, "0.85", "Part of a node's capacity that eviction leaves in use.");
+            "eviction-low-watermark",
+            Formats.RATIO,
+            "0.85",
+            "Share of a node's capacity in use at which eviction stops.");
 
     public static final Setting<Double> TAKEOVER_RESERVE = Setting.withDefault(
             "takeover-reserve",
             RESERVE,
             "0.05",
-            "Part of a node's capacity that puts leave free, except in the time after a takeover in which all is leased.");
+            "Share of a node's capacity that puts leave free, except right after a takeover, while all objects are"
+                    + " leased.");
 
     public static final Setting<Duration> SOFT_PIN_TTL = Setting.withDefault(
             "soft-pin-ttl",
             SOFT_PINS,
             "30m",
-            "How long a soft pin outlives the last use of its object when its put does not say.");
+            "How long a soft pin lasts after the last use of its object, unless the put says otherwise.");
 
     public static final Setting<Boolean> ALLOW_EVICT_SOFT_PINNED = Setting.withDefault(
             "allow-evict-soft-pinned",
             Formats.SWITCH,
             "true",
-            "Whether softly pinned objects are evicted when nothing unpinned is left.");
+            "Whether softly pinned objects are evicted when no unpinned object is left.");
 
     public static final Setting<Integer> REPLICAS = Setting.withDefault(
             "replicas",
             Formats.integer("N", 1, REPLICAS_MAX),
             "1",
-            "Copies of an object on different nodes when its put does not say.");
+            "Copies of an object on different nodes, unless the put says otherwise.");
 
     public static final Setting<Duration> REPAIR_DELAY = Setting.withDefault(
             "repair-delay",
             REPAIR_DELAYS,
             "30s",
-            "How long a node may be away before the copies it held are made anew on others.");
+            "How long a node may be unavailable before its copies are recreated on others.");
 
     public static final Setting<Long> REPAIR_RATE = Setting.withDefault(
             "repair-rate",
             REPAIR_RATES,
             "256MiB",
-            "Bytes a second that repair and drain may send to a node, and fetch from one.");
+            "Bytes per second that repair and drain may write to one node, and read from one.");
 
     public static final Setting<String> CONSISTENCY = Setting.withDefault(
             "consistency",
             CONSISTENCIES,
             "strict",
-            "What becomes of objects of a node that missed removals when all nodes that know of these are away: strict = unavailable until one is back or the node is forgotten, available = served.");
+            "What happens to objects of a node that missed removals when all nodes that know of these are"
+                    + " unavailable: strict = unavailable until one is back or the node is forgotten, available = served.");
 
     public static final Setting<Duration> LEASE_DURATION = Setting.withDefault(
-            "lease-duration", LEADERSHIP_TIMES, "5s", "How long a leadership holds without being renewed.");
+            "lease-duration", LEADERSHIP_TIMES, "5s", "How long a leadership lasts without renewal.");
 
     public static final Setting<Duration> RENEW_DEADLINE = Setting.withDefault(
             "renew-deadline", LEADERSHIP_TIMES, "3s", "A leader that could not renew for this long stops serving.");
 
     public static final Setting<Duration> RETRY_PERIOD = Setting.withDefault(
-            "retry-period", LEADERSHIP_TIMES, "1s", "Time between two attempts to get or renew the leadership.");
+            "retry-period", LEADERSHIP_TIMES, "1s", "Time between two attempts to acquire or renew the leadership.");
 
     /** Those that may change while a master runs. A leadership's times may not: another master counts on what it read at its start. */
     public static final List<Setting<?>> LIVE = List.of(

@@ -9,13 +9,13 @@ public final class EvictionLogSettings {
     public static final Setting<Path> FILE = Setting.optional(
             "eviction-log",
             Formats.FILE,
-            "File that gets a line of JSON for each object that is evicted; local adds .master-K for master K.");
+            "File that gets a JSON line for each evicted object; local adds .master-K for master K.");
 
     public static final Setting<Long> SIZE = Setting.withDefault(
             "eviction-log-size",
             Sizes.between(1L << 20, 1L << 40),
             "64MiB",
-            "How long the eviction log may get; a full one is kept as FILE.1 until the next one is full.");
+            "Largest size of the eviction log; a full one is kept as FILE.1 until the next one is full.");
 
     public static final List<Setting<?>> ALL = List.of(FILE, SIZE);
 

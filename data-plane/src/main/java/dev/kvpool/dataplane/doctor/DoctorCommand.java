@@ -31,7 +31,7 @@ public final class DoctorCommand implements Command {
 
     @Override
     public String summary() {
-        return "Looks at this machine and the way to the masters; each finding comes with the way out.";
+        return "Checks this machine and the connection to the masters. Each finding says how to fix it.";
     }
 
     @Override

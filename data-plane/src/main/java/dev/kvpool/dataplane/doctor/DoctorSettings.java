@@ -16,31 +16,30 @@ final class DoctorSettings {
             Sizes.between(NativeNode.SEGMENT_BYTES_MIN, NativeNode.SEGMENT_BYTES_MAX);
 
     static final Setting<List<HostPort>> MASTERS =
-            Setting.optional("masters", HostPort.LIST, "Masters to visit; compares versions and pools.");
+            Setting.optional("masters", HostPort.LIST, "Masters to check; compares versions and pools.");
 
     static final Setting<List<HostPort>> ADMINS = Setting.optional(
             "admins",
             HostPort.LIST,
-            "Admin addresses of masters; compares clocks, and visits the storage nodes that the leader names.");
+            "Admin addresses of masters; compares clocks, and checks the storage nodes that the leader names.");
 
-    static final Setting<Path> DATA_DIR =
-            Setting.withDefault("data-dir", Formats.DIRECTORY, "/dev/shm", "Where segments are, or are to be.");
+    static final Setting<Path> DATA_DIR = Setting.withDefault(
+            "data-dir", Formats.DIRECTORY, "/dev/shm", "Directory of segments, existing or planned.");
 
     static final Setting<Long> SEGMENT_SIZE =
-            Setting.optional("segment-size", SEGMENT_SIZES, "The segment that must fit there.");
+            Setting.optional("segment-size", SEGMENT_SIZES, "Size of the segment that must fit there.");
 
-    static final Setting<Path> SSD_PATH = Setting.optional(
-            "ssd-path",
-            Formats.FILE,
-            "Where objects are to go that have to leave memory: a directory, or a block device.");
+    static final Setting<Path> SSD_PATH =
+            Setting.optional("ssd-path", Formats.FILE, "Planned SSD tier: a directory, or a block device.");
 
-    static final Setting<Long> SSD_SIZE = Setting.optional("ssd-size", SEGMENT_SIZES, "The tier that must fit there.");
+    static final Setting<Long> SSD_SIZE =
+            Setting.optional("ssd-size", SEGMENT_SIZES, "Size of the SSD tier that must fit there.");
 
     static final Setting<List<Integer>> PORTS = Setting.withDefault(
             "ports",
             Formats.listOf(Formats.PORT),
             "50051,9003,50061,9301",
-            "Ports that kvpool is to listen on here; must be free.");
+            "Ports that kvpool will listen on here; must be free.");
 
     static final Setting<Boolean> JSON = Setting.onOff("json", "Print one line of JSON for programs.");
 

@@ -37,7 +37,7 @@ public final class LocalCommand implements Command {
 
     @Override
     public String summary() {
-        return "Runs a whole pool on this machine, for development and tests.";
+        return "Runs a pool on this machine, for development and tests.";
     }
 
     @Override

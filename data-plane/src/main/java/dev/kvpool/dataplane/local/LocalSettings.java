@@ -22,19 +22,22 @@ final class LocalSettings {
     private static final Set<String> WILDCARDS = Set.of("::", "0.0.0.0");
 
     static final Setting<Integer> MASTERS = Setting.withDefault(
-            "masters", Formats.integer("N", 1, MASTERS_MAX), "1", "Masters; one leads, the others stand by.");
+            "masters",
+            Formats.integer("N", 1, MASTERS_MAX),
+            "1",
+            "Number of masters; one leads, the others are standbys.");
 
     static final Setting<Integer> STORAGE_NODES = Setting.withDefault(
             "storage-nodes",
             Formats.integer("N", 0, NODES_MAX),
             "1",
-            "Storage nodes; 0 for a pool that lives in the memory of its clients.");
+            "Number of storage nodes; 0 for a pool in the memory of its clients.");
 
     static final Setting<Long> SEGMENT_SIZE =
             Setting.withDefault("segment-size", NodeSettings.SEGMENT_SIZES, "1GiB", "Memory of each storage node.");
 
     static final Setting<String> HOST =
-            Setting.withDefault("host", Formats.HOST, "127.0.0.1", "Address to listen on and to tell to clients.");
+            Setting.withDefault("host", Formats.HOST, "127.0.0.1", "Address to listen on and to advertise to clients.");
 
     static final Setting<Integer> MASTER_PORT =
             Setting.withDefault("master-port", Formats.PORT, "50051", "Port of master 0; master k has this + k.");
@@ -48,13 +51,13 @@ final class LocalSettings {
     static final Setting<Integer> NODE_ADMIN_PORT =
             Setting.withDefault("node-admin-port", Formats.PORT, "9301", "HTTP port of node 0; node k has this + k.");
 
-    static final Setting<Boolean> RESTART = Setting.onOff("restart", "Restart a process that dies.");
+    static final Setting<Boolean> RESTART = Setting.onOff("restart", "Restart processes that exit.");
 
     static final Setting<Path> DATA_DIR = Setting.optional(
             "data-dir",
             Formats.DIRECTORY,
-            "Directory for segments, the leadership Lease and logs; objects in it survive a restart of local."
-                    + " Default: a fresh one in /dev/shm, removed on exit.");
+            "Directory for segments, the leadership Lease and logs; objects survive a restart of local. Default: a"
+                    + " temporary one in /dev/shm, removed on exit.");
 
     static final Setting<Long> MASTER_HEAP = Setting.withDefault(
             "master-heap", Sizes.between(64L << 20, 1L << 40), "512MiB", "Java heap of each master, for its index.");
@@ -63,7 +66,7 @@ final class LocalSettings {
             "ready-timeout",
             Durations.between(Duration.ofSeconds(1), Duration.ofHours(1)),
             "60s",
-            "How long the pool may take until a leader serves with all nodes.");
+            "Longest time until a leader serves with all nodes.");
 
     static final Setting<Path> SSD_DIR = Setting.optional(
             "ssd-dir",

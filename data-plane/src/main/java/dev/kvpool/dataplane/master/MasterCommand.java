@@ -24,7 +24,7 @@ public final class MasterCommand implements Command {
 
     @Override
     public String summary() {
-        return "Runs a master, which knows where every object is; one master leads, the others stand by.";
+        return "Runs a master, which knows where every object is. One master leads, the others are standbys.";
     }
 
     @Override

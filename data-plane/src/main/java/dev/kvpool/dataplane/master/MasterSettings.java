@@ -44,29 +44,32 @@ final class MasterSettings {
             Setting.withDefault("admin-port", Formats.PORT_OR_ANY, "9003", "Port for admin HTTP.");
 
     static final Setting<LeasePlace> LEASE =
-            Setting.required("lease", LEASE_PLACE, "Where the leadership Lease is kept.");
+            Setting.required("lease", LEASE_PLACE, "Location of the leadership Lease.");
 
     static final Setting<List<String>> EXPECTED_NODES = Setting.optional(
             "expected-nodes",
             Formats.NAMES_OR_NONE,
-            "Ids of the storage nodes that should be there; empty for a pool that lives in the memory of its engines.");
+            "Ids of the expected storage nodes; empty for a pool in the memory of its engines.");
 
     static final Setting<Path> EXPECTED_NODES_FILE = Setting.optional(
             "expected-nodes-file",
             Formats.FILE,
-            "File with the id of an expected storage node on each line; read again when it changes.");
+            "File with the id of one expected storage node per line; reread when it changes.");
 
     static final Setting<Path> CACHE_RULES_FILE = Setting.optional(
             "cache-rules-file",
             Formats.FILE,
-            "File with lines such as replicas=2, and end as the last one, of --object-lease, --eviction-*, --takeover-reserve, --soft-pin-ttl, --allow-evict-soft-pinned, --replicas, --repair-* and --consistency: wins over the flags, is read again when it changes. Otherwise the file "
+            "File with lines such as replicas=2, the last one being end, for --object-lease, --eviction-*,"
+                    + " --takeover-reserve, --soft-pin-ttl, --allow-evict-soft-pinned, --replicas, --repair-* and"
+                    + " --consistency: overrides the flags and is reread when it changes. Default: the file "
                     + CACHE_RULES + " beside --expected-nodes-file, if there is one.");
 
     static final Setting<Duration> WARM_UP = Setting.withDefault(
             "warm-up",
             Durations.between(Duration.ZERO, Duration.ofMinutes(1)),
             "1s",
-            "How long at most the start practises on a pool of its own, beside everything else, so that the first batches are quick; 0s = not at all.");
+            "Longest time to warm up the JVM on a private pool after the start, so that the first batches are fast;"
+                    + " 0s = no warm-up.");
 
     static final List<Setting<?>> ALL = all();
 

@@ -29,16 +29,16 @@ public final class MasterMetrics {
                 "kvpool.master.leader",
                 "1 while this master leads and serves",
                 it -> it.isLeader(clockMs.getAsLong()) ? 1 : 0);
-        gauge("kvpool.master.epoch", "Epoch of the present leadership, 0 on a standby", PoolStatus::epoch);
+        gauge("kvpool.master.epoch", "Epoch of the current leadership, 0 on a standby", PoolStatus::epoch);
         gauge(
                 "kvpool.master.ready",
                 "1 when caught up with every connected node",
                 it -> it.notReady().isEmpty() ? 1 : 0);
-        gauge("kvpool.master.nodes.expected", "Storage nodes that should be there", PoolStatus::expectedNodes);
-        gauge("kvpool.master.nodes.ready", "Expected storage nodes that take part", PoolStatus::readyNodes);
+        gauge("kvpool.master.nodes.expected", "Expected storage nodes", PoolStatus::expectedNodes);
+        gauge("kvpool.master.nodes.ready", "Expected storage nodes that are ready", PoolStatus::readyNodes);
         gauge(
                 "kvpool.master.nodes.set.apart",
-                "Storage nodes left out because their stream could not be followed",
+                "Storage nodes excluded because their reports could not be processed",
                 PoolStatus::nodesSetApart);
         gauge(
                 "kvpool.master.index.bytes",
@@ -46,36 +46,39 @@ public final class MasterMetrics {
                 it -> it.index().usedBytes());
         gauge(
                 "kvpool.master.index.max.bytes",
-                "What the records of the index may take; at 95 % puts are refused",
+                "Largest size of the index records; at 95 % of it puts are refused",
                 it -> it.index().maxBytes());
-        gauge("kvpool.master.objects.unavailable", "Objects whose nodes are all away", PoolStatus::unavailableObjects);
+        gauge(
+                "kvpool.master.objects.unavailable",
+                "Objects whose nodes are all unavailable",
+                PoolStatus::unavailableObjects);
         gauge(
                 "kvpool.master.tombstones",
-                "Keys whose removal is kept for nodes that missed it",
+                "Removed keys that are remembered for nodes that missed the removal",
                 PoolStatus::tombstones);
         gauge(
                 "kvpool.master.objects.under.replicated",
-                "Objects with fewer copies on ready nodes than they should have",
+                "Objects with fewer copies on ready nodes than wanted",
                 PoolStatus::underReplicatedObjects);
         gauge(
                 "kvpool.master.objects.over.replicated",
-                "Objects with more copies on ready nodes than they should have",
+                "Objects with more copies on ready nodes than wanted",
                 PoolStatus::overReplicatedObjects);
-        gauge("kvpool.master.copies.under.way", "Copies from node to node under way", PoolStatus::copiesUnderWay);
+        gauge("kvpool.master.copies.under.way", "Copies from node to node in progress", PoolStatus::copiesUnderWay);
         gauge("kvpool.master.copies.under.way.bytes", "Bytes of these copies", PoolStatus::copyBytesUnderWay);
         gauge("kvpool.master.drains.active", "Nodes being drained", it -> drains(it, DrainStatus.State.DRAINING));
         gauge(
                 "kvpool.master.drains.timed.out",
-                "Nodes whose time for being drained was over before they were empty",
+                "Nodes whose drain timed out before they were empty",
                 it -> drains(it, DrainStatus.State.TIMED_OUT));
         gauge("kvpool.master.grants.under.way", "Puts granted and not yet published", PoolStatus::grantsUnderWay);
         gauge(
                 "kvpool.master.takeover.duration.seconds",
-                "Time from the Lease to serving, at the last takeover",
+                "Time from acquiring the Lease to serving, at the last takeover",
                 it -> it.lastTakeoverMs() / 1000.0);
         gauge(
                 "kvpool.master.lease.recovery.seconds",
-                "Time until what the last takeover found may be evicted, 0 when it may",
+                "Time until objects found by the last takeover may be evicted, 0 afterwards",
                 it -> Math.max(0, it.recoveredUntilMs() - Math.min(it.recoveredUntilMs(), clockMs.getAsLong()))
                         / 1000.0);
         for (Count count : Count.values()) {
@@ -145,15 +148,15 @@ public final class MasterMetrics {
             if (code != RefusalCode.NULL_VAL) {
                 FunctionCounter.builder("kvpool.master.connections.refused", connections, it -> it.refused(code))
                         .tag("reason", code.name().toLowerCase(Locale.ROOT))
-                        .description("Connections refused at their Hello")
+                        .description("Connections refused during the handshake")
                         .register(registry);
             }
         }
         FunctionCounter.builder("kvpool.master.protocol.errors", connections, ConnectionNumbers::malformed)
-                .description("Connections ended for bytes that are no message")
+                .description("Connections closed because of invalid messages")
                 .register(registry);
         FunctionCounter.builder("kvpool.master.connections.overflowed", connections, ConnectionNumbers::overflowed)
-                .description("Connections ended because the peer did not read")
+                .description("Connections closed because the peer did not read")
                 .register(registry);
     }
 }

@@ -18,7 +18,7 @@ public final class NodeCommand implements Command {
 
     @Override
     public String summary() {
-        return "Runs a storage node, which owns a segment of memory and the objects in it.";
+        return "Runs a storage node, which owns a memory segment and the objects in it.";
     }
 
     @Override

@@ -13,17 +13,17 @@ final class NodeMetrics extends SampledMetrics<NodeStats> {
         gauge("kvpool.node.capacity.bytes", "Bytes objects can use.", NodeStats::capacityBytes);
         gauge("kvpool.node.used.bytes", "Bytes allocated, committed or being written.", NodeStats::usedBytes);
         gauge("kvpool.node.objects", "Committed objects.", NodeStats::objects);
-        gauge("kvpool.node.epoch", "Highest leadership obeyed.", NodeStats::epoch);
-        gauge("kvpool.node.fenced", "1 when the leader of that epoch was met.", stats -> stats.fenced() ? 1 : 0);
-        gauge("kvpool.node.masters.connected", "Masters with a connection.", NodeStats::mastersConnected);
+        gauge("kvpool.node.epoch", "Highest epoch accepted.", NodeStats::epoch);
+        gauge("kvpool.node.fenced", "1 when the leader of that epoch is connected.", stats -> stats.fenced() ? 1 : 0);
+        gauge("kvpool.node.masters.connected", "Masters connected.", NodeStats::mastersConnected);
         gauge("kvpool.node.masters.configured", "Masters configured.", NodeStats::mastersTotal);
         gauge("kvpool.node.clients.connected", "Client connections.", NodeStats::clientsConnected);
         gauge("kvpool.node.restored.objects", "Objects found at start.", NodeStats::restoredObjects);
         gauge(
                 "kvpool.node.dropped.records",
-                "Records found at start that were damaged, or of an epoch that no leader had.",
+                "Records found at start that were damaged or of an unknown epoch.",
                 NodeStats::droppedRecords);
-        String aside = "Files beside its own that it could not use, counted when it started.";
+        String aside = "Files found at start that it could not use and set aside.";
         gauge(
                 "kvpool.node.files.set.aside",
                 aside,
@@ -38,37 +38,40 @@ final class NodeMetrics extends SampledMetrics<NodeStats> {
                 stats -> stats.setAside().foreign());
         gauge(
                 "kvpool.node.set.aside.bytes",
-                "Bytes that these take.",
+                "Bytes of files set aside.",
                 stats -> stats.setAside().bytes());
         gauge(
                 "kvpool.node.replaced.layout",
-                "Layout of the emptied segment in whose place this start made another; 0 for none.",
+                "Layout of the empty segment that this start replaced; 0 if it replaced none.",
                 NodeStats::replacedLayout);
-        gauge("kvpool.node.tombstones", "Removed keys kept in mind.", NodeStats::tombstones);
-        gauge("kvpool.node.scrub.rounds", "Times the scrub has been through the segment.", NodeStats::scrubRounds);
+        gauge("kvpool.node.tombstones", "Removed keys that are remembered.", NodeStats::tombstones);
+        gauge("kvpool.node.scrub.rounds", "Complete rounds of the scrubber.", NodeStats::scrubRounds);
         gauge("kvpool.node.prefault.bytes", "Bytes of the segment to be prefaulted.", NodeStats::prefaultBytes);
-        gauge("kvpool.node.prefaulted.bytes", "Bytes of these that are.", NodeStats::prefaultedBytes);
+        gauge("kvpool.node.prefaulted.bytes", "Bytes of the segment prefaulted so far.", NodeStats::prefaultedBytes);
         for (Protocol protocol : Protocol.values()) {
             gauge(
                     "kvpool.node.serves." + protocol.name().toLowerCase(Locale.ROOT),
                     "1 when clients may use this protocol.",
                     stats -> stats.protocols().contains(protocol) ? 1 : 0);
         }
-        gauge("kvpool.node.ucx.clients", "Clients whose memory UCX reaches.", NodeStats::ucxClients);
-        counter("kvpool.node.ucx.refusals", "Clients that wanted UCX and got tcp.", NodeStats::ucxRefusals);
+        gauge("kvpool.node.ucx.clients", "Clients connected through UCX.", NodeStats::ucxClients);
+        counter("kvpool.node.ucx.refusals", "Clients that asked for UCX and got tcp.", NodeStats::ucxRefusals);
         counter("kvpool.node.ucx.write.bytes", "Payload bytes written through UCX.", NodeStats::ucxWriteBytes);
         counter("kvpool.node.ucx.read.bytes", "Payload bytes read through UCX.", NodeStats::ucxReadBytes);
         counter("kvpool.node.writes", "Objects written.", NodeStats::writes);
         counter("kvpool.node.write.bytes", "Payload bytes written.", NodeStats::writeBytes);
-        counter("kvpool.node.write.failures", "Writes refused or broken off.", NodeStats::writeFailures);
+        counter("kvpool.node.write.failures", "Writes refused or aborted.", NodeStats::writeFailures);
         counter("kvpool.node.reads", "Objects read over connections.", NodeStats::reads);
         counter("kvpool.node.read.bytes", "Payload bytes read over connections.", NodeStats::readBytes);
-        counter("kvpool.node.read.misses", "Reads that met another generation.", NodeStats::readMisses);
+        counter("kvpool.node.read.misses", "Reads of objects that were replaced meanwhile.", NodeStats::readMisses);
         counter("kvpool.node.checksum.failures", "Payloads with a wrong checksum.", NodeStats::checksumFailures);
         counter("kvpool.node.stale.refusals", "Commands of an older epoch refused.", NodeStats::staleRefusals);
-        counter("kvpool.node.protocol.errors", "Connections ended for malformed bytes.", NodeStats::protocolErrors);
-        counter("kvpool.node.damaged.objects", "Objects dropped for wrong bytes.", NodeStats::damagedObjects);
-        counter("kvpool.node.scrubbed.bytes", "Payload bytes the scrub has checked.", NodeStats::scrubbedBytes);
+        counter(
+                "kvpool.node.protocol.errors",
+                "Connections closed because of malformed bytes.",
+                NodeStats::protocolErrors);
+        counter("kvpool.node.damaged.objects", "Objects dropped because of wrong bytes.", NodeStats::damagedObjects);
+        counter("kvpool.node.scrubbed.bytes", "Payload bytes checked by the scrubber.", NodeStats::scrubbedBytes);
         counter("kvpool.node.copies.in", "Objects copied here from other nodes.", NodeStats::copiesIn);
         counter("kvpool.node.copy.in.bytes", "Payload bytes copied here.", NodeStats::copiesInBytes);
         gauge(
@@ -77,24 +80,27 @@ final class NodeMetrics extends SampledMetrics<NodeStats> {
                 stats -> stats.ssd().capacityBytes());
         gauge(
                 "kvpool.node.ssd.used.bytes",
-                "Bytes used there.",
+                "Bytes used in the SSD tier.",
                 stats -> stats.ssd().usedBytes());
-        gauge("kvpool.node.ssd.objects", "Objects there.", stats -> stats.ssd().objects());
+        gauge(
+                "kvpool.node.ssd.objects",
+                "Objects in the SSD tier.",
+                stats -> stats.ssd().objects());
         gauge(
                 "kvpool.node.ssd.off",
-                "1 when a tier was asked for and does not work.",
+                "1 when the configured SSD tier does not work.",
                 stats -> stats.ssd().off() ? 1 : 0);
         counter(
                 "kvpool.node.ssd.writes",
-                "Objects written there.",
+                "Objects written to the SSD tier.",
                 stats -> stats.ssd().writes());
         counter(
                 "kvpool.node.ssd.write.bytes",
-                "Payload bytes written there.",
+                "Payload bytes written to the SSD tier.",
                 stats -> stats.ssd().writeBytes());
         counter(
                 "kvpool.node.ssd.reads",
-                "Objects read from there.",
+                "Objects read from the SSD tier.",
                 stats -> stats.ssd().reads());
     }
 }

@@ -32,13 +32,13 @@ public final class NodeSettings {
             Sizes.between(NativeNode.SEGMENT_BYTES_MIN, NativeNode.SEGMENT_BYTES_MAX);
 
     public static final Setting<UUID> POOL_ID =
-            Setting.required("pool-id", Formats.UUID_TEXT, "The pool this node belongs to.");
+            Setting.required("pool-id", Formats.UUID_TEXT, "Id of the pool this node belongs to.");
 
     public static final Setting<String> NODE_ID = Setting.required(
-            "node-id", Formats.NAME_TEXT, "Name of this node in its pool, the same after every restart.");
+            "node-id", Formats.NAME_TEXT, "Name of this node in its pool; must stay the same across restarts.");
 
     public static final Setting<List<HostPort>> MASTERS =
-            Setting.required("masters", HostPort.LIST, "Every master of the pool.");
+            Setting.required("masters", HostPort.LIST, "All masters of the pool.");
 
     public static final Setting<String> HOST = Setting.withDefault(
             "host", Formats.HOST, "::", "Address to listen on; :: means all addresses of both families.");
@@ -59,69 +59,70 @@ public final class NodeSettings {
             "data-dir", Formats.DIRECTORY, "Existing directory on tmpfs or hugetlbfs for the segment file.");
 
     public static final Setting<Long> SEGMENT_SIZE =
-            Setting.required("segment-size", SEGMENT_SIZES, "Memory this node gives to the pool.");
+            Setting.required("segment-size", SEGMENT_SIZES, "Memory that this node contributes to the pool.");
 
     public static final Setting<Set<Protocol>> PROTOCOLS = Setting.withDefault(
             "protocols",
             Formats.wordsOf("PROTOCOL", Protocol.class),
             "shm,tcp",
-            "Ways to move bytes that are offered: shm, tcp, and ucx, which needs libucp.so.0 and tcp beside it.");
+            "Protocols offered to clients: shm, tcp, and ucx, which needs libucp.so.0 and tcp as well.");
 
     public static final Setting<Duration> CONNECT_TIMEOUT =
-            Setting.withDefault("connect-timeout", TIMEOUTS, "3s", "Bound of one attempt to reach a master.");
+            Setting.withDefault("connect-timeout", TIMEOUTS, "3s", "Timeout of one attempt to connect to a master.");
 
     public static final Setting<Duration> TRANSFER_TIMEOUT = Setting.withDefault(
-            "transfer-timeout", TIMEOUTS, "30s", "A connection that makes no progress for this long ends.");
+            "transfer-timeout", TIMEOUTS, "30s", "A connection without progress for this long is closed.");
 
     public static final Setting<Duration> IDLE_TIMEOUT = Setting.withDefault(
             "idle-timeout",
             TIMEOUTS,
             "5m",
-            "A client's connection that was not used for twice as long ends; clients close theirs at the time itself.");
+            "Clients close a connection that was idle for this long; the node closes it after twice as long.");
 
     public static final Setting<String> ZONE = Setting.withDefault(
             "zone",
             ZONES,
             "",
-            "Failure domain of this node, as the zone of its machine; replicas prefer different ones.");
+            "Failure domain of this node, such as the zone of its machine; replicas are placed in different ones"
+                    + " where possible.");
 
     public static final Setting<Long> SCRUB_RATE = Setting.withDefault(
             "scrub-rate",
             Sizes.between(1, 1L << 40),
             "64MiB",
-            "Bytes a second at which stored payloads are compared with their checksums.");
+            "Bytes per second at which the scrubber verifies checksums of stored payloads.");
 
     /** Where memory lies on a machine with several memory nodes. */
     public static final Setting<String> NUMA = Setting.withDefault(
             "numa",
             new Format<>("NUMA", "nothing, local, interleave or the number of a NUMA node", text -> requireNuma(text)),
             "",
-            "Where the memory of a new segment lies: local (the NUMA node the process starts on, others when it is"
-                    + " full), interleave, or one node by its number. Default: as the process has it.");
+            "NUMA placement of a new segment: local (the NUMA node the process starts on, others when it is full),"
+                    + " interleave, or the number of one node. Default: the policy of the process.");
 
     public static final Setting<Boolean> PREFAULT = Setting.withDefault(
             "prefault",
             Formats.SWITCH,
             "true",
-            "Make the segment's pages present from the start, beside serving, so that puts need not.");
+            "Prefault the pages of the segment in the background after the start, so that puts do not have to.");
 
     public static final Setting<Boolean> LOCK_MEMORY = Setting.withDefault(
             "lock-memory",
             Formats.SWITCH,
             "false",
-            "Lock the segment's pages, so that they are never swapped; needs a limit of locked memory that allows it.");
+            "Lock the pages of the segment so that they are never swapped; needs a sufficient limit of locked memory.");
 
     public static final Setting<String> SSD_PATH = Setting.withDefault(
             "ssd-path",
             new Format<>("PATH", "nothing, an existing directory or a block device", text -> text),
             "",
-            "Where objects go that have to leave memory: a directory on an SSD, or a block device. Default: nowhere.");
+            "SSD tier for objects that have to leave memory: a directory, or a block device. Default: none.");
 
     public static final Setting<Long> SSD_SIZE = Setting.withDefault(
             "ssd-size",
             Sizes.between(0, NativeNode.SEGMENT_BYTES_MAX),
             "0",
-            "What the node may take there, at least 16MiB.");
+            "Space that the node may use there, at least 16MiB.");
 
     public static final Setting<String> SOCKET_DIR = Setting.withDefault(
             "socket-dir",
@@ -132,15 +133,15 @@ public final class NodeSettings {
                             ? text
                             : Path.of(text).toAbsolutePath().toString()),
             "",
-            "Where the socket of shm is, named after the node; many nodes may have the same directory. Containers that"
-                    + " mount it at the same path can share memory. Default: shm.sock in the data directory.");
+            "Directory of the shm socket, which is named after the node; nodes may share it. Containers that mount it"
+                    + " at the same path can share memory. Default: shm.sock in the data directory.");
 
     public static final Setting<Long> STAGING_SIZE = Setting.withDefault(
             "staging-size",
             Sizes.between(1L << 20, 64L << 40),
             Sizes.format(NativeNode.STAGING_BYTES),
-            "Bound of the memory that all clients together share with this node for writing by shm; it counts as this"
-                    + " process's where clients have not touched it. Who finds no room writes by tcp.");
+            "Upper limit of the memory that all clients together share with this node to write by shm; pages that"
+                    + " clients have not touched count against this process. A client that finds no room writes by tcp.");
 
     public static final List<Setting<?>> ALL = List.of(
             POOL_ID,

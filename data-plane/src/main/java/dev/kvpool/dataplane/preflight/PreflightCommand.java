@@ -27,11 +27,11 @@ public final class PreflightCommand implements Command {
     static final Setting<List<HostPort>> ADMINS =
             Setting.required("admins", HostPort.LIST, "Admin addresses of all masters of the pool.");
 
-    static final Setting<Boolean> IGNORE_CLIENTS =
-            Setting.onOff("ignore-clients", "Do not refuse because of connected clients that would be left behind.");
+    static final Setting<Boolean> IGNORE_CLIENTS = Setting.onOff(
+            "ignore-clients", "Do not refuse because of connected clients that do not support this version.");
 
-    static final Setting<Path> RESULT_FILE =
-            Setting.optional("result-file", Formats.FILE, "File that gets the answer too, such as a termination log.");
+    static final Setting<Path> RESULT_FILE = Setting.optional(
+            "result-file", Formats.FILE, "File that the result is also written to, such as a termination log.");
 
     @Override
     public String name() {
@@ -40,7 +40,7 @@ public final class PreflightCommand implements Command {
 
     @Override
     public String summary() {
-        return "Tells whether a running pool can go over to this version: rolling-warm, rolling-drained or refused.";
+        return "Tells whether a running pool can be upgraded to this version: rolling-warm, rolling-drained or refused.";
     }
 
     @Override

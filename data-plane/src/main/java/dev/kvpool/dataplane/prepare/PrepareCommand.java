@@ -34,7 +34,7 @@ public final class PrepareCommand implements Command {
 
     @Override
     public String summary() {
-        return "Runs a small pool once so that later processes start quicker; for installers and image builds.";
+        return "Runs a small pool once, so that later processes start faster; for installers and image builds.";
     }
 
     @Override

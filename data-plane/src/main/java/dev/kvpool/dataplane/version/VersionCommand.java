@@ -19,7 +19,7 @@ public final class VersionCommand implements Command {
 
     @Override
     public String summary() {
-        return "Prints the product version and the ranges of wire, segment layout and C ABI it understands.";
+        return "Prints the product version and the supported ranges of wire, segment layout and C ABI.";
     }
 
     @Override
