@@ -3,61 +3,70 @@ package dev.kvpool.operator.event;
 
 /** Every decision the operator reports as a Kubernetes event. */
 public enum EventReason {
-    CHANGED("Changed", false, "The operator made, changed or removed objects of the pool."),
+    CHANGED("Changed", false, "The operator created, changed or deleted objects of the pool."),
     LEADER_CHANGED("LeaderChanged", false, "Another master leads; the leader Service follows it."),
-    LEADER_DIED("LeaderDied", true, "The leader's container has ended; the other masters were told."),
-    FAILED_OVER("FailedOver", false, "Another master serves as leader: why, and for how long nobody did."),
+    LEADER_DIED("LeaderDied", true, "The leader's container has ended. The operator told the other masters."),
+    FAILED_OVER(
+            "FailedOver",
+            false,
+            "Another master serves as leader. The message says why, and for how long there was no leader."),
     SEVERAL_LEADERS("SeveralLeaders", true, "More than one master says that it leads."),
     READY("Ready", false, "The pool became ready."),
-    NOT_READY("NotReady", true, "The pool was ready and is not any more."),
-    SPEC_INVALID("SpecInvalid", true, "The spec cannot be carried out; nothing was changed."),
+    NOT_READY("NotReady", true, "The pool is no longer ready."),
+    SPEC_INVALID("SpecInvalid", true, "The spec cannot be carried out. Nothing was changed."),
     PAUSED("Paused", false, "The pool was paused."),
-    HELD_BACK("HeldBack", true, "A part of the spec is not carried out, because it would lose bytes."),
+    HELD_BACK("HeldBack", true, "A part of the spec is not carried out, because that would lose bytes."),
     APPLY_FAILED("ApplyFailed", true, "An object of the pool could not be changed."),
-    VERSION_MISMATCH("VersionMismatch", true, "Versions do not fit, or are not the wanted ones."),
-    UPGRADE_STARTED("UpgradeStarted", false, "The pool goes over to another image."),
-    UPGRADE_STEP("UpgradeStep", false, "A step of an upgrade began: which pod, and what is done with it."),
-    UPGRADE_FINISHED("UpgradeFinished", false, "All of the pool runs the wanted image."),
+    VERSION_MISMATCH("VersionMismatch", true, "Versions are not compatible, or are not the wanted ones."),
+    UPGRADE_STARTED("UpgradeStarted", false, "An upgrade to another image started."),
+    UPGRADE_STEP(
+            "UpgradeStep", false, "A step of an upgrade started. The message names the pod and what is done with it."),
+    UPGRADE_FINISHED("UpgradeFinished", false, "The whole pool runs the wanted image."),
     VERSIONS_RAISED(
             "VersionsRaised",
             false,
-            "The pool speaks a higher wire version or writes a higher segment layout from now on; what does not know it is refused."),
-    UPGRADE_BLOCKED("UpgradeBlocked", true, "The wanted image does not fit the pool, which stays as it is."),
-    UPGRADE_GOES_BACK("UpgradeGoesBack", true, "The pool goes back to the image it ran before."),
-    UPGRADE_FAILED("UpgradeFailed", true, "The pool is back at the image it ran before."),
+            "The pool now speaks a higher wire version, or writes a higher segment layout. Programs that do not know"
+                    + " it are refused."),
+    UPGRADE_BLOCKED("UpgradeBlocked", true, "The wanted image is not compatible with the pool, which stays as it is."),
+    UPGRADE_GOES_BACK("UpgradeGoesBack", true, "The pool is being rolled back to its previous image."),
+    UPGRADE_FAILED("UpgradeFailed", true, "The pool was rolled back to its previous image."),
     DRAIN_STARTED(
             "DrainStarted",
             false,
-            "A storage node that is to go, or whose node of the cluster is cordoned, is being emptied."),
-    DRAIN_FINISHED("DrainFinished", false, "A storage node is empty and goes, or its pod may be evicted."),
+            "A storage node that the spec removes, or whose Kubernetes node is cordoned, is being emptied."),
+    DRAIN_FINISHED("DrainFinished", false, "A storage node is empty: it is removed, or its pod may be evicted."),
     DRAIN_WAITS(
             "DrainWaits",
             false,
-            "A storage node's node of the cluster is cordoned, and it cannot be emptied now; its pod is not evicted before."),
+            "The Kubernetes node of a storage node is cordoned, and the storage node cannot be emptied now. Its pod"
+                    + " is not evicted before it is."),
     EVICTION_ALLOWED(
             "EvictionAllowed",
             false,
-            "A storage node's node of the cluster is cordoned, and its pod may be evicted, as what it holds is on a volume that"
-                    + " stays."),
+            "The Kubernetes node of a storage node is cordoned, and its pod may be evicted, because its objects are"
+                    + " on a volume that stays."),
     DRAIN_HANDED_BACK(
             "DrainHandedBack",
             false,
-            "A storage node's pod has left its cordoned node of the cluster; the storage node takes part again with its next pod."),
-    DRAIN_CANCELLED("DrainCancelled", false, "A storage node that was to go stays and takes part again."),
+            "The pod of a storage node has left its cordoned Kubernetes node. The storage node takes objects again"
+                    + " with its next pod."),
+    DRAIN_CANCELLED("DrainCancelled", false, "A storage node that was being emptied stays and takes objects again."),
     DRAIN_LEFTOVERS(
-            "DrainLeftovers", true, "A storage node could not be emptied in time; it stays and is tried again."),
+            "DrainLeftovers", true, "A storage node could not be emptied in time. It stays, and the operator retries."),
     OBJECTS_DROPPED(
             "ObjectsDropped",
             true,
-            "A storage node goes, or its pod may be evicted, with objects that had no other place."),
+            "A storage node is removed, or its pod may be evicted, with objects that fit nowhere else."),
     DIRECTORY_GOES(
             "DirectoryGoes",
             false,
-            "On the ConfigMap POOL-directories-ID: the pool is gone, and a Job removes what a storage node had on its node."),
+            "On the ConfigMap POOL-directories-ID: the pool is deleted, and a Job removes the directory of a storage"
+                    + " node from its Kubernetes node."),
     DIRECTORY_REMAINS(
             "DirectoryRemains",
             true,
-            "On the ConfigMap POOL-directories-ID: the pool is gone, and a Job could not remove what a storage node had.");
+            "On the ConfigMap POOL-directories-ID: the pool is deleted, and a Job could not remove the directory of a"
+                    + " storage node.");
 
     private final String text;
     private final boolean warning;
