@@ -5,7 +5,7 @@ import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineStatus;
-import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.javaoperatorsdk.operator.api.config.informer.Informer;
 import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin;
 
-import dev.kvpool.operator.pool.PoolLabels;
-import dev.kvpool.operator.pool.PoolNames;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerPort;
 import io.fabric8.kubernetes.api.model.Pod;

@@ -2,10 +2,10 @@
 package dev.kvpool.operator.plugin;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
-import dev.kvpool.operator.pool.OperatorSettings;
-import dev.kvpool.operator.pool.PoolLabels;
-import dev.kvpool.operator.pool.PoolObservation;
-import dev.kvpool.operator.pool.PoolReader;
+import dev.kvpool.operator.pool.cluster.PoolReader;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.OperatorSettings;
+import dev.kvpool.operator.pool.observation.PoolObservation;
 import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.Deployment;

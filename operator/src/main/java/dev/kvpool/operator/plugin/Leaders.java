@@ -3,7 +3,7 @@ package dev.kvpool.operator.plugin;
 
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
-import dev.kvpool.operator.pool.PoolObservation;
+import dev.kvpool.operator.pool.observation.PoolObservation;
 
 /** The master that a command is for. Pure. */
 final class Leaders {

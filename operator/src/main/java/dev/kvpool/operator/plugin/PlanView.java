@@ -3,12 +3,12 @@ package dev.kvpool.operator.plugin;
 
 import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.operator.pool.Foresight;
-import dev.kvpool.operator.pool.ObservedPod;
-import dev.kvpool.operator.pool.PoolLabels;
-import dev.kvpool.operator.pool.PoolObservation;
-import dev.kvpool.operator.pool.PoolPlan;
 import dev.kvpool.operator.pool.drain.DrainAction;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.plan.Foresight;
+import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.pool.roll.RollAction;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.ArrayList;

@@ -7,7 +7,7 @@ import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.MasterClient;
 import dev.kvpool.operator.master.MasterPaths;
 import dev.kvpool.operator.master.PoolReport;
-import dev.kvpool.operator.pool.PoolNames;
+import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;

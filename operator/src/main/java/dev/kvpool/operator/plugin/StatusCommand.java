@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin;
 
-import dev.kvpool.operator.pool.PoolObservation;
+import dev.kvpool.operator.pool.observation.PoolObservation;
 import java.io.PrintWriter;
 import java.util.List;
 import picocli.CommandLine.Command;

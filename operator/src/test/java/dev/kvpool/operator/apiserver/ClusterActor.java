@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.apiserver;
 
-import dev.kvpool.operator.pool.OwnContainer;
-import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.naming.OwnContainer;
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.BindingBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NodeBuilder;

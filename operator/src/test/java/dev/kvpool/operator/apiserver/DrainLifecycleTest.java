@@ -11,7 +11,7 @@ import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.PoolPhase;
 import dev.kvpool.operator.event.EventReason;
-import dev.kvpool.operator.pool.PollInterval;
+import dev.kvpool.operator.pool.report.PollInterval;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.autoscaling.v1.Scale;
 import io.fabric8.kubernetes.api.model.events.v1.Event;

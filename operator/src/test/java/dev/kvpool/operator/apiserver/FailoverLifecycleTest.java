@@ -11,7 +11,7 @@ import dev.kvpool.api.v1alpha1.PoolPhase;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
-import dev.kvpool.operator.pool.PollInterval;
+import dev.kvpool.operator.pool.report.PollInterval;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import java.time.Duration;

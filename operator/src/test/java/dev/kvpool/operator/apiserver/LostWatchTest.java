@@ -16,7 +16,7 @@ import com.fasterxml.jackson.databind.module.SimpleModule;
 import dev.kvpool.operator.event.EventRecorder;
 import dev.kvpool.operator.health.LostWatchCheck;
 import dev.kvpool.operator.pool.KvCachePoolReconciler;
-import dev.kvpool.operator.pool.PollInterval;
+import dev.kvpool.operator.pool.report.PollInterval;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;

@@ -9,7 +9,7 @@ import dev.kvpool.api.v1alpha1.DrainPhase;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.PoolPhase;
 import dev.kvpool.operator.event.EventReason;
-import dev.kvpool.operator.pool.PollInterval;
+import dev.kvpool.operator.pool.report.PollInterval;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.client.KubernetesClient;

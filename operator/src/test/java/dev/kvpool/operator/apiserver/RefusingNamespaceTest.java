@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.PoolPhase;
-import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;

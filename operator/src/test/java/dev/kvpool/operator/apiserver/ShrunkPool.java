@@ -3,7 +3,7 @@ package dev.kvpool.operator.apiserver;
 
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
-import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.client.KubernetesClient;

@@ -4,7 +4,7 @@ package dev.kvpool.operator.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
-import dev.kvpool.operator.pool.PollInterval;
+import dev.kvpool.operator.pool.report.PollInterval;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;

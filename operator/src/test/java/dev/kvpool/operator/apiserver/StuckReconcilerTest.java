@@ -8,7 +8,7 @@ import dev.kvpool.operator.event.EventRecorder;
 import dev.kvpool.operator.health.ReconciliationWatch;
 import dev.kvpool.operator.health.StuckReconcilerCheck;
 import dev.kvpool.operator.pool.KvCachePoolReconciler;
-import dev.kvpool.operator.pool.PollInterval;
+import dev.kvpool.operator.pool.report.PollInterval;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.Duration;

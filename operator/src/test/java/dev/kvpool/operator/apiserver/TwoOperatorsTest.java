@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.kvpool.operator.OperatorBeans;
 import dev.kvpool.operator.event.EventRecorder;
 import dev.kvpool.operator.pool.KvCachePoolReconciler;
-import dev.kvpool.operator.pool.PollInterval;
+import dev.kvpool.operator.pool.report.PollInterval;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;

@@ -8,6 +8,8 @@ import dev.kvpool.api.v1alpha1.DrainPhase;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
+import dev.kvpool.operator.pool.naming.DirectoryList;
+import dev.kvpool.operator.pool.plan.PoolPlan;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;

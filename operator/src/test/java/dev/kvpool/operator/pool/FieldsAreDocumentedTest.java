@@ -3,6 +3,9 @@ package dev.kvpool.operator.pool;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.kvpool.operator.GeneratedDocument;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.plan.PoolImage;
+import dev.kvpool.operator.pool.storage.StoragePlan;
 import dev.kvpool.operator.schema.FieldChange;
 import dev.kvpool.operator.schema.FieldChange.Kind;
 import dev.kvpool.operator.schema.SchemaFields;

@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;

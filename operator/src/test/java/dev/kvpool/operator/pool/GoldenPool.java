@@ -3,6 +3,13 @@ package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.operator.pool.observation.ObservedNode;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.OperatorSettings;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.plan.PoolPlan;
+import dev.kvpool.operator.pool.plan.PoolPlanner;
+import dev.kvpool.operator.pool.validate.PoolValidator;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.NodeList;
 import io.fabric8.kubernetes.api.model.PodList;

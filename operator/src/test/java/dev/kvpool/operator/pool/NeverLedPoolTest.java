@@ -3,6 +3,9 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.Leadership;
+import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.pool.roll.RollAction;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;

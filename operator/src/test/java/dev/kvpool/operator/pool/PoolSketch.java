@@ -12,6 +12,18 @@ import dev.kvpool.api.v1alpha1.VersionStatus;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
+import dev.kvpool.operator.pool.naming.DirectoryList;
+import dev.kvpool.operator.pool.naming.NodePorts;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.Leadership;
+import dev.kvpool.operator.pool.observation.ObservedNode;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.OperatorSettings;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.observation.PortClaim;
+import dev.kvpool.operator.pool.plan.PoolPlan;
+import dev.kvpool.operator.pool.plan.PoolPlanner;
+import dev.kvpool.operator.pool.validate.PoolValidator;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
@@ -30,12 +42,12 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** Draws an observation of pool "demo" in a few words, for tables. */
-final class PoolSketch {
-    static final OperatorSettings SETTINGS =
+public final class PoolSketch {
+    public static final OperatorSettings SETTINGS =
             new OperatorSettings("registry.example/kvpool:0.1.0", "0.1.0", "kvpool-system");
-    static final String IMAGE = SETTINGS.image();
-    static final String UID = "11111111-2222-3333-4444-555555555555";
-    static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
+    public static final String IMAGE = SETTINGS.image();
+    public static final String UID = "11111111-2222-3333-4444-555555555555";
+    public static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
     private static final Instant WATCHED_SINCE = NOON.minusSeconds(86_400);
     private static final KubernetesSerialization YAML = new KubernetesSerialization();
 
@@ -49,27 +61,27 @@ final class PoolSketch {
     private Optional<Leadership> leadership = Optional.empty();
     private Optional<String> podSecurity = Optional.empty();
 
-    PoolSketch(String spec) {
+    public PoolSketch(String spec) {
         pool = resource("KvCachePool", spec, KvCachePool.class);
         pool.getMetadata().setUid(UID);
         pool.getMetadata().setGeneration(1L);
     }
 
-    PoolSketch status(KvCachePoolStatus status) {
+    public PoolSketch status(KvCachePoolStatus status) {
         pool.setStatus(status);
         return this;
     }
 
     // Statuses that say nothing but how far an upgrade is, versions, or which storage nodes are to go.
-    static KvCachePoolStatus statusWith(RollStatus roll) {
+    public static KvCachePoolStatus statusWith(RollStatus roll) {
         return statusWith(null, roll, null);
     }
 
-    static KvCachePoolStatus statusWith(VersionStatus version) {
+    public static KvCachePoolStatus statusWith(VersionStatus version) {
         return statusWith(version, null, null);
     }
 
-    static KvCachePoolStatus statusWith(List<DrainStatus> drains) {
+    public static KvCachePoolStatus statusWith(List<DrainStatus> drains) {
         return statusWith(null, null, drains);
     }
 
@@ -80,24 +92,24 @@ final class PoolSketch {
     }
 
     /** A status that says nothing but that an upgrade is being checked. */
-    static KvCachePoolStatus asking(String image, String from) {
+    public static KvCachePoolStatus asking(String image, String from) {
         return statusWith(new RollStatus(image, from, RollPhase.PREFLIGHT, null, NOON.toString(), null, null, null));
     }
 
-    PoolSketch engine(String spec) {
+    public PoolSketch engine(String spec) {
         engine = Optional.of(resource("TransferEngine", spec, TransferEngine.class));
         return this;
     }
 
     /** Masters with ready pods, led by the first one, which serves. */
-    PoolSketch masters(int count, long epoch, PoolReport report) {
+    public PoolSketch masters(int count, long epoch, PoolReport report) {
         for (int i = 0; i < count; i++) {
             pods.add(pod("demo-master-" + i, PoolLabels.ROLE_MASTER, "", true, "a"));
         }
         return lease("demo-master-0", epoch).says("demo-master-0", report);
     }
 
-    PoolSketch lease(String pod, long epoch) {
+    public PoolSketch lease(String pod, long epoch) {
         return lease(pod, epoch, NOON.minusSeconds(30));
     }
 
@@ -111,18 +123,18 @@ final class PoolSketch {
         return this;
     }
 
-    PoolSketch says(String pod, PoolReport report) {
+    public PoolSketch says(String pod, PoolReport report) {
         answers.put(pod, new MasterAnswer.Report(report));
         return this;
     }
 
-    PoolSketch silent(String pod) {
+    public PoolSketch silent(String pod) {
         answers.put(pod, new MasterAnswer.Silent("the connection failed"));
         return this;
     }
 
     /** A StatefulSet of storage nodes with running pods, all with the current settings. */
-    PoolSketch set(String name, int replicas) {
+    public PoolSketch set(String name, int replicas) {
         for (int i = 0; i < replicas; i++) {
             pods.add(pod("demo-" + name + "-" + i, PoolLabels.ROLE_STORAGE, name, true, "new"));
         }
@@ -130,13 +142,13 @@ final class PoolSketch {
     }
 
     /** A StatefulSet without pods. */
-    PoolSketch emptySet(String name, int replicas) {
+    public PoolSketch emptySet(String name, int replicas) {
         children.add(statefulSet(name, replicas));
         return this;
     }
 
     /** What a pool of this name has written down about directories of nodes. */
-    static ConfigMap directories(String poolId, String uid, DeletionPolicy policy, Map<String, String> paths) {
+    public static ConfigMap directories(String poolId, String uid, DeletionPolicy policy, Map<String, String> paths) {
         DirectoryList list = new DirectoryList("demo", poolId, uid, policy, List.of(), new TreeMap<>(paths));
         return new ConfigMapBuilder()
                 .withNewMetadata()
@@ -150,37 +162,37 @@ final class PoolSketch {
                 .build();
     }
 
-    PoolSketch pod(ObservedPod pod) {
+    public PoolSketch pod(ObservedPod pod) {
         pods.removeIf(known -> known.name().equals(pod.name()));
         pods.add(pod);
         return this;
     }
 
     /** A node of the cluster. */
-    PoolSketch node(String name, Map<String, String> labels, Taint... taints) {
+    public PoolSketch node(String name, Map<String, String> labels, Taint... taints) {
         nodes.add(new ObservedNode(name, labels, List.of(taints), false, true, 0));
         return this;
     }
 
-    PoolSketch node(ObservedNode node) {
+    public PoolSketch node(ObservedNode node) {
         nodes.add(node);
         return this;
     }
 
     /** A node of the cluster that is cordoned. */
-    PoolSketch cordoned(String name) {
+    public PoolSketch cordoned(String name) {
         nodes.add(new ObservedNode(name, Map.of(), List.of(), true, true, 0));
         return this;
     }
 
     /** A storage set, of this pool or another one, that has two ports of its nodes. */
-    PoolSketch ports(String owner, String workload, int first) {
+    public PoolSketch ports(String owner, String workload, int first) {
         portClaims.add(new PortClaim(owner, workload, NodePorts.from(first)));
         return this;
     }
 
     /** A DaemonSet of a perNode set, with a running pod on each of the named nodes, all with its settings. */
-    PoolSketch daemonSet(String set, String... onNodes) {
+    public PoolSketch daemonSet(String set, String... onNodes) {
         children.add(new DaemonSetBuilder()
                 .withNewMetadata()
                 .withName("demo-" + set)
@@ -201,7 +213,7 @@ final class PoolSketch {
         return this;
     }
 
-    static ObservedPod perNodePod(String set, String node, boolean started, String settings) {
+    public static ObservedPod perNodePod(String set, String node, boolean started, String settings) {
         return pod("demo-" + set + "-" + node, PoolLabels.ROLE_STORAGE, set, started, node, true, settings);
     }
 
@@ -211,28 +223,28 @@ final class PoolSketch {
         return this;
     }
 
-    PoolSketch child(HasMetadata child) {
+    public PoolSketch child(HasMetadata child) {
         children.add(child);
         return this;
     }
 
-    PoolObservation observation() {
+    public PoolObservation observation() {
         return new PoolObservation(
                 pool, engine, children, pods, nodes, portClaims, leadership, podSecurity, answers, WATCHED_SINCE, NOON);
     }
 
-    PoolPlan plan() {
+    public PoolPlan plan() {
         PoolObservation seen = observation();
         List<Finding> problems = PoolValidator.validate(seen);
         return new PoolPlanner(SETTINGS).plan(seen, problems);
     }
 
-    static ObservedPod pod(String name, String role, String set, boolean started, String settings) {
+    public static ObservedPod pod(String name, String role, String set, boolean started, String settings) {
         return pod(name, role, set, started, "worker", false, settings);
     }
 
     /** A running storage pod of a set with replicas, on a node of the cluster. */
-    static ObservedPod podOn(String node, String name, String set) {
+    public static ObservedPod podOn(String node, String name, String set) {
         return pod(name, PoolLabels.ROLE_STORAGE, set, true, node, false, "new");
     }
 
@@ -263,17 +275,17 @@ final class PoolSketch {
     }
 
     /** The same pod, on its way up or broken. */
-    static ObservedPod notReady(ObservedPod pod) {
+    public static ObservedPod notReady(ObservedPod pod) {
         return notReady(pod, pod.image(), pod.restarts(), pod.ended());
     }
 
     /** The same pod with this image, after its container has ended. */
-    static ObservedPod ended(ObservedPod pod, String image, ObservedPod.Ended how) {
+    public static ObservedPod ended(ObservedPod pod, String image, ObservedPod.Ended how) {
         return notReady(pod, image, 0, Optional.of(how));
     }
 
     /** The same pod, whose container runs since then. */
-    static ObservedPod running(ObservedPod pod, Optional<Instant> since) {
+    public static ObservedPod running(ObservedPod pod, Optional<Instant> since) {
         return with(pod, pod.ready(), pod.image(), pod.restarts(), pod.ended(), since);
     }
 
@@ -313,7 +325,7 @@ final class PoolSketch {
                 pod.pullSecrets());
     }
 
-    static PoolReport leader(List<PoolReport.Node> nodes) {
+    public static PoolReport leader(List<PoolReport.Node> nodes) {
         long used = nodes.stream().mapToLong(PoolReport.Node::usedBytes).sum();
         long objects = nodes.stream().mapToLong(PoolReport.Node::objects).sum();
         return Reports.of(
@@ -329,7 +341,7 @@ final class PoolSketch {
                 nodes);
     }
 
-    static PoolReport.Node node(String id, String state, String reason, long usedBytes, long objects) {
+    public static PoolReport.Node node(String id, String state, String reason, long usedBytes, long objects) {
         return Reports.node(
                 id,
                 state,
@@ -348,7 +360,7 @@ final class PoolSketch {
     }
 
     /** A storage node of which nothing is left that others have not. */
-    static PoolReport.Node drained(String id) {
+    public static PoolReport.Node drained(String id) {
         return Reports.node(
                 id,
                 "drained",
@@ -367,7 +379,7 @@ final class PoolSketch {
     }
 
     /** One whose pods should have the settings "new". */
-    static StatefulSet statefulSet(String set, int replicas) {
+    public static StatefulSet statefulSet(String set, int replicas) {
         return new StatefulSetBuilder()
                 .withNewMetadata()
                 .withName("demo-" + set)

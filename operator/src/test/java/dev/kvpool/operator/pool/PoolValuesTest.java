@@ -3,6 +3,14 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.operator.pool.naming.ByteAmount;
+import dev.kvpool.operator.pool.naming.Rounding;
+import dev.kvpool.operator.pool.observation.Leadership;
+import dev.kvpool.operator.pool.observation.OperatorSettings;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.plan.PoolImage;
+import dev.kvpool.operator.pool.validate.NamespaceCheck;
+import dev.kvpool.operator.pool.validate.PoolValidator;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.Quantity;

@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -3,7 +3,12 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.operator.pool.roll.ImagePull;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.ImagePull;
+import dev.kvpool.operator.pool.observation.ObservedJob;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.ObservedPull;
+import dev.kvpool.operator.pool.observation.PreflightAnswer;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;

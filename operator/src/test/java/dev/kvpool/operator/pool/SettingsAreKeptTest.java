@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.operator.apiserver.OperatorUnderTest;
-import dev.kvpool.operator.pool.PollInterval;
+import dev.kvpool.operator.pool.report.PollInterval;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -2,7 +2,7 @@
 package dev.kvpool.operator.scale;
 
 import dev.kvpool.operator.apiserver.ApiServer;
-import dev.kvpool.operator.pool.PoolNames;
+import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -4,7 +4,7 @@ package dev.kvpool.operator.scale;
 import dev.kvpool.operator.apiserver.ClusterActor;
 import dev.kvpool.operator.apiserver.ScriptedMasters;
 import dev.kvpool.operator.master.PoolReport;
-import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;

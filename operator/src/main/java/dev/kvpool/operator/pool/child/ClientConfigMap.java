@@ -2,9 +2,10 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
-import dev.kvpool.operator.pool.ByteAmount;
-import dev.kvpool.operator.pool.PoolBlueprint;
-import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.child.part.PoolBlueprint;
+import dev.kvpool.operator.pool.child.part.StoragePod;
+import dev.kvpool.operator.pool.naming.ByteAmount;
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import java.util.LinkedHashMap;

@@ -2,10 +2,18 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.SecretName;
-import dev.kvpool.operator.pool.OwnContainer;
-import dev.kvpool.operator.pool.PoolBlueprint;
-import dev.kvpool.operator.pool.PoolLabels;
-import dev.kvpool.operator.pool.PoolNames;
+import dev.kvpool.operator.pool.child.part.ContainerResources;
+import dev.kvpool.operator.pool.child.part.Placement;
+import dev.kvpool.operator.pool.child.part.PodIdentity;
+import dev.kvpool.operator.pool.child.part.PodSecurity;
+import dev.kvpool.operator.pool.child.part.PoolBlueprint;
+import dev.kvpool.operator.pool.child.part.Probes;
+import dev.kvpool.operator.pool.child.part.PullPolicy;
+import dev.kvpool.operator.pool.child.part.ScratchVolume;
+import dev.kvpool.operator.pool.child.part.SettingsDigest;
+import dev.kvpool.operator.pool.naming.OwnContainer;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.LocalObjectReference;
@@ -128,7 +136,7 @@ public final class MasterStatefulSet {
                 "--expected-nodes-file=" + CONFIG_DIR + "/" + PoolConfigMap.EXPECTED_NODES);
     }
 
-    static List<LocalObjectReference> pullSecrets(PoolBlueprint pool) {
+    public static List<LocalObjectReference> pullSecrets(PoolBlueprint pool) {
         return pool.spec().imagePullSecrets().stream()
                 .map(SecretName::name)
                 .map(LocalObjectReference::new)

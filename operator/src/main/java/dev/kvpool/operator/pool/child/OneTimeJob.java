@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
-import dev.kvpool.operator.pool.OwnContainer;
+import dev.kvpool.operator.pool.child.part.PodSecurity;
+import dev.kvpool.operator.pool.naming.OwnContainer;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Volume;

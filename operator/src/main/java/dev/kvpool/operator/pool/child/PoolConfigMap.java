@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
-import dev.kvpool.operator.pool.CacheRules;
-import dev.kvpool.operator.pool.ExpectedNode;
-import dev.kvpool.operator.pool.PoolBlueprint;
-import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.child.part.CacheRules;
+import dev.kvpool.operator.pool.child.part.ExpectedNode;
+import dev.kvpool.operator.pool.child.part.PoolBlueprint;
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.EnvVar;

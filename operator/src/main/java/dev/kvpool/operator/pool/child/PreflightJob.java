@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
-import dev.kvpool.operator.pool.PoolBlueprint;
-import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.child.part.ContainerResources;
+import dev.kvpool.operator.pool.child.part.PodSecurity;
+import dev.kvpool.operator.pool.child.part.PoolBlueprint;
+import dev.kvpool.operator.pool.child.part.ScratchVolume;
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.roll.PreflightQuestion;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;

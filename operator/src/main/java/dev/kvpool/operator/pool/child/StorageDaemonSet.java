@@ -2,11 +2,19 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
-import dev.kvpool.operator.pool.NodePlacement;
-import dev.kvpool.operator.pool.OwnContainer;
-import dev.kvpool.operator.pool.PoolBlueprint;
-import dev.kvpool.operator.pool.PoolLabels;
-import dev.kvpool.operator.pool.PoolNames;
+import dev.kvpool.operator.pool.child.part.HostDirectory;
+import dev.kvpool.operator.pool.child.part.NodePlacement;
+import dev.kvpool.operator.pool.child.part.PerNodeTerms;
+import dev.kvpool.operator.pool.child.part.Placement;
+import dev.kvpool.operator.pool.child.part.PodIdentity;
+import dev.kvpool.operator.pool.child.part.PoolBlueprint;
+import dev.kvpool.operator.pool.child.part.SegmentMemory;
+import dev.kvpool.operator.pool.child.part.SettingsDigest;
+import dev.kvpool.operator.pool.child.part.SsdVolume;
+import dev.kvpool.operator.pool.child.part.StoragePod;
+import dev.kvpool.operator.pool.naming.OwnContainer;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.api.model.Affinity;
 import io.fabric8.kubernetes.api.model.AffinityBuilder;
 import io.fabric8.kubernetes.api.model.PodSpec;

@@ -2,9 +2,13 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
-import dev.kvpool.operator.pool.OwnContainer;
-import dev.kvpool.operator.pool.PoolBlueprint;
-import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.child.part.Placement;
+import dev.kvpool.operator.pool.child.part.PoolBlueprint;
+import dev.kvpool.operator.pool.child.part.SettingsDigest;
+import dev.kvpool.operator.pool.child.part.StorageClaims;
+import dev.kvpool.operator.pool.child.part.StoragePod;
+import dev.kvpool.operator.pool.naming.OwnContainer;
+import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSetBuilder;

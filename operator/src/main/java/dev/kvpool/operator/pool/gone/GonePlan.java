@@ -3,13 +3,13 @@ package dev.kvpool.operator.pool.gone;
 
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
-import dev.kvpool.operator.pool.NodeDirectory;
-import dev.kvpool.operator.pool.ObservedJob;
-import dev.kvpool.operator.pool.ObservedPod;
-import dev.kvpool.operator.pool.PoolLabels;
-import dev.kvpool.operator.pool.PoolNames;
 import dev.kvpool.operator.pool.child.CleaningJob;
 import dev.kvpool.operator.pool.child.JobTerms;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.naming.PoolNames;
+import dev.kvpool.operator.pool.observation.ObservedJob;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.storage.NodeDirectory;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.gone;
 
-import dev.kvpool.operator.pool.DirectoryList;
-import dev.kvpool.operator.pool.NodeDirectory;
+import dev.kvpool.operator.pool.naming.DirectoryList;
+import dev.kvpool.operator.pool.storage.NodeDirectory;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodSpec;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
-import dev.kvpool.operator.pool.NameList;
+import dev.kvpool.operator.pool.naming.NameList;
 import java.util.List;
 import java.util.function.Predicate;
 

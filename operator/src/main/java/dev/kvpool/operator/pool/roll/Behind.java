@@ -2,7 +2,7 @@
 package dev.kvpool.operator.pool.roll;
 
 import dev.kvpool.operator.master.PoolReport;
-import dev.kvpool.operator.pool.NameList;
+import dev.kvpool.operator.pool.naming.NameList;
 import java.util.ArrayList;
 import java.util.List;
 

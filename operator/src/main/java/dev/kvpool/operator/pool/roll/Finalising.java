@@ -8,7 +8,7 @@ import dev.kvpool.operator.master.PoolReport.ClientVersion;
 import dev.kvpool.operator.master.PoolReport.Node;
 import dev.kvpool.operator.master.PoolReport.Range;
 import dev.kvpool.operator.master.PoolReport.Version;
-import dev.kvpool.operator.pool.NameList;
+import dev.kvpool.operator.pool.naming.NameList;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
-import dev.kvpool.operator.pool.NameList;
+import dev.kvpool.operator.pool.naming.NameList;
+import dev.kvpool.operator.pool.observation.ImagePull;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

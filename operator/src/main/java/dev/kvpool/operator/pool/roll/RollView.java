@@ -8,6 +8,8 @@ import dev.kvpool.api.v1alpha1.RollStepStatus;
 import dev.kvpool.api.v1alpha1.UpgradeSpec;
 import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.observation.ImagePull;
+import dev.kvpool.operator.pool.observation.PreflightSeen;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;

@@ -3,7 +3,7 @@ package dev.kvpool.operator.pool.roll;
 
 import dev.kvpool.api.v1alpha1.RollMode;
 import dev.kvpool.api.v1alpha1.RollStatus;
-import dev.kvpool.operator.pool.NameList;
+import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.util.ArrayList;

@@ -2,7 +2,7 @@
 package dev.kvpool.operator.pool.sizing;
 
 import dev.kvpool.api.v1alpha1.HugePages;
-import dev.kvpool.operator.pool.ByteAmount;
+import dev.kvpool.operator.pool.naming.ByteAmount;
 
 /** What Kubernetes calls huge pages of one size. */
 public final class HugePageResource {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.sizing;
 
-import dev.kvpool.operator.pool.ByteAmount;
+import dev.kvpool.operator.pool.naming.ByteAmount;
 import io.fabric8.kubernetes.api.model.Quantity;
 
 /**

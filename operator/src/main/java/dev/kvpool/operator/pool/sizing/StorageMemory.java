@@ -5,7 +5,7 @@ import dev.kvpool.api.v1alpha1.HugePages;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.api.v1alpha1.VolumeType;
-import dev.kvpool.operator.pool.ByteAmount;
+import dev.kvpool.operator.pool.naming.ByteAmount;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.Optional;
 

@@ -4,9 +4,9 @@ package dev.kvpool.operator.pool.gone;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.DeletionPolicy;
-import dev.kvpool.operator.pool.DirectoryList;
-import dev.kvpool.operator.pool.NodeDirectory;
-import dev.kvpool.operator.pool.PoolLabels;
+import dev.kvpool.operator.pool.naming.DirectoryList;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.storage.NodeDirectory;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.LocalObjectReference;

@@ -2,7 +2,7 @@
 package dev.kvpool.operator.pool.gone;
 
 import dev.kvpool.operator.event.Notice;
-import dev.kvpool.operator.pool.DirectoryList;
+import dev.kvpool.operator.pool.naming.DirectoryList;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;

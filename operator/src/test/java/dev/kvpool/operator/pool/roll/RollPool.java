@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.PendingVersions;
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.UpgradeSpec;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.observation.PreflightSeen;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

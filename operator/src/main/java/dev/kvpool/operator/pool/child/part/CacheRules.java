@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.child.part;
+
+import dev.kvpool.api.v1alpha1.CacheSpec;
+import dev.kvpool.operator.pool.naming.ByteAmount;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * The rules of a pool's cache as masters read them, at their start and whenever they change.
+ *
+ * @param values by the names of the masters' flags, in a fixed order
+ */
+public record CacheRules(Map<String, String> values) {
+    private static final int DIGEST_BYTES = 8;
+
+    public static CacheRules of(CacheSpec cache) {
+        Map<String, String> values = new LinkedHashMap<>();
+        values.put("object-lease", cache.objectLease());
+        values.put("eviction-high-watermark", cache.eviction().highWatermark().toString());
+        values.put("eviction-low-watermark", cache.eviction().lowWatermark().toString());
+        values.put("takeover-reserve", cache.takeoverReserve().toString());
+        values.put("soft-pin-ttl", cache.softPin().ttl());
+        values.put("allow-evict-soft-pinned", cache.softPin().evict().toString());
+        values.put("replicas", cache.replicas().toString());
+        values.put("repair-delay", cache.repair().delay());
+        values.put("repair-rate", Long.toString(ByteAmount.bytes(cache.repair().rate())));
+        values.put("consistency", cache.consistency().name().toLowerCase(Locale.ROOT));
+        return new CacheRules(values);
+    }
+
+    /** The file of cache rules: a line for each, and a last one by which masters see that it is whole. */
+    public String text() {
+        return values.entrySet().stream()
+                .map(rule -> rule.getKey() + "=" + rule.getValue())
+                .collect(Collectors.joining("\n", "", "\nend\n"));
+    }
+
+    /** By which masters name the file they go by: the first 16 hexadecimal digits of its SHA-256. */
+    public String digest() {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(text().getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(digest, 0, DIGEST_BYTES);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.child.part;
+
+import dev.kvpool.api.v1alpha1.ApiGroup;
+import dev.kvpool.api.v1alpha1.DeletionPolicy;
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
+import dev.kvpool.api.v1alpha1.MastersSpec;
+import dev.kvpool.api.v1alpha1.Protocol;
+import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.operator.pool.naming.NodePorts;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.naming.PoolNames;
+import dev.kvpool.operator.pool.sizing.Sizing;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Everything the builders of a pool's children need.
+ *
+ * @param names names of the children
+ * @param uid UID of the custom resource, which owns the children
+ * @param poolId identity of the pool on the wire and in segment files
+ * @param spec what the user wants
+ * @param engine settings of the transfer engine
+ * @param mastersImage image of masters that are made anew
+ * @param storageImage image of storage nodes that are made anew
+ * @param sizing memory of the pods
+ * @param ports ports of the storage nodes, by name of their set, and of the agents, if any, by {@link PoolNames#AGENT}
+ * @param expectedNodes the storage nodes the masters shall expect
+ * @param operatorNamespace where the operator runs
+ */
+public record PoolBlueprint(
+        PoolNames names,
+        String uid,
+        String poolId,
+        KvCachePoolSpec spec,
+        TransferEngineSpec engine,
+        String mastersImage,
+        String storageImage,
+        Sizing sizing,
+        Map<String, NodePorts> ports,
+        List<ExpectedNode> expectedNodes,
+        String operatorNamespace) {
+
+    /** Ports of the storage nodes of a set of the spec. */
+    public NodePorts ports(StorageSetSpec set) {
+        return ports.get(set.name());
+    }
+
+    /**
+     * HOST:PORT of each master that the pool may ever have, as command lines and clients take them: neither storage nodes nor
+     * engines can be told of a further one while they run. Whoever dials them asks rarely for names without an address.
+     */
+    public String masterList() {
+        return String.join(",", names.masterAddresses(MastersSpec.REPLICAS_MAX));
+    }
+
+    /** Port of the agents' admin endpoint. */
+    public int agentPort() {
+        return ports.get(PoolNames.AGENT).admin();
+    }
+
+    /** Labels of the pods of a storage set: its own, and what metrics of the pods cannot say by themselves. */
+    public Map<String, String> podLabels(StorageSetSpec set) {
+        Map<String, String> labels = PoolLabels.ofSet(names.pool(), set.name());
+        if (engine.protocols().contains(Protocol.UCX)) {
+            labels.put(PoolLabels.UCX, PoolLabels.UCX_WANTED);
+        }
+        return labels;
+    }
+
+    /** Metadata of the workload of a storage set, which keeps what the set shall keep. */
+    public ObjectMeta metadata(StorageSetSpec set) {
+        return keeping(ports(set), metadata(names.storageSet(set.name()), PoolLabels.ofSet(names.pool(), set.name())));
+    }
+
+    /** The same for that of the agents. */
+    public ObjectMeta agentsMetadata() {
+        return keeping(
+                ports.get(PoolNames.AGENT),
+                metadata(names.agents(), PoolLabels.ofRole(names.pool(), PoolLabels.ROLE_AGENT)));
+    }
+
+    private ObjectMeta keeping(NodePorts kept, ObjectMeta metadata) {
+        return engine.hostNetwork()
+                ? metadata.toBuilder()
+                        .addToAnnotations(PoolLabels.FIRST_PORT, Integer.toString(kept.data()))
+                        .build()
+                : metadata;
+    }
+
+    /** Metadata of a child. Under Retain it has no owner, so that garbage collection leaves it alone. */
+    public ObjectMeta metadata(String name, Map<String, String> labels) {
+        return new ObjectMetaBuilder()
+                .withName(name)
+                .withNamespace(names.namespace())
+                .withLabels(labels)
+                .withAnnotations(Map.of(PoolLabels.POOL_ID, poolId))
+                .withOwnerReferences(spec.deletionPolicy() == DeletionPolicy.DELETE ? List.of(owner()) : List.of())
+                .build();
+    }
+
+    private OwnerReference owner() {
+        return new OwnerReferenceBuilder()
+                .withApiVersion(ApiGroup.API_VERSION)
+                .withKind(KvCachePool.KIND)
+                .withName(names.pool())
+                .withUid(uid)
+                .withController(true)
+                .build();
+    }
+}

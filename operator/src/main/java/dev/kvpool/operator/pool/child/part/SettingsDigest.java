@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.child.part;
+
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerBuilder;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+
+/**
+ * A short text that differs when the settings of a pod differ, other than its image, which changes in the running pod. What runs
+ * before it has run when the image changes.
+ */
+public final class SettingsDigest {
+    private static final int BYTES = 8;
+    private static final KubernetesSerialization YAML = new KubernetesSerialization();
+
+    private SettingsDigest() {}
+
+    public static String of(PodSpec pod) {
+        PodSpec settings = pod.toBuilder().build();
+        settings.setContainers(withoutImages(pod.getContainers()));
+        settings.setInitContainers(withoutImages(pod.getInitContainers()));
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256")
+                    .digest(YAML.asYaml(settings).getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(digest, 0, BYTES);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+
+    private static List<Container> withoutImages(List<Container> containers) {
+        return containers.stream()
+                .map(container ->
+                        new ContainerBuilder(container).withImage(null).build())
+                .toList();
+    }
+}

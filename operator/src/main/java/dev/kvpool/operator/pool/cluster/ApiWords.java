@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.cluster;
+
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+
+/** What people read about an object of a pool and the API server. */
+final class ApiWords {
+    private ApiWords() {}
+
+    static String title(HasMetadata object) {
+        return object.getKind() + " " + object.getMetadata().getName();
+    }
+
+    static Finding notChanged(HasMetadata object, KubernetesClientException e) {
+        return new Finding(Reason.APPLY_FAILED, "%s could not be changed: %s".formatted(title(object), sentence(e)));
+    }
+
+    private static String sentence(KubernetesClientException e) {
+        return e.getStatus() == null || e.getStatus().getMessage() == null
+                ? e.getMessage()
+                : e.getStatus().getMessage();
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.cluster;
+
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.operator.master.MasterAnswer;
+import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.Leadership;
+import dev.kvpool.operator.pool.observation.ObservedNode;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.observation.PortClaim;
+import dev.kvpool.operator.pool.report.LackOfMemory;
+import dev.kvpool.operator.pool.storage.HostDirectories;
+import dev.kvpool.operator.pool.validate.NamespaceCheck;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Looks at a pool: at its objects in the informers' caches, at its data plane through the masters. Writes nothing. */
+public final class PoolObserver {
+    private final MasterClient masters;
+    private final InstantSource clock;
+    private final ApiContact contact;
+
+    public PoolObserver(MasterClient masters, InstantSource clock) {
+        this.masters = masters;
+        this.clock = clock;
+        this.contact = new ApiContact(clock);
+    }
+
+    public PoolObservation observe(KvCachePool pool, Context<KvCachePool> context) {
+        Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
+        Instant watchedSince = contact.since(pool, context.getClient(), now);
+        List<HasMetadata> children = new ArrayList<>();
+        for (Class<? extends HasMetadata> kind : PoolEventSources.CHILD_KINDS) {
+            PoolEventSources.ofPool(kind, pool, context).stream()
+                    .sorted(Comparator.comparing(child -> child.getMetadata().getName()))
+                    .forEach(children::add);
+        }
+        List<ObservedPod> pods = PoolEventSources.ofPool(Pod.class, pool, context).stream()
+                .map(ObservedPod::of)
+                .sorted(Comparator.comparing(ObservedPod::name))
+                .toList();
+        Optional<TransferEngine> engine = engine(pool, context);
+        return new PoolObservation(
+                pool,
+                engine,
+                children,
+                pods,
+                nodes(pool, children, pods, context),
+                onHostNetwork(engine) ? portClaims(context) : List.of(),
+                Leadership.among(children, pool),
+                podSecurity(pool, engine, context.getClient()),
+                ask(pods),
+                watchedSince,
+                now);
+    }
+
+    private static boolean onHostNetwork(Optional<TransferEngine> engine) {
+        return engine.filter(it -> it.getSpec().hostNetwork()).isPresent();
+    }
+
+    /** True when a set of the pool has a storage node on every matching node of the cluster. */
+    static boolean isSpreadOverNodes(KvCachePool pool) {
+        return pool.getSpec().storage().stream().anyMatch(set -> set.perNode() != null);
+    }
+
+    /** Of the namespace of a pool whose pods it may refuse; asked anew each time, since namespaces are not watched. */
+    static Optional<String> podSecurity(KvCachePool pool, Optional<TransferEngine> engine, KubernetesClient client) {
+        if (!NamespaceCheck.isNeeded(pool, engine)) {
+            return Optional.empty();
+        }
+        return Optional.ofNullable(client.namespaces()
+                        .withName(pool.getMetadata().getNamespace())
+                        .get())
+                .map(namespace -> namespace.getMetadata().getLabels())
+                .map(labels -> labels.get(PoolLabels.POD_SECURITY));
+    }
+
+    /** False when the nodes with its pods are all that matter to a pool. */
+    static boolean concernsAllNodes(KvCachePool pool, List<HasMetadata> children, List<ObservedPod> pods) {
+        return isSpreadOverNodes(pool)
+                || HostDirectories.areKnown(children)
+                || pods.stream().anyMatch(LackOfMemory::concerns);
+    }
+
+    /** Looked up in the whole cache: a node is no part of a pool. */
+    private static List<ObservedNode> nodes(
+            KvCachePool pool, List<HasMetadata> children, List<ObservedPod> pods, Context<KvCachePool> context) {
+        var nodes = (InformerEventSource<Node, KvCachePool>)
+                context.eventSourceRetriever().getEventSourceFor(Node.class);
+        Set<String> withPods = pods.stream().map(ObservedPod::node).collect(Collectors.toSet());
+        boolean all = concernsAllNodes(pool, children, pods);
+        Stream<Node> seen = all
+                ? nodes.list()
+                : withPods.stream().map(ResourceID::new).map(nodes::get).flatMap(Optional::stream);
+        return seen.map(ObservedNode::of)
+                .sorted(Comparator.comparing(ObservedNode::name))
+                .toList();
+    }
+
+    /** Of all pools the operator sees. */
+    private static List<PortClaim> portClaims(Context<KvCachePool> context) {
+        List<PortClaim> claims = new ArrayList<>();
+        for (Class<? extends HasMetadata> kind : List.of(StatefulSet.class, DaemonSet.class)) {
+            var source = (InformerEventSource<? extends HasMetadata, KvCachePool>)
+                    context.eventSourceRetriever().getEventSourceFor(kind);
+            source.list().forEach(workload -> PortClaim.of(workload).ifPresent(claims::add));
+        }
+        claims.sort(PortClaim.ORDER);
+        return claims;
+    }
+
+    private static Optional<TransferEngine> engine(KvCachePool pool, Context<KvCachePool> context) {
+        var engines = (InformerEventSource<TransferEngine, KvCachePool>)
+                context.eventSourceRetriever().getEventSourceFor(TransferEngine.class);
+        return Optional.ofNullable(pool.getSpec().transferEngine())
+                .flatMap(name ->
+                        engines.get(new ResourceID(name, pool.getMetadata().getNamespace())));
+    }
+
+    private Map<String, MasterAnswer> ask(List<ObservedPod> pods) {
+        Map<String, String> addresses = new LinkedHashMap<>();
+        pods.stream()
+                .filter(pod -> pod.role().equals(PoolLabels.ROLE_MASTER)
+                        && pod.started()
+                        && !pod.ip().isEmpty())
+                .forEach(pod -> addresses.put(pod.name(), pod.ip()));
+        return masters.ask(addresses);
+    }
+}

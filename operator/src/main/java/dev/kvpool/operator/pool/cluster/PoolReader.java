@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.cluster;
+
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.operator.master.MasterAnswer;
+import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.Leadership;
+import dev.kvpool.operator.pool.observation.ObservedNode;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.observation.PortClaim;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Observes a pool once, by asking the API server: for whoever has no caches that are kept current. */
+public final class PoolReader {
+    private final KubernetesClient client;
+    private final MasterClient masters;
+    private final InstantSource clock;
+
+    /**
+     * Makes a reader.
+     *
+     * @param masters is asked by pod name instead of address
+     */
+    public PoolReader(KubernetesClient client, MasterClient masters, InstantSource clock) {
+        this.client = client;
+        this.masters = masters;
+        this.clock = clock;
+    }
+
+    /** All that a decision about the pool is made from. Takes one request for each kind of object. */
+    public PoolObservation read(KvCachePool pool) {
+        return read(pool, engine(pool));
+    }
+
+    /**
+     * The same, of a pool with this transfer engine in the place of its own.
+     *
+     * @param engine empty for none
+     */
+    public PoolObservation read(KvCachePool pool, Optional<TransferEngine> engine) {
+        Instant now = clock.instant().truncatedTo(ChronoUnit.MILLIS);
+        List<HasMetadata> children = children(pool);
+        List<ObservedPod> pods = ofPool(Pod.class, pool).stream()
+                .map(ObservedPod::of)
+                .sorted(Comparator.comparing(ObservedPod::name))
+                .toList();
+        return new PoolObservation(
+                pool,
+                engine,
+                children,
+                pods,
+                nodes(pool, children, pods),
+                portClaims(pool),
+                Leadership.among(children, pool),
+                PoolObserver.podSecurity(pool, engine, client),
+                ask(pods),
+                now,
+                now);
+    }
+
+    /** The objects that the operator made for the pool. */
+    public List<HasMetadata> children(KvCachePool pool) {
+        List<HasMetadata> children = new ArrayList<>();
+        PoolEventSources.CHILD_KINDS.forEach(kind -> children.addAll(ofPool(kind, pool)));
+        return children;
+    }
+
+    private <T extends HasMetadata> List<T> ofPool(Class<T> kind, KvCachePool pool) {
+        return client
+                .resources(kind)
+                .inNamespace(pool.getMetadata().getNamespace())
+                .withLabel(PoolLabels.MANAGED_BY, PoolLabels.OPERATOR)
+                .withLabel(PoolLabels.POOL, pool.getMetadata().getName())
+                .list()
+                .getItems()
+                .stream()
+                .sorted(Comparator.comparing(object -> object.getMetadata().getName()))
+                .toList();
+    }
+
+    private Optional<TransferEngine> engine(KvCachePool pool) {
+        return Optional.ofNullable(pool.getSpec().transferEngine())
+                .map(name -> client.resources(TransferEngine.class)
+                        .inNamespace(pool.getMetadata().getNamespace())
+                        .withName(name)
+                        .get());
+    }
+
+    private List<ObservedNode> nodes(KvCachePool pool, List<HasMetadata> children, List<ObservedPod> pods) {
+        Set<String> withPods = pods.stream().map(ObservedPod::node).collect(Collectors.toSet());
+        boolean all = PoolObserver.concernsAllNodes(pool, children, pods);
+        return client.nodes().list().getItems().stream()
+                .filter(node -> all || withPods.contains(node.getMetadata().getName()))
+                .map(ObservedNode::of)
+                .sorted(Comparator.comparing(ObservedNode::name))
+                .toList();
+    }
+
+    /** Of other pools only those in the namespace of this one: a user may see no others. */
+    private List<PortClaim> portClaims(KvCachePool pool) {
+        List<PortClaim> claims = new ArrayList<>();
+        for (Class<? extends HasMetadata> kind : List.of(StatefulSet.class, DaemonSet.class)) {
+            client.resources(kind)
+                    .inNamespace(pool.getMetadata().getNamespace())
+                    .withLabel(PoolLabels.MANAGED_BY, PoolLabels.OPERATOR)
+                    .list()
+                    .getItems()
+                    .forEach(workload -> PortClaim.of(workload).ifPresent(claims::add));
+        }
+        claims.sort(PortClaim.ORDER);
+        return claims;
+    }
+
+    private Map<String, MasterAnswer> ask(List<ObservedPod> pods) {
+        Map<String, String> names = new LinkedHashMap<>();
+        pods.stream()
+                .filter(pod -> pod.role().equals(PoolLabels.ROLE_MASTER) && pod.started())
+                .forEach(pod -> names.put(pod.name(), pod.name()));
+        return masters.ask(names);
+    }
+}

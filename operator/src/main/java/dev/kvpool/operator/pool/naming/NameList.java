@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.naming;
+
+import java.util.List;
+
+/** Names in a sentence, with a bound on how many are written out. */
+public final class NameList {
+    private static final int NAMES_MAX = 5;
+
+    private NameList() {}
+
+    public static String of(List<String> names) {
+        if (names.size() <= NAMES_MAX) {
+            return String.join(", ", names);
+        }
+        return String.join(", ", names.subList(0, NAMES_MAX)) + " and " + (names.size() - NAMES_MAX) + " more";
+    }
+}

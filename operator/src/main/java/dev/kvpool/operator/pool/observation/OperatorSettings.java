@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.observation;
+
+import java.util.List;
+
+/**
+ * What the operator was installed with.
+ *
+ * @param image image of masters and storage nodes for pools that name none
+ * @param version product version of that image
+ * @param namespace the operator's own namespace, from which it asks masters
+ * @param drainTaints keys of taints by which autoscalers say that a Kubernetes node is about to go; it counts as cordoned then
+ */
+public record OperatorSettings(String image, String version, String namespace, List<String> drainTaints) {
+    /** Those of Karpenter, since 1.0 and before, and of the Cluster Autoscaler; the chart has the same. */
+    private static final List<String> DRAIN_TAINTS =
+            List.of("karpenter.sh/disrupted", "karpenter.sh/disruption", "ToBeDeletedByClusterAutoscaler");
+
+    public OperatorSettings {
+        drainTaints = List.copyOf(drainTaints);
+    }
+
+    /** With the taints of the autoscalers that are known. */
+    public OperatorSettings(String image, String version, String namespace) {
+        this(image, version, namespace, DRAIN_TAINTS);
+    }
+}

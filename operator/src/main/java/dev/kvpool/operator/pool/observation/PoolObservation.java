@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.observation;
+
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.operator.master.MasterAnswer;
+import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.naming.DirectoryList;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.naming.PoolNames;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Everything a decision about a pool is made from, seen at one time.
+ *
+ * @param pool the custom resource
+ * @param engine the transfer engine it names; empty when it names none or there is none of that name
+ * @param children its objects, as far as the operator makes them
+ * @param pods its pods
+ * @param portClaims ports that storage sets of all pools use on the network of nodes
+ * @param leadership who holds the Lease
+ * @param nodes nodes of the cluster that concern it: all of them when a set has perNode or a pod finds no memory, else those
+ *     with its pods
+ * @param podSecurity which pod security level its namespace enforces; empty when none is said, and when nothing of the pool
+ *     depends on it
+ * @param answers what each master that has an address said, by pod name
+ * @param watchedSince since when this operator sees what happens, without a break; before, maybe nobody did
+ * @param now when it was seen
+ */
+public record PoolObservation(
+        KvCachePool pool,
+        Optional<TransferEngine> engine,
+        List<HasMetadata> children,
+        List<ObservedPod> pods,
+        List<ObservedNode> nodes,
+        List<PortClaim> portClaims,
+        Optional<Leadership> leadership,
+        Optional<String> podSecurity,
+        Map<String, MasterAnswer> answers,
+        Instant watchedSince,
+        Instant now) {
+
+    public PoolObservation {
+        children = List.copyOf(children);
+        pods = List.copyOf(pods);
+        nodes = List.copyOf(nodes);
+        portClaims = List.copyOf(portClaims);
+        answers = Map.copyOf(answers);
+    }
+
+    /** The same with other objects. */
+    public PoolObservation with(List<HasMetadata> others) {
+        return new PoolObservation(
+                pool, engine, others, pods, nodes, portClaims, leadership, podSecurity, answers, watchedSince, now);
+    }
+
+    /** Its identity. A pool that takes over retained objects keeps theirs; storage nodes refuse another one. */
+    public String poolId() {
+        String uid = pool.getMetadata().getUid();
+        return children.stream()
+                .filter(child -> DirectoryList.of(child)
+                        .filter(list -> list.goesWithAnother(uid))
+                        .isEmpty())
+                .map(child -> child.getMetadata().getAnnotations())
+                .filter(Objects::nonNull)
+                .map(annotations -> annotations.get(PoolLabels.POOL_ID))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(uid);
+    }
+
+    public KvCachePoolSpec spec() {
+        return pool.getSpec();
+    }
+
+    public KvCachePoolStatus status() {
+        return Objects.requireNonNullElse(pool.getStatus(), KvCachePoolStatus.EMPTY);
+    }
+
+    public PoolNames names() {
+        return new PoolNames(pool.getMetadata().getName(), pool.getMetadata().getNamespace());
+    }
+
+    public List<ObservedPod> pods(String role) {
+        return pods.stream().filter(pod -> pod.role().equals(role)).toList();
+    }
+
+    /**
+     * The pods of a storage set.
+     *
+     * @param perNode which of the two forms a set can have; both can exist while it changes from one to the other
+     */
+    public List<ObservedPod> podsOfSet(String set, boolean perNode) {
+        return pods.stream()
+                .filter(pod -> pod.set().equals(set) && pod.perNode() == perNode)
+                .toList();
+    }
+
+    /** The StatefulSets or DaemonSets of storage sets, also of sets that are no longer in the spec. */
+    public <W extends HasMetadata> List<W> storageWorkloads(Class<W> kind) {
+        return children.stream()
+                .filter(kind::isInstance)
+                .map(kind::cast)
+                .filter(set -> set.getMetadata().getLabels().containsKey(PoolLabels.SET))
+                .toList();
+    }
+
+    /** Name of the storage set that a workload is of. */
+    public static String setName(HasMetadata workload) {
+        return workload.getMetadata().getLabels().get(PoolLabels.SET);
+    }
+
+    /** The directory of nodes in which the sockets of this pool's storage nodes are to be. */
+    public Optional<String> socketDirectory() {
+        return engine.map(found -> found.getSpec().socketDirectory()).map(names()::socketDirectory);
+    }
+
+    /** What the leader says, when it leads, serves and answers. */
+    public Optional<PoolReport> leaderReport() {
+        return leadership
+                .map(Leadership::pod)
+                .map(answers::get)
+                .filter(MasterAnswer.Report.class::isInstance)
+                .map(answer -> ((MasterAnswer.Report) answer).report())
+                .filter(PoolReport::leads);
+    }
+
+    /** All reports, by any master. */
+    public List<PoolReport> reports() {
+        return answers.values().stream()
+                .filter(MasterAnswer.Report.class::isInstance)
+                .map(answer -> ((MasterAnswer.Report) answer).report())
+                .toList();
+    }
+}

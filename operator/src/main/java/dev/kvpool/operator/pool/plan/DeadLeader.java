@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.plan;
+
+import dev.kvpool.operator.master.MasterAnswer;
+import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.Leadership;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A holder of the Lease whose process has ended, as the kubelet says. The other masters learn it from the storage nodes, unless
+ * these died too; they are told here as well, look for themselves, and take no Lease that names another holder. So a wrong or late
+ * word costs a look, or at worst a change of leaders. Pure.
+ *
+ * @param leadership what the Lease says
+ * @param pod its pod, in which no container runs, or one that began after the Lease was taken
+ */
+public record DeadLeader(Leadership leadership, ObservedPod pod) {
+    /** Kubelets cut off fractions of seconds. */
+    private static final Duration CUT_OFF = Duration.ofSeconds(1);
+
+    static Optional<DeadLeader> of(PoolObservation seen) {
+        return seen.leadership()
+                .filter(leadership -> !goesOn(seen, leadership))
+                .flatMap(leadership -> seen.pods(PoolLabels.ROLE_MASTER).stream()
+                        .filter(pod -> pod.name().equals(leadership.pod()))
+                        .filter(pod -> hasEnded(pod, leadership))
+                        .findFirst()
+                        .map(pod -> new DeadLeader(leadership, pod)));
+    }
+
+    /** What the operator says of it. */
+    public String sentence() {
+        String how = pod.ended().map(ended -> " with exit code " + ended.code()).orElse("");
+        return "The container of %s, which leads in epoch %d, has ended%s. The other masters were told to look and take over."
+                .formatted(pod.name(), leadership.epoch(), how);
+    }
+
+    /** The masters that are told: all others that run. */
+    public List<ObservedPod> others(PoolObservation seen) {
+        return seen.pods(PoolLabels.ROLE_MASTER).stream()
+                .filter(other -> !other.name().equals(pod.name()))
+                .filter(other -> other.runningSince().isPresent() && !other.ip().isEmpty())
+                .toList();
+    }
+
+    /** What the kubelet said may be older than what the process says of itself. */
+    private static boolean goesOn(PoolObservation seen, Leadership leadership) {
+        return seen.answers().get(leadership.pod()) instanceof MasterAnswer.Report(PoolReport report)
+                && report.epoch() == leadership.epoch()
+                && report.holdsTheLease();
+    }
+
+    private static boolean hasEnded(ObservedPod pod, Leadership leadership) {
+        if (!pod.started() || pod.ip().isEmpty()) {
+            return false;
+        }
+        Optional<Instant> since = pod.runningSince();
+        return since.isEmpty()
+                || leadership
+                        .since()
+                        .filter(taken -> since.get().plus(CUT_OFF).isAfter(taken))
+                        .isPresent();
+    }
+}

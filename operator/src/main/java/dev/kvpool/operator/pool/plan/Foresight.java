@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.plan;
+
+import dev.kvpool.api.v1alpha1.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.OperatorSettings;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.transition.Outdated;
+import dev.kvpool.operator.pool.validate.PoolValidator;
+import dev.kvpool.operator.status.Finding;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * What the operator would do for a pool with a spec that is not applied yet: at once, and when the templates of its pods are then as
+ * that spec wants them. Pure.
+ *
+ * @param seen the pool with the spec in question, and with its objects as they would be at the second look
+ * @param problems why the spec cannot be carried out; empty when it can
+ * @param first the plan of the first look, which changes objects
+ * @param second the plan of the second look, which finds pods with earlier settings
+ * @param pods what would become of those pods
+ */
+public record Foresight(
+        PoolObservation seen, List<Finding> problems, PoolPlan first, PoolPlan second, Map<ObservedPod, Fate> pods) {
+
+    /** What becomes of a pod with earlier settings. */
+    public enum Fate {
+        /** It is made anew, alone or as one after the other. */
+        MADE_ANEW,
+        /** It is emptied, and then made anew. */
+        EMPTIED_BEFORE,
+        /** It stays, since it would lose what it holds. */
+        HELD_BACK
+    }
+
+    public Foresight {
+        problems = List.copyOf(problems);
+        pods = Map.copyOf(pods);
+    }
+
+    /**
+     * Looks ahead.
+     *
+     * @param now the pool with the spec in question, and with its objects as they are
+     */
+    public static Foresight of(PoolObservation now, OperatorSettings settings) {
+        PoolPlanner planner = new PoolPlanner(settings);
+        List<Finding> problems = PoolValidator.validate(now);
+        PoolPlan first = planner.plan(now, problems);
+        PoolObservation then = now.with(afterwards(now.children(), first.apply()));
+        Map<ObservedPod, Fate> pods = new HashMap<>();
+        if (first.children().isPresent()) {
+            outdated(then).forEach(pod -> pods.put(pod, fate(pod, then)));
+        }
+        return new Foresight(then, problems, first, planner.plan(then, problems), pods);
+    }
+
+    /** Workloads as they would be: of all objects it is they whose templates say which pods are outdated. */
+    private static List<HasMetadata> afterwards(List<HasMetadata> children, List<HasMetadata> planned) {
+        List<HasMetadata> workloads =
+                planned.stream().filter(child -> template(child).isPresent()).toList();
+        List<HasMetadata> afterwards = new ArrayList<>(workloads);
+        children.stream()
+                .filter(child -> workloads.stream().noneMatch(workload -> same(workload, child)))
+                .forEach(afterwards::add);
+        return afterwards;
+    }
+
+    private static boolean same(HasMetadata one, HasMetadata other) {
+        return one.getKind().equals(other.getKind())
+                && one.getMetadata().getName().equals(other.getMetadata().getName());
+    }
+
+    private static List<ObservedPod> outdated(PoolObservation seen) {
+        return Stream.of(PoolLabels.ROLE_MASTER, PoolLabels.ROLE_STORAGE)
+                .flatMap(role -> seen.pods(role).stream())
+                .filter(pod -> !Outdated.withTemplate(List.of(pod), templateOf(pod, seen))
+                        .all()
+                        .isEmpty())
+                .toList();
+    }
+
+    private static Optional<PodTemplateSpec> templateOf(ObservedPod pod, PoolObservation seen) {
+        String workload = pod.role().equals(PoolLabels.ROLE_MASTER)
+                ? seen.names().masters()
+                : seen.names().storageSet(pod.set());
+        return seen.children().stream()
+                .filter(child -> pod.perNode() == child instanceof DaemonSet)
+                .filter(child -> child.getMetadata().getName().equals(workload))
+                .flatMap(child -> template(child).stream())
+                .findFirst();
+    }
+
+    private static Optional<PodTemplateSpec> template(HasMetadata child) {
+        return switch (child) {
+            case StatefulSet set -> Optional.of(set.getSpec().getTemplate());
+            case DaemonSet set -> Optional.of(set.getSpec().getTemplate());
+            default -> Optional.empty();
+        };
+    }
+
+    private static Fate fate(ObservedPod pod, PoolObservation seen) {
+        boolean holdsNothing = pod.role().equals(PoolLabels.ROLE_MASTER) || !pod.started();
+        if (holdsNothing || outlives(pod, seen) || seen.spec().onDataLoss() == DataLossPolicy.REPLACE) {
+            return Fate.MADE_ANEW;
+        }
+        return seen.spec().onDataLoss() == DataLossPolicy.MOVE ? Fate.EMPTIED_BEFORE : Fate.HELD_BACK;
+    }
+
+    /** A set that the spec no longer has keeps the volume it had, which says nothing here: its nodes go anyway. */
+    private static boolean outlives(ObservedPod pod, PoolObservation seen) {
+        return seen.spec().storage().stream()
+                .filter(set -> set.name().equals(pod.set()))
+                .map(StorageSetSpec::volume)
+                .anyMatch(volume -> volume.outlivesPods());
+    }
+}

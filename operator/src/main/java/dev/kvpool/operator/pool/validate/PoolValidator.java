@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.validate;
+
+import dev.kvpool.api.v1alpha1.AgentsSpec;
+import dev.kvpool.api.v1alpha1.ApiGroup;
+import dev.kvpool.api.v1alpha1.HugePages;
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.StorageSetSpec;
+import dev.kvpool.api.v1alpha1.TransferEngine;
+import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.api.v1alpha1.VolumeType;
+import dev.kvpool.operator.pool.naming.ByteAmount;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.sizing.HugePageResource;
+import dev.kvpool.operator.pool.sizing.SizeCheck;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Finds what the schema cannot: everything that concerns more than one object or needs arithmetic. Pure. */
+public final class PoolValidator {
+    /** Of the 107 bytes of a socket's path, 22 are for the shortest name that a storage node gives it. */
+    private static final int SOCKET_DIRECTORY_BYTES_MAX = 85;
+
+    private PoolValidator() {}
+
+    /** Problems, the most important one first; empty when the spec can be carried out. */
+    public static List<Finding> validate(PoolObservation seen) {
+        List<Finding> problems = new ArrayList<>();
+        oldPool(seen).ifPresent(problems::add);
+        missingEngine(seen).ifPresent(problems::add);
+        PortPlan.of(seen).problem().ifPresent(problems::add);
+        unselectableClients(seen).ifPresent(problems::add);
+        problems.addAll(NamespaceCheck.of(seen));
+        longSockets(seen).ifPresent(problems::add);
+        TransferEngineSpec engine = seen.engine().map(TransferEngine::getSpec).orElse(TransferEngineSpec.DEFAULTS);
+        HugePages pages = engine.memory().hugePages();
+        ResourceCheck.of("spec.masters.resources", seen.spec().masters().resources())
+                .or(() -> SizeCheck.masters(seen.spec()))
+                .ifPresent(problems::add);
+        agents(seen)
+                .flatMap(agents -> ResourceCheck.of(
+                                "TransferEngine " + seen.spec().transferEngine() + ": agents.resources",
+                                agents.resources())
+                        .or(() -> agentsMemory(seen, agents)))
+                .ifPresent(problems::add);
+        for (StorageSetSpec set : seen.spec().storage()) {
+            Optional<Finding> resources =
+                    ResourceCheck.of("Storage set " + set.name() + ": resources", set.resources());
+            resources.or(() -> SizeCheck.storage(set, engine)).ifPresent(problems::add);
+            wholePages(set, pages).ifPresent(problems::add);
+            pagesOnDisk(set, pages).ifPresent(problems::add);
+        }
+        return problems;
+    }
+
+    private static Optional<Finding> oldPool(PoolObservation seen) {
+        String uid = seen.pool().getMetadata().getUid();
+        return seen.children().stream()
+                .filter(child -> ownedByAnother(child, uid))
+                .findFirst()
+                .map(child -> new Finding(
+                        Reason.OLD_POOL_REMAINS,
+                        ("%s %s still belongs to a deleted pool of the same name. The pool is made when Kubernetes has"
+                                        + " removed it.")
+                                .formatted(child.getKind(), child.getMetadata().getName())));
+    }
+
+    private static boolean ownedByAnother(HasMetadata child, String uid) {
+        return child.getMetadata().getOwnerReferences().stream()
+                .filter(owner ->
+                        KvCachePool.KIND.equals(owner.getKind()) && ApiGroup.API_VERSION.equals(owner.getApiVersion()))
+                .map(OwnerReference::getUid)
+                .anyMatch(owner -> !owner.equals(uid));
+    }
+
+    private static Optional<Finding> missingEngine(PoolObservation seen) {
+        String name = seen.spec().transferEngine();
+        if (name == null || seen.engine().isPresent()) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Reason.TRANSFER_ENGINE_MISSING,
+                ("There is no %s %s in namespace %s. Create it, or change or remove spec.transferEngine. Until then"
+                                + " the pool stays as it is.")
+                        .formatted(TransferEngine.KIND, name, seen.names().namespace())));
+    }
+
+    private static Optional<Finding> unselectableClients(PoolObservation seen) {
+        boolean hostNetwork =
+                seen.engine().map(engine -> engine.getSpec().hostNetwork()).orElse(false);
+        if (!hostNetwork || seen.spec().networkPolicy().clientNamespaces().isEmpty()) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Reason.CLIENTS_CANNOT_BE_SELECTED,
+                ("spec.networkPolicy.clientNamespaces would close the masters to the storage nodes: TransferEngine %s has"
+                                + " hostNetwork, and no selector names the addresses of nodes. Leave clientNamespaces out,"
+                                + " or hostNetwork.")
+                        .formatted(seen.spec().transferEngine())));
+    }
+
+    /** Where the kernel takes no path that storage nodes could give their sockets, none of them would start. */
+    private static Optional<Finding> longSockets(PoolObservation seen) {
+        return seen.socketDirectory()
+                .filter(directory -> directory.length() > SOCKET_DIRECTORY_BYTES_MAX)
+                .map(directory -> new Finding(
+                        Reason.SOCKET_PATH_TOO_LONG,
+                        ("The sockets of this pool's storage nodes would be in %s, which has %d bytes; with the names of sockets"
+                                        + " at most %d can be used. Choose a shorter socketDirectory in TransferEngine %s, or"
+                                        + " leave it out.")
+                                .formatted(
+                                        directory,
+                                        directory.length(),
+                                        SOCKET_DIRECTORY_BYTES_MAX,
+                                        seen.spec().transferEngine())));
+    }
+
+    private static Optional<AgentsSpec> agents(PoolObservation seen) {
+        return seen.engine().map(engine -> engine.getSpec().agents());
+    }
+
+    private static Optional<Finding> agentsMemory(PoolObservation seen, AgentsSpec agents) {
+        var limit = agents.resources().limits().get("memory");
+        if (limit == null || ByteAmount.bytes(limit) > ByteAmount.bytes(agents.stagingSize())) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Reason.MEMORY_LIMIT_TOO_SMALL,
+                ("The agents of TransferEngine %s have a memory limit of %s and share up to %s (stagingSize) with engines,"
+                                + " which counts against it. Raise the limit or leave it out.")
+                        .formatted(seen.spec().transferEngine(), limit, agents.stagingSize())));
+    }
+
+    private static Optional<Finding> pagesOnDisk(StorageSetSpec set, HugePages pages) {
+        if (pages == HugePages.NONE || set.volume().type() != VolumeType.PERSISTENT_VOLUME_CLAIM) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Reason.VOLUME_WITHOUT_HUGE_PAGES,
+                "Storage set %s has claims, and the transfer engine asks for huge pages, which no claim consists of. Use emptyDir, or a transfer engine without memory.hugePages."
+                        .formatted(set.name())));
+    }
+
+    private static Optional<Finding> wholePages(StorageSetSpec set, HugePages pages) {
+        long page = HugePageResource.pageBytes(pages);
+        if (page == 0 || ByteAmount.bytes(set.capacity()) % page == 0) {
+            return Optional.empty();
+        }
+        return Optional.of(new Finding(
+                Reason.CAPACITY_NOT_IN_PAGES,
+                "Storage set %s has a capacity of %s, which is not a whole number of huge pages of %s. Round it."
+                        .formatted(set.name(), set.capacity(), ByteAmount.exact(page))));
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.child.part;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
+import dev.kvpool.operator.pool.PoolSketch;
+import dev.kvpool.operator.pool.report.RulesAtMasters;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What masters read of spec.cache, and what is said while they have not. */
+class CacheRulesTest {
+    private static final String SPEC = "{storage: [{name: a, capacity: 1Gi}]}";
+
+    private static CacheRules rules(String spec) {
+        return CacheRules.of(new PoolSketch(spec).observation().spec().cache());
+    }
+
+    private static PoolReport master(int ordinal, String digest, String problem) {
+        PoolReport report =
+                Reports.of(PoolSketch.UID, "demo-master-" + ordinal, "standby", "standby", 1, null, 0, 0, 0, List.of());
+        return Reports.goingBy(new PoolReport.CacheRules(digest, problem), report);
+    }
+
+    @Test
+    void theFileNamesEveryRuleAndEnds() {
+        assertThat(rules(SPEC).text()).isEqualTo("""
+                object-lease=10s
+                eviction-high-watermark=0.9
+                eviction-low-watermark=0.85
+                takeover-reserve=0.05
+                soft-pin-ttl=30m
+                allow-evict-soft-pinned=true
+                replicas=1
+                repair-delay=30s
+                repair-rate=268435456
+                consistency=strict
+                end
+                """);
+    }
+
+    /** The beginning of what sha256sum says of that file: masters reckon it from its bytes. */
+    @Test
+    void theDigestIsThatOfTheFile() {
+        assertThat(rules(SPEC).digest()).isEqualTo("44de1ae564125216");
+        assertThat(rules("{cache: {replicas: 2}, storage: [{name: a, capacity: 1Gi}]}")
+                        .digest())
+                .isNotEqualTo("44de1ae564125216");
+    }
+
+    @Test
+    void nothingIsSaidOfMastersThatGoByThemOrCannotTell() {
+        PoolSketch pool = new PoolSketch(SPEC)
+                .says("demo-master-0", master(0, rules(SPEC).digest(), ""))
+                .says("demo-master-1", PoolSketch.leader(List.of()))
+                .silent("demo-master-2");
+
+        assertThat(RulesAtMasters.sentences(pool.observation())).isEmpty();
+    }
+
+    @Test
+    void whoIsBehindIsNamedAndWhyWhenThereIsAReason() {
+        PoolSketch pool = new PoolSketch(SPEC)
+                .says("demo-master-0", master(0, "0123456789abcdef", ""))
+                .says("demo-master-1", master(1, "0123456789abcdef", "line 2, 'colour=red', names no rule"))
+                .says("demo-master-2", master(2, "", ""));
+
+        assertThat(RulesAtMasters.sentences(pool.observation()))
+                .containsExactly(
+                        "demo-master-0, demo-master-2 did not read the rules of spec.cache yet.",
+                        "demo-master-1 stays with other rules than those of spec.cache: line 2, 'colour=red', names no"
+                                + " rule.");
+    }
+}

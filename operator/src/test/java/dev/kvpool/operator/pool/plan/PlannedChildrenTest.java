@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.operator.pool.PoolSketch;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** What the objects of a pool are made from tells whether they are the same. */
+class PlannedChildrenTest {
+    private static final String SPEC = "{storage: [{name: a, capacity: 1Gi, replicas: 2}]}";
+    private static final String SPREAD =
+            "{storage: [{name: a, capacity: 1Gi, perNode: {}, volume: {type: hostPath, path: /dev/shm/kvpool}}]}";
+
+    @Test
+    void equalOnesMakeEqualObjects() {
+        for (String spec : List.of(SPEC, SPREAD)) {
+            PlannedChildren one = planned(sketch(spec));
+            PlannedChildren other = planned(sketch(spec));
+
+            assertThat(one).isEqualTo(other);
+            assertThat(yaml(one)).isEqualTo(yaml(other)).hasSizeGreaterThan(1000);
+        }
+    }
+
+    @Test
+    void whatIsSeenOfThePoolMattersToThem() {
+        PlannedChildren before = planned(sketch(SPREAD));
+        PlannedChildren after = planned(sketch(SPREAD).node("later", Map.of()));
+
+        assertThat(yaml(after)).isNotEqualTo(yaml(before));
+        assertThat(after).isNotEqualTo(before);
+    }
+
+    @Test
+    void anEqualAmountInOtherWordsIsAnotherSpec() {
+        PlannedChildren before = planned(sketch(SPEC));
+        PoolSketch sketch = sketch(SPEC.replace("1Gi", "1024Mi"));
+        KvCachePool pool = sketch.observation().pool();
+        pool.getMetadata().setGeneration(pool.getMetadata().getGeneration() + 1);
+
+        assertThat(planned(sketch).blueprint().spec())
+                .isEqualTo(before.blueprint().spec());
+        assertThat(planned(sketch)).isNotEqualTo(before);
+    }
+
+    @Test
+    void theOptionalOnesAreAmongThem() {
+        PlannedChildren planned = planned(sketch("{transferEngine: engine, storage: [{name: a, capacity: 1Gi}]}")
+                .engine("{agents: {}}"));
+
+        assertThat(planned.optional()).extracting(HasMetadata::getKind).contains("NetworkPolicy", "DaemonSet");
+        assertThat(planned.make()).containsAll(planned.optional());
+    }
+
+    private static PoolSketch sketch(String spec) {
+        return new PoolSketch(spec).node("here", Map.of("topology.kubernetes.io/zone", "eu-1"));
+    }
+
+    private static PlannedChildren planned(PoolSketch sketch) {
+        return sketch.plan().children().orElseThrow();
+    }
+
+    private static String yaml(PlannedChildren planned) {
+        return new KubernetesSerialization().asYaml(planned.make());
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.RollMode;
+import dev.kvpool.api.v1alpha1.RollPhase;
+import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.RollStepKind;
+import dev.kvpool.api.v1alpha1.RollStepStatus;
+import dev.kvpool.api.v1alpha1.VersionStatus;
+import dev.kvpool.operator.event.EventReason;
+import dev.kvpool.operator.event.Notice;
+import dev.kvpool.operator.pool.PoolSketch;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** One event for each phase and step of an upgrade, and none for a look that changes nothing. */
+class RollNoticesTest {
+    private static final String NOON = PoolSketch.NOON.toString();
+
+    @ParameterizedTest
+    @CsvSource({
+        "PREFLIGHT, ROLLING, UPGRADE_STARTED",
+        "PREFLIGHT, BLOCKED, UPGRADE_BLOCKED",
+        "ROLLING, GOING_BACK, UPGRADE_GOES_BACK",
+        "GOING_BACK, FAILED, UPGRADE_FAILED"
+    })
+    void aPhaseIsToldOnce(RollPhase before, RollPhase now, EventReason reason) {
+        KvCachePoolStatus later = status(now);
+
+        assertThat(RollNotices.of(status(before), later))
+                .extracting(Notice::reason)
+                .containsExactly(reason);
+        assertThat(RollNotices.of(later, later)).isEmpty();
+    }
+
+    @Test
+    void aStepIsToldOnce() {
+        KvCachePoolStatus later = status(RollPhase.ROLLING, step("demo-a-1"), step("demo-a-0"));
+
+        assertThat(RollNotices.of(status(RollPhase.ROLLING, step("demo-a-1")), later))
+                .containsExactly(new Notice(EventReason.UPGRADE_STEP, "demo-a-0 starts anew with the other image."));
+    }
+
+    @Test
+    void theEndIsToldWhereThereWasOne() {
+        assertThat(RollNotices.of(status(RollPhase.FINALISING), KvCachePoolStatus.EMPTY))
+                .containsExactly(new Notice(EventReason.UPGRADE_FINISHED, "All of the pool runs kvpool:2."));
+        assertThat(RollNotices.of(status(RollPhase.BLOCKED), KvCachePoolStatus.EMPTY))
+                .isEmpty();
+    }
+
+    /** The upgrade was told when the rest of the pool had gone over. */
+    @Test
+    void whoWasLeftOutGoesOverWithoutAnotherBeginningAndEnd() {
+        KvCachePoolStatus rolling = stragglers(RollPhase.ROLLING, step("demo-a-1"));
+
+        assertThat(RollNotices.of(KvCachePoolStatus.EMPTY, rolling))
+                .extracting(Notice::reason)
+                .containsExactly(EventReason.UPGRADE_STEP);
+        assertThat(RollNotices.of(stragglers(RollPhase.FINALISING), KvCachePoolStatus.EMPTY))
+                .isEmpty();
+    }
+
+    @Test
+    void higherVersionsAreToldOnce() {
+        KvCachePoolStatus before = PoolSketch.statusWith(new VersionStatus("0.2.0", "0.2.0", "kvpool:2", 1, 2, null));
+        KvCachePoolStatus now = PoolSketch.statusWith(new VersionStatus("0.2.0", "0.2.0", "kvpool:2", 2, 2, null));
+
+        assertThat(RollNotices.of(before, now))
+                .containsExactly(new Notice(
+                        EventReason.VERSIONS_RAISED,
+                        "The pool speaks wire version 2 and writes segment layout 2 from now on."));
+        assertThat(RollNotices.of(now, now)).isEmpty();
+        assertThat(RollNotices.of(KvCachePoolStatus.EMPTY, now))
+                .as("nobody knows what was before")
+                .isEmpty();
+    }
+
+    private static KvCachePoolStatus status(RollPhase phase, RollStepStatus... steps) {
+        return PoolSketch.statusWith(
+                new RollStatus("kvpool:2", "kvpool:1", phase, RollMode.WARM, NOON, "why", List.of(steps), null));
+    }
+
+    private static KvCachePoolStatus stragglers(RollPhase phase, RollStepStatus... steps) {
+        return PoolSketch.statusWith(
+                new RollStatus("kvpool:2", "kvpool:2", phase, RollMode.WARM, NOON, null, List.of(steps), null));
+    }
+
+    private static RollStepStatus step(String pod) {
+        return new RollStepStatus(
+                pod, null, RollStepKind.RESTART, NOON, "uid", 0, null, null, null, null, null, null, null);
+    }
+}
