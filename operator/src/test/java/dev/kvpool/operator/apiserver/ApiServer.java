@@ -159,6 +159,7 @@ public final class ApiServer {
                 .build();
     }
 
+    /** Creates it unless it is there. */
     public void createNamespace(String name) {
         try (KubernetesClient client = client()) {
             client.resource(new NamespaceBuilder()
@@ -166,7 +167,7 @@ public final class ApiServer {
                             .withName(name)
                             .endMetadata()
                             .build())
-                    .create();
+                    .serverSideApply();
         }
     }
 

@@ -8,20 +8,13 @@ import dev.kvpool.api.v1alpha1.DrainPhase;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
-import dev.kvpool.operator.pool.naming.PoolLabels;
-import dev.kvpool.operator.pool.report.PollInterval;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * The directory of a storage node that is away when its node loses its label, on a real API server with a scripted leader; the test
@@ -32,81 +25,65 @@ class AwayDirectoryLifecycleTest {
     private static final String NODE = "away-directories-1";
     private static final String LABEL = "away-directories";
     private static final String ID = "a." + NODE;
-    private static final Duration LIMIT = Duration.ofMinutes(1);
     private static final String SPEC = """
             {storage: [{name: a, capacity: 1Gi, perNode: {nodeSelector: {away-directories: "yes"}},
               volume: {type: hostPath, path: /dev/shm/kvpool}}]}""";
 
-    private static OperatorUnderTest operator;
-    private static KubernetesClient client;
-    private static ClusterActor cluster;
-
-    @BeforeAll
-    static void start() {
-        operator = new OperatorUnderTest(NAMESPACE, new PollInterval(Duration.ofMillis(500), Duration.ofMillis(200)));
-        client = operator.client();
-        cluster = new ClusterActor(client, NAMESPACE);
-        cluster.addNode(NODE, Map.of(LABEL, "yes"));
-    }
-
-    @AfterAll
-    static void stop() {
-        client.nodes().withName(NODE).delete();
-        operator.close();
-    }
+    @RegisterExtension
+    static final OperatorUnderTest OPERATOR = OperatorUnderTest.in(NAMESPACE);
 
     @Test
     void itGoesWhenItsPodHasComeBackAndIsEmptyThroughAnOperatorThatDiesAtEachStep() {
-        operator.applyPool("demo", SPEC);
-        await().atMost(LIMIT).until(() -> operator.pool("demo").getStatus() != null);
-        String path = list().get(ID);
-        operator.masters().onDrain(node -> says("drained", 0, 0L), node -> {});
+        ClusterActor cluster = OPERATOR.cluster();
+        cluster.addNode(NODE, Map.of(LABEL, "yes"));
+        PoolUnderTest pool = OPERATOR.make("demo", SPEC);
+        await().until(() -> pool.status() != null);
+        String path = list(pool).get(ID);
+        OPERATOR.masters().onDrain(node -> says("drained", 0, 0L), node -> {});
         cluster.runPodsOf("demo-master");
         says("ready", 5, null);
         cluster.takeLease("demo-master", "demo-master-0", 1);
         cluster.runPodOn("demo-a", NODE);
 
         // Its pod goes while nobody looks, and its node loses the label.
-        operator.stop();
+        OPERATOR.stop();
         cluster.removePod("demo-a-" + NODE);
         says("away", 5, null);
         cluster.label(NODE, LABEL, "no");
-        operator.restart();
-        await().atMost(LIMIT).until(() -> phase().equals(Optional.of(DrainPhase.EMPTYING)));
-        operator.restart();
-        await().atMost(LIMIT).untilAsserted(() -> assertThat(affinity()).contains(NODE));
-        assertThat(expected()).contains(ID);
-        assertThat(jobs()).isEmpty();
-        assertThat(list()).containsEntry(ID, path);
+        OPERATOR.restart();
+        await().until(() -> phase(pool).equals(Optional.of(DrainPhase.EMPTYING)));
+        OPERATOR.restart();
+        await().untilAsserted(() -> assertThat(affinity(pool)).contains(NODE));
+        assertThat(pool.expectedNodes()).contains(ID);
+        assertThat(pool.cleaning()).isEmpty();
+        assertThat(list(pool)).containsEntry(ID, path);
 
         // Kubernetes puts a pod there again, by the name of the node, and it is emptied.
         cluster.runPodOn("demo-a", NODE);
         says("ready", 5, null);
-        await().atMost(LIMIT).untilAsserted(() -> assertThat(affinity()).doesNotContain(NODE));
-        assertThat(list()).containsEntry(ID, path + ",released");
-        assertThat(expected()).doesNotContain(ID);
-        assertThat(jobs()).as("while its pod is there").isEmpty();
+        await().untilAsserted(() -> assertThat(affinity(pool)).doesNotContain(NODE));
+        assertThat(list(pool)).containsEntry(ID, path + ",released");
+        assertThat(pool.expectedNodes()).doesNotContain(ID);
+        assertThat(pool.cleaning()).as("while its pod is there").isEmpty();
 
         // Then that pod goes, the leader forgets it, and the Job that failed is removed by Kubernetes.
         cluster.removePod("demo-a-" + NODE);
-        await().atMost(LIMIT).until(() -> jobs().size() == 1);
-        Job failed = jobs().getFirst();
-        operator.stop();
-        operator.masters().say("demo-master-0", ScriptedMasters.leading("demo-master-0", 1, List.of()));
-        client.resource(failed).delete();
-        operator.restart();
-        await().atMost(LIMIT)
-                .until(() -> jobs().stream()
-                        .anyMatch(job -> !job.getMetadata()
-                                .getUid()
-                                .equals(failed.getMetadata().getUid())));
-        assertThat(jobs().getFirst().getSpec().getTemplate().getSpec().getNodeName())
+        await().until(() -> pool.cleaning().size() == 1);
+        Job failed = pool.cleaning().getFirst();
+        OPERATOR.stop();
+        OPERATOR.masters().say("demo-master-0", ScriptedMasters.leading("demo-master-0", 1, List.of()));
+        OPERATOR.client().resource(failed).delete();
+        OPERATOR.restart();
+        await().until(() -> pool.cleaning().stream()
+                .anyMatch(job ->
+                        !job.getMetadata().getUid().equals(failed.getMetadata().getUid())));
+        assertThat(pool.cleaning().getFirst().getSpec().getTemplate().getSpec().getNodeName())
                 .isEqualTo(NODE);
-        operator.restart();
-        complete(jobs().getFirst());
-        await().atMost(LIMIT).untilAsserted(() -> {
-            assertThat(list()).isEmpty();
-            assertThat(operator.pool("demo").getStatus().drains()).isEmpty();
+        OPERATOR.restart();
+        cluster.complete(pool.cleaning().getFirst());
+        await().untilAsserted(() -> {
+            assertThat(list(pool)).isEmpty();
+            assertThat(pool.status().drains()).isEmpty();
         });
     }
 
@@ -127,63 +104,23 @@ class AwayDirectoryLifecycleTest {
                 null,
                 objectsLeft,
                 List.of());
-        operator.masters().say("demo-master-0", ScriptedMasters.leading("demo-master-0", 1, List.of(node)));
-        operator.masters().say("demo-master-1", ScriptedMasters.standby("demo-master-1", 1));
+        OPERATOR.masters().say("demo-master-0", ScriptedMasters.leading("demo-master-0", 1, List.of(node)));
+        OPERATOR.masters().say("demo-master-1", ScriptedMasters.standby("demo-master-1", 1));
     }
 
-    private static Optional<DrainPhase> phase() {
-        return operator.pool("demo").getStatus().drains().stream()
+    private static Optional<DrainPhase> phase(PoolUnderTest pool) {
+        return pool.status().drains().stream()
                 .filter(drain -> drain.node().equals(ID))
                 .map(DrainStatus::phase)
                 .findFirst();
     }
 
-    private static String expected() {
-        return Children.expectedNodes(client, NAMESPACE, "demo");
-    }
-
-    private static String affinity() {
-        return client.apps()
-                .daemonSets()
-                .inNamespace(NAMESPACE)
-                .withName("demo-a")
-                .get()
-                .getSpec()
-                .getTemplate()
-                .getSpec()
-                .getAffinity()
-                .toString();
+    private static String affinity(PoolUnderTest pool) {
+        return pool.perNode("a").getSpec().getTemplate().getSpec().getAffinity().toString();
     }
 
     /** What is written down of directories, by storage node. */
-    private static Map<String, String> list() {
-        return client
-                .configMaps()
-                .inNamespace(NAMESPACE)
-                .withLabel(PoolLabels.ROLE, PoolLabels.ROLE_DIRECTORIES)
-                .list()
-                .getItems()
-                .stream()
-                .findFirst()
-                .map(ConfigMap::getData)
-                .orElse(Map.of());
-    }
-
-    private static List<Job> jobs() {
-        return client.batch()
-                .v1()
-                .jobs()
-                .inNamespace(NAMESPACE)
-                .withLabel(PoolLabels.ROLE, PoolLabels.ROLE_CLEANING)
-                .list()
-                .getItems();
-    }
-
-    private static void complete(Job job) {
-        client.resource(job).subresource("status").patch(PatchContext.of(PatchType.JSON_MERGE), """
-                        {"status": {"succeeded": 1, "startTime": "2026-01-01T00:00:00Z", "completionTime": "2026-01-01T00:00:01Z",
-                          "uncountedTerminatedPods": {}, "conditions": [
-                            {"type": "SuccessCriteriaMet", "status": "True"}, {"type": "Complete", "status": "True"}]}}
-                        """);
+    private static Map<String, String> list(PoolUnderTest pool) {
+        return pool.directories().stream().findFirst().map(ConfigMap::getData).orElse(Map.of());
     }
 }

@@ -15,10 +15,12 @@ import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +34,7 @@ public final class ClusterActor {
 
     private final KubernetesClient client;
     private final String namespace;
+    private final List<String> nodes = new ArrayList<>();
     private UnaryOperator<PodSpec> admission = UnaryOperator.identity();
 
     public ClusterActor(KubernetesClient client, String namespace) {
@@ -87,7 +90,7 @@ public final class ClusterActor {
         client.resource(pod).create();
     }
 
-    /** Makes the running, ready pod of a DaemonSet on a node of the cluster. */
+    /** Makes the running, ready pod of a DaemonSet on a Kubernetes node. */
     public void runPodOn(String daemonSet, String node) {
         DaemonSet set = client.apps()
                 .daemonSets()
@@ -182,6 +185,7 @@ public final class ClusterActor {
 
     /** A node joins the cluster and is ready, so that it loses the taint the API server gave it. */
     public void addNode(String name, Map<String, String> labels) {
+        nodes.add(name);
         client.resource(new NodeBuilder()
                         .withNewMetadata()
                         .withName(name)
@@ -196,6 +200,16 @@ public final class ClusterActor {
                 .patch(
                         PatchContext.of(PatchType.JSON_MERGE),
                         "{\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}}");
+    }
+
+    void removeNode(String name) {
+        client.nodes().withName(name).delete();
+    }
+
+    /** Removes all that were added. */
+    public void removeNodes() {
+        nodes.forEach(this::removeNode);
+        nodes.clear();
     }
 
     public void label(String node, String label, String value) {
@@ -219,7 +233,7 @@ public final class ClusterActor {
                 """.formatted(ownContainer(pod), exitCode));
     }
 
-    /** What a kubelet says when it has started the container of a pod anew. */
+    /** What a kubelet says when it has restarted the container of a pod. */
     public void runAgain(String pod) {
         status(pod, """
                 {"status": {"conditions": [{"type": "Ready", "status": "True"}],
@@ -228,12 +242,22 @@ public final class ClusterActor {
                 """.formatted(ownContainer(pod)));
     }
 
+    /** What the controller of Jobs says when the pod of one has ended well. */
+    void complete(Job job) {
+        client.resource(job).subresource("status").patch(PatchContext.of(PatchType.JSON_MERGE), """
+                {"status": {"succeeded": 1, "startTime": "2026-01-01T00:00:00Z", "completionTime": "2026-01-01T00:00:01Z",
+                  "uncountedTerminatedPods": {}, "conditions": [
+                    {"type": "SuccessCriteriaMet", "status": "True"}, {"type": "Complete", "status": "True"}]}}
+                """);
+    }
+
     private String ownContainer(String pod) {
         Pod actual = client.pods().inNamespace(namespace).withName(pod).get();
         return OwnContainer.name(actual.getMetadata().getLabels().get(PoolLabels.ROLE));
     }
 
-    private void status(String pod, String patch) {
+    /** What a kubelet writes to the status of a pod. */
+    void status(String pod, String patch) {
         client.pods()
                 .inNamespace(namespace)
                 .withName(pod)
@@ -281,13 +305,22 @@ public final class ClusterActor {
     }
 
     private void runPod(Pod pod, String ip) {
-        String name = pod.getMetadata().getName();
-        if (client.pods().inNamespace(namespace).withName(name).get() != null) {
-            return;
+        if (client.pods()
+                        .inNamespace(namespace)
+                        .withName(pod.getMetadata().getName())
+                        .get()
+                == null) {
+            create(
+                    pod,
+                    running(ip, OwnContainer.name(pod.getMetadata().getLabels().get(PoolLabels.ROLE))));
         }
+    }
+
+    /** Makes a pod, of which its kubelet then writes this status. */
+    void create(Pod pod, String status) {
         pod.setSpec(admission.apply(pod.getSpec()));
         client.resource(pod).create();
-        status(name, running(ip, ownContainer(name)));
+        status(pod.getMetadata().getName(), status);
     }
 
     private static String running(String ip, String container) {

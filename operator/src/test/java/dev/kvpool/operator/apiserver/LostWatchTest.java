@@ -13,66 +13,45 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.deser.BeanDeserializerModifier;
 import com.fasterxml.jackson.databind.deser.std.DelegatingDeserializer;
 import com.fasterxml.jackson.databind.module.SimpleModule;
-import dev.kvpool.operator.event.EventRecorder;
-import dev.kvpool.operator.health.LostWatchCheck;
-import dev.kvpool.operator.pool.KvCachePoolReconciler;
-import dev.kvpool.operator.pool.report.PollInterval;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
-import io.javaoperatorsdk.operator.Operator;
 import java.io.IOException;
-import java.time.Duration;
-import java.time.InstantSource;
-import org.eclipse.microprofile.health.HealthCheckResponse;
-import org.eclipse.microprofile.health.HealthCheckResponse.Status;
 import org.junit.jupiter.api.Test;
 
 /** A watch that meets what it cannot read ends for good; the operator is then not alive, and says which watch it was. */
 class LostWatchTest {
     private static final String NAMESPACE = "lost-watch";
     private static final String UNREADABLE = "unreadable";
-    private static final Duration LIMIT = Duration.ofSeconds(60);
-
-    private final LostWatchCheck check = new LostWatchCheck();
 
     @Test
     void anOperatorThatSeesNoMorePodsIsNotAlive() {
-        ApiServer.shared().createNamespace(NAMESPACE);
         SimpleModule module = new SimpleModule("unreadable").setDeserializerModifier(new Unreadable());
-        try (KubernetesClient client = ApiServer.shared().client();
-                KubernetesClient restricted = ApiServer.shared()
-                        .operatorClient(new KubernetesSerialization(new ObjectMapper().registerModule(module), true))) {
-            Operator operator = operator(restricted);
-            try {
-                operator.start();
-                apply(client, "readable");
-                assertThat(check.call().getStatus()).isEqualTo(Status.UP);
+        KubernetesClient restricted = ApiServer.shared()
+                .operatorClient(new KubernetesSerialization(new ObjectMapper().registerModule(module), true));
+        try (OperatorUnderTest operator = OperatorUnderTest.in(NAMESPACE)
+                .reaching(restricted, new RequestedRights())
+                .start()) {
+            create(operator.client(), "readable");
+            assertThat(operator.dead()).isEmpty();
 
-                apply(client, UNREADABLE);
+            create(operator.client(), UNREADABLE);
 
-                await().atMost(LIMIT).until(() -> check.call().getStatus() == Status.DOWN);
-                HealthCheckResponse answer = check.call();
-                assertThat(answer.getData().orElseThrow().get("trouble"))
-                        .asString()
-                        .startsWith("The watch of Pod has ended for good: ");
-            } finally {
-                operator.stop();
-            }
+            await().untilAsserted(() -> assertThat(operator.dead())
+                    .hasValueSatisfying(
+                            trouble -> assertThat(trouble).startsWith("The watch of Pod has ended for good: ")));
         }
     }
 
     @Test
     void anOperatorThatStopsHasLostNothing() {
-        try (KubernetesClient restricted = ApiServer.shared().operatorClient()) {
-            Operator operator = operator(restricted);
-            operator.start();
-            operator.stop();
-        }
-        assertThat(check.call().getStatus()).isEqualTo(Status.UP);
+        OperatorUnderTest operator = OperatorUnderTest.in("stops").start();
+        operator.close();
+
+        assertThat(operator.dead()).isEmpty();
     }
 
-    private static void apply(KubernetesClient client, String name) {
+    private static void create(KubernetesClient client, String name) {
         client.resource("""
                 apiVersion: v1
                 kind: Pod
@@ -82,23 +61,6 @@ class LostWatchTest {
                   labels: {app.kubernetes.io/managed-by: kvpool-operator, kvpool.dev/pool: demo}
                 spec: {containers: [{name: a, image: a}]}
                 """.formatted(name, NAMESPACE)).create();
-    }
-
-    private Operator operator(KubernetesClient restricted) {
-        Operator operator = new Operator(configuration -> configuration
-                .withKubernetesClient(restricted)
-                .withCloseClientOnStop(false)
-                .withInformerStoppedHandler(check));
-        InstantSource clock = InstantSource.system();
-        operator.register(
-                new KvCachePoolReconciler(
-                        new ScriptedMasters(),
-                        OperatorUnderTest.SETTINGS,
-                        new EventRecorder(restricted, clock, "test"),
-                        clock,
-                        PollInterval.DEFAULT),
-                configuration -> configuration.settingNamespace(NAMESPACE));
-        return operator;
     }
 
     /** Fails for pods of one name, as it would for what a newer API server sends and this build cannot read. */

@@ -11,7 +11,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -19,50 +18,41 @@ import org.junit.jupiter.api.Test;
 
 /** The operator has no right that it does not use: a pool's life, and what was asked of the API server for it. */
 class RightsAreUsedTest {
-    private static final String NAMESPACE = "used-rights";
-    private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final Set<String> ROLES = Set.of("kvpool-pools", "kvpool-nodes");
 
-    /** Nobody can give a right that he does not have: the masters update their Lease by the role the operator makes. */
+    /** A role can give only rights that its maker has: the masters update their Lease by the role the operator makes. */
     private static final Set<String> GIVEN_ON = Set.of("coordination.k8s.io/leases update");
 
     @Test
     void everyRightOfTheChartIsUsed() throws IOException {
-        RequestedRights requested = new RequestedRights();
-        try (OperatorUnderTest operator = new OperatorUnderTest(NAMESPACE, requested)) {
-            ClusterActor cluster = new ClusterActor(operator.client(), NAMESPACE);
+        try (OperatorUnderTest operator = OperatorUnderTest.in("used-rights").start()) {
+            ClusterActor cluster = operator.cluster();
             operator.applyEngine("engine", "{}");
-            operator.applyPool("used", """
+            PoolUnderTest pool = operator.make("used", """
                     {transferEngine: engine, storage: [
                       {name: a, capacity: 1Gi},
                       {name: b, capacity: 1Gi},
-                      {name: c, capacity: 1Gi, perNode: {nodeSelector: {used-rights: "none"}}}]}""");
-            await().atMost(LIMIT)
-                    .until(() ->
-                            Children.of(operator.client(), NAMESPACE, "used").size() == 17);
+                      {name: c, capacity: 1Gi, perNode: {nodeSelector: {used-rights: "none"}}}]}""").awaitChildren(17);
             cluster.runPodsOf("used-master");
             cluster.takeLease("used-master", "used-master-0", 1);
-            await().atMost(LIMIT).until(() -> cluster.isLabelledLeader("used-master-0"));
+            await().until(() -> cluster.isLabelledLeader("used-master-0"));
             cluster.waitingPodOf("used-a", "older-settings");
-            await().atMost(LIMIT).until(() -> requested.all().contains("/pods delete"));
-            operator.applyPool("used", "{transferEngine: engine, storage: [{name: a, capacity: 1Gi}]}");
+            await().until(() -> operator.usedRights().contains("/pods delete"));
+            pool.apply("{transferEngine: engine, storage: [{name: a, capacity: 1Gi}]}");
             operator.masters().say("used-master-0", ScriptedMasters.leader("used-master-0", 1, 0, List.of()));
-            operator.applyPool("used", "{image: 'kvpool:9', storage: [{name: a, capacity: 1Gi}]}");
-            await().atMost(LIMIT).until(() -> requested.all().contains("batch/jobs patch"));
-            operator.applyPool(
-                    "used",
-                    "{image: 'kvpool:0.1.0', networkPolicy: {enabled: false}, storage: [{name: a, capacity: 1Gi}]}");
+            pool.apply("{image: 'kvpool:9', storage: [{name: a, capacity: 1Gi}]}");
+            await().until(() -> operator.usedRights().contains("batch/jobs patch"));
+            pool.apply("{image: 'kvpool:0.1.0', networkPolicy: {enabled: false}, storage: [{name: a, capacity: 1Gi}]}");
 
-            operator.applyPool("directories", """
+            operator.make("directories", """
                     {storage: [{name: a, capacity: 1Gi, perNode: {nodeSelector: {used-rights: "none"}},
                       volume: {type: hostPath, path: /dev/shm/kvpool}}]}""");
 
             Set<String> granted = granted(operator.client());
             granted.removeAll(GIVEN_ON);
-            await().atMost(LIMIT)
-                    .untilAsserted(() -> assertThat(requested.all())
-                            .as("rights that were used, of those in the chart")
-                            .containsAll(granted));
+            await().untilAsserted(() -> assertThat(operator.usedRights())
+                    .as("rights that were used, of those in the chart")
+                    .containsAll(granted));
         }
     }
 

@@ -2,7 +2,6 @@
 package dev.kvpool.operator.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.ConditionStatus;
@@ -11,52 +10,40 @@ import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.RollStepKind;
 import dev.kvpool.api.v1alpha1.RollStepStatus;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
-import dev.kvpool.operator.pool.report.PollInterval;
+import dev.kvpool.operator.status.ConditionType;
 import dev.kvpool.operator.status.Reason;
-import java.time.Duration;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Upgrades on a real API server, with scripted masters and kubelets. */
 class RollLifecycleTest {
-    private static final String NAMESPACE = "rolls";
-    private static final Duration LIMIT = Duration.ofMinutes(2);
     private static final String STORAGE = "storage: [{name: default, capacity: 1Gi, replicas: 2}]";
 
-    private static OperatorUnderTest operator;
-
-    @BeforeAll
-    static void start() {
-        operator = new OperatorUnderTest(NAMESPACE, new PollInterval(Duration.ofMillis(500), Duration.ofMillis(200)));
-    }
-
-    @AfterAll
-    static void stop() {
-        operator.close();
-    }
+    @RegisterExtension
+    static final OperatorUnderTest OPERATOR = OperatorUnderTest.in("rolls");
 
     @Test
     void anUpgradeGoesOnThroughAnOperatorThatDiesAtEachOfItsSteps() {
-        UpgradedPool pool = ready("whole");
-        operator.applyPool("whole", "{version: 0.2.0, " + STORAGE + "}");
+        PoolUnderTest pool = ready("whole");
+        pool.apply("{version: 0.2.0, " + STORAGE + "}");
 
         List<RollStatus> seen = new ArrayList<>();
         pool.play(() -> {
-            RollStatus now = operator.pool("whole").getStatus().roll();
+            RollStatus now = pool.status().roll();
             boolean changed = now != null && seen.stream().noneMatch(known -> Objects.equals(known, now));
             if (changed) {
                 seen.add(now);
-                operator.restart();
+                OPERATOR.restart();
             }
             return now == null && !seen.isEmpty();
         });
 
-        assertThat(pool.startedAnew())
+        assertThat(pool.restarted())
                 .containsExactly(
                         "whole-master-1 kvpool:0.2.0",
                         "whole-master-0 kvpool:0.2.0",
@@ -71,40 +58,26 @@ class RollLifecycleTest {
                 .filteredOn(step -> step.kind() == RollStepKind.RESTART)
                 .extracting(RollStepStatus::pod)
                 .contains("whole-master-1", "whole-master-0", "whole-default-1", "whole-default-0");
-        assertThat(operator.pool("whole").getStatus().version().lastStable()).isEqualTo("kvpool:0.2.0");
-        assertThat(templateImage("whole-master")).isEqualTo("kvpool:0.2.0");
-        assertThat(templateImage("whole-default")).isEqualTo("kvpool:0.2.0");
-        awaitReason("whole", Reason.NO_UPGRADE);
-        assertThat(operator.client()
-                        .batch()
-                        .v1()
-                        .jobs()
-                        .inNamespace(NAMESPACE)
-                        .withName("whole-preflight")
-                        .get())
-                .isNull();
+        assertThat(pool.status().version().lastStable()).isEqualTo("kvpool:0.2.0");
+        assertThat(templateImages(pool)).containsOnly("kvpool:0.2.0");
+        pool.awaitReason(Reason.NO_UPGRADE);
+        assertThat(pool.child(Job.class, "preflight")).isNull();
     }
 
     /** As where images are pinned to digests of a mirror, and a mesh puts its proxy before all other containers. */
     @Test
     void anUpgradeEndsWhereAdmissionRewritesImagesAndPutsASidecarFirst() {
-        UpgradedPool pool = UpgradedPool.ready(
-                operator,
-                NAMESPACE,
-                "mirrored",
-                "{" + STORAGE + "}",
-                2,
-                image -> image.replaceFirst("^kvpool:(.*)$", "mirror/kvpool@sha256:$1"));
-        operator.applyPool("mirrored", "{version: 0.2.0, " + STORAGE + "}");
+        PoolUnderTest pool = OPERATOR.make("mirrored", "{" + STORAGE + "}")
+                .admitted(image -> image.replaceFirst("^kvpool:(.*)$", "mirror/kvpool@sha256:$1"))
+                .ready();
+        pool.apply("{version: 0.2.0, " + STORAGE + "}");
 
-        pool.play(() -> "kvpool:0.2.0"
-                .equals(operator.pool("mirrored").getStatus().version().lastStable()));
-        awaitReason("mirrored", Reason.NO_UPGRADE);
-        operator.applyPool("mirrored", "{version: 0.1.0, " + STORAGE + "}");
-        pool.play(() -> "kvpool:0.1.0"
-                .equals(operator.pool("mirrored").getStatus().version().lastStable()));
+        pool.play(() -> "kvpool:0.2.0".equals(pool.status().version().lastStable()));
+        pool.awaitReason(Reason.NO_UPGRADE);
+        pool.apply("{version: 0.1.0, " + STORAGE + "}");
+        pool.play(() -> "kvpool:0.1.0".equals(pool.status().version().lastStable()));
 
-        assertThat(pool.startedAnew())
+        assertThat(pool.restarted())
                 .containsExactly(
                         "mirrored-master-1 mirror/kvpool@sha256:0.2.0",
                         "mirrored-master-0 mirror/kvpool@sha256:0.2.0",
@@ -118,87 +91,64 @@ class RollLifecycleTest {
 
     @Test
     void aRefusedUpgradeTouchesNothingAndNamesBothSides() {
-        UpgradedPool pool = ready("refused").preflightAnswers("refused");
-        operator.applyPool("refused", "{version: 0.3.0, " + STORAGE + "}");
+        PoolUnderTest pool = ready("refused").preflightAnswers("refused");
+        pool.apply("{version: 0.3.0, " + STORAGE + "}");
 
-        pool.play(() -> reason("refused").equals(Optional.of(Reason.VERSION_REFUSED.text())));
+        pool.play(() -> pool.has(Reason.VERSION_REFUSED));
 
-        Condition blocked = condition("refused").orElseThrow();
-        assertThat(blocked.status()).isEqualTo(ConditionStatus.TRUE);
-        assertThat(blocked.message())
-                .contains("kvpool:0.1.0", "kvpool:0.3.0", "both sides, and the way out", "Set spec.version");
-        assertThat(pool.startedAnew()).isEmpty();
-        assertThat(templateImage("refused-master")).isEqualTo("kvpool:0.1.0");
-        assertThat(templateImage("refused-default")).isEqualTo("kvpool:0.1.0");
+        assertThat(pool.condition(ConditionType.UPGRADE_BLOCKED))
+                .map(Condition::status)
+                .contains(ConditionStatus.TRUE);
+        assertThat(pool.message(ConditionType.UPGRADE_BLOCKED))
+                .contains("kvpool:0.1.0", "kvpool:0.3.0", "both sides, and how to fix it", "Set spec.version");
+        assertThat(pool.restarted()).isEmpty();
+        assertThat(templateImages(pool)).containsOnly("kvpool:0.1.0");
 
-        operator.applyPool("refused", "{version: 0.1.0, " + STORAGE + "}");
-        pool.play(() -> operator.pool("refused").getStatus().roll() == null);
-        assertThat(pool.startedAnew()).isEmpty();
+        pool.apply("{version: 0.1.0, " + STORAGE + "}");
+        pool.play(() -> pool.status().roll() == null);
+        assertThat(pool.restarted()).isEmpty();
     }
 
     @Test
     void anUpgradeThatDoesNotComeUpGoesBack() {
-        UpgradedPool pool = ready("failed").neverReady("kvpool:0.4.0");
-        operator.applyPool("failed", "{version: 0.4.0, upgrade: {stepTimeout: 10s}, " + STORAGE + "}");
+        PoolUnderTest pool = ready("failed").neverReady("kvpool:0.4.0");
+        pool.apply("{version: 0.4.0, upgrade: {stepTimeout: 10s}, " + STORAGE + "}");
 
-        pool.play(() -> reason("failed").equals(Optional.of(Reason.UPGRADE_FAILED.text())));
+        pool.play(() -> pool.has(Reason.UPGRADE_FAILED));
 
-        assertThat(pool.startedAnew()).containsExactly("failed-master-1 kvpool:0.4.0", "failed-master-1 kvpool:0.1.0");
+        assertThat(pool.restarted()).containsExactly("failed-master-1 kvpool:0.4.0", "failed-master-1 kvpool:0.1.0");
         assertThat(pool.images()).containsExactly("kvpool:0.1.0");
-        assertThat(condition("failed").orElseThrow().message())
+        assertThat(pool.message(ConditionType.UPGRADE_BLOCKED))
                 .contains("failed-master-1 did not get ready within 10s");
-        assertThat(operator.pool("failed").getStatus().version().lastStable()).isEqualTo("kvpool:0.1.0");
+        assertThat(pool.status().version().lastStable()).isEqualTo("kvpool:0.1.0");
     }
 
     @Test
     void aNewerOperatorUpgradesNoPoolThatDidNotAskForIt() {
-        UpgradedPool pool = ready("kept");
-        operator.restart(new OperatorSettings("kvpool:0.2.0", "0.2.0", "kvpool-system"));
+        PoolUnderTest pool = ready("kept");
+        OPERATOR.restart(new OperatorSettings("kvpool:0.2.0", "0.2.0", "kvpool-system"));
         try {
-            pool.play(() -> condition("kept").orElseThrow().message().contains("set spec.version to go over"));
-            assertThat(reason("kept")).contains(Reason.NO_UPGRADE.text());
-            assertThat(pool.startedAnew()).isEmpty();
-            assertThat(templateImage("kept-master")).isEqualTo("kvpool:0.1.0");
-            assertThat(templateImage("kept-default")).isEqualTo("kvpool:0.1.0");
+            pool.play(() -> pool.message(ConditionType.UPGRADE_BLOCKED).contains("set spec.version to go over"));
+            assertThat(pool.has(Reason.NO_UPGRADE)).isTrue();
+            assertThat(pool.restarted()).isEmpty();
+            assertThat(templateImages(pool)).containsOnly("kvpool:0.1.0");
 
-            operator.applyPool("kept", "{version: 0.2.0, " + STORAGE + "}");
-            pool.play(() -> templateImage("kept-master").equals("kvpool:0.2.0"));
+            pool.apply("{version: 0.2.0, " + STORAGE + "}");
+            pool.play(() -> templateImages(pool).getFirst().equals("kvpool:0.2.0"));
             assertThat(pool.images()).containsExactly("kvpool:0.2.0");
         } finally {
-            operator.restart(OperatorUnderTest.SETTINGS);
+            OPERATOR.restart(OperatorUnderTest.SETTINGS);
         }
     }
 
-    private static UpgradedPool ready(String name) {
-        return UpgradedPool.ready(operator, NAMESPACE, name, "{" + STORAGE + "}", 2);
+    private static PoolUnderTest ready(String name) {
+        return OPERATOR.make(name, "{" + STORAGE + "}").ready();
     }
 
-    private static void awaitReason(String pool, Reason reason) {
-        await().atMost(LIMIT).until(() -> reason(pool).equals(Optional.of(reason.text())));
-    }
-
-    private static Optional<String> reason(String pool) {
-        return condition(pool).map(Condition::reason);
-    }
-
-    private static Optional<Condition> condition(String pool) {
-        return operator.pool(pool).getStatus().conditions().stream()
-                .filter(condition -> condition.type().equals("UpgradeBlocked"))
-                .findFirst();
-    }
-
-    private static String templateImage(String statefulSet) {
-        return operator.client()
-                .apps()
-                .statefulSets()
-                .inNamespace(NAMESPACE)
-                .withName(statefulSet)
-                .get()
-                .getSpec()
-                .getTemplate()
-                .getSpec()
-                .getContainers()
-                .getFirst()
-                .getImage();
+    /** Of masters and storage. */
+    private static List<String> templateImages(PoolUnderTest pool) {
+        return Stream.of(pool.masters(), pool.set("default"))
+                .map(set -> PoolUnderTest.container(set).getImage())
+                .toList();
     }
 }

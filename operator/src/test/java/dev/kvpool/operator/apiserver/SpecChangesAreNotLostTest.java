@@ -4,8 +4,6 @@ package dev.kvpool.operator.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
-import dev.kvpool.operator.pool.report.PollInterval;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.time.Duration;
@@ -19,9 +17,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * Java Operator SDK 5.3.0 to 5.3.4 loses changes of the spec that arrive while the operator writes a status. This races
@@ -34,29 +31,15 @@ class SpecChangesAreNotLostTest {
     private static final int ROUNDS = 6;
     private static final int GAP_MAX_US = 30_000;
     private static final int PATCHERS = 6;
-    private static final Duration NEVER = Duration.ofHours(1);
     private static final long SETTLE_LIMIT_NANOS = Duration.ofSeconds(30).toNanos();
 
-    private static OperatorUnderTest operator;
-    private static KubernetesClient client;
-    private static ClusterActor cluster;
-
-    @BeforeAll
-    static void start() {
-        operator = new OperatorUnderTest(NAMESPACE, new PollInterval(NEVER, NEVER));
-        client = operator.client();
-        cluster = new ClusterActor(client, NAMESPACE);
-    }
-
-    @AfterAll
-    static void stop() {
-        operator.close();
-    }
+    @RegisterExtension
+    static final OperatorUnderTest OPERATOR = OperatorUnderTest.in(NAMESPACE).lookingOnChangesOnly();
 
     @Test
     void everyChangeIsSeen() throws ExecutionException, InterruptedException {
         for (int pool = 0; pool < POOLS; pool++) {
-            operator.applyPool(name(pool), "{masters: {replicas: 1}, storage: [{name: default, capacity: 1Gi}]}");
+            OPERATOR.applyPool(name(pool), "{masters: {replicas: 1}, storage: [{name: default, capacity: 1Gi}]}");
         }
         assertThat(notSeen()).as("pools the operator did not see at first").isEmpty();
         Random random = new Random(7);
@@ -78,7 +61,7 @@ class SpecChangesAreNotLostTest {
             int epoch = round + 1;
             long gapNanos = TimeUnit.MICROSECONDS.toNanos(random.nextInt(GAP_MAX_US));
             races.add(patchers.submit(() -> {
-                cluster.takeLease(name + "-master", name + "-master-0", epoch);
+                OPERATOR.cluster().takeLease(name + "-master", name + "-master-0", epoch);
                 LockSupport.parkNanos(gapNanos);
                 changeSpec(name, 2 + round % 5);
             }));
@@ -89,7 +72,8 @@ class SpecChangesAreNotLostTest {
     }
 
     private static void changeSpec(String pool, int masters) {
-        client.resources(KvCachePool.class)
+        OPERATOR.client()
+                .resources(KvCachePool.class)
                 .inNamespace(NAMESPACE)
                 .withName(pool)
                 .patch(
@@ -111,12 +95,13 @@ class SpecChangesAreNotLostTest {
     }
 
     private static boolean seen(String name) {
-        KvCachePool pool = operator.pool(name);
+        KvCachePool pool = OPERATOR.pool(name);
         if (pool.getStatus() == null
                 || !pool.getMetadata().getGeneration().equals(pool.getStatus().observedGeneration())) {
             return false;
         }
-        var masters = client.apps()
+        var masters = OPERATOR.client()
+                .apps()
                 .statefulSets()
                 .inNamespace(NAMESPACE)
                 .withName(name + "-master")

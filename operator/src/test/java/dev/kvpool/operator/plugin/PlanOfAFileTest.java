@@ -48,7 +48,7 @@ class PlanOfAFileTest {
     @BeforeAll
     static void makePool() throws IOException {
         pods = new PodPages();
-        operator = new OperatorUnderTest(NAMESPACE);
+        operator = OperatorUnderTest.in(NAMESPACE).start();
         ClusterActor cluster = new ClusterActor(operator.client(), NAMESPACE);
         operator.applyEngine("fast", "{protocols: [shm, tcp]}");
         operator.applyPool("demo", SPEC);

@@ -61,7 +61,7 @@ class PluginTest {
     @BeforeAll
     static void makePool() throws IOException {
         pods = new PodPages();
-        operator = new OperatorUnderTest(NAMESPACE);
+        operator = OperatorUnderTest.in(NAMESPACE).start();
         cluster = new ClusterActor(operator.client(), NAMESPACE);
         operator.applyPool("demo", SPEC);
         await().atMost(LIMIT)

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.operator.apiserver.OperatorUnderTest;
-import dev.kvpool.operator.pool.report.PollInterval;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +31,7 @@ class ManyPoolsTest {
 
     @BeforeAll
     static void makePools() {
-        operator = new OperatorUnderTest(NAMESPACE, new PollInterval(POLL, POLL));
+        operator = OperatorUnderTest.in(NAMESPACE).looking(POLL, POLL).start();
         cluster = new SimulatedCluster(
                 operator.client(),
                 List.of(NAMESPACE),
