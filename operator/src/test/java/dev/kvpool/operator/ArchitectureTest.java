@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** The module rules of the design, and what keeps planning apart from doing. */
 @AnalyzeClasses(packages = "dev.kvpool", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
     private static final String OPERATOR = "dev.kvpool.operator..";
+    private static final String POOL = "dev.kvpool.operator.pool";
 
     /** Classes that look at the world or change it. All others decide, and decide only. */
     private static final Set<String> DOERS = Set.of(
@@ -33,15 +39,6 @@ class ArchitectureTest {
             "StuckReconcilerCheck",
             "SharedFields",
             "ShortPods",
-            "PoolObserver",
-            "PoolReader",
-            "PoolExecutor",
-            "ExactDeletion",
-            "ApiContact",
-            "ChildApplier",
-            "RequestsAtOnce",
-            "PoolEventSources",
-            "KvCachePoolReconciler",
             "GonePoolReconciler",
             "TransferEngineReconciler");
 
@@ -65,9 +62,33 @@ class ArchitectureTest {
             "SpecFile",
             "Bundle");
 
+    /** Engines that storage asks until transitions answer for all of them. */
+    private static final DescribedPredicate<JavaClass> STILL_LOOKED_UP_AT = DescribedPredicate.describe(
+            "asked by storage",
+            type -> Set.of("Outdated", "Renewal", "Turns", "Departure").contains(outer(type)));
+
+    /** The rooms of a pool's reconciliation, in the one direction: each may use those before it. */
+    private static final List<String> ROOMS = List.of(
+            "naming",
+            "sizing",
+            "child.part",
+            "child",
+            "observation",
+            "storage",
+            "validate",
+            "drain",
+            "transition",
+            "roll",
+            "plan",
+            "report",
+            "cluster",
+            "gone");
+
     private static final DescribedPredicate<JavaClass> DECIDES = DescribedPredicate.describe(
             "decide only",
             type -> type.getPackageName().startsWith("dev.kvpool.operator")
+                    && !type.getPackageName().equals(POOL)
+                    && !type.getPackageName().equals(POOL + ".cluster")
                     && !DOERS.contains(outer(type))
                     && !PLUGIN_DOERS.contains(outer(type)));
 
@@ -105,15 +126,19 @@ class ArchitectureTest {
             .areAssignableTo(java.util.Random.class);
 
     @ArchTest
-    static final ArchRule childrenAreBuiltFromTheBlueprintAlone = noClasses()
-            .that()
-            .resideInAPackage("dev.kvpool.operator.pool.child")
-            .should()
-            .dependOnClassesThat()
-            .haveSimpleNameStartingWith("PoolObservation")
-            .orShould()
-            .dependOnClassesThat()
-            .haveSimpleName("PoolPlan");
+    static void roomsOfAPoolUseThoseBeforeThemOnly(JavaClasses classes) {
+        for (int room = 0; room < ROOMS.size(); room++) {
+            String[] later = Stream.concat(
+                            ROOMS.stream().skip(room + 1).map(name -> POOL + "." + name), Stream.of(POOL))
+                    .toArray(String[]::new);
+            noClasses()
+                    .that()
+                    .resideInAPackage(POOL + "." + ROOMS.get(room))
+                    .should()
+                    .dependOnClassesThat(resideInAnyPackage(later).and(not(STILL_LOOKED_UP_AT)))
+                    .check(classes);
+        }
+    }
 
     @ArchTest
     static final ArchRule theDataPlaneIsReachedByHttpOnly = noClasses()

@@ -83,7 +83,7 @@ public final class AgentDaemonSet {
         var pod = new PodSpecBuilder()
                 .withAutomountServiceAccountToken(false)
                 .withEnableServiceLinks(false)
-                .withImagePullSecrets(MasterStatefulSet.pullSecrets(pool))
+                .withImagePullSecrets(pool.pullSecrets())
                 .withSecurityContext(PodSecurity.pod())
                 .withTerminationGracePeriodSeconds(TERMINATION_GRACE_S)
                 // Others of the group may look for the socket: engines join it by supplementalGroups.

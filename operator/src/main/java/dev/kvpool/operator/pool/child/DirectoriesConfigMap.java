@@ -26,7 +26,7 @@ public final class DirectoriesConfigMap {
                 pool.poolId(),
                 pool.uid(),
                 pool.spec().deletionPolicy(),
-                MasterStatefulSet.pullSecrets(pool),
+                pool.pullSecrets(),
                 directories);
         return new ConfigMapBuilder()
                 .withNewMetadata()

@@ -23,6 +23,6 @@ public record JobTerms(ObjectMeta metadata, String image, String pullPolicy, Lis
                 pool.metadata(name, PoolLabels.ofRole(pool.names().pool(), role)),
                 image,
                 PullPolicy.name(pool.spec().imagePullPolicy()),
-                MasterStatefulSet.pullSecrets(pool));
+                pool.pullSecrets());
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child;
 
-import dev.kvpool.api.v1alpha1.SecretName;
 import dev.kvpool.operator.pool.child.part.ContainerResources;
 import dev.kvpool.operator.pool.child.part.Placement;
 import dev.kvpool.operator.pool.child.part.PodIdentity;
@@ -16,7 +15,6 @@ import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
-import io.fabric8.kubernetes.api.model.LocalObjectReference;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -70,7 +68,7 @@ public final class MasterStatefulSet {
                 .withServiceAccountName(pool.names().masters())
                 .withAutomountServiceAccountToken(true)
                 .withEnableServiceLinks(false)
-                .withImagePullSecrets(pullSecrets(pool))
+                .withImagePullSecrets(pool.pullSecrets())
                 .withSecurityContext(PodSecurity.pod())
                 .withTerminationGracePeriodSeconds(TERMINATION_GRACE_S)
                 .withContainers(container(pool))
@@ -134,12 +132,5 @@ public final class MasterStatefulSet {
                 "--admin-port=" + PoolNames.MASTER_ADMIN_PORT,
                 "--lease=k8s://" + pool.names().namespace() + "/" + pool.names().lease(),
                 "--expected-nodes-file=" + CONFIG_DIR + "/" + PoolConfigMap.EXPECTED_NODES);
-    }
-
-    public static List<LocalObjectReference> pullSecrets(PoolBlueprint pool) {
-        return pool.spec().imagePullSecrets().stream()
-                .map(SecretName::name)
-                .map(LocalObjectReference::new)
-                .toList();
     }
 }

@@ -9,7 +9,6 @@ import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.child.BindingSecret;
-import dev.kvpool.operator.pool.child.part.ExpectedNode;
 import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.drain.Departure;
 import dev.kvpool.operator.pool.drain.DrainPlan;
@@ -27,6 +26,7 @@ import dev.kvpool.operator.pool.roll.Roll;
 import dev.kvpool.operator.pool.roll.RollPlan;
 import dev.kvpool.operator.pool.roll.RollView;
 import dev.kvpool.operator.pool.sizing.Sizing;
+import dev.kvpool.operator.pool.storage.ExpectedNodes;
 import dev.kvpool.operator.pool.storage.HostDirectories;
 import dev.kvpool.operator.pool.storage.StoragePlan;
 import dev.kvpool.operator.pool.transition.Cordons;
@@ -234,7 +234,7 @@ public final class PoolPlanner {
                 roll.storageImage(),
                 sizing(seen, engine, storage),
                 PortPlan.of(seen).ports(),
-                ExpectedNode.of(storage.expectedNodes(), seen),
+                ExpectedNodes.of(storage.expectedNodes(), seen),
                 settings.namespace());
     }
 

@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.RollMode;
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.RollStepStatus;
+import dev.kvpool.operator.pool.child.part.PreflightQuestion;
 import dev.kvpool.operator.pool.observation.PreflightSeen;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;

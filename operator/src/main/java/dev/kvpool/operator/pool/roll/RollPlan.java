@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool.roll;
 
 import dev.kvpool.api.v1alpha1.PendingVersions;
 import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.operator.pool.child.part.PreflightQuestion;
 import dev.kvpool.operator.status.Finding;
 import java.util.List;
 import java.util.Optional;

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.operator.pool.child.part.PreflightQuestion;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
 import java.util.List;

@@ -7,12 +7,14 @@ import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.MastersSpec;
 import dev.kvpool.api.v1alpha1.Protocol;
+import dev.kvpool.api.v1alpha1.SecretName;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.operator.pool.naming.NodePorts;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.sizing.Sizing;
+import io.fabric8.kubernetes.api.model.LocalObjectReference;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.OwnerReference;
@@ -114,5 +116,13 @@ public record PoolBlueprint(
                 .withUid(uid)
                 .withController(true)
                 .build();
+    }
+
+    /** Secrets with credentials for the registry, for every pod of the pool. */
+    public List<LocalObjectReference> pullSecrets() {
+        return spec().imagePullSecrets().stream()
+                .map(SecretName::name)
+                .map(LocalObjectReference::new)
+                .toList();
     }
 }

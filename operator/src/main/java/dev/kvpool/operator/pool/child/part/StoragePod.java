@@ -6,7 +6,6 @@ import dev.kvpool.api.v1alpha1.IpFamily;
 import dev.kvpool.api.v1alpha1.Protocol;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
-import dev.kvpool.operator.pool.child.MasterStatefulSet;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.sizing.Sizing;
@@ -43,6 +42,8 @@ public final class StoragePod {
     }
 
     /**
+     * The pod of one storage node.
+     *
      * @param nodeId id of the storage node, in terms of the pod's environment
      * @param more environment the id refers to
      */
@@ -50,7 +51,7 @@ public final class StoragePod {
         var pod = new PodSpecBuilder()
                 .withAutomountServiceAccountToken(false)
                 .withEnableServiceLinks(false)
-                .withImagePullSecrets(MasterStatefulSet.pullSecrets(pool))
+                .withImagePullSecrets(pool.pullSecrets())
                 .withSecurityContext(PodSecurity.pod())
                 .withTerminationGracePeriodSeconds(TERMINATION_GRACE_S)
                 .withContainers(container(nodeId, List.of(more)))
