@@ -473,9 +473,9 @@ public final class PoolUnderTest {
                         .withName(podName.substring(0, dash))
                         .get();
         return onNode
-                || set != null
+                || (set != null
                         && Integer.parseInt(podName.substring(dash + 1))
-                                < set.getSpec().getReplicas();
+                                < set.getSpec().getReplicas());
     }
 
     private PodSpec admitted(PodSpec pod) {
