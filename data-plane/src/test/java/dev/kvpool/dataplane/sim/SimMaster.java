@@ -424,7 +424,8 @@ final class SimMaster extends SimProcess {
             heardPurge(session, message);
             now = message;
             if (message instanceof NodeLeaves) {
-                ended.put(((SimNode) end.peer().owner).nodeId(), world.nowMs());
+                // The next life may have begun under another name when this comes.
+                ended.put(session.node.id(), world.nowMs());
             }
             receive(session, message);
             now = null;
