@@ -13,6 +13,11 @@ final class Faults {
 
     private static final long HOUR_MS = 3_600_000;
 
+    /** A connection is silent for 3 s until it counts as lost, and its node is forgotten 5 s later. */
+    private static final long FORGOTTEN_MS_MIN = 7_000;
+
+    private static final long FORGOTTEN_MS_MAX = 12_000;
+
     private final Plan plan;
     private final World world;
     private final Network network;
@@ -22,6 +27,7 @@ final class Faults {
     private final List<SimMaster> masters;
     private final List<SimNode> nodes;
     private final List<SimClient> clients;
+    private final SidesChange sides;
     private boolean over;
     private int poisonings;
 
@@ -43,6 +49,8 @@ final class Faults {
         this.masters = masters;
         this.nodes = nodes;
         this.clients = clients;
+        this.sides = new SidesChange(
+                world, tally, masters, nodes, plan.times().election().renewDeadlineMs());
     }
 
     void begin() {
@@ -71,6 +79,10 @@ final class Faults {
             poison(node);
             return;
         }
+        if (plan.absenceMsMax() > 0 && world.oneIn(10)) {
+            sides.begin();
+            return;
+        }
         if (plan.corrupting() && world.oneIn(8)) {
             if (!node.isTransient && node.damage()) {
                 tally.count("byte in memory changed");
@@ -82,7 +94,7 @@ final class Faults {
             master.setWallClock(world.oneIn(2) ? HOUR_MS : -HOUR_MS);
             return;
         }
-        switch (world.random.nextInt(plan.transientNodes() > 0 ? 18 : 17)) {
+        switch (world.random.nextInt(plan.transientNodes() > 0 ? 20 : 17)) {
             case 0 -> crash("master crashed", master);
             case 1 -> freezeOrHang(master);
             case 2 -> crash("node crashed", node);
@@ -98,7 +110,8 @@ final class Faults {
             case 14 -> leave(master);
             case 15 -> drain(master, node);
             case 16 -> crashAllMasters();
-            default -> leave(node);
+            case 17 -> leave(node);
+            default -> cutOff(any(nodes.stream().filter(it -> it.isTransient).toList()));
         }
     }
 
@@ -166,6 +179,21 @@ final class Faults {
         if (node.isTransient && node.hears()) {
             tally.count("transient node told to end");
             node.leave(() -> restartLater(node));
+        }
+    }
+
+    /** A transient node reaches no master for longer than they remember it, and clients go on reading from it. */
+    private void cutOff(SimNode node) {
+        tally.count("transient node cut off");
+        world.trace(() -> node + " is cut off from all masters");
+        long forMs = world.between(FORGOTTEN_MS_MIN, FORGOTTEN_MS_MAX);
+        for (SimMaster master : masters) {
+            network.block(node, master);
+            network.block(master, node);
+            world.in(forMs, () -> {
+                network.heal(node, master);
+                network.heal(master, node);
+            });
         }
     }
 
@@ -345,6 +373,7 @@ final class Faults {
 
     void end() {
         over = true;
+        sides.end();
         network.bad(false);
         network.garbling(false);
         network.healAll();

@@ -45,13 +45,15 @@ final class LeaderChecks implements MasterWatch {
     private final Truth truth;
     private final Promises promises;
     private final Tally tally;
+    private final long foundMsMax;
     private final List<SimMaster> masters = new ArrayList<>();
     private final Set<Authority> terms = new HashSet<>();
     private long highestEpoch;
 
-    LeaderChecks(World world, SimTimes times, Truth truth, Promises promises, Tally tally) {
+    LeaderChecks(World world, Plan plan, Truth truth, Promises promises, Tally tally) {
         this.world = world;
-        this.times = times;
+        this.times = plan.times();
+        this.foundMsMax = FOUND_MS_MAX + plan.driftMs(FOUND_MS_MAX);
         this.truth = truth;
         this.promises = promises;
         this.tally = tally;
@@ -79,7 +81,7 @@ final class LeaderChecks implements MasterWatch {
     public void followsSilent(SimMaster master, Authority leader, long atMs, SimMaster.Found found) {
         tally.count("silent leader looked after");
         boolean dialled =
-                found != null && found.authority().equals(leader) && world.nowMs() - found.atMs() <= FOUND_MS_MAX;
+                found != null && found.authority().equals(leader) && world.nowMs() - found.atMs() <= foundMsMax;
         Violation.unless(
                 dialled && found.finding() != Finding.THERE,
                 "a leader that answers is not followed",

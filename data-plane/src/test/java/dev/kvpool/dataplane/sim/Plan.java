@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.election.ElectionTimes;
+import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import java.util.SplittableRandom;
 
@@ -111,7 +112,9 @@ record Plan(
                 dice.nextInt(4) == 0,
                 dice.nextInt(3) == 0,
                 dice.nextInt(2) == 0,
-                dice.nextLong(10_000, 22_000) + (absences ? ABSENCE_MS_MAX : 0),
+                dice.nextLong(10_000, 22_000)
+                        + (absences ? ABSENCE_MS_MAX : 0)
+                        + (absences && spareNodes > 0 ? Bounds.UNEXPECTED_AWAY_MS : 0),
                 dice.nextLong(200, 1_500) * (absences ? 3 : 1),
                 cramped,
                 tight && new SplittableRandom(seed ^ 0x55D).nextBoolean(),

@@ -93,7 +93,10 @@ final class Rest {
     }
 
     private long wholeMsMax() {
-        return plan.spareNodes() > 0 ? WHOLE_MS_MAX + Bounds.UNEXPECTED_AWAY_MS : WHOLE_MS_MAX;
+        // A node finds what changed in its memory when it looks at that, which it does once in a while.
+        return WHOLE_MS_MAX
+                + (plan.spareNodes() > 0 ? Bounds.UNEXPECTED_AWAY_MS : 0)
+                + (plan.corrupting() ? SCRUB_MS : 0);
     }
 
     /** All faults are over: a node that is out stays out, and one that is there and has another memory has lost the one it had. */

@@ -221,7 +221,7 @@ final class SimNode extends SimProcess {
         return damaged.contains(id);
     }
 
-    /** A byte of an object in memory changes: of its payload, or of its record while no life looks after that. */
+    /** A byte of an object in memory changes: of its payload, of its key, or of its record while no life looks after that. */
     boolean damage() {
         List<Slot> slots = setBack ? List.of() : image.committed();
         if (slots.isEmpty()) {
@@ -230,13 +230,23 @@ final class SimNode extends SimProcess {
         Slot slot = slots.get(world.random.nextInt(slots.size()));
         damaged.add(slot.id());
         watch.damaged(this, slot);
-        boolean ofRecord = !isUp() && world.oneIn(2);
-        long at = ofRecord
-                ? image.recordAt(slot.number()) + world.random.nextInt((int) SegmentImage.RECORD_BYTES)
-                : memory.address() + slot.payloadOffset() + world.random.nextLong(slot.payloadLength());
-        world.trace(() -> name + " has a wrong byte in the " + (ofRecord ? "record" : "payload") + " of " + slot);
-        NativeMemory.write(at, new byte[] {(byte) ~NativeMemory.read(at, 1)[0]});
+        if (world.oneIn(3)) {
+            // Of some keys the last digit becomes another one: what lies there then seems to be another key's.
+            long last = slot.offset() + slot.key().length() - 1;
+            change("key", slot, memory.address() + last, 1 << world.random.nextInt(3));
+        } else if (!isUp() && world.oneIn(2)) {
+            long at = image.recordAt(slot.number()) + world.random.nextInt((int) SegmentImage.RECORD_BYTES);
+            change("record", slot, at, 0xFF);
+        } else {
+            long at = slot.payloadOffset() + world.random.nextLong(slot.payloadLength());
+            change("payload", slot, memory.address() + at, 0xFF);
+        }
         return true;
+    }
+
+    private void change(String what, Slot slot, long at, int bits) {
+        world.trace(() -> name + " has a wrong byte in the " + what + " of " + slot);
+        NativeMemory.write(at, new byte[] {(byte) (NativeMemory.read(at, 1)[0] ^ bits)});
     }
 
     /** From now on the SSD fails whatever it is asked for, until the node is started again. */

@@ -45,7 +45,7 @@ final class Simulation implements AutoCloseable {
                 plan.nodes() > 2 && plan.spareNodes() == 0);
         Truth truth = new Truth(world, history);
         Promises promises = new Promises(world, history, plan);
-        LeaderChecks leaderChecks = new LeaderChecks(world, plan.times(), truth, promises, tally);
+        LeaderChecks leaderChecks = new LeaderChecks(world, plan, truth, promises, tally);
         SegmentChecks segmentChecks = new SegmentChecks(truth, promises, tally, this::nodeDied);
         MemoryLeaseStore leases = new MemoryLeaseStore();
         Set<String> expected = new TreeSet<>();
