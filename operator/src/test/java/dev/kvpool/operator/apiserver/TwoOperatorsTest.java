@@ -9,7 +9,6 @@ import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.Interceptor;
 import java.net.URI;
-import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -18,7 +17,6 @@ import org.junit.jupiter.api.Test;
 class TwoOperatorsTest {
     private static final String NAMESPACE = "two-operators";
     private static final String ELECTION_NAMESPACE = "kvpool-system";
-    private static final Duration POLL = Duration.ofMillis(200);
 
     private final Cable cable = new Cable();
     private OperatorUnderTest first;
