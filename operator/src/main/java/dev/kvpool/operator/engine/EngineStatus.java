@@ -22,10 +22,11 @@ import java.util.stream.Collectors;
 final class EngineStatus {
     /** Masters know of no ucx, so that it can be neither offered nor missing here. */
     private static final String UNOBSERVED =
-            " Whether they serve ucx the nodes alone say: kubectl kvpool status of a pool, metric kvpool_node_serves_ucx.";
+            " Only the nodes know whether they serve ucx: see kubectl kvpool status POOL, or metric"
+                    + " kvpool_node_serves_ucx.";
 
     private static final String UNSHARED =
-            " They do not offer shm: pods share memory by sockets, and spec.socketDirectory does not say where.";
+            " They do not offer shm: it needs spec.socketDirectory, where pods share memory by sockets.";
 
     private EngineStatus() {}
 
@@ -70,15 +71,15 @@ final class EngineStatus {
         if (!missing.isEmpty() && !ofEngines) {
             return new Finding(
                     Reason.PROTOCOLS_MISSING,
-                    ("Not every ready storage node offers %s. Nodes take changed protocols when they are replaced; see"
-                                    + " condition SpecApplied of the pools.")
+                    ("Not every ready storage node offers %s. Changed protocols apply when nodes are replaced; see condition"
+                                    + " SpecApplied of the pools.")
                             .formatted(String.join(", ", missing)));
         }
         if (agents != null && agents.ready() < agents.desired()) {
             return new Finding(
                     Reason.AGENTS_MISSING,
-                    ("%s agents of this transfer engine's pools are ready. Engines on the other nodes wait or connect by"
-                                    + " themselves; pods with label kvpool.dev/role=agent say why.")
+                    ("%s agents of this transfer engine's pools are ready. Engines on the other Kubernetes nodes wait or"
+                                    + " connect directly; see the pods with label kvpool.dev/role=agent.")
                             .formatted(agents.summary()));
         }
         return new Finding(

@@ -26,8 +26,9 @@ public final class LostWatchCheck implements HealthCheck, InformerStoppedHandler
             return; // the operator stops
         }
         String kind = informer.getApiTypeClass().getSimpleName();
-        LOG.errorf(failure, "The watch of %s has ended for good; the operator is to be started anew", kind);
-        lost.compareAndSet(null, "The watch of %s has ended for good: %s".formatted(kind, failure.getMessage()));
+        LOG.errorf(failure, "The watch of %s has ended and is not reopened; the operator must be restarted", kind);
+        lost.compareAndSet(
+                null, "The watch of %s has ended and is not reopened: %s".formatted(kind, failure.getMessage()));
     }
 
     @Override

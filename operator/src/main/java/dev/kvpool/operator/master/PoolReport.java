@@ -108,8 +108,8 @@ public record PoolReport(
                             .sorted(Map.Entry.comparingByKey())
                             .limit(NAMED_MAX)
                             .map(node ->
-                                    (" %s has missed removals or replacements since %s at the latest: what it held before is"
-                                                    + " checked, or unavailable, until it has caught up.")
+                                    (" %s missed removals or replacements since %s at the latest. Until it has caught up, what it held before"
+                                                    + " is checked or unavailable.")
                                             .formatted(
                                                     node.getKey(),
                                                     node.getValue().since()))

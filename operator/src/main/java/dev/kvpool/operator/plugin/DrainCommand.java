@@ -31,7 +31,7 @@ final class DrainCommand extends PoolCommand {
             description = "When it shall end, whatever is left: 1 to 1440, 10 by default.")
     private int minutes;
 
-    @Option(names = "--cancel", description = "Let the node take part again.")
+    @Option(names = "--cancel", description = "Stop emptying; the node takes objects again.")
     private boolean cancel;
 
     @Override
@@ -59,7 +59,7 @@ final class DrainCommand extends PoolCommand {
         });
         out.println(
                 cancel
-                        ? "%s takes part again".formatted(node)
+                        ? "%s takes objects again".formatted(node)
                         : "%s is being emptied; `kubectl kvpool status %s` shows how far it is".formatted(node, pool));
     }
 }

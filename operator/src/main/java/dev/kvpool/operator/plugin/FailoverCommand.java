@@ -23,7 +23,8 @@ final class FailoverCommand extends PoolCommand {
     @Option(
             names = "--even-alone",
             description =
-                    "Also when no standby can be asked: then nobody leads for some seconds, and the same master may again.")
+                    "Also when no standby answers: there is no leader for some seconds, and the same master may become leader"
+                            + " again.")
     private boolean evenAlone;
 
     @Override

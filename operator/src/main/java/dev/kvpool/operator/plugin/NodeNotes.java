@@ -79,8 +79,8 @@ final class NodeNotes {
             return Optional.empty();
         }
         return Optional.of(
-                ("%s found %d damaged and %d foreign files in the place of its own, and set them aside: they take %d"
-                                + " Mi there until somebody deletes them (*.set-aside-*)")
+                ("%s found %d damaged and %d foreign files in the place of its own, and set them aside: they take %d Mi"
+                                + " there until you delete them (*.set-aside-*)")
                         .formatted(pod, damaged, foreign, aside.path("bytes").asLong() / MIB));
     }
 }

@@ -20,7 +20,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "report",
         description = {
-            "Writes what somebody needs who shall help into one zip file: the pool, its objects and pods, events, what masters,"
+            "Collects a support bundle into one zip file: the pool, its objects and pods, events, what masters,"
                     + " storage nodes and agents say, metrics, the ends of their logs.",
             "Never in it: Secrets, object keys and their bytes, credentials. Values of variables that kvpool does not know, and"
                     + " whatever looks like a token, password or private key, are replaced."

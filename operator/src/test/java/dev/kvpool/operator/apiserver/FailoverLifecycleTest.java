@@ -61,6 +61,6 @@ class FailoverLifecycleTest {
         assertThat(pool.notes(EventReason.LEADER_DIED)).hasSize(1);
         assertThat(pool.notes(EventReason.FAILED_OVER))
                 .containsExactly(
-                        "demo-master-1 leads in epoch 2 after demo-master-0: the leader died. Nobody led for 57ms.");
+                        "demo-master-1 leads in epoch 2 after demo-master-0: the leader died. There was no leader for 57ms.");
     }
 }

@@ -38,8 +38,8 @@ class LostWatchTest {
             create(operator.client(), UNREADABLE);
 
             await().untilAsserted(() -> assertThat(operator.dead())
-                    .hasValueSatisfying(
-                            trouble -> assertThat(trouble).startsWith("The watch of Pod has ended for good: ")));
+                    .hasValueSatisfying(trouble ->
+                            assertThat(trouble).startsWith("The watch of Pod has ended and is not reopened: ")));
         }
     }
 

@@ -67,8 +67,8 @@ class AwayDirectoriesTest {
                 .singleElement()
                 .asString()
                 .startsWith(
-                        "Storage set a keeps its storage on n1, which it does not select any more, until that is empty."
-                                + " What a.n1 may hold is on a volume, and its pod does not run now")
+                        "Storage set a keeps its storage on n1, which it no longer selects, until that is empty. What a.n1 may"
+                                + " hold is on a volume, and its pod does not run now")
                 .contains("spec.drain.onLeftovers", "spec.onDataLoss");
         assertThat(plan.drains().next())
                 .extracting(DrainStatus::node)

@@ -164,7 +164,7 @@ class PoolValuesTest {
                 .containsExactly(new Finding(
                         Reason.MEMORY_LIMIT_TOO_SMALL,
                         "The agents of TransferEngine demo have a memory limit of 2Gi and share up to 2Gi (stagingSize) with"
-                                + " engines, which counts against it. Raise the limit or leave it out."));
+                                + " engines, which counts against it. Raise or remove the limit."));
         assertThat(problems(withAgents("{stagingSize: 2Gi, resources: {limits: {memory: 2049Mi}}}")))
                 .isEmpty();
     }
@@ -176,8 +176,8 @@ class PoolValuesTest {
                 .containsExactly(new Finding(
                         Reason.NAMESPACE_REFUSES_HOST_PATH,
                         "Namespace ns has the label pod-security.kubernetes.io/enforce=restricted, which admits no pod with a"
-                                + " hostPath volume, and so no agents, whose sockets are in /run/sockets of the nodes. Set the"
-                                + " label to privileged, or remove agents from TransferEngine demo."));
+                                + " hostPath volume, and so no agents, whose sockets are in host directory /run/sockets. Set the label to"
+                                + " privileged, or remove agents from TransferEngine demo."));
     }
 
     @Test
@@ -199,10 +199,10 @@ class PoolValuesTest {
         assertThat(problems(withSockets(longest + "d")))
                 .containsExactly(new Finding(
                         Reason.SOCKET_PATH_TOO_LONG,
-                        "The sockets of this pool's storage nodes would be in %sd/ns.demo, which has 86 bytes; with the names of"
+                        ("The sockets of this pool's storage nodes would be in %sd/ns.demo. That path has 86 bytes, but at most 85"
+                                                + " are possible.")
                                         .formatted(longest)
-                                + " sockets at most 85 can be used. Choose a shorter socketDirectory in TransferEngine demo, or"
-                                + " leave it out."));
+                                + " Choose a shorter socketDirectory in TransferEngine demo, or remove it."));
     }
 
     @Test
@@ -212,9 +212,9 @@ class PoolValuesTest {
         assertThat(problems(withEngine("{hostNetwork: true, ports: {count: 2}}").podSecurity("baseline")))
                 .containsExactly(new Finding(
                         Reason.NAMESPACE_REFUSES_HOST_NETWORK,
-                        "Namespace ns has the label pod-security.kubernetes.io/enforce=baseline, which admits no pod on the"
-                                + " network of its node, and so no storage node. Set the label to privileged, or remove"
-                                + " hostNetwork from TransferEngine demo."));
+                        "Namespace ns has the label pod-security.kubernetes.io/enforce=baseline, which admits no pod with"
+                                + " hostNetwork, and so no storage node. Set the label to privileged, or remove hostNetwork from"
+                                + " TransferEngine demo."));
     }
 
     @Test
@@ -285,8 +285,7 @@ class PoolValuesTest {
                         .engine("{memory: {hugePages: 1Gi}}")))
                 .extracting(Finding::message)
                 .containsExactly(
-                        "Storage set a has a capacity of 1536Mi, which is not a whole number of huge pages of 1Gi."
-                                + " Round it.");
+                        "Storage set a has a capacity of 1536Mi, which is not a multiple of the huge page size 1Gi. Round it.");
     }
 
     private static List<Finding> problems(PoolSketch sketch) {

@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ImagePull;
 import dev.kvpool.operator.pool.observation.ObservedJob;
@@ -124,21 +125,30 @@ class PullJobTest {
         assertThat(read(with(job, ObservedJob.FAILED), "")).isEqualTo(ImagePull.State.FAILED);
     }
 
+    @Test
+    void aPodOfAnEarlierJobOfItsNameDoesNotCount() {
+        Job job = begun(pulls(answered(NEXT)).getFirst());
+        PoolSketch sketch = answered(NEXT).pod(waiting(job, "ImagePullBackOff: denied", "registry.example/earlier:1"));
+
+        assertThat(ObservedPull.of(job, sketch.observation()).state()).isEqualTo(ImagePull.State.RUNNING);
+    }
+
     private static ImagePull.State read(Job job, String trouble) {
         PoolSketch sketch = answered(NEXT);
         if (!trouble.isEmpty()) {
-            sketch.pod(waiting(trouble));
+            sketch.pod(waiting(job, trouble, NEXT));
         }
         return ObservedPull.of(job, sketch.observation()).state();
     }
 
-    private static ObservedPod waiting(String trouble) {
+    private static ObservedPod waiting(Job job, String trouble, String image) {
         String[] words = trouble.split(": ", -1);
         return ObservedPod.of(new PodBuilder()
                 .withNewMetadata()
-                .withName("demo-pull-x")
+                .withName(job.getMetadata().getName() + "-x")
                 .withUid("x")
                 .withLabels(PoolLabels.ofRole("demo", PoolLabels.ROLE_PULL))
+                .withAnnotations(OwnContainer.note(image))
                 .endMetadata()
                 .withNewSpec()
                 .withNodeName("other")

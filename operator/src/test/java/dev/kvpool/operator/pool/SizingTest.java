@@ -68,8 +68,9 @@ class SizingTest {
 
         assertThat(master.name()).isEqualTo("master");
         assertThat(master.sum())
-                .isEqualTo("index of 10000000 objects 1908Mi + half of that for the collector 954Mi"
-                        + " + rest of the heap 128Mi + outside of the heap 1994Mi = 4984Mi");
+                .isEqualTo(
+                        "index of 10000000 objects 1908Mi + half of that for the collector 954Mi + rest of the heap 128Mi +"
+                                + " outside the heap 1994Mi = 4984Mi");
     }
 
     @ParameterizedTest
@@ -128,14 +129,14 @@ class SizingTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 1Gi}}}] | {} | Storage set a has a memory limit of 1Gi and needs segment 4Gi + page tables and index 32Mi + process 256Mi = 4384Mi at least. Raise or leave out its resources.limits.memory, or lower its capacity.
+            storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 1Gi}}}] | {} | Storage set a has a memory limit of 1Gi and needs segment 4Gi + page tables and index 32Mi + process 256Mi = 4384Mi at least. Raise or remove its resources.limits.memory, or lower its capacity.
             storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 4383Mi}}}] | {} | = 4384Mi at least
             storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 100Mi}}}] | {memory: {hugePages: 2Mi}} | needs page tables and index 32Mi + process 256Mi = 288Mi at least
-            storage: [{name: a, capacity: 4Gi, resources: {limits: {hugepages-2Mi: 1Gi}}}] | {memory: {hugePages: 2Mi}} | Storage set a has a limit of hugepages-2Mi of 1Gi and a segment of 4Gi
+            storage: [{name: a, capacity: 4Gi, resources: {limits: {hugepages-2Mi: 1Gi}}}] | {memory: {hugePages: 2Mi}} | Storage set a has a limit of hugepages-2Mi of 1Gi, but its segment of 4Gi
             storage: [{name: a, capacity: 4Gi, resources: {limits: {memory: 4400Mi}}}] | {accelerator: {resourceName: a.b/c}} | + /dev/shm 256Mi = 4640Mi at least
             storage: [{name: a, capacity: 4Gi, volume: {type: persistentVolumeClaim}, resources: {limits: {memory: 100Mi}}}] | {} | needs page tables and index 32Mi + process 256Mi = 288Mi at least
-            masters: {resources: {limits: {memory: 128Mi}}}, storage: [{name: a, capacity: 4Gi}] | {} | The masters have a memory limit of 128Mi and need rest of the heap 128Mi + outside of the heap 86Mi = 214Mi. Raise or leave out spec.masters.resources.limits.memory.
-            masters: {expectedObjects: 10000000, resources: {limits: {memory: 1Gi}}}, storage: [{name: a, capacity: 4Gi}] | {} | = 4984Mi. Raise or leave out spec.masters.resources.limits.memory, or expect 1600000 objects or fewer.
+            masters: {resources: {limits: {memory: 128Mi}}}, storage: [{name: a, capacity: 4Gi}] | {} | The masters have a memory limit of 128Mi and need rest of the heap 128Mi + outside the heap 86Mi = 214Mi. Raise or remove spec.masters.resources.limits.memory.
+            masters: {expectedObjects: 10000000, resources: {limits: {memory: 1Gi}}}, storage: [{name: a, capacity: 4Gi}] | {} | = 4984Mi. Raise or remove spec.masters.resources.limits.memory, or expect 1600000 objects or fewer.
             """)
     void whatCannotHoldItIsRefusedWithTheSum(String spec, String engine, String sentence) {
         PoolSketch sketch = sketch("transferEngine: demo, " + spec).engine(engine);

@@ -125,7 +125,7 @@ final class ChildApplier {
     private static Finding nameTaken(HasMetadata child) {
         return new Finding(
                 Reason.NAME_TAKEN,
-                "There already is a %s that is not of this pool. Remove it, or give the pool another name."
+                "A %s that does not belong to this pool already exists. Remove it, or rename the pool."
                         .formatted(ApiWords.title(child)));
     }
 

@@ -109,14 +109,14 @@ record GonePlan(List<NodeDirectory> remaining, List<Job> jobs, List<Notice> noti
     private static Notice begun(NodeDirectory directory, String job) {
         return new Notice(
                 EventReason.DIRECTORY_GOES,
-                "The pool is gone; directory %s of node %s is removed by Job %s."
+                "The pool is deleted; directory %s of node %s is removed by Job %s."
                         .formatted(directory.path(), directory.node(), job));
     }
 
     private static Notice failed(NodeDirectory directory, String job) {
         return new Notice(
                 EventReason.DIRECTORY_REMAINS,
-                "Directory %s of node %s is still there: Job %s failed and is tried again in ten minutes; its pods say why."
+                "Directory %s of node %s was not removed: Job %s failed and is retried in ten minutes. Its pods say why."
                         .formatted(directory.path(), directory.node(), job));
     }
 }

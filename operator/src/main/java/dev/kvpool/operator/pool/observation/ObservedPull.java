@@ -36,18 +36,18 @@ public final class ObservedPull {
 
     public static ImagePull of(Job job, PoolObservation seen) {
         String node = node(job);
-        Optional<String> trouble = seen.pods(PoolLabels.ROLE_PULL).stream()
-                .filter(pod -> pod.node().equals(node) && !pod.trouble().isEmpty())
+        String image = PreflightAnswer.image(job);
+        // Pods of an earlier Job of this name had another image.
+        List<ObservedPod> pods = seen.pods(PoolLabels.ROLE_PULL).stream()
+                .filter(pod -> pod.node().equals(node) && pod.image().equals(image))
+                .toList();
+        String trouble = pods.stream()
                 .map(ObservedPod::trouble)
-                .findFirst();
-        // A sidecar that goes on keeps the Job from being complete.
-        boolean ran = seen.pods(PoolLabels.ROLE_PULL).stream()
-                .anyMatch(pod -> pod.node().equals(node)
-                        && pod.image().equals(PreflightAnswer.image(job))
-                        && pod.ended().filter(ended -> ended.code() == 0).isPresent());
+                .filter(words -> !words.isEmpty())
+                .findFirst()
+                .orElse("");
         Instant created = Instant.parse(job.getMetadata().getCreationTimestamp());
-        return new ImagePull(
-                node, PreflightAnswer.image(job), ran ? State.DONE : state(job, trouble), created, trouble.orElse(""));
+        return new ImagePull(node, image, state(job, pods, trouble), created, trouble);
     }
 
     /** The node a Job is for. */
@@ -55,15 +55,13 @@ public final class ObservedPull {
         return job.getSpec().getTemplate().getSpec().getNodeName();
     }
 
-    private static State state(Job job, Optional<String> trouble) {
-        if (ObservedJob.is(job, ObservedJob.COMPLETE)) {
+    private static State state(Job job, List<ObservedPod> pods, String trouble) {
+        if (ObservedJob.isDone(job, pods)) {
             return State.DONE;
         }
         if (ObservedJob.is(job, ObservedJob.FAILED)) {
             return State.FAILED;
         }
-        boolean refused = trouble.filter(words -> NO_IMAGE.stream().anyMatch(words::contains))
-                .isPresent();
-        return refused ? State.REFUSED : State.RUNNING;
+        return NO_IMAGE.stream().anyMatch(trouble::contains) ? State.REFUSED : State.RUNNING;
     }
 }

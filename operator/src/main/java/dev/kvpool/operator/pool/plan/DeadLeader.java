@@ -37,7 +37,8 @@ public record DeadLeader(Leadership leadership, ObservedPod pod) {
     /** What the operator says of it. */
     public String sentence() {
         String how = pod.ended().map(ended -> " with exit code " + ended.code()).orElse("");
-        return "The container of %s, which leads in epoch %d, has ended%s. The other masters were told to look and take over."
+        return ("The container of %s, the leader of epoch %d, has ended%s. The other masters were told, so that one takes"
+                        + " over.")
                 .formatted(pod.name(), leadership.epoch(), how);
     }
 

@@ -39,8 +39,9 @@ final class PullSecrets {
                         lack.stream().anyMatch(pod -> !pod.pullSecrets().contains(secret)))
                 .toList();
         return Optional.of(
-                ("%s %s made before spec.imagePullSecrets had %s, and %s image would be pulled without: change the content of a Secret that"
-                                + " %s instead, or have %s made anew with the version that runs before (spec.onDataLoss: Move)")
+                ("%s %s created before spec.imagePullSecrets had %s, and %s image would be pulled without: change the"
+                                + " content of a Secret that %s instead, or have %s recreated with the current version first"
+                                + " (spec.onDataLoss: Move)")
                         .formatted(
                                 BytesAtStake.names(lack),
                                 lack.size() == 1 ? "was" : "were",

@@ -41,8 +41,8 @@ final class BlindMasters {
     }
 
     private static String sentence(String master, List<String> lacking, String leader) {
-        return (" %s has no connection to %s, which %s has: were it to lead, what is there would not be found. Storage nodes that"
-                        + " were made for fewer masters learn of this one when their pods are made anew.")
+        return (" %s has no connection to %s, but %s has: if it became leader, it would not find the objects there."
+                        + " Storage nodes that were created for fewer masters connect to this one when their pods are recreated.")
                 .formatted(master, NameList.of(lacking), leader);
     }
 

@@ -58,9 +58,9 @@ public final class LackOfMemory {
                 : "A storage node of set %s".formatted(kind.name());
         String what = " %s may take %s of memory (%s)".formatted(whose, kind.memory(), kind.sum());
         return ByteAmount.bytes(kind.memory()) > largest
-                ? "%s, and the largest node of the cluster has %s for pods: ask for less, or add a larger node."
+                ? "%s, and the largest Kubernetes node has %s for pods. Request less, or add a larger node."
                         .formatted(what, ByteAmount.coarse(largest))
-                : "%s; the largest node has %s, too much of which other pods have been promised."
+                : "%s; the largest Kubernetes node has %s, too much of which other pods have requested."
                         .formatted(what, ByteAmount.coarse(largest));
     }
 }

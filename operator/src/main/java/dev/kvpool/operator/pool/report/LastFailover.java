@@ -32,11 +32,11 @@ final class LastFailover {
     static String words(FailoverCause cause) {
         return switch (cause) {
             case LEADER_DIED -> "the leader died";
-            case HANDOVER -> "the leadership was given back";
+            case HANDOVER -> "the leadership was handed over";
             case LEADER_SILENT -> "the leader was silent";
-            case LEASE_EXPIRED -> "the leader was silent until its Lease ran out";
+            case LEASE_EXPIRED -> "the leader was silent until its Lease expired";
             case LEASE_DELETED -> "the Lease was deleted";
-            case LEADER_LAPSED -> "the leader renewed its Lease too late, or storage nodes obeyed a higher epoch";
+            case LEADER_LAPSED -> "the leader renewed its Lease too late, or storage nodes accepted a higher epoch";
         };
     }
 

@@ -30,7 +30,7 @@ record ObjectCounts(Long all, Long unavailable, Long underReplicated) {
     String sentence() {
         String lost = unavailable == null
                 ? ""
-                : " About %d of %d objects cannot be read: all nodes that hold them are away."
+                : " About %d of %d objects cannot be read: all nodes that hold them are unavailable."
                         .formatted(unavailable, all);
         return underReplicated == null
                 ? lost

@@ -43,8 +43,8 @@ final class PodsOfDeadNodes {
     }
 
     private static String sentence(String node, List<ObservedPod> pods) {
-        return (" Node %1$s is not ready, so that Kubernetes waits for its word that %2$s ended, and makes nothing anew elsewhere. If its"
-                                + " machine is off for certain: kubectl taint node %1$s"
+        return (" Kubernetes node %1$s is not ready, so Kubernetes waits for it to confirm that %2$s ended, and recreates"
+                                + " no pod elsewhere. If the machine is certainly off: kubectl taint node %1$s"
                                 + " node.kubernetes.io/out-of-service=nodeshutdown:NoExecute")
                         .formatted(
                                 node,

@@ -86,7 +86,7 @@ public final class PoolFindings {
         if (!blind.isEmpty()) {
             return new Finding(
                     Reason.SERVING_WITHOUT_STANDBY,
-                    "The pool serves, and not each of its %d masters could take over.%s"
+                    "The pool serves, but not all of its %d masters could take over.%s"
                             .formatted(wanted, String.join("", blind)));
         }
         return new Finding(
@@ -114,7 +114,7 @@ public final class PoolFindings {
                     "Nothing was changed. " + problems.getFirst().message());
         }
         if (seen.spec().paused()) {
-            return new Finding(Reason.PAUSED, "spec.paused is true: nothing of the pool is changed.");
+            return new Finding(Reason.PAUSED, "spec.paused is true: no object of the pool is changed.");
         }
         if (!outcome.failures().isEmpty()) {
             return outcome.failures().getFirst();
@@ -123,8 +123,8 @@ public final class PoolFindings {
             return new Finding(
                     Reason.WOULD_LOSE_BYTES,
                     String.join(" ", plan.heldBack())
-                            + " Set spec.onDataLoss to Move to have storage nodes emptied before, or to Replace to accept"
-                            + " that, delete single pods, or take the change back.");
+                            + " Set spec.onDataLoss to Move to empty storage nodes first, or to Replace to accept the loss; or delete"
+                            + " single pods, or revert the change.");
         }
         if (!plan.waiting().isEmpty()) {
             return new Finding(Reason.WAITS_FOR_DRAIN, String.join(" ", plan.waiting()));
@@ -139,7 +139,7 @@ public final class PoolFindings {
         if (!reading.isEmpty()) {
             return new Finding(Reason.MASTERS_READ_RULES, String.join(" ", reading));
         }
-        return new Finding(Reason.APPLIED, "The pool's objects are as the spec wants them.");
+        return new Finding(Reason.APPLIED, "The pool's objects are as the spec says.");
     }
 
     private Finding leader() {
@@ -167,7 +167,7 @@ public final class PoolFindings {
             case MasterAnswer.Report(PoolReport report) ->
                 new Finding(
                         Reason.LEADER_NOT_SERVING,
-                        "%s holds the Lease and does not serve yet: it says it is %s."
+                        "%s holds the Lease and does not serve yet: its state is %s."
                                 .formatted(leadership.pod(), report.state()));
             case MasterAnswer.Silent(String reason) ->
                 new Finding(
@@ -176,8 +176,7 @@ public final class PoolFindings {
             case null ->
                 new Finding(
                         Reason.LEADER_SILENT,
-                        "%s holds the Lease and cannot be asked: it is no running pod of this pool."
-                                .formatted(leadership.pod()));
+                        "%s holds the Lease, but is not a running pod of this pool.".formatted(leadership.pod()));
         };
     }
 
@@ -195,21 +194,20 @@ public final class PoolFindings {
                 .toList();
         return Optional.of(new Finding(
                 Reason.SEVERAL_LEADERS,
-                "%s say that they lead. Storage nodes obey the highest epoch only.".formatted(NameList.of(names))));
+                "%s say that they lead. Storage nodes accept the highest epoch only.".formatted(NameList.of(names))));
     }
 
     private Finding storage() {
         if (plan.storageNodes() == 0 && !ofEngines) {
             return new Finding(
                     Reason.NO_NODE_SELECTED,
-                    "The pool has no storage node: no node of the cluster has the labels that perNode asks for and"
-                            + " only taints that are tolerated.");
+                    "The pool has no storage node: no Kubernetes node has the labels of perNode and only tolerated taints.");
         }
         Optional<PoolReport> report = seen.leaderReport();
         if (report.isEmpty()) {
             return new Finding(
                     Reason.STORAGE_NOT_OBSERVED,
-                    "No leader can say which storage nodes are ready.%s"
+                    "No leader reports which storage nodes are ready.%s"
                             .formatted(troubles(seen.pods(PoolLabels.ROLE_STORAGE))));
         }
         List<PoolReport.Node> nodes = report.get().nodes().stream()
@@ -229,7 +227,7 @@ public final class PoolFindings {
         if (ofEngines && ready == 0) {
             return new Finding(
                     Reason.NO_ENGINE_JOINED,
-                    "No engine contributes memory yet, and puts fail until one does: start engines with the ConfigMap %s."
+                    "No engine contributes memory yet, and puts fail until one does. Start engines with the ConfigMap %s."
                             .formatted(seen.names().clientConfigMap()));
         }
         if (ready >= plan.storageNodes()) {
@@ -245,7 +243,7 @@ public final class PoolFindings {
                     .findFirst()
                     .map(node -> new Finding(
                             Reason.SSD_OFF,
-                            "%s %s goes on without its SSD: %s.".formatted(all, node.id(), node.ssdProblem())))
+                            "%s %s continues without its SSD: %s.".formatted(all, node.id(), node.ssdProblem())))
                     .orElse(new Finding(ofEngines ? Reason.ENGINES_CONTRIBUTE : Reason.ALL_NODES_READY, all));
         }
         List<String> why = nodes.stream()
@@ -265,8 +263,8 @@ public final class PoolFindings {
     }
 
     private String awaited(PoolReport.Register register) {
-        return (" What was removed is unknown, and removals fail, until one that knows it is back with its memory: %s. Of those that"
-                        + " will not be: kubectl kvpool forget %s NODE.")
+        return (" Which objects were removed is unknown, and removals fail, until one of these nodes is back with its"
+                        + " memory: %s. For those that will not be: kubectl kvpool forget %s NODE.")
                 .formatted(NameList.of(register.witnesses()), seen.names().pool());
     }
 
@@ -282,7 +280,7 @@ public final class PoolFindings {
         List<PoolReport> reports = seen.reports();
         Set<String> running = versions(reports.stream().map(PoolFindings::product));
         if (running.isEmpty()) {
-            return new Finding(Reason.VERSION_NOT_OBSERVED, "No master could be asked for its version.");
+            return new Finding(Reason.VERSION_NOT_OBSERVED, "No master answered about its version.");
         }
         Optional<PoolReport.Node> refused =
                 nodes(reports, PoolReport.Node::refused).findFirst();
@@ -299,7 +297,7 @@ public final class PoolFindings {
         if (!upgrading && wanted.isPresent() && !running.equals(Set.of(wanted.get()))) {
             return new Finding(
                     Reason.VERSION_DIFFERS,
-                    "The masters run %s and the pool shall run %s. Image %s must contain that version."
+                    "The masters run %s, but the spec says %s. Image %s must contain that version."
                             .formatted(
                                     String.join(", ", running),
                                     wanted.get(),
@@ -311,7 +309,7 @@ public final class PoolFindings {
                         Reason.SAME_VERSION, "Masters and storage nodes run %s.".formatted(String.join("", running)))
                 : new Finding(
                         Reason.MIXED_VERSIONS,
-                        "Masters and storage nodes run %s, which fit each other."
+                        "Masters and storage nodes run %s, which are compatible."
                                 .formatted(String.join(", ", running)));
     }
 

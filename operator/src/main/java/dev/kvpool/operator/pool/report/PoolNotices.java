@@ -50,7 +50,7 @@ public final class PoolNotices {
         }
         return Optional.of(new Notice(
                 EventReason.FAILED_OVER,
-                "%s leads in epoch %d%s: %s. Nobody led for %s."
+                "%s leads in epoch %d%s: %s. There was no leader for %s."
                         .formatted(
                                 last.to(),
                                 last.epoch(),

@@ -28,7 +28,7 @@ public final class RulesAtMasters {
         behind.stream()
                 .filter(report -> !report.cacheRules().problem().isEmpty())
                 .limit(PodTroubles.PODS_MAX)
-                .map(report -> "%s stays with other rules than those of spec.cache: %s."
+                .map(report -> "%s keeps other rules than those of spec.cache: %s."
                         .formatted(report.name(), report.cacheRules().problem()))
                 .sorted()
                 .forEach(sentences::add);

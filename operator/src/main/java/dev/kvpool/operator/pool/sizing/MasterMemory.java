@@ -44,7 +44,7 @@ record MasterMemory(long objects, int replicas) {
                 .plusIf(objects > 0, "index of %d objects".formatted(objects), indexBytes())
                 .plusIf(objects > 0, "half of that for the collector", indexBytes() / 2)
                 .plus("rest of the heap", REST_OF_HEAP_BYTES);
-        return heap.plus("outside of the heap", heap.bytes() * (100 - HEAP_PERCENT) / HEAP_PERCENT);
+        return heap.plus("outside the heap", heap.bytes() * (100 - HEAP_PERCENT) / HEAP_PERCENT);
     }
 
     /** What the operator gives a master: in coarse steps, since another limit means another pod. */

@@ -27,7 +27,7 @@ public final class SizeCheck {
             return Optional.empty();
         }
         long room = Rounding.twoDigits(need.room(limit));
-        return problem(("The masters have a memory limit of %s and need %s. Raise or leave out"
+        return problem(("The masters have a memory limit of %s and need %s. Raise or remove"
                         + " spec.masters.resources.limits.memory%s.")
                 .formatted(
                         limit,
@@ -46,7 +46,7 @@ public final class SizeCheck {
         if (limit == null || ByteAmount.bytes(limit) >= least.bytes()) {
             return Optional.empty();
         }
-        return problem(("Storage set %s has a memory limit of %s and needs %s at least. Raise or leave out its"
+        return problem(("Storage set %s has a memory limit of %s and needs %s at least. Raise or remove its"
                         + " resources.limits.memory, or lower its capacity.")
                 .formatted(set.name(), limit, least.sentence()));
     }
@@ -59,7 +59,7 @@ public final class SizeCheck {
             return Optional.empty();
         }
         return problem(
-                "Storage set %s has a limit of %s of %s and a segment of %s, which consists of them. Leave it out."
+                "Storage set %s has a limit of %s of %s, but its segment of %s consists of them. Remove the limit."
                         .formatted(set.name(), name, limit, segment.get()));
     }
 

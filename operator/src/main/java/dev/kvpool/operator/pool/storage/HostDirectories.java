@@ -52,7 +52,7 @@ public record HostDirectories(
     public record Cleaning(NodeDirectory directory, String job, boolean begun, boolean failed) {
         public String sentence() {
             return failed
-                    ? "Directory %s of node %s is still there: Job %s failed and is tried again in ten minutes; its pods say why."
+                    ? "Directory %s of node %s was not removed: Job %s failed and is retried in ten minutes. Its pods say why."
                             .formatted(directory.path(), directory.node(), job)
                     : "Directory %s of node %s is being removed by Job %s."
                             .formatted(directory.path(), directory.node(), job);

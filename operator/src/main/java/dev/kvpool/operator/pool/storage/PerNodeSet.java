@@ -157,7 +157,7 @@ record PerNodeSet(
             return staying.isEmpty()
                     ? List.of()
                     : List.of(
-                            "Storage set %s keeps its storage on %s, which it does not select any more, until that is empty.%s"
+                            "Storage set %s keeps its storage on %s, which it no longer selects, until that is empty.%s"
                                     .formatted(
                                             set.name(),
                                             NameList.of(List.copyOf(staying.keySet())),
@@ -182,7 +182,8 @@ record PerNodeSet(
         }
 
         private String tooLong(String node) {
-            return "Storage set %s leaves node %s out: the storage node's name %s would be longer than %d bytes. Rename the set or the node."
+            return ("Storage set %s has no storage node on Kubernetes node %s: the name %s would be longer than %d bytes."
+                            + " Rename the set or the node.")
                     .formatted(set.name(), node, id(node), ID_BYTES_MAX);
         }
     }

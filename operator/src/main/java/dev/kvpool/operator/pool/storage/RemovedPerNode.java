@@ -64,9 +64,9 @@ final class RemovedPerNode {
 
     /** What those wait for that may not go yet. */
     static String waiting(List<Unwanted> staying) {
-        return ("Storage set and DaemonSet of %s are gone, and what %s may hold is on a volume: it is emptied when the set is in"
-                        + " the spec again, or goes as it is after spec.drain.timeout with spec.drain.onLeftovers Drop, or at"
-                        + " once with spec.onDataLoss Replace.")
+        return ("Storage set and DaemonSet of %s are gone, and what %s may hold is on a volume: it is emptied when the"
+                        + " set is in the spec again, or removed without that after spec.drain.timeout if spec.drain.onLeftovers is"
+                        + " Drop, or at once if spec.onDataLoss is Replace.")
                 .formatted(
                         NameList.of(staying.stream().map(Unwanted::id).toList()), staying.size() == 1 ? "it" : "each");
     }

@@ -51,8 +51,9 @@ record Unwanted(String id, Optional<ObservedPod> pod, boolean outlivesPods) {
                 .toList();
         return away.isEmpty()
                 ? ""
-                : (" What %s may hold is on a volume, and %s pod does not run now: it is emptied when that is back, or goes as it is"
-                                + " after spec.drain.timeout with spec.drain.onLeftovers Drop, or at once with spec.onDataLoss Replace.")
+                : (" What %s may hold is on a volume, and %s pod does not run now: it is emptied when the pod is back, or"
+                                + " removed without that after spec.drain.timeout if spec.drain.onLeftovers is Drop, or at once if"
+                                + " spec.onDataLoss is Replace.")
                         .formatted(NameList.of(away), away.size() == 1 ? "its" : "their");
     }
 }

@@ -76,7 +76,8 @@ public final class NamespaceCheck {
         }
         return Optional.of(new Finding(
                 Reason.NAMESPACE_REFUSES_HOST_PATH,
-                "%s no pod with a hostPath volume, and so none of storage set %s. Set the label to %s, move the pool to a namespace that has it so, or use emptyDir."
+                ("%s no pod with a hostPath volume, and so none of storage set %s. Set the label to %s, move the pool to a"
+                                + " namespace with that label, or use emptyDir.")
                         .formatted(admits(), NameList.of(sets), ADMITS_ALL)));
     }
 
@@ -92,7 +93,7 @@ public final class NamespaceCheck {
         return engine().filter(spec -> spec.agents() != null)
                 .map(spec -> new Finding(
                         Reason.NAMESPACE_REFUSES_HOST_PATH,
-                        "%s no pod with a hostPath volume, and so no agents, whose sockets are in %s of the nodes. %s"
+                        "%s no pod with a hostPath volume, and so no agents, whose sockets are in host directory %s. %s"
                                 .formatted(admits(), spec.agents().path(), wayOut("agents"))));
     }
 
@@ -100,7 +101,7 @@ public final class NamespaceCheck {
         return engine().filter(TransferEngineSpec::hostNetwork)
                 .map(spec -> new Finding(
                         Reason.NAMESPACE_REFUSES_HOST_NETWORK,
-                        "%s no pod on the network of its node, and so no storage node%s. %s"
+                        "%s no pod with hostNetwork, and so no storage node%s. %s"
                                 .formatted(
                                         admits(),
                                         spec.agents() == null ? "" : " and no agent",

@@ -65,8 +65,8 @@ public final class PoolValidator {
                 .findFirst()
                 .map(child -> new Finding(
                         Reason.OLD_POOL_REMAINS,
-                        ("%s %s still belongs to a deleted pool of the same name. The pool is made when Kubernetes has"
-                                        + " removed it.")
+                        ("%s %s still belongs to a deleted pool of the same name. The pool is created when Kubernetes has removed"
+                                        + " it.")
                                 .formatted(child.getKind(), child.getMetadata().getName())));
     }
 
@@ -85,8 +85,8 @@ public final class PoolValidator {
         }
         return Optional.of(new Finding(
                 Reason.TRANSFER_ENGINE_MISSING,
-                ("There is no %s %s in namespace %s. Create it, or change or remove spec.transferEngine. Until then"
-                                + " the pool stays as it is.")
+                ("There is no %s %s in namespace %s. Create it, or change or remove spec.transferEngine. Until then the"
+                                + " pool is not changed.")
                         .formatted(TransferEngine.KIND, name, seen.names().namespace())));
     }
 
@@ -99,8 +99,8 @@ public final class PoolValidator {
         return Optional.of(new Finding(
                 Reason.CLIENTS_CANNOT_BE_SELECTED,
                 ("spec.networkPolicy.clientNamespaces would close the masters to the storage nodes: TransferEngine %s has"
-                                + " hostNetwork, and no selector names the addresses of nodes. Leave clientNamespaces out,"
-                                + " or hostNetwork.")
+                                + " hostNetwork, and no selector matches the addresses of Kubernetes nodes. Remove clientNamespaces or"
+                                + " hostNetwork.")
                         .formatted(seen.spec().transferEngine())));
     }
 
@@ -110,9 +110,8 @@ public final class PoolValidator {
                 .filter(directory -> directory.length() > SOCKET_DIRECTORY_BYTES_MAX)
                 .map(directory -> new Finding(
                         Reason.SOCKET_PATH_TOO_LONG,
-                        ("The sockets of this pool's storage nodes would be in %s, which has %d bytes; with the names of sockets"
-                                        + " at most %d can be used. Choose a shorter socketDirectory in TransferEngine %s, or"
-                                        + " leave it out.")
+                        ("The sockets of this pool's storage nodes would be in %s. That path has %d bytes, but at most %d are"
+                                        + " possible. Choose a shorter socketDirectory in TransferEngine %s, or remove it.")
                                 .formatted(
                                         directory,
                                         directory.length(),
@@ -132,7 +131,7 @@ public final class PoolValidator {
         return Optional.of(new Finding(
                 Reason.MEMORY_LIMIT_TOO_SMALL,
                 ("The agents of TransferEngine %s have a memory limit of %s and share up to %s (stagingSize) with engines,"
-                                + " which counts against it. Raise the limit or leave it out.")
+                                + " which counts against it. Raise or remove the limit.")
                         .formatted(seen.spec().transferEngine(), limit, agents.stagingSize())));
     }
 
@@ -142,7 +141,8 @@ public final class PoolValidator {
         }
         return Optional.of(new Finding(
                 Reason.VOLUME_WITHOUT_HUGE_PAGES,
-                "Storage set %s has claims, and the transfer engine asks for huge pages, which no claim consists of. Use emptyDir, or a transfer engine without memory.hugePages."
+                ("Storage set %s has persistent volume claims, which cannot have the huge pages that the transfer engine"
+                                + " asks for. Use emptyDir, or a transfer engine without memory.hugePages.")
                         .formatted(set.name())));
     }
 
@@ -153,7 +153,7 @@ public final class PoolValidator {
         }
         return Optional.of(new Finding(
                 Reason.CAPACITY_NOT_IN_PAGES,
-                "Storage set %s has a capacity of %s, which is not a whole number of huge pages of %s. Round it."
+                "Storage set %s has a capacity of %s, which is not a multiple of the huge page size %s. Round it."
                         .formatted(set.name(), set.capacity(), ByteAmount.exact(page))));
     }
 }

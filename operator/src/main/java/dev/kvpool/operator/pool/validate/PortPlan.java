@@ -86,9 +86,9 @@ public final class PortPlan {
         int first = engine.ports().base();
         return Optional.of(new Finding(
                 Reason.PORT_RANGE_TOO_SMALL,
-                ("TransferEngine %s has ports %d to %d, two for each storage set, and for the agents, of all pools that use them on"
-                                + " their nodes' network, and none are left for %s. Raise ports.count to %d or more, or give"
-                                + " the pool a transfer engine with other ports.")
+                ("TransferEngine %s has ports %d to %d: two for each storage set of the pools that use it with"
+                                + " hostNetwork, and for their agents. None are left for %s. Raise ports.count to %d or more, or use a"
+                                + " transfer engine with other ports.")
                         .formatted(
                                 seen.spec().transferEngine(),
                                 first,

@@ -30,7 +30,7 @@ final class ResourceCheck {
                 .entrySet().stream()
                         .filter(entry -> !isAmount(entry.getValue()))
                         .findFirst()
-                        .map(entry -> problem("%s.%s is %s, which is no amount such as 500m, 2 or 8Gi."
+                        .map(entry -> problem("%s.%s is %s, which is not a quantity such as 500m, 2 or 8Gi."
                                 .formatted(path, entry.getKey(), entry.getValue())));
     }
 

@@ -131,10 +131,10 @@ class GonePlanTest {
                 .singleElement()
                 .satisfies(notice -> assertThat(notice.note())
                         .isEqualTo(
-                                "Directory %s of node n1 is still there: Job %s failed and is tried again in ten minutes;"
+                                "Directory %s of node n1 was not removed: Job %s failed and is retried in ten minutes."
                                                 .formatted(
                                                         PATH, job.getMetadata().getName())
-                                        + " its pods say why."));
+                                        + " Its pods say why."));
         assertThat(plan.remaining()).extracting(NodeDirectory::id).containsExactly("a.n1");
         assertThat(plan.jobs()).isEmpty();
     }

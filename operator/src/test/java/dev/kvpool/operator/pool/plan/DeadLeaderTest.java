@@ -34,8 +34,8 @@ class DeadLeaderTest {
                     .containsExactly("demo-master-1");
             assertThat(dead.sentence())
                     .isEqualTo(
-                            "The container of demo-master-0, which leads in epoch 7, has ended with exit code 137. The"
-                                    + " other masters were told to look and take over.");
+                            "The container of demo-master-0, the leader of epoch 7, has ended with exit code 137. The other masters"
+                                    + " were told, so that one takes over.");
         });
     }
 

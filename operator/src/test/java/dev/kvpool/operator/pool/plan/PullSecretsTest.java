@@ -58,10 +58,10 @@ class PullSecretsTest {
         assertThat(plan.roll().finding().reason()).isEqualTo(Reason.VERSION_REFUSED);
         assertThat(plan.roll().finding().message())
                 .isEqualTo(
-                        "The pool stays at registry.example/old:1 and nothing was restarted: registry.example/new:2 is not"
-                                + " begun: demo-a-0 was made before spec.imagePullSecrets had second, and its image would be pulled"
-                                + " without: change the content of a Secret that it has instead, or have it made anew with the"
-                                + " version that runs before (spec.onDataLoss: Move).");
+                        "The pool stays at registry.example/old:1 and nothing was restarted: registry.example/new:2 is not begun:"
+                                + " demo-a-0 was created before spec.imagePullSecrets had second, and its image would be pulled without:"
+                                + " change the content of a Secret that it has instead, or have it recreated with the current version first"
+                                + " (spec.onDataLoss: Move).");
     }
 
     private static StatefulSet masters() {

@@ -33,7 +33,7 @@ class BlindMastersTest {
 
         assertThat(ready.reason()).isEqualTo(Reason.SERVING_WITHOUT_STANDBY);
         assertThat(ready.message())
-                .contains("demo-master-1 has no connection to demo-a-0, demo-a-1, which demo-master-0 has");
+                .contains("demo-master-1 has no connection to demo-a-0, demo-a-1, but demo-master-0 has");
         assertThat(ready(standby("ready", "away"), 60).message()).contains("no connection to demo-a-1,");
     }
 

@@ -32,8 +32,8 @@ class LackOfMemoryTest {
     void saysThatNoNodeIsLargeEnoughAndWhatThePodsConsistOf() {
         assertThat(sentences(waiting("demo-fast-0", "storage", "fast", FULL)))
                 .isEqualTo(
-                        " A storage node of set fast may take 70Gi of memory (segment 64Gi + rest 6Gi = 70Gi), and the"
-                                + " largest node of the cluster has 62Gi for pods: ask for less, or add a larger node.");
+                        " A storage node of set fast may take 70Gi of memory (segment 64Gi + rest 6Gi = 70Gi), and the largest"
+                                + " Kubernetes node has 62Gi for pods. Request less, or add a larger node.");
     }
 
     @Test
@@ -43,7 +43,7 @@ class LackOfMemoryTest {
                 .contains(" A master may take 1Gi of memory")
                 .contains(
                         " A storage node of set slow may take 9Gi of memory (segment 8Gi + rest 1Gi = 9Gi); the largest"
-                                + " node has 62Gi, too much of which other pods have been promised.");
+                                + " Kubernetes node has 62Gi, too much of which other pods have requested.");
     }
 
     @Test

@@ -26,9 +26,9 @@ class ObjectCountsTest {
         assertThat(status.underReplicatedObjects()).isEqualTo(5_600);
         assertThat(storageReady(status))
                 .isEqualTo(
-                        "1 of 2 storage nodes are ready. About 1200 of 10000 objects cannot be read: all nodes that hold"
-                                + " them are away. About 5600 of 10000 objects have fewer copies than spec.cache.replicas asks for."
-                                + " demo-a-1 is away.");
+                        "1 of 2 storage nodes are ready. About 1200 of 10000 objects cannot be read: all nodes that hold them are"
+                                + " unavailable. About 5600 of 10000 objects have fewer copies than spec.cache.replicas asks for. demo-a-1"
+                                + " is away.");
     }
 
     @Test

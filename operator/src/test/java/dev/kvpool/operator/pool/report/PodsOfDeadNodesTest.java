@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 /** A machine has died, and Kubernetes waits for it: what the pool says of its pods. */
 class PodsOfDeadNodesTest {
     private static final String SENTENCE =
-            " Node worker is not ready, so that Kubernetes waits for its word that demo-a-1 ended, and makes"
-                    + " nothing anew elsewhere. If its machine is off for certain: kubectl taint node worker"
+            " Kubernetes node worker is not ready, so Kubernetes waits for it to confirm that demo-a-1 ended, and"
+                    + " recreates no pod elsewhere. If the machine is certainly off: kubectl taint node worker"
                     + " node.kubernetes.io/out-of-service=nodeshutdown:NoExecute.";
 
     @Test

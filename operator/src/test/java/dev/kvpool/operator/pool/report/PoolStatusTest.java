@@ -125,10 +125,11 @@ class PoolStatusTest {
         KvCachePoolStatus status = next(whole(awaiting), NOON);
 
         assertThat(message(status, Reason.AWAITS_WITNESS))
-                .isEqualTo("1 of 2 storage nodes are ready. demo-a-0 has missed removals or replacements since"
-                        + " 2026-01-01T11:00:00Z at the latest: what it held before is checked, or unavailable, until it has"
-                        + " caught up. What was removed is unknown, and removals fail, until one that knows it is back with its"
-                        + " memory: demo-a-1. Of those that will not be: kubectl kvpool forget demo NODE.");
+                .isEqualTo(
+                        "1 of 2 storage nodes are ready. demo-a-0 missed removals or replacements since 2026-01-01T11:00:00Z at"
+                                + " the latest. Until it has caught up, what it held before is checked or unavailable. Which objects were removed"
+                                + " is unknown, and removals fail, until one of these nodes is back with its memory: demo-a-1. For those that"
+                                + " will not be: kubectl kvpool forget demo NODE.");
     }
 
     @Test
@@ -139,9 +140,9 @@ class PoolStatusTest {
         KvCachePoolStatus status = next(whole(Reports.behind(List.of("demo-a-0"), List.of("demo-a-1"), away)), NOON);
 
         assertThat(message(status, Reason.NODES_NOT_READY))
-                .isEqualTo("1 of 2 storage nodes are ready. demo-a-1 has missed removals or replacements since"
-                        + " 2026-01-01T11:00:00Z at the latest: what it held before is checked, or unavailable, until it has"
-                        + " caught up. demo-a-1 is away.");
+                .isEqualTo(
+                        "1 of 2 storage nodes are ready. demo-a-1 missed removals or replacements since 2026-01-01T11:00:00Z at"
+                                + " the latest. Until it has caught up, what it held before is checked or unavailable. demo-a-1 is away.");
     }
 
     @Test
@@ -225,8 +226,8 @@ class PoolStatusTest {
 
         assertThat(message(status, Reason.SEVERAL_LEADERS))
                 .isEqualTo(
-                        "demo-master-0 in epoch 1, demo-master-1 in epoch 2 say that they lead. Storage nodes obey the"
-                                + " highest epoch only.");
+                        "demo-master-0 in epoch 1, demo-master-1 in epoch 2 say that they lead. Storage nodes accept the highest"
+                                + " epoch only.");
         assertThat(reasons(status)).startsWith("Serving");
     }
 
@@ -283,8 +284,8 @@ class PoolStatusTest {
 
         assertThat(message(status, Reason.VERSION_DIFFERS))
                 .isEqualTo(
-                        "The masters run 0.1.0 and the pool shall run 0.2.0. Image registry.example/kvpool:0.1.0 must"
-                                + " contain that version.");
+                        "The masters run 0.1.0, but the spec says 0.2.0. Image registry.example/kvpool:0.1.0 must contain that"
+                                + " version.");
     }
 
     @Test

@@ -137,7 +137,7 @@ class HostDirectoriesTest {
         assertThat(plan.cleaning())
                 .singleElement()
                 .asString()
-                .contains("is still there: Job demo-clean-", "failed and is tried again in ten minutes");
+                .contains("was not removed: Job demo-clean-", "failed and is retried in ten minutes");
         assertThat(known(plan)).isEqualTo(Map.of("a.n1", PATH + RELEASED));
     }
 
@@ -195,7 +195,10 @@ class HostDirectoriesTest {
         PoolPlan after = gone.plan();
 
         assertThat(known(after)).isEqualTo(Map.of("a.n1", SSD + RELEASED));
-        assertThat(after.cleaning()).singleElement().asString().startsWith("Directory " + SSD + " of node n1 is still");
+        assertThat(after.cleaning())
+                .singleElement()
+                .asString()
+                .startsWith("Directory " + SSD + " of node n1 was not removed");
     }
 
     @Test

@@ -103,8 +103,8 @@ class PerNodeSetTest {
         assertThat(expectedNodes(plan)).isEqualTo("a.n1\na.n2\n");
         assertThat(named(plan)).containsExactly("n1", "n2");
         assertThat(plan.waiting())
-                .containsExactly("Storage set a keeps its storage on n2, which it does not select any more, until that"
-                        + " is empty.");
+                .containsExactly(
+                        "Storage set a keeps its storage on n2, which it no longer selects, until that is empty.");
         assertThat(plan.drains().next()).extracting(DrainStatus::node).containsExactly("a.n2");
         assertThat(plan.heldBack()).isEmpty();
     }
@@ -167,7 +167,7 @@ class PerNodeSetTest {
         assertThat(plan.leftOut())
                 .singleElement()
                 .asString()
-                .startsWith("Storage set a leaves node nnnn")
+                .startsWith("Storage set a has no storage node on Kubernetes node nnnn")
                 .endsWith("would be longer than 253 bytes. Rename the set or the node.");
         assertThat(terms(plan).getFirst().getMatchFields())
                 .singleElement()

@@ -106,9 +106,9 @@ class PortPlanTest {
         assertThat(PoolValidator.validate(sketch.observation()))
                 .containsExactly(new Finding(
                         Reason.PORT_RANGE_TOO_SMALL,
-                        "TransferEngine demo has ports 40000 to 40002, two for each storage set, and for the agents, of all pools that use them"
-                                + " on their nodes' network, and none are left for storage set b. Raise ports.count to 5 or"
-                                + " more, or give the pool a transfer engine with other ports."));
+                        "TransferEngine demo has ports 40000 to 40002: two for each storage set of the pools that use it with"
+                                + " hostNetwork, and for their agents. None are left for storage set b. Raise ports.count to 5 or more,"
+                                + " or use a transfer engine with other ports."));
         assertThat(sketch.plan().apply()).isEmpty();
     }
 

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ResourceCheckTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            {limits: {memory: lots}}                       | .limits.memory is lots, which is no amount
-            {requests: {cpu: -1}}                          | .requests.cpu is -1, which is no amount
+            {limits: {memory: lots}}                       | .limits.memory is lots, which is not a quantity
+            {requests: {cpu: -1}}                          | .requests.cpu is -1, which is not a quantity
             {requests: {cpu: "2"}, limits: {cpu: 500m}}    | the request of cpu, 2, is above its limit, 500m
             """)
     void isTold(String resources, String sentence) {

@@ -70,7 +70,6 @@ class CacheRulesTest {
         assertThat(RulesAtMasters.sentences(pool.observation()))
                 .containsExactly(
                         "demo-master-0, demo-master-2 did not read the rules of spec.cache yet.",
-                        "demo-master-1 stays with other rules than those of spec.cache: line 2, 'colour=red', names no"
-                                + " rule.");
+                        "demo-master-1 keeps other rules than those of spec.cache: line 2, 'colour=red', names no rule.");
     }
 }
