@@ -374,7 +374,7 @@ def cases(rules, runbooks):
 
 def find_promtool():
     cache = Path(os.environ.get("KVDEV_CACHE") or Path.home() / ".cache/kvpool")
-    found = shutil.which("promtool") or shutil.which(cache / "promtool/promtool")
+    found = shutil.which("promtool") or shutil.which(cache / "prometheus/promtool")
     assert found, "no promtool: run .ci/prerequisites --install, or put the one of Prometheus on the PATH"
     return found
 

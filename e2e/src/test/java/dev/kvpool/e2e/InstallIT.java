@@ -11,10 +11,12 @@ import io.fabric8.kubernetes.client.readiness.Readiness;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** What an administrator sees after `helm install`. */
 @OnCluster
 @Order(1)
+@ResourceLock(Operator.LOCK)
 class InstallIT {
 
     @Test

@@ -26,12 +26,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The operator's own upgrade over a pool that serves, two operators of which one goes away in the middle of its work, and none. */
 @OnScene(namespace = OperatorsIT.NAMESPACE, pool = OperatorsIT.POOL, objects = 200)
-@Order(5)
+@Order(3)
+@ResourceLock(Operator.LOCK)
 @TestInstance(Lifecycle.PER_CLASS)
 @TestMethodOrder(OrderAnnotation.class)
 class OperatorsIT {
@@ -40,7 +42,7 @@ class OperatorsIT {
     static final String POOL = "watched";
 
     /** Longer than an operator's Lease lasts, and than three containers take to start anew after each other on a slow machine. */
-    private static final Duration LOAD = Duration.ofSeconds(70);
+    private static final Duration LOAD = Duration.ofSeconds(150);
 
     private Cluster cluster;
     private Operator operator;

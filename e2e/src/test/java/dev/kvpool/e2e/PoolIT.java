@@ -4,12 +4,17 @@ package dev.kvpool.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Kubectl;
 import dev.kvpool.e2e.cluster.Limits;
 import dev.kvpool.e2e.cluster.Wait;
 import dev.kvpool.e2e.install.Operator;
+import dev.kvpool.e2e.monitoring.Prometheus;
+import dev.kvpool.e2e.monitoring.Queries;
+import dev.kvpool.e2e.monitoring.Scrapes;
 import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Pool.Leader;
@@ -18,7 +23,10 @@ import dev.kvpool.e2e.pool.Samples;
 import dev.kvpool.e2e.pool.Scene;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
+import java.io.IOException;
 import java.math.BigDecimal;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -33,6 +41,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** One pool, made from the sample that the README names, through its life and the deaths of its processes; FailoverIT is about its leader. */
 @OnScene(namespace = PoolIT.NAMESPACE, pool = Samples.DEMO_POOL, objects = PoolIT.OBJECTS)
@@ -111,6 +121,7 @@ class PoolIT {
     }
 
     @Test
+    @ResourceLock(Operator.LOCK)
     @DisplayName("the operator is killed: it comes back and follows the pool, of which no pod restarts")
     void operatorKilled() {
         Map<String, Integer> before = restarts.byUid(pool.pods());
@@ -163,6 +174,82 @@ class PoolIT {
                 .as("pods of the pool, with restarts")
                 .isEqualTo(before);
         scene.assertReadBack("before-two-copies");
+    }
+
+    @Test
+    @DisplayName(
+            "a Prometheus with the chart's monitors scrapes operator, masters and storage nodes, and evaluates the chart's rules and dashboard:"
+                    + " every series they name is there, and nothing is alarming")
+    void aPrometheusFollowsThePool(@TempDir Path folder) throws IOException {
+        JsonNode rule = rendered("alerts", "alerts.enabled=true").getFirst();
+        Scrapes scrapes = new Scrapes(cluster, folder);
+        rendered("monitors", "monitors.enabled=true").forEach(scrapes::add);
+        scrapes.write(rule);
+        Queries queries = Queries.of(
+                rule,
+                cluster.settings().repository().resolve("helm/kvpool/monitoring/pools.json"),
+                NAMESPACE,
+                pool.name());
+        try (Prometheus prometheus = Prometheus.start(cluster.settings().prometheus(), folder)) {
+            Wait.until(
+                    "every process is scraped",
+                    Limits.STATUS,
+                    () -> assertThat(scraped(prometheus))
+                            .containsAll(names(pool.members()))
+                            .containsAll(names(operator.pods())));
+            Wait.until(
+                    "every series is there that rules and dashboard name",
+                    Limits.STATUS,
+                    () -> assertThat(prometheus.ask("api/v1/label/__name__/values", Map.of()))
+                            .extracting(JsonNode::asText)
+                            .containsAll(queries.series()));
+            Wait.until(
+                    "every rule was evaluated",
+                    Limits.STATUS,
+                    () -> assertThat(prometheus.ask("api/v1/rules", Map.of()).findPath("rules"))
+                            .hasSameSizeAs(rule.findPath("rules"))
+                            .allSatisfy(evaluated -> assertThat(
+                                            evaluated.path("health").asText())
+                                    .as(evaluated.toPrettyString())
+                                    .isEqualTo("ok")));
+            Wait.until(
+                    "every panel of the dashboard shows something",
+                    Limits.STATUS,
+                    () -> assertThat(queries.ofDashboard())
+                            .allSatisfy(query -> assertThat(prometheus
+                                            .ask("api/v1/query", Map.of("query", query))
+                                            .path("result"))
+                                    .as(query)
+                                    .isNotEmpty()));
+            assertThat(prometheus.ask("api/v1/alerts", Map.of()).path("alerts"))
+                    .filteredOn(alert -> alert.path("state").asText().equals("firing"))
+                    .filteredOn(alert ->
+                            alert.path("labels").path("namespace").asText().equals(NAMESPACE))
+                    .isEmpty();
+        }
+    }
+
+    private List<JsonNode> rendered(String template, String value) throws IOException {
+        String yaml = operator.helm().template(Operator.RELEASE, Operator.NAMESPACE, template, value);
+        try (MappingIterator<JsonNode> documents =
+                new YAMLMapper().readerFor(JsonNode.class).readValues(yaml)) {
+            return documents.readAll();
+        }
+    }
+
+    /** Names of pods that answered. */
+    private static List<String> scraped(Prometheus prometheus) {
+        List<String> pods = new ArrayList<>();
+        for (JsonNode target : prometheus.ask("api/v1/targets", Map.of()).path("activeTargets")) {
+            if (target.path("health").asText().equals("up")) {
+                pods.add(target.path("labels").path("pod").asText());
+            }
+        }
+        return pods;
+    }
+
+    private static List<String> names(List<Pod> pods) {
+        return pods.stream().map(pod -> pod.getMetadata().getName()).toList();
     }
 
     /** With the default deletion policy. */

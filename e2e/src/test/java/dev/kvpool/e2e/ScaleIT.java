@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import dev.kvpool.api.v1alpha1.DrainPhase;
 import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.e2e.cluster.Cluster;
+import dev.kvpool.e2e.cluster.Kubectl;
 import dev.kvpool.e2e.cluster.Limits;
 import dev.kvpool.e2e.cluster.Wait;
 import dev.kvpool.e2e.install.Operator;
@@ -25,10 +26,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A pool in the memory of its pods gets smaller, larger, nearly smaller, and larger nodes, and nobody misses an object. */
+/**
+ * A pool in the memory of its pods gets nearly smaller, smaller, larger, and larger nodes, and no object is missed. All of it is asked for by
+ * a user who has the role {@code edit} in the namespace, partly by an autoscaler.
+ */
 @OnScene(namespace = ScaleIT.NAMESPACE, pool = ScaleIT.POOL, objects = ScaleIT.OBJECTS)
 @Order(4)
 @TestInstance(Lifecycle.PER_CLASS)
@@ -40,12 +45,15 @@ class ScaleIT {
     static final int OBJECTS = 200;
 
     /** Longer than a node takes to be emptied: its readers' leases end first. */
-    private static final Duration LOAD = Duration.ofSeconds(60);
+    private static final Duration LOAD = Duration.ofMinutes(2);
 
     /** Three nodes are emptied. */
     private static final Duration LOAD_OF_ALL = Duration.ofMinutes(2);
 
+    private static final String EDITOR = "editor";
+
     private Cluster cluster;
+    private Kubectl editor;
     private Operator operator;
     private Scene scene;
     private Pool pool;
@@ -56,7 +64,10 @@ class ScaleIT {
         this.operator = operator;
         this.scene = scene;
         pool = scene.pool();
-        cluster.kubectl().apply(NAMESPACE, """
+        cluster.kubectl()
+                .run("create", "rolebinding", EDITOR, "-n", NAMESPACE, "--clusterrole=edit", "--user=" + EDITOR);
+        editor = cluster.kubectl().as(EDITOR);
+        editor.apply(NAMESPACE, """
                 apiVersion: kvpool.dev/v1alpha1
                 kind: KvCachePool
                 metadata: {name: %s}
@@ -70,6 +81,7 @@ class ScaleIT {
     }
 
     @Test
+    @ResourceLock(Operator.LOCK)
     @Order(1)
     @DisplayName(
             "kubectl scale to fewer nodes that is taken back under load, while the operator is killed: the node stays, with its pod,"
@@ -96,14 +108,15 @@ class ScaleIT {
     }
 
     @Test
+    @ResourceLock(Operator.LOCK)
     @Order(2)
     @DisplayName(
-            "kubectl scale to fewer nodes under load empties the node first, though the operator is killed, and nothing is lost")
+            "an autoscaler that wants fewer nodes has the node emptied first under load, though the operator is killed, and nothing is lost")
     void shrinkUnderLoad() {
         operator.forgetRestarts();
         Clients.Load load = scene.clients().startLoad("shrunk", LOAD);
 
-        scale(2);
+        autoscale(2);
         awaitEmptying();
         scene.killOperator(operator);
 
@@ -119,9 +132,10 @@ class ScaleIT {
 
     @Test
     @Order(3)
-    @DisplayName("kubectl scale to more nodes: the third comes back, empty and wanted, and everything is still there")
+    @DisplayName(
+            "an autoscaler that wants more nodes: the third comes back, empty and wanted, and everything is still there")
     void growAgain() {
-        scale(3);
+        autoscale(3);
 
         Wait.until("there are three storage nodes", Limits.POOL_READY, () -> {
             assertThat(names()).hasSize(3);
@@ -142,16 +156,15 @@ class ScaleIT {
         List<String> pods = storageUids();
         Clients.Load load = scene.clients().startLoad("resized", LOAD_OF_ALL);
 
-        cluster.kubectl()
-                .run(
-                        "patch",
-                        "kvp",
-                        POOL,
-                        "-n",
-                        NAMESPACE,
-                        "--type=merge",
-                        "-p",
-                        "{\"spec\":{\"onDataLoss\":\"Move\",\"storage\":[{\"name\":\"default\",\"capacity\":\"192Mi\"}]}}");
+        editor.run(
+                "patch",
+                "kvp",
+                POOL,
+                "-n",
+                NAMESPACE,
+                "--type=merge",
+                "-p",
+                "{\"spec\":{\"cache\":{\"objectLease\":\"2s\"},\"onDataLoss\":\"Move\",\"storage\":[{\"name\":\"default\",\"capacity\":\"192Mi\"}]}}");
         Wait.until("every storage pod is another one", Limits.POOL_READY, () -> {
             assertThat(storageUids()).hasSize(3).doesNotContainAnyElementsOf(pods);
             assertThat(drains()).isEmpty();
@@ -164,7 +177,20 @@ class ScaleIT {
     }
 
     private void scale(int replicas) {
-        cluster.kubectl().run("scale", "kvp", POOL, "-n", NAMESPACE, "--replicas=" + replicas);
+        editor.run("scale", "kvp", POOL, "-n", NAMESPACE, "--replicas=" + replicas);
+    }
+
+    /** An autoscaler that measures nothing keeps to its bounds. */
+    private void autoscale(int replicas) {
+        editor.apply(NAMESPACE, """
+                apiVersion: autoscaling/v2
+                kind: HorizontalPodAutoscaler
+                metadata: {name: %1$s}
+                spec:
+                  scaleTargetRef: {apiVersion: kvpool.dev/v1alpha1, kind: KvCachePool, name: %1$s}
+                  minReplicas: %2$d
+                  maxReplicas: %2$d
+                """.formatted(POOL, replicas));
     }
 
     /** Until the leader itself says how much is left, so that what follows happens in the middle. */

@@ -33,6 +33,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,7 +47,10 @@ import org.slf4j.LoggerFactory;
 class TwoNodesIT {
     private static final Logger LOG = LoggerFactory.getLogger(TwoNodesIT.class);
     private static final String POOL = "two-nodes";
-    private static final String TAINT = "kvpool.dev/e2e";
+
+    /** Label of a node to which the roaming storage node does not come. */
+    private static final String FULL = "kvpool.dev/e2e-full";
+
     private static final int OBJECTS = 200;
     private static final int COPIES = 2;
 
@@ -77,7 +83,6 @@ class TwoNodesIT {
         this.operator = operator;
         this.killer = killer;
         second = cluster.addNode(List.of(Settings.POOL_IMAGE));
-        cluster.kubectl().run("taint", "node", second.name(), TAINT + "=only-pools:NoSchedule");
     }
 
     @AfterEach
@@ -94,15 +99,35 @@ class TwoNodesIT {
         closeScene();
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler"})
+    @Order(0)
+    @DisplayName(
+            "the taint by which an autoscaler announces that it removes the node has its storage emptied, and goes back when it is removed")
+    void anAutoscalerAnnouncesThatANodeGoes(String taint) {
+        openForDrain();
+        cluster.kubectl().run("taint", "node", second.name(), taint + "=now:NoSchedule");
+        try {
+            Wait.until("the storage nodes there are being emptied, or are empty", Limits.STATUS, () -> {
+                assertThat(drains()).extracting(DrainStatus::node).contains(POOL + "-second-0", POOL + "-second-1");
+                assertThat(drains()).extracting(DrainStatus::phase).doesNotContain(DrainPhase.WAITING);
+                assertThat(condition("Draining")).contains(taint);
+            });
+        } finally {
+            cluster.kubectl().run("taint", "node", second.name(), taint + "-");
+        }
+        awaitWhole();
+    }
+
     @Test
+    @ResourceLock(Operator.LOCK)
     @Order(1)
     @DisplayName(
             "kubectl drain under load waits until the node's storage is handed over, takes the leader along, and ends, though the"
                     + " operator is killed; uncordoned, the node takes part again")
     void aNodeIsDrainedUnderLoad() {
-        open("kvpool-e2e-node-drain", "cache: {replicas: 1}");
+        openForDrain();
         leadFromSecond();
-        scene.assertPut("before");
         Clients.Load load = scene.clients().startLoad("load", LOAD);
 
         CompletableFuture<Command.Result> draining = CompletableFuture.supplyAsync(this::drain);
@@ -221,25 +246,44 @@ class TwoNodesIT {
 
     /** A storage node that runs on the second node of the cluster, where there happened to be room. */
     private void addThatMayRunElsewhere() {
-        String full = TAINT + "-full";
-        cluster.kubectl().run("taint", "node", first(), full + "=yes:NoSchedule");
+        cluster.kubectl().run("label", "node", first(), FULL + "=yes");
         apply("""
                   - name: roaming
                     replicas: 1
                     capacity: 64Mi
                     scheduling:
                       tolerations: [{key: %s, operator: Exists}]
-                """.formatted(TAINT));
+                      affinity:
+                        nodeAffinity:
+                          requiredDuringSchedulingIgnoredDuringExecution:
+                            nodeSelectorTerms:
+                            - matchExpressions: [{key: %s, operator: DoesNotExist}]
+                """.formatted(Cluster.ADDED, FULL));
         awaitWhole(4);
-        cluster.kubectl().run("taint", "node", first(), full + "-");
+        cluster.kubectl().run("label", "node", first(), FULL + "-");
     }
 
     private String storageReady() {
+        return condition("StorageReady");
+    }
+
+    private List<DrainStatus> drains() {
+        return scene.pool().resource().getStatus().drains();
+    }
+
+    private String condition(String type) {
         return scene.pool().resource().getStatus().conditions().stream()
-                .filter(condition -> condition.type().equals("StorageReady"))
+                .filter(condition -> condition.type().equals(type))
                 .map(Condition::message)
                 .findFirst()
                 .orElseThrow();
+    }
+
+    private void openForDrain() {
+        if (scene == null) {
+            open("kvpool-e2e-node-drain", "cache: {replicas: 1}");
+            scene.assertPut("before");
+        }
     }
 
     /** A pool with half of its storage, and one of two masters, on each of the nodes, whatever becomes of the other one. */
@@ -281,7 +325,7 @@ class TwoNodesIT {
                       nodeSelector: {kubernetes.io/hostname: "%4$s"}
                       tolerations: [{key: %5$s, operator: Exists}]
                 %6$s
-                """.formatted(POOL, cache, first(), second.name(), TAINT, more));
+                """.formatted(POOL, cache, first(), second.name(), Cluster.ADDED, more));
     }
 
     private void closeScene() {
@@ -360,10 +404,7 @@ class TwoNodesIT {
 
     /** Name of the node that was there before. */
     private String first() {
-        return cluster.nodeNames().stream()
-                .filter(name -> !name.equals(second.name()))
-                .findFirst()
-                .orElseThrow();
+        return cluster.nodeNames().getFirst();
     }
 
     private List<String> events() {

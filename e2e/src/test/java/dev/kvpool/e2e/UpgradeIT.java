@@ -9,13 +9,17 @@ import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Limits;
 import dev.kvpool.e2e.cluster.Wait;
 import dev.kvpool.e2e.install.Operator;
+import dev.kvpool.e2e.pool.Admission;
 import dev.kvpool.e2e.pool.Clients;
 import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Pool;
 import dev.kvpool.e2e.pool.Scene;
+import io.fabric8.kubernetes.api.model.Container;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.MethodOrderer.OrderAnnotation;
@@ -24,12 +28,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * A pool with the default volume, in the memory of its pods, goes over to other versions and back from a bad one. The versions
- * are builds with ranges of their own: 0.1.0 knows wire version and segment layout 1, 0.2.0 both 1 and 2, 0.4.0 only 2.
+ * are builds with ranges of their own: 0.1.0 knows wire version and segment layout 1, 0.2.0 both 1 and 2, 0.4.0 only 2. Admission
+ * rewrites the images of all pods and puts a sidecar into them.
  */
 @OnScene(namespace = UpgradeIT.NAMESPACE, pool = UpgradeIT.POOL, objects = UpgradeIT.OBJECTS)
 @Order(4)
@@ -42,12 +48,13 @@ class UpgradeIT {
     static final int OBJECTS = 200;
 
     /** Longer than five containers take to start anew, one after the other, on a slow machine. */
-    private static final Duration LOAD = Duration.ofSeconds(80);
+    private static final Duration LOAD = Duration.ofSeconds(200);
 
     private Cluster cluster;
     private Operator operator;
     private Scene scene;
     private Pool pool;
+    private Admission admission;
     private Clients.Guest oldClient;
 
     @BeforeAll
@@ -56,10 +63,26 @@ class UpgradeIT {
         this.operator = operator;
         this.scene = scene;
         pool = scene.pool();
+        admission = new Admission(
+                cluster, NAMESPACE, List.of("kvpool:0.1.0", "kvpool:0.2.0", "kvpool:0.3.0", "kvpool:0.4.0"));
+        pool.admittedAs(admission::rewritten);
         apply("0.1.0");
         pool.awaitReady();
         scene.assertPut("before");
         oldClient = scene.clients().startGuest("old-client");
+        assertThat(pool.members())
+                .allSatisfy(pod -> assertThat(pod.getSpec().getContainers())
+                        .extracting(Container::getName)
+                        .as("containers, the injected one first")
+                        .startsWith("proxy")
+                        .hasSize(2));
+    }
+
+    @AfterAll
+    void removeAdmission() {
+        if (admission != null) {
+            admission.close();
+        }
     }
 
     @Test
@@ -71,6 +94,7 @@ class UpgradeIT {
     }
 
     @Test
+    @ResourceLock(Operator.LOCK)
     @Order(2)
     @DisplayName("an upgrade under load, its operator killed in the middle, loses no object and no pod")
     void upgradeUnderLoad() {
@@ -121,6 +145,7 @@ class UpgradeIT {
     }
 
     @Test
+    @ResourceLock(Operator.LOCK)
     @Order(5)
     @DisplayName(
             "an upgrade to an image that does not start goes back under load, though the operator is killed, and everything is still there")

@@ -2,6 +2,7 @@
 package dev.kvpool.operator;
 
 import dev.kvpool.operator.event.EventRecorder;
+import dev.kvpool.operator.health.CountersFromZero;
 import dev.kvpool.operator.health.LostWatchCheck;
 import dev.kvpool.operator.health.ReconciliationWatch;
 import dev.kvpool.operator.health.StuckReconcilerCheck;
@@ -107,7 +108,7 @@ public class OperatorBeans {
         Metrics counted = MicrometerMetricsV2.newBuilder(registry)
                 .withExecutionTimerConfig(timer -> timer.serviceLevelObjectives(RECONCILIATION_BOUNDS))
                 .build();
-        return new AggregatedMetrics(List.of(counted, watch));
+        return new AggregatedMetrics(List.of(counted, new CountersFromZero(registry), watch));
     }
 
     /** Not as one more Metrics: the extension wants exactly one. */

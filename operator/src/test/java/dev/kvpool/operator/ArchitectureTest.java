@@ -34,6 +34,7 @@ class ArchitectureTest {
             "HttpMasterClient",
             "MasterPaths",
             "EventRecorder",
+            "CountersFromZero",
             "ReconciliationWatch",
             "LostWatchCheck",
             "StuckReconcilerCheck",

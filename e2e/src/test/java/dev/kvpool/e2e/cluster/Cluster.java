@@ -18,6 +18,9 @@ import java.util.Optional;
 /** The cluster of a run: an existing one, or one that is started for the run and removed after it. */
 public final class Cluster implements AutoCloseable {
 
+    /** Key of the taint that added nodes have from the beginning: only what tolerates it comes to them. */
+    public static final String ADDED = "kvpool.dev/e2e";
+
     private final Settings settings;
     private final Path kubeconfig;
     private final Optional<K3sNode> node;
@@ -64,9 +67,10 @@ public final class Cluster implements AutoCloseable {
         return client;
     }
 
-    /** In the order of the alphabet. */
+    /** In the order of the alphabet, without those that were added: other scenarios run beside the one that added them. */
     public List<String> nodeNames() {
         return client.nodes().list().getItems().stream()
+                .filter(node -> node.getSpec().getTaints().stream().noneMatch(taint -> ADDED.equals(taint.getKey())))
                 .map(node -> node.getMetadata().getName())
                 .sorted()
                 .toList();
@@ -106,7 +110,7 @@ public final class Cluster implements AutoCloseable {
     }
 
     /**
-     * Adds a node; whoever asked for it removes it by {@link #remove}.
+     * Adds a node with the taint {@link #ADDED}; whoever asked for it removes it by {@link #remove}.
      *
      * @param images what is loaded into it
      * @throws org.opentest4j.TestAbortedException where the cluster is not this run's own
@@ -114,7 +118,7 @@ public final class Cluster implements AutoCloseable {
     public K3sNode addNode(List<String> images) {
         assumeTrue(node.isPresent(), "nodes are added to clusters of this run only");
         try {
-            K3sNode further = node.get().join();
+            K3sNode further = node.get().join(ADDED + "=:NoSchedule");
             try {
                 further.load(images);
                 kubectl().run("wait", "--for=create", "node/" + further.name(), "--timeout=80s");
@@ -126,6 +130,23 @@ public final class Cluster implements AutoCloseable {
             }
         } catch (IOException e) {
             throw new UncheckedIOException("cannot add a node", e);
+        }
+    }
+
+    /**
+     * Gives an image of the first node a further name, by its digest, as where images are pinned to those of a mirror.
+     *
+     * @param image as {@code NAME:TAG}
+     * @param repository the name without tag or digest
+     * @return the new name
+     * @throws org.opentest4j.TestAbortedException where the cluster is not this run's own
+     */
+    public String nameByDigest(String image, String repository) {
+        assumeTrue(node.isPresent(), "images are named in clusters of this run only");
+        try {
+            return node.get().nameByDigest(image, repository);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot name image " + image, e);
         }
     }
 

@@ -14,6 +14,8 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.Container.ExecResult;
 import org.testcontainers.containers.GenericContainer;
@@ -30,6 +32,8 @@ public final class K3sNode implements AutoCloseable {
 
     private static final String CGROUPS = "/sys/fs/cgroup:/sys/fs/cgroup:rw";
     private static final String IMAGES_IN_NODE = "/tmp/kvpool-images.tar";
+
+    private static final Pattern DIGEST = Pattern.compile("sha256:[0-9a-f]{64}");
 
     private static final String TOKEN = "/var/lib/rancher/k3s/server/node-token";
 
@@ -49,8 +53,12 @@ public final class K3sNode implements AutoCloseable {
         return run(new K3sNode(container, image, privileged));
     }
 
-    /** Starts a further node of this cluster; it is ready when the API server says so. */
-    K3sNode join() throws IOException {
+    /**
+     * Starts a further node of this cluster; it is ready when the API server says so.
+     *
+     * @param taint that it has from the beginning, as {@code KEY=VALUE:EFFECT}
+     */
+    K3sNode join(String taint) throws IOException {
         String server = container.getContainerInfo().getNetworkSettings().getNetworks().values().stream()
                 .findFirst()
                 .orElseThrow()
@@ -63,7 +71,7 @@ public final class K3sNode implements AutoCloseable {
                 .withTmpFs(Map.of("/run", "", "/var/run", ""))
                 .withEnv("K3S_URL", "https://" + server + ":6443")
                 .withEnv("K3S_TOKEN", exec("cat", TOKEN).strip())
-                .withCommand("agent");
+                .withCommand("agent", "--node-taint=" + taint);
         return run(new K3sNode(agent, image, privileged));
     }
 
@@ -105,6 +113,19 @@ public final class K3sNode implements AutoCloseable {
         } finally {
             Files.deleteIfExists(tar);
         }
+    }
+
+    String nameByDigest(String image, String repository) throws IOException {
+        String known = "docker.io/library/" + image;
+        String listed = exec("ctr", "--namespace", "k8s.io", "images", "ls", "name==" + known);
+        String digest = DIGEST.matcher(listed)
+                .results()
+                .map(MatchResult::group)
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("the node has no image " + known));
+        String name = repository + "@" + digest;
+        exec("ctr", "--namespace", "k8s.io", "images", "tag", "--force", known, name);
+        return name;
     }
 
     /** Of the first node. */

@@ -13,10 +13,21 @@ public final class Kubectl {
 
     private final String program;
     private final Path kubeconfig;
+    private final List<String> flags;
 
     Kubectl(String program, Path kubeconfig) {
+        this(program, kubeconfig, List.of());
+    }
+
+    private Kubectl(String program, Path kubeconfig, List<String> flags) {
         this.program = program;
         this.kubeconfig = kubeconfig;
+        this.flags = flags;
+    }
+
+    /** The same by a user who has the rights that were given to that name, and no others. */
+    public Kubectl as(String user) {
+        return new Kubectl(program, kubeconfig, List.of("--as=" + user));
     }
 
     /** Runs kubectl and returns what it printed. @throws IllegalStateException when it fails */
@@ -52,6 +63,7 @@ public final class Kubectl {
 
     private Command.Result attempt(String input, Duration limit, String... arguments) {
         List<String> words = new ArrayList<>(List.of(program));
+        words.addAll(flags);
         words.addAll(List.of(arguments));
         return new Command(words, Map.of("KUBECONFIG", kubeconfig.toString()), input, limit).run();
     }

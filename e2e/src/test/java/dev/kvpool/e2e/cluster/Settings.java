@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param privileged {@code -Dkvpool.cluster.privileged}: false on machines whose container engine refuses privileged
  *     containers; the new cluster then runs with all rights that the machine can give
  * @param tools {@code -Dkvpool.tools}: folder with kubectl and helm; when not given they are looked for on the PATH
+ * @param prometheus {@code -Dkvpool.prometheus}: the program; when not given it is looked for on the PATH
  * @param images what is loaded into a new cluster; {@code e2e/images/build} makes them
  */
 public record Settings(
@@ -25,6 +26,7 @@ public record Settings(
         String clusterImage,
         boolean privileged,
         Optional<Path> tools,
+        Path prometheus,
         List<String> images) {
 
     /** What masters and storage nodes run unless a pool asks for another version. */
@@ -43,6 +45,9 @@ public record Settings(
                 property("kvpool.cluster.image").orElse(K3S),
                 property("kvpool.cluster.privileged").map(Boolean::parseBoolean).orElse(true),
                 property("kvpool.tools").map(folder -> existing("kvpool.tools", Path.of(folder))),
+                property("kvpool.prometheus")
+                        .map(program -> existing("kvpool.prometheus", Path.of(program)))
+                        .orElse(Path.of("prometheus")),
                 List.of(
                         POOL_IMAGE,
                         "kvpool-operator:0.1.0",

@@ -7,7 +7,12 @@ import dev.kvpool.e2e.pool.OnScene;
 import dev.kvpool.e2e.pool.Scene;
 import java.io.IOException;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.AfterTestExecutionCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.BeforeTestExecutionCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ExtensionContext.Store;
@@ -17,12 +22,57 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.MDC;
 
-/** Gives the scenarios of a run one cluster with one operator and one killer, those about one pool a scene of it, and writes diagnostics when a scenario fails. */
+/**
+ * Gives the scenarios of a run one cluster with one operator and one killer, those about one pool a scene of it, says how long each took,
+ * and writes diagnostics when a scenario fails.
+ */
 final class SharedCluster
-        implements ParameterResolver, TestExecutionExceptionHandler, LifecycleMethodExecutionExceptionHandler {
+        implements ParameterResolver,
+                BeforeAllCallback,
+                BeforeTestExecutionCallback,
+                AfterTestExecutionCallback,
+                AfterAllCallback,
+                TestExecutionExceptionHandler,
+                LifecycleMethodExecutionExceptionHandler {
 
     private static final Logger LOG = LoggerFactory.getLogger(SharedCluster.class);
+
+    /** What classes that run at the same time print is told apart by it. */
+    private static final String CLASS = "class";
+
+    private static final String BEGUN = "begun";
+
+    @Override
+    public void beforeAll(ExtensionContext context) {
+        MDC.put(CLASS, context.getRequiredTestClass().getSimpleName());
+        own(context).put(BEGUN, System.nanoTime());
+    }
+
+    @Override
+    public void beforeTestExecution(ExtensionContext context) {
+        own(context).put(BEGUN, System.nanoTime());
+    }
+
+    @Override
+    public void afterTestExecution(ExtensionContext context) {
+        LOG.info(
+                "{} s: {}",
+                secondsSinceBegun(context),
+                context.getRequiredTestMethod().getName());
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) {
+        LOG.info("{} s in all", secondsSinceBegun(context));
+        MDC.remove(CLASS);
+    }
+
+    private static long secondsSinceBegun(ExtensionContext context) {
+        return Duration.ofNanos(System.nanoTime() - own(context).get(BEGUN, Long.class))
+                .toSeconds();
+    }
 
     @Override
     public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
@@ -62,6 +112,11 @@ final class SharedCluster
     public void handleBeforeEachMethodExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
         diagnose(context);
         throw failure;
+    }
+
+    /** Of the class, or of the method. */
+    private static Store own(ExtensionContext context) {
+        return context.getStore(Namespace.create(SharedCluster.class, context.getUniqueId()));
     }
 
     /** The root's store lives as long as the run, and closes the cluster at its end. */

@@ -42,6 +42,29 @@ public final class Helm {
         run(words.toArray(String[]::new));
     }
 
+    /**
+     * Renders one template of the chart.
+     *
+     * @param values {@code name=value}
+     */
+    public String template(String release, String namespace, String template, String... values) {
+        List<String> words = new ArrayList<>(List.of(
+                "template",
+                release,
+                cluster.settings().repository().resolve("helm/kvpool").toString(),
+                "--namespace",
+                namespace,
+                // Helm asks no cluster when it only renders.
+                "--kube-version",
+                cluster.client().getKubernetesVersion().getGitVersion(),
+                "--show-only",
+                "templates/" + template + ".yaml"));
+        for (String value : values) {
+            words.addAll(List.of("--set", value));
+        }
+        return run(words.toArray(String[]::new));
+    }
+
     public void uninstall(String release, String namespace) {
         run("uninstall", release, "--namespace", namespace, "--wait", "--timeout", Limits.GONE.toSeconds() + "s");
     }

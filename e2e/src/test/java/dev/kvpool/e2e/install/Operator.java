@@ -19,6 +19,9 @@ public final class Operator {
     public static final String RELEASE = "kvpool";
     private static final String LEASE = "kvpool-operator";
 
+    /** Name of the resource that scenarios lock which kill, upgrade or count operators; the others go on meanwhile. */
+    public static final String LOCK = "operator";
+
     private final Cluster cluster;
     private final Helm helm;
 

@@ -80,7 +80,7 @@ public final class Clients {
      * Starts a client that puts small objects and reads some of them, all the time, and returns when it has begun. In the
      * end it reads all whose put was acknowledged.
      *
-     * @param longest how long it works when nobody has it end before
+     * @param longest how long it works when it is not told to end before; then it reads what it put, whatever is under way
      */
     public Load startLoad(String prefix, Duration longest) {
         // So few and small that nothing is evicted on the fastest machine: then whatever is not there was lost.

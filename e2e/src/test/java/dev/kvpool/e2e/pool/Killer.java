@@ -31,9 +31,9 @@ public final class Killer implements AutoCloseable {
         cluster.createNamespace(NAMESPACE, "privileged");
     }
 
-    /** Kills the first container of the pod. @throws AssertionError when there was no such process */
+    /** Kills the container of kvpool in the pod. @throws AssertionError when there was no such process */
     public void kill(Pod victim) {
-        String container = victim.getStatus().getContainerStatuses().getFirst().getContainerID();
+        String container = OwnContainer.statusOf(victim).getContainerID();
         // The status writes containerd://ID.
         String id = container.substring(container.indexOf("//") + 2);
         PodRun.start(cluster, NAMESPACE, pod(victim.getSpec().getNodeName(), id))

@@ -21,7 +21,7 @@ public final class Restarts {
         this.cluster = cluster;
     }
 
-    /** How often the first container of each pod was restarted, by the pod's uid: a replaced pod has another one. */
+    /** How often kvpool's container of each pod was restarted, by the pod's uid: a replaced pod has another one. */
     public Map<String, Integer> byUid(List<Pod> pods) {
         return pods.stream().collect(Collectors.toMap(pod -> pod.getMetadata().getUid(), Restarts::count));
     }
@@ -44,6 +44,6 @@ public final class Restarts {
     }
 
     private static int count(Pod pod) {
-        return pod.getStatus().getContainerStatuses().getFirst().getRestartCount();
+        return OwnContainer.statusOf(pod).getRestartCount();
     }
 }
