@@ -23,8 +23,23 @@ final class ExactDeletion {
      * @return false when it is not there any more, whoever has its name now
      */
     static boolean delete(KubernetesClient client, HasMetadata object) {
+        return delete(client, object, options(object));
+    }
+
+    /**
+     * The same without waiting for a kubelet, for a pod whose node is gone.
+     *
+     * @return false when it is not there any more, whoever has its name now
+     */
+    static boolean atOnce(KubernetesClient client, HasMetadata object) {
+        DeleteOptions options = options(object);
+        options.setGracePeriodSeconds(0L);
+        return delete(client, object, options);
+    }
+
+    private static boolean delete(KubernetesClient client, HasMetadata object, DeleteOptions options) {
         try {
-            client.raw(path(object), "DELETE", options(object.getMetadata().getUid()));
+            client.raw(path(object), "DELETE", options);
             return true;
         } catch (KubernetesClientException e) {
             if (e.getCode() == HttpURLConnection.HTTP_CONFLICT || e.getCode() == HttpURLConnection.HTTP_NOT_FOUND) {
@@ -34,11 +49,11 @@ final class ExactDeletion {
         }
     }
 
-    private static DeleteOptions options(String uid) {
+    private static DeleteOptions options(HasMetadata object) {
         return new DeleteOptionsBuilder()
                 .withPropagationPolicy(BACKGROUND)
                 .withNewPreconditions()
-                .withUid(uid)
+                .withUid(object.getMetadata().getUid())
                 .endPreconditions()
                 .build();
     }

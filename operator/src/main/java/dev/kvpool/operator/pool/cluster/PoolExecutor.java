@@ -68,6 +68,7 @@ public final class PoolExecutor {
         plan.children().ifPresent(children -> executor.apply(children, matched));
         plan.binding().ifPresent(secret -> executor.attempt(secret, () -> executor.create(secret)));
         plan.delete().forEach(child -> executor.attempt(child, () -> executor.delete(child)));
+        plan.lostPods().forEach(executor::removeLost);
         plan.replacePods().forEach(executor::deletePod);
         plan.roll().actions().forEach(executor::roll);
         plan.drains().actions().forEach(executor::drain);
@@ -147,6 +148,15 @@ public final class PoolExecutor {
 
     private void deletePod(ObservedPod observed) {
         pod(observed).ifPresent(pod -> attempt(pod, () -> delete(pod)));
+    }
+
+    private void removeLost(ObservedPod observed) {
+        pod(observed)
+                .ifPresent(pod -> attempt(pod, () -> {
+                    if (ExactDeletion.atOnce(client(), pod)) {
+                        changes.add(ApiWords.title(pod));
+                    }
+                }));
     }
 
     private void roll(RollAction action) {

@@ -19,6 +19,7 @@ import java.util.Set;
  * @param delete objects that shall go
  * @param replacePods pods with outdated settings that are deleted to be made anew: masters, and storage nodes that never ran
  *     or of which the spec allows to lose what they hold
+ * @param lostPods pods of nodes that are gone, which are removed without waiting for a kubelet
  * @param leaderPod the pod that shall carry the leader label, alone; empty to take the label from all
  * @param evictable names of the storage pods that shall be labelled as ones that may be evicted; no other shall
  * @param deadLeader a leader whose process has ended, of which the other masters are told
@@ -36,6 +37,7 @@ public record PoolPlan(
         Optional<Secret> binding,
         List<HasMetadata> delete,
         List<ObservedPod> replacePods,
+        List<ObservedPod> lostPods,
         Optional<String> leaderPod,
         Set<String> evictable,
         Optional<DeadLeader> deadLeader,
@@ -51,6 +53,7 @@ public record PoolPlan(
     public PoolPlan {
         delete = List.copyOf(delete);
         replacePods = List.copyOf(replacePods);
+        lostPods = List.copyOf(lostPods);
         evictable = Set.copyOf(evictable);
         expectedNodes = Set.copyOf(expectedNodes);
         waiting = List.copyOf(waiting);
