@@ -13,6 +13,7 @@ REFUSED = [
     ("watchNamespaces={Not_A_Name}", "watchNamespaces"),
     ("watchNamespaces={a,a}", "watchNamespaces"),
     ("drainTaints={a/b/c}", "drainTaints"),
+    ("platformUser=perhaps", "platformUser"),
     ("logLevel=LOUD", "logLevel"),
     ("crds.install=maybe", "install"),
     ("crds.keep=maybe", "keep"),

@@ -34,6 +34,15 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end -}}
 
+{{/* "true" where the cluster gives pods their user and refuses others: as the values say, or as OpenShift does. */}}
+{{- define "kvpool.platformUser" -}}
+{{- if kindIs "bool" .Values.platformUser -}}
+{{ .Values.platformUser }}
+{{- else -}}
+{{ .Capabilities.APIVersions.Has "security.openshift.io/v1" }}
+{{- end -}}
+{{- end -}}
+
 {{/* Image reference from {registry, repository, tag}; call with (list . .Values.image). */}}
 {{- define "kvpool.imageReference" -}}
 {{- $root := index . 0 -}}

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.api;
 
+import com.fasterxml.jackson.annotation.JsonClassDescription;
 import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinitionVersion;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.JSONSchemaProps;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** Adds to a generated CRD what no annotation of the generator can say. */
@@ -21,7 +25,12 @@ final class SchemaPolish {
 
     private static final long TEXT_LENGTH_MAX = 253;
 
-    /** All maps of texts in the API are labels; what is none, Kubernetes would refuse in an object of the pool, much later. */
+    /** Maps whose values are any text. */
+    private static final Set<String> TEXTS = Set.of("annotations", "volumeAttributes");
+
+    private static final long TEXTS_LENGTH_MAX = 4096;
+
+    /** All other maps of texts are labels; what is none, Kubernetes would refuse in an object of the pool, much later. */
     private static final String LABEL_VALUE = "^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$";
 
     private static final long LABEL_VALUE_LENGTH_MAX = 63;
@@ -41,7 +50,11 @@ final class SchemaPolish {
             "drains",
             "node",
             "pods",
-            "name");
+            "name",
+            "volumes",
+            "name",
+            "volumeMounts",
+            "mountPath");
 
     private final Class<?> kind;
 
@@ -53,10 +66,23 @@ final class SchemaPolish {
         for (CustomResourceDefinitionVersion version : crd.getSpec().getVersions()) {
             JSONSchemaProps root = version.getSchema().getOpenAPIV3Schema();
             root.setRequired(List.of("spec"));
+            describe(root);
             walk("", root);
             orderColumns(version);
         }
         return crd;
+    }
+
+    /** The generator takes descriptions of properties only, and spec and status are none of our types. */
+    private void describe(JSONSchemaProps root) {
+        root.setDescription(description(kind));
+        Type[] parts = ((ParameterizedType) kind.getGenericSuperclass()).getActualTypeArguments();
+        root.getProperties().get("spec").setDescription(description((Class<?>) parts[0]));
+        root.getProperties().get("status").setDescription(description((Class<?>) parts[1]));
+    }
+
+    private static String description(Class<?> type) {
+        return type.getAnnotation(JsonClassDescription.class).value();
     }
 
     private void walk(String name, JSONSchemaProps schema) {
@@ -78,7 +104,7 @@ final class SchemaPolish {
         if (schema.getAdditionalProperties() != null
                 && schema.getAdditionalProperties().getSchema() != null) {
             schema.setMaxProperties(MAP_ENTRIES_MAX);
-            boundLabel(schema.getAdditionalProperties().getSchema());
+            boundEntry(name, schema.getAdditionalProperties().getSchema());
             boundQuantity(schema.getAdditionalProperties().getSchema());
             walk("", schema.getAdditionalProperties().getSchema());
         }
@@ -107,8 +133,10 @@ final class SchemaPolish {
         }
     }
 
-    private static void boundLabel(JSONSchemaProps schema) {
-        if ("string".equals(schema.getType())) {
+    private static void boundEntry(String map, JSONSchemaProps schema) {
+        if ("string".equals(schema.getType()) && TEXTS.contains(map)) {
+            schema.setMaxLength(TEXTS_LENGTH_MAX);
+        } else if ("string".equals(schema.getType())) {
             schema.setMaxLength(LABEL_VALUE_LENGTH_MAX);
             schema.setPattern(LABEL_VALUE);
         }

@@ -251,7 +251,7 @@ class TwoNodesIT {
                   - name: roaming
                     replicas: 1
                     capacity: 64Mi
-                    scheduling:
+                    podTemplate:
                       tolerations: [{key: %s, operator: Exists}]
                       affinity:
                         nodeAffinity:
@@ -306,7 +306,7 @@ class TwoNodesIT {
                 spec:
                   %2$s
                   masters:
-                    scheduling:
+                    podTemplate:
                       tolerations: [{key: %5$s, operator: Exists}]
                       affinity:
                         podAntiAffinity:
@@ -317,11 +317,11 @@ class TwoNodesIT {
                   - name: first
                     replicas: 2
                     capacity: 64Mi
-                    scheduling: {nodeSelector: {kubernetes.io/hostname: "%3$s"}}
+                    podTemplate: {nodeSelector: {kubernetes.io/hostname: "%3$s"}}
                   - name: second
                     replicas: 2
                     capacity: 64Mi
-                    scheduling:
+                    podTemplate:
                       nodeSelector: {kubernetes.io/hostname: "%4$s"}
                       tolerations: [{key: %5$s, operator: Exists}]
                 %6$s

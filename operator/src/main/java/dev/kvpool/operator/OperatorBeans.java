@@ -55,7 +55,8 @@ public class OperatorBeans {
                 config.image(),
                 config.version(),
                 config.leaderElectionNamespace(),
-                config.drainTaints().orElse(List.of()));
+                config.drainTaints().orElse(List.of()),
+                config.platformUser());
     }
 
     @Produces

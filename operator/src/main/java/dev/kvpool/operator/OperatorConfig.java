@@ -27,4 +27,8 @@ public interface OperatorConfig {
 
     /** Keys of taints of nodes of the cluster on which storage nodes are emptied, as on a cordoned one. */
     Optional<List<String>> drainTaints();
+
+    /** Whether the cluster gives pods their user, group and file system group, and refuses others, as OpenShift does. */
+    @WithDefault("false")
+    boolean platformUser();
 }

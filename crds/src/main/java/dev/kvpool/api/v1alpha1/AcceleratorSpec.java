@@ -26,14 +26,6 @@ public record AcceleratorSpec(
         @JsonPropertyDescription("Devices each storage pod requests.") @Default("1") @Min(1) @Max(16)
         Integer count,
 
-        @JsonPropertyDescription("RuntimeClass of the storage pods, for example ascend. Default: the node's runtime.")
-        @ValidationRule(
-                value = "self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",
-                message =
-                        "runtimeClassName must be the name of a RuntimeClass: lower case letters, digits, '-' and '.'")
-        @Size(max = 253)
-        String runtimeClassName,
-
         @JsonPropertyDescription(
                 "Where the driver comes from. Runtime: ascend-docker-runtime mounts it. Host: the operator"
                         + " mounts /usr/local/Ascend/driver, /usr/local/dcmi and /usr/local/bin/npu-smi read"
@@ -56,23 +48,11 @@ public record AcceleratorSpec(
                 value = QualifiedNameRule.FORMAT,
                 message = "visibleDevicesAnnotation must be DOMAIN/NAME, for example huawei.com/Ascend910")
         @Size(max = 253)
-        String visibleDevicesAnnotation,
-
-        @JsonPropertyDescription("Groups that own the device files on the host, for example 1000 (HwHiAiUser).")
-        @Size(max = 16)
-        @ValidationRule(
-                value = "self.all(g, g > 0 && g <= 2147483647)",
-                message = "supplementalGroups: group ids must be above 0 and at most 2147483647")
-        List<Long> supplementalGroups,
-
-        @JsonPropertyDescription("Environment of the storage nodes, for example ASCEND_BUFFER_POOL.") @Size(max = 32)
-        List<EnvironmentVariable> env) {
+        String visibleDevicesAnnotation) {
 
     public AcceleratorSpec {
         count = count == null ? 1 : count;
         driverFrom = driverFrom == null ? DriverSource.RUNTIME : driverFrom;
         hostFiles = hostFiles == null ? List.of() : List.copyOf(hostFiles);
-        supplementalGroups = supplementalGroups == null ? List.of() : List.copyOf(supplementalGroups);
-        env = env == null ? List.of() : List.copyOf(env);
     }
 }

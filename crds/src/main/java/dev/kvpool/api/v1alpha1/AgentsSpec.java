@@ -38,9 +38,14 @@ public record AgentsSpec(
         @Default("{}")
         ResourceSpec resources,
 
-        @JsonPropertyDescription("The nodes with engines. Default: every node whose taints are tolerated.")
+        @JsonPropertyDescription(
+                "What the pods of agents get beside what the operator gives them. Its nodeSelector chooses the Kubernetes nodes with"
+                        + " engines. Default: every one whose taints are tolerated.")
         @Default("{}")
-        SchedulingSpec scheduling) {
+        @ValidationRule(
+                value = "!has(self.topologySpreadConstraints)",
+                message = "agents are one on each Kubernetes node: leave topologySpreadConstraints out")
+        PodTemplate podTemplate) {
 
     public static final String PATH_DEFAULT = "/run/kvpool";
     public static final String STAGING_DEFAULT = "1Gi";
@@ -49,6 +54,6 @@ public record AgentsSpec(
         path = path == null ? PATH_DEFAULT : path;
         stagingSize = stagingSize == null ? new Quantity(STAGING_DEFAULT) : stagingSize;
         resources = resources == null ? ResourceSpec.EMPTY : resources;
-        scheduling = scheduling == null ? SchedulingSpec.EMPTY : scheduling;
+        podTemplate = podTemplate == null ? PodTemplate.EMPTY : podTemplate;
     }
 }

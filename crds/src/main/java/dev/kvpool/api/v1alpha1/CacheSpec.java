@@ -16,14 +16,12 @@ public record CacheSpec(
                 "How long an object a reader was told about is neither evicted nor reused, for example 10s or"
                         + " 500ms.")
         @Default(OBJECT_LEASE_DEFAULT)
-        @Size(max = 16)
-        @ValidationRule(
-                value = DurationRule.FORMAT,
-                message = "objectLease must be one whole number with a unit ms, s or m, for example 10s")
+        @Size(max = DurationRule.LENGTH_MAX)
+        @ValidationRule(value = DurationRule.FORMAT, message = "objectLease" + DurationRule.MESSAGE)
         @ValidationRule(
                 value = "!(" + DurationRule.FORMAT + ") || (duration(self) >= duration('100ms')"
-                        + " && duration(self) <= duration('60m'))",
-                message = "objectLease must be between 100ms and 60m")
+                        + " && duration(self) <= duration('1h'))",
+                message = "objectLease must be between 100ms and 1h")
         String objectLease,
 
         @JsonPropertyDescription("When objects are evicted.") @Default("{}")
@@ -33,12 +31,13 @@ public record CacheSpec(
         SoftPinSpec softPin,
 
         @JsonPropertyDescription(
-                "Share of each storage node's capacity that puts leave free, so that they go on right after another"
+                "Percent of each storage node's capacity that puts leave free, so that they go on right after another"
                         + " master took over, when everything is leased and nothing may be evicted. Counts at most as"
-                        + " far as the highWatermark leaves room.")
-        @Default("0.05")
-        @ValidationRule(value = "self >= 0.0 && self <= 0.5", message = "takeoverReserve must be from 0 to 0.5")
-        Double takeoverReserve,
+                        + " far as the highWatermarkPercent leaves room.")
+        @Default("5")
+        @Min(0)
+        @Max(50)
+        Integer takeoverReservePercent,
 
         @JsonPropertyDescription(
                 "Copies kept of each object, each on another storage node. With fewer nodes than copies, as"
@@ -62,14 +61,15 @@ public record CacheSpec(
         Consistency consistency) {
 
     public static final String OBJECT_LEASE_DEFAULT = "10s";
-    public static final double TAKEOVER_RESERVE_DEFAULT = 0.05;
+    public static final int TAKEOVER_RESERVE_PERCENT_DEFAULT = 5;
     public static final int REPLICAS_DEFAULT = 1;
 
     public CacheSpec {
         objectLease = objectLease == null ? OBJECT_LEASE_DEFAULT : objectLease;
         eviction = eviction == null ? new EvictionSpec(null, null) : eviction;
         softPin = softPin == null ? new SoftPinSpec(null, null) : softPin;
-        takeoverReserve = takeoverReserve == null ? TAKEOVER_RESERVE_DEFAULT : takeoverReserve;
+        takeoverReservePercent =
+                takeoverReservePercent == null ? TAKEOVER_RESERVE_PERCENT_DEFAULT : takeoverReservePercent;
         replicas = replicas == null ? REPLICAS_DEFAULT : replicas;
         repair = repair == null ? new RepairSpec(null, null) : repair;
         consistency = consistency == null ? Consistency.STRICT : consistency;

@@ -14,14 +14,12 @@ public record DrainSpec(
                 "How long emptying a storage node may go on without any progress before onLeftovers counts, for example"
                         + " 10m. In an upgrade that empties storage nodes it fails after that time, whatever onLeftovers says.")
         @Default(TIMEOUT_DEFAULT)
-        @Size(max = 16)
-        @ValidationRule(
-                value = DurationRule.FORMAT,
-                message = "timeout must be one whole number with a unit ms, s or m, for example 10m")
+        @Size(max = DurationRule.LENGTH_MAX)
+        @ValidationRule(value = DurationRule.FORMAT, message = "timeout" + DurationRule.MESSAGE)
         @ValidationRule(
                 value = "!(" + DurationRule.FORMAT + ") || (duration(self) >= duration('10s')"
-                        + " && duration(self) <= duration('1440m'))",
-                message = "timeout must be between 10s and 1440m")
+                        + " && duration(self) <= duration('24h'))",
+                message = "timeout must be between 10s and 24h")
         String timeout,
 
         @JsonPropertyDescription(
@@ -35,14 +33,12 @@ public record DrainSpec(
                         + " them makes no progress, for example 30m. Until a storage node on it is empty its pod is not evicted, as by kubectl drain; after"
                         + " this time it may be, with what only it holds, whatever onLeftovers says.")
         @Default(NODE_TIMEOUT_DEFAULT)
-        @Size(max = 16)
-        @ValidationRule(
-                value = DurationRule.FORMAT,
-                message = "nodeTimeout must be one whole number with a unit ms, s or m, for example 30m")
+        @Size(max = DurationRule.LENGTH_MAX)
+        @ValidationRule(value = DurationRule.FORMAT, message = "nodeTimeout" + DurationRule.MESSAGE)
         @ValidationRule(
                 value = "!(" + DurationRule.FORMAT + ") || (duration(self) >= duration('10s')"
-                        + " && duration(self) <= duration('1440m'))",
-                message = "nodeTimeout must be between 10s and 1440m")
+                        + " && duration(self) <= duration('24h'))",
+                message = "nodeTimeout must be between 10s and 24h")
         String nodeTimeout) {
 
     public static final String TIMEOUT_DEFAULT = "10m";

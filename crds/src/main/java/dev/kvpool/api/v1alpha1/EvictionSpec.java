@@ -4,29 +4,30 @@ package dev.kvpool.api.v1alpha1;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Default;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.ValidationRule;
 
-/** Eviction starts above the high watermark and stops at the low one. Both are shares of the capacity. */
+/** Eviction starts above the high watermark and stops at the low one. Both are percent of the capacity. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 @ValidationRule(
-        value = "self.lowWatermark < self.highWatermark",
-        message = "lowWatermark must be lower than highWatermark")
+        value = "self.lowWatermarkPercent < self.highWatermarkPercent",
+        message = "lowWatermarkPercent must be lower than highWatermarkPercent")
 public record EvictionSpec(
-        @JsonPropertyDescription("Share of the capacity above which eviction starts.")
-        @Default("0.9")
-        @ValidationRule(value = "self > 0.0 && self <= 1.0", message = "highWatermark must be above 0 and at most 1")
-        Double highWatermark,
+        @JsonPropertyDescription("Percent of the capacity above which eviction starts.")
+        @Default("90")
+        @Min(1)
+        @Max(100)
+        Integer highWatermarkPercent,
 
-        @JsonPropertyDescription("Share of the capacity at which eviction stops.")
-        @Default("0.85")
-        @ValidationRule(value = "self > 0.0 && self <= 1.0", message = "lowWatermark must be above 0 and at most 1")
-        Double lowWatermark) {
+        @JsonPropertyDescription("Percent of the capacity at which eviction stops.") @Default("85") @Min(1) @Max(100)
+        Integer lowWatermarkPercent) {
 
-    public static final double HIGH_WATERMARK_DEFAULT = 0.90;
-    public static final double LOW_WATERMARK_DEFAULT = 0.85;
+    public static final int HIGH_WATERMARK_PERCENT_DEFAULT = 90;
+    public static final int LOW_WATERMARK_PERCENT_DEFAULT = 85;
 
     public EvictionSpec {
-        highWatermark = highWatermark == null ? HIGH_WATERMARK_DEFAULT : highWatermark;
-        lowWatermark = lowWatermark == null ? LOW_WATERMARK_DEFAULT : lowWatermark;
+        highWatermarkPercent = highWatermarkPercent == null ? HIGH_WATERMARK_PERCENT_DEFAULT : highWatermarkPercent;
+        lowWatermarkPercent = lowWatermarkPercent == null ? LOW_WATERMARK_PERCENT_DEFAULT : lowWatermarkPercent;
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonClassDescription;
 import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
 import io.fabric8.generator.annotation.ValidationRule;
 import io.fabric8.kubernetes.api.model.Namespaced;
@@ -20,6 +21,8 @@ import io.fabric8.kubernetes.model.annotation.Version;
  * {@value #NAME_LENGTH_MAX} characters that starts with a letter. With the longest set name a StatefulSet's name then
  * has 51 characters, and Kubernetes still has room for the revision hash it appends in a 63 character label.
  */
+@JsonClassDescription(
+        "A KV-cache pool: masters that know where every object is, and storage nodes that hold the bytes.")
 @Group(ApiGroup.GROUP)
 @Version(ApiGroup.VERSION)
 @Kind(KvCachePool.KIND)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonClassDescription;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Default;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** What a user wants of a pool. Missing values are filled with the defaults that the schema states. */
+@JsonClassDescription("What the pool shall be. Every field but storage has a default.")
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 @ValidationRule(
         value =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonClassDescription;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Size;
@@ -8,6 +9,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.List;
 
 /** What the operator observed of a pool. Values that change all the time are rounded: a calm pool costs no write. */
+@JsonClassDescription("What the operator observed of the pool. Values that change all the time are rounded.")
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record KvCachePoolStatus(
         @JsonPropertyDescription("Generation of the spec this status was made from.")

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
+import io.fabric8.generator.annotation.ValidationRule;
 
 /** The masters of a pool. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -30,8 +31,14 @@ public record MastersSpec(
         @Default("{}")
         ResourceSpec resources,
 
-        @JsonPropertyDescription("Where masters may run. Default: spread over nodes where possible.") @Default("{}")
-        SchedulingSpec scheduling) {
+        @JsonPropertyDescription("What the pods of masters get beside what the operator gives them.")
+        @Default("{}")
+        @ValidationRule(
+                value = "!has(self.serviceAccountName)",
+                message =
+                        "masters run as ServiceAccount POOL-master, which may use their Lease: leave serviceAccountName out,"
+                                + " and bind what else they need to that account")
+        PodTemplate podTemplate) {
 
     public static final int REPLICAS_DEFAULT = 2;
     public static final int REPLICAS_MAX = 7;
@@ -40,6 +47,6 @@ public record MastersSpec(
     public MastersSpec {
         replicas = replicas == null ? REPLICAS_DEFAULT : replicas;
         resources = resources == null ? ResourceSpec.EMPTY : resources;
-        scheduling = scheduling == null ? SchedulingSpec.EMPTY : scheduling;
+        podTemplate = podTemplate == null ? PodTemplate.EMPTY : podTemplate;
     }
 }

@@ -14,14 +14,12 @@ public record RepairSpec(
         @JsonPropertyDescription(
                 "How long a storage node may be away before the copies it held are made anew on others, for example 30s.")
         @Default(DELAY_DEFAULT)
-        @Size(max = 16)
-        @ValidationRule(
-                value = DurationRule.FORMAT,
-                message = "delay must be one whole number with a unit ms, s or m, for example 30s")
+        @Size(max = DurationRule.LENGTH_MAX)
+        @ValidationRule(value = DurationRule.FORMAT, message = "delay" + DurationRule.MESSAGE)
         @ValidationRule(
                 value = "!(" + DurationRule.FORMAT + ") || (duration(self) >= duration('100ms')"
-                        + " && duration(self) <= duration('1440m'))",
-                message = "delay must be between 100ms and 1440m")
+                        + " && duration(self) <= duration('24h'))",
+                message = "delay must be between 100ms and 24h")
         String delay,
 
         @JsonPropertyDescription(

@@ -14,14 +14,12 @@ public record RetrySpec(
                 "Longest time a call of a client may take, with all attempts at other masters, other copies and after a"
                         + " change of leader, for example 30s. Clients read it when they start.")
         @Default(DEADLINE_DEFAULT)
-        @Size(max = 16)
-        @ValidationRule(
-                value = DurationRule.FORMAT,
-                message = "deadline must be one whole number with a unit ms, s or m, for example 30s")
+        @Size(max = DurationRule.LENGTH_MAX)
+        @ValidationRule(value = DurationRule.FORMAT, message = "deadline" + DurationRule.MESSAGE)
         @ValidationRule(
                 value = "!(" + DurationRule.FORMAT + ") || (duration(self) >= duration('100ms')"
-                        + " && duration(self) <= duration('60m'))",
-                message = "deadline must be between 100ms and 60m")
+                        + " && duration(self) <= duration('1h'))",
+                message = "deadline must be between 100ms and 1h")
         String deadline) {
 
     public static final String DEADLINE_DEFAULT = "30s";

@@ -13,14 +13,12 @@ public record SoftPinSpec(
         @JsonPropertyDescription(
                 "How long a soft pin outlives the last use of its object when its put does not say, for example 30m.")
         @Default(TTL_DEFAULT)
-        @Size(max = 16)
-        @ValidationRule(
-                value = DurationRule.FORMAT,
-                message = "ttl must be one whole number with a unit ms, s or m, for example 30m")
+        @Size(max = DurationRule.LENGTH_MAX)
+        @ValidationRule(value = DurationRule.FORMAT, message = "ttl" + DurationRule.MESSAGE)
         @ValidationRule(
                 value = "!(" + DurationRule.FORMAT + ") || (duration(self) >= duration('1s')"
-                        + " && duration(self) <= duration('1440m'))",
-                message = "ttl must be between 1s and 1440m")
+                        + " && duration(self) <= duration('24h'))",
+                message = "ttl must be between 1s and 24h")
         String ttl,
 
         @JsonPropertyDescription(

@@ -18,8 +18,11 @@ import io.fabric8.kubernetes.api.model.Quantity;
         message = "replicas and perNode exclude each other: give a number of storage nodes, or one on every matching"
                 + " node")
 @ValidationRule(
-        value = "!has(self.perNode) || !has(self.scheduling) || !has(self.scheduling.nodeSelector)",
-        message = "with perNode the nodes are chosen by perNode.nodeSelector: leave scheduling.nodeSelector out")
+        value = "!has(self.perNode) || !has(self.podTemplate) || !has(self.podTemplate.nodeSelector)",
+        message = "with perNode the nodes are chosen by perNode.nodeSelector: leave podTemplate.nodeSelector out")
+@ValidationRule(
+        value = "!has(self.perNode) || !has(self.podTemplate) || !has(self.podTemplate.topologySpreadConstraints)",
+        message = "with perNode there is one storage node on each Kubernetes node: leave topologySpreadConstraints out")
 @ValidationRule(
         value = "!has(self.perNode) || !has(self.volume) || !has(self.volume.type)"
                 + " || self.volume.type != 'persistentVolumeClaim'",
@@ -98,9 +101,6 @@ public record StorageSetSpec(
                 message = "capacity must be a quantity of at most 32Ti for each storage node")
         Quantity capacity,
 
-        @JsonPropertyDescription("What the segment is made of. DRAM: host memory.") @Default("DRAM")
-        Medium medium,
-
         @JsonPropertyDescription("Where the segment file lies.") @Default("{}")
         VolumeSpec volume,
 
@@ -117,9 +117,9 @@ public record StorageSetSpec(
         @Default("{}")
         ResourceSpec resources,
 
-        @JsonPropertyDescription("Where storage nodes may run. Default: spread over nodes where possible.")
+        @JsonPropertyDescription("What the pods of storage nodes get beside what the operator gives them.")
         @Default("{}")
-        SchedulingSpec scheduling) {
+        PodTemplate podTemplate) {
 
     public static final int NAME_LENGTH_MAX = 20;
 
@@ -129,9 +129,8 @@ public record StorageSetSpec(
     public static final int REPLICAS_DEFAULT = 1;
 
     public StorageSetSpec {
-        medium = medium == null ? Medium.DRAM : medium;
         volume = volume == null ? new VolumeSpec() : volume;
         resources = resources == null ? ResourceSpec.EMPTY : resources;
-        scheduling = scheduling == null ? SchedulingSpec.EMPTY : scheduling;
+        podTemplate = podTemplate == null ? PodTemplate.EMPTY : podTemplate;
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonClassDescription;
 import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
 import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.client.CustomResource;
@@ -13,6 +14,7 @@ import io.fabric8.kubernetes.model.annotation.Singular;
 import io.fabric8.kubernetes.model.annotation.Version;
 
 /** How bytes move between clients and the storage nodes of the pools that name this engine. */
+@JsonClassDescription("How bytes move between clients and the storage nodes of the pools that name this engine.")
 @Group(ApiGroup.GROUP)
 @Version(ApiGroup.VERSION)
 @Kind(TransferEngine.KIND)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonClassDescription;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Default;
@@ -9,6 +10,7 @@ import io.fabric8.generator.annotation.ValidationRule;
 import java.util.List;
 
 /** Settings of a transfer engine. A pool that names no engine runs with the defaults. */
+@JsonClassDescription("Settings of the transfer engine. A pool that names none runs with the defaults.")
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 @ValidationRule(
         value = "!has(self.ports.count) || self.hostNetwork",
@@ -18,7 +20,7 @@ import java.util.List;
         value = "!has(self.socketDirectory) || 'shm' in self.protocols",
         message = "socketDirectory is for shm: add that to protocols, or leave socketDirectory out")
 @ValidationRule(
-        value = "![self.timeouts.connect, self.retry.deadline].all(t, t.matches('^[1-9][0-9]{0,8}(ms|s|m)$'))"
+        value = "![self.timeouts.connect, self.retry.deadline].all(t, " + DurationRule.FORMAT_OF_T + ")"
                 + " || duration(self.timeouts.connect) <= duration(self.retry.deadline)",
         message = "retry.deadline must not be shorter than timeouts.connect: it covers all attempts")
 @ValidationRule(

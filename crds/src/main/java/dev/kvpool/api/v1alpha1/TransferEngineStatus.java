@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonClassDescription;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Size;
 import java.util.List;
 
 /** What the operator observed of a transfer engine. */
+@JsonClassDescription("What the operator observed of the pools that name this engine.")
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record TransferEngineStatus(
         @JsonPropertyDescription("Generation of the spec this status was made from.")

@@ -34,14 +34,12 @@ public record UpgradeSpec(
                         + " goes back to the version it ran before. Where storage nodes are emptied first,"
                         + " spec.drain.timeout comes on top.")
         @Default(STEP_TIMEOUT_DEFAULT)
-        @Size(max = 16)
-        @ValidationRule(
-                value = DurationRule.FORMAT,
-                message = "stepTimeout must be one whole number with a unit ms, s or m, for example 10m")
+        @Size(max = DurationRule.LENGTH_MAX)
+        @ValidationRule(value = DurationRule.FORMAT, message = "stepTimeout" + DurationRule.MESSAGE)
         @ValidationRule(
                 value = "!(" + DurationRule.FORMAT + ") || (duration(self) >= duration('10s')"
-                        + " && duration(self) <= duration('1440m'))",
-                message = "stepTimeout must be between 10s and 1440m")
+                        + " && duration(self) <= duration('24h'))",
+                message = "stepTimeout must be between 10s and 24h")
         String stepTimeout,
 
         @JsonPropertyDescription(
@@ -55,14 +53,12 @@ public record UpgradeSpec(
                         + " over to it, for example 10m. That cannot be taken back: until then spec.version can be set back warm,"
                         + " and clients that know less can still connect and hold it up.")
         @Default(FINALISE_AFTER_DEFAULT)
-        @Size(max = 16)
-        @ValidationRule(
-                value = DurationRule.FORMAT,
-                message = "finaliseAfter must be one whole number with a unit ms, s or m, for example 10m")
+        @Size(max = DurationRule.LENGTH_MAX)
+        @ValidationRule(value = DurationRule.FORMAT, message = "finaliseAfter" + DurationRule.MESSAGE)
         @ValidationRule(
                 value = "!(" + DurationRule.FORMAT + ") || (duration(self) >= duration('1s')"
-                        + " && duration(self) <= duration('10080m'))",
-                message = "finaliseAfter must be between 1s and 10080m")
+                        + " && duration(self) <= duration('168h'))",
+                message = "finaliseAfter must be between 1s and 168h")
         String finaliseAfter) {
 
     public static final int MAX_UNAVAILABLE_DEFAULT = 1;

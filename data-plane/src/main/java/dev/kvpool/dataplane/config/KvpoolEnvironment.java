@@ -36,6 +36,7 @@ public record KvpoolEnvironment(
             "KVPOOL_INSTANCE",
             "KVPOOL_LEADER_ELECTION_NAMESPACE",
             "KVPOOL_LIBRARY",
+            "KVPOOL_PLATFORM_USER",
             "KVPOOL_PROTOCOLS",
             "KVPOOL_PROTOCOL_OVERRIDE",
             "KVPOOL_RETRY_DEADLINE",

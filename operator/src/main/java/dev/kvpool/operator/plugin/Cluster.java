@@ -123,7 +123,8 @@ final class Cluster implements AutoCloseable {
                 variable(deployment, "KVPOOL_IMAGE"),
                 variable(deployment, "KVPOOL_VERSION"),
                 deployment.getMetadata().getNamespace(),
-                List.of(variable(deployment, "KVPOOL_DRAIN_TAINTS").split(",", -1)));
+                List.of(variable(deployment, "KVPOOL_DRAIN_TAINTS").split(",", -1)),
+                Boolean.parseBoolean(variable(deployment, "KVPOOL_PLATFORM_USER")));
     }
 
     private static String variable(Deployment deployment, String name) {

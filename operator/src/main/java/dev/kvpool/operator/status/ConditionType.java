@@ -4,6 +4,8 @@ package dev.kvpool.operator.status;
 /** What the operator says about a resource. */
 public enum ConditionType {
     READY("Ready"),
+    AVAILABLE("Available"),
+    PROGRESSING("Progressing"),
     SPEC_VALID("SpecValid"),
     SPEC_APPLIED("SpecApplied"),
     LEADER_ELECTED("LeaderElected"),

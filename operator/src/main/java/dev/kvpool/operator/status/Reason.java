@@ -4,8 +4,10 @@ package dev.kvpool.operator.status;
 import static dev.kvpool.api.v1alpha1.ConditionStatus.FALSE;
 import static dev.kvpool.api.v1alpha1.ConditionStatus.TRUE;
 import static dev.kvpool.api.v1alpha1.ConditionStatus.UNKNOWN;
+import static dev.kvpool.operator.status.ConditionType.AVAILABLE;
 import static dev.kvpool.operator.status.ConditionType.DRAINING;
 import static dev.kvpool.operator.status.ConditionType.LEADER_ELECTED;
+import static dev.kvpool.operator.status.ConditionType.PROGRESSING;
 import static dev.kvpool.operator.status.ConditionType.READY;
 import static dev.kvpool.operator.status.ConditionType.SPEC_APPLIED;
 import static dev.kvpool.operator.status.ConditionType.SPEC_VALID;
@@ -20,13 +22,21 @@ import dev.kvpool.api.v1alpha1.ConditionStatus;
  * status; docs/reference/conditions.md is made from this list.
  */
 public enum Reason {
-    SERVING(READY, TRUE, "Serving", "The pool serves, with all its storage nodes and masters."),
-    SERVING_WITHOUT_STANDBY(
-            READY, TRUE, "ServingWithoutStandby", "The pool serves, but not all masters are ready to take over."),
-    STARTING(READY, FALSE, "Starting", "The pool has not been ready before; its pods are starting."),
-    NOT_SERVING(READY, FALSE, "NotServing", "No master leads and serves. Clients wait for the next leader."),
-    STORAGE_INCOMPLETE(
-            READY, FALSE, "StorageIncomplete", "The pool serves what it has, but storage nodes are missing."),
+    COMPLETE(
+            READY,
+            TRUE,
+            "Complete",
+            "The pool serves, all its storage nodes and masters are ready, and its spec is carried out."),
+    PARTS_MISSING(
+            READY,
+            FALSE,
+            "PartsMissing",
+            "The pool does not serve, or a part of it is not ready. Condition Available says which."),
+    NOT_CARRIED_OUT(
+            READY,
+            FALSE,
+            "NotCarriedOut",
+            "The pool serves, and not yet as its spec wants it. Condition Progressing says what is done or waited for."),
     ENGINE_READY(READY, TRUE, "EngineReady", "All storage nodes that use the transfer engine are ready."),
     NOT_USED(READY, TRUE, "NotUsed", "No pool names the transfer engine."),
     NODES_MISSING(READY, FALSE, "NodesMissing", "Storage nodes that use the transfer engine are not ready."),
@@ -37,6 +47,32 @@ public enum Reason {
             "Agents of the pools that use the transfer engine are not ready. The pools serve nevertheless."),
     PROTOCOLS_MISSING(
             READY, FALSE, "ProtocolsMissing", "Ready storage nodes do not offer all protocols of the transfer engine."),
+
+    SERVING(AVAILABLE, TRUE, "Serving", "The pool serves, with all its storage nodes and masters."),
+    SERVING_WITHOUT_STANDBY(
+            AVAILABLE, TRUE, "ServingWithoutStandby", "The pool serves, but not all masters are ready to take over."),
+    STORAGE_INCOMPLETE(
+            AVAILABLE, TRUE, "StorageIncomplete", "The pool serves what it has, but storage nodes are missing."),
+    STARTING(AVAILABLE, FALSE, "Starting", "The pool has not been ready yet; its pods are starting."),
+    NOT_SERVING(
+            AVAILABLE,
+            FALSE,
+            "NotServing",
+            "No master leads and serves, or no storage node is ready. Clients wait for the next leader; puts fail without storage"
+                    + " nodes."),
+
+    UP_TO_DATE(PROGRESSING, FALSE, "UpToDate", "The spec is carried out."),
+    CARRYING_OUT(
+            PROGRESSING,
+            TRUE,
+            "CarryingOut",
+            "The operator brings the pool to what its spec wants; the message says what is done now."),
+    HELD(
+            PROGRESSING,
+            FALSE,
+            "Held",
+            "A part of the spec is not carried out until somebody decides: the spec is not valid or paused, a change would lose cached"
+                    + " bytes, an upgrade is refused, paused or has failed. The message says which."),
 
     VALID(SPEC_VALID, TRUE, "Valid", "The spec can be carried out."),
     TRANSFER_ENGINE_MISSING(
@@ -105,6 +141,13 @@ public enum Reason {
             "The transfer engine has an accelerator or RDMA devices, for which storage nodes lock memory, and the"
                     + " namespace enforces a pod security level that does not admit that capability. The message names the"
                     + " label and how to fix it."),
+
+    NAMESPACE_REFUSES_POD_TEMPLATE(
+            SPEC_VALID,
+            FALSE,
+            "NamespaceRefusesPodTemplate",
+            "A podTemplate asks for what the pod security level of the namespace admits to no pod; the message names the fields and the"
+                    + " label."),
 
     SOCKET_PATH_TOO_LONG(
             SPEC_VALID,

@@ -175,6 +175,8 @@ public final class ApiServer {
         var server = new KubeAPIServer(KubeAPIServerConfigBuilder.anAPIServerConfig()
                 .withTestDir(binaries.toString())
                 .withOfflineMode(true)
+                // As on OpenShift: an owner reference of an object is changed only by who may delete it.
+                .withApiServerFlag("--enable-admission-plugins", "OwnerReferencesPermissionEnforcement")
                 .withStartupTimeout((int) START_TIMEOUT.toMillis())
                 .build());
         awaitTheNextDayIfNear();

@@ -37,7 +37,7 @@ class LiveRulesTest {
         assertThat(files("demo-master")).hasSize(2).containsOnlyNulls();
 
         pool.apply("""
-                {cache: {objectLease: 30s, eviction: {highWatermark: 0.8, lowWatermark: 0.7}, takeoverReserve: 0.1,
+                {cache: {objectLease: 30s, eviction: {highWatermarkPercent: 80, lowWatermarkPercent: 70}, takeoverReservePercent: 10,
                   softPin: {ttl: 60m, evict: false}, replicas: 2, repair: {delay: 1m, rate: 1Gi}}, %s
                 """.formatted(STORAGE));
 

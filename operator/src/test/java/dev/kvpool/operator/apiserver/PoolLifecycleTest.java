@@ -120,11 +120,28 @@ class PoolLifecycleTest {
         assertThat(pool.child(ConfigMap.class, "client").getData()).containsOnlyKeys("mine");
     }
 
+    /** On an API server that lets only those change owner references who may delete the object, as that of OpenShift does. */
+    @Test
+    void anotherDeletionPolicyChangesTheOwnersOfAllObjects() {
+        String spec = "{deletionPolicy: %s, storage: [{name: default, capacity: 1Gi}]}";
+        PoolUnderTest pool = started("policies", spec.formatted("Delete"));
+        assertThat(pool.children())
+                .hasSizeGreaterThan(10)
+                .allSatisfy(child ->
+                        assertThat(child.getMetadata().getOwnerReferences()).hasSize(1));
+
+        pool.apply(spec.formatted("Retain"));
+
+        await().untilAsserted(() -> assertThat(pool.children())
+                .allSatisfy(child ->
+                        assertThat(child.getMetadata().getOwnerReferences()).isEmpty()));
+    }
+
     @Test
     void anObjectThatTheApiServerRefusesIsNamedAndTheOthersAreMade() {
         PoolUnderTest pool = OPERATOR.make(
                 "refused",
-                "{storage: [{name: default, capacity: 1Gi, perNode: {}, scheduling: {tolerations: [{key: a, operator: Maybe}]}}]}");
+                "{storage: [{name: default, capacity: 1Gi, perNode: {}, podTemplate: {tolerations: [{key: a, operator: Maybe}]}}]}");
 
         assertThat(pool.awaitReason(Reason.APPLY_FAILED))
                 .contains("DaemonSet refused-default could not be changed", "Maybe");

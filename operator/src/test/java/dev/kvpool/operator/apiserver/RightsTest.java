@@ -23,10 +23,6 @@ class RightsTest {
                         client.secrets().inNamespace("default").withName("any").delete(),
                 client -> client.namespaces().list(),
                 client -> client.nodes().withName("any").delete(),
-                client -> client.configMaps()
-                        .inNamespace("default")
-                        .withName("any")
-                        .delete(),
                 client -> client.rbac().clusterRoles().list());
     }
 

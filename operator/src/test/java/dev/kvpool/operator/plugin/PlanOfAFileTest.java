@@ -225,7 +225,7 @@ class PlanOfAFileTest {
                       containers:
                         - name: operator
                           image: kvpool-operator:0.1.0
-                          env: [{name: KVPOOL_IMAGE, value: "kvpool:0.1.0"}, {name: KVPOOL_VERSION, value: "0.1.0"}, {name: KVPOOL_DRAIN_TAINTS, value: other}]
+                          env: [{name: KVPOOL_IMAGE, value: "kvpool:0.1.0"}, {name: KVPOOL_VERSION, value: "0.1.0"}, {name: KVPOOL_DRAIN_TAINTS, value: other}, {name: KVPOOL_PLATFORM_USER, value: "false"}]
                 """.formatted(NAMESPACE), Deployment.class);
     }
 }

@@ -76,10 +76,22 @@ class EveryReasonIsProducedTest {
 
     private static Set<Reason> reasons(Reason reason) {
         return switch (reason) {
-            case SERVING, VALID, APPLIED, ELECTED, ALL_NODES_READY, SAME_VERSION, NO_UPGRADE, NO_DRAIN ->
-                of(whole(ALL_READY));
+            case COMPLETE,
+                    SERVING,
+                    UP_TO_DATE,
+                    VALID,
+                    APPLIED,
+                    ELECTED,
+                    ALL_NODES_READY,
+                    SAME_VERSION,
+                    NO_UPGRADE,
+                    NO_DRAIN -> of(whole(ALL_READY));
             case SERVING_WITHOUT_STANDBY -> of(new PoolSketch(SPEC).set("a", 2).masters(1, 1, ALL_READY));
-            case STARTING, NODES_NOT_READY -> of(whole(ONE_AWAY));
+            case STARTING, NODES_NOT_READY, PARTS_MISSING -> of(whole(ONE_AWAY));
+            case NAMESPACE_REFUSES_POD_TEMPLATE ->
+                of(new PoolSketch(
+                                "{masters: {podTemplate: {containerSecurityContext: {privileged: true}}}, storage: []}")
+                        .podSecurity("baseline"));
             case SSD_OFF -> of(whole(withoutSsd()));
             case INDEX_FULL -> of(whole(Reports.full("the index is full", ALL_READY)));
             case AWAITS_WITNESS -> of(whole(Reports.awaiting(List.of("demo-a-1"), List.of("demo-a-0"), ONE_AWAY)));
@@ -124,7 +136,7 @@ class EveryReasonIsProducedTest {
             case MEMORY_LIMIT_TOO_SMALL -> of(new PoolSketch(withResources("{limits: {memory: 1Mi}}")));
             case CAPACITY_NOT_IN_PAGES ->
                 of(new PoolSketch(TWO_SETS.replace("1Gi", "65Mi")).engine("{memory: {hugePages: 2Mi}}"));
-            case WOULD_LOSE_BYTES -> of(whole(ALL_READY).pod(withEarlierSettings()));
+            case WOULD_LOSE_BYTES, HELD, NOT_CARRIED_OUT -> of(whole(ALL_READY).pod(withEarlierSettings()));
             // PoolLifecycleTest has the API server say so.
             case NAME_TAKEN, APPLY_FAILED -> of(whole(ALL_READY), failed(reason));
             case MASTERS_READ_RULES ->
@@ -143,7 +155,7 @@ class EveryReasonIsProducedTest {
                         .rounds(20)
                         .later(Duration.ofMinutes(11))
                         .rounds(50));
-            case WAITS_FOR_DRAIN, EMPTYING -> of(smaller());
+            case WAITS_FOR_DRAIN, EMPTYING, CARRYING_OUT -> of(smaller());
             case DRAIN_WAITS -> of(new PoolSketch(SMALLER).set("a", 2));
             case LEFTOVERS ->
                 of(smaller()

@@ -45,9 +45,15 @@ import java.util.TreeMap;
 public final class PoolSketch {
     public static final OperatorSettings SETTINGS =
             new OperatorSettings("registry.example/kvpool:0.1.0", "0.1.0", "kvpool-system");
+
+    /** As on OpenShift. */
+    public static final OperatorSettings PLATFORM_USER =
+            new OperatorSettings(SETTINGS.image(), SETTINGS.version(), SETTINGS.namespace(), List.of(), true);
+
     public static final String IMAGE = SETTINGS.image();
     public static final String UID = "11111111-2222-3333-4444-555555555555";
     public static final Instant NOON = Instant.parse("2026-01-01T12:00:00Z");
+    private OperatorSettings settings = SETTINGS;
     private static final Instant WATCHED_SINCE = NOON.minusSeconds(86_400);
     private static final KubernetesSerialization YAML = new KubernetesSerialization();
 
@@ -236,7 +242,13 @@ public final class PoolSketch {
     public PoolPlan plan() {
         PoolObservation seen = observation();
         List<Finding> problems = PoolValidator.validate(seen);
-        return new PoolPlanner(SETTINGS).plan(seen, problems);
+        return new PoolPlanner(settings).plan(seen, problems);
+    }
+
+    /** What the operator was installed with. */
+    PoolSketch settings(OperatorSettings installed) {
+        settings = installed;
+        return this;
     }
 
     public static ObservedPod pod(String name, String role, String set, boolean started, String settings) {

@@ -142,6 +142,68 @@ class RestrictedPodsTest {
         }
     }
 
+    /** Pod by pod, for each of the three roles. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{}",
+                "{securityContext: {runAsUser: 1000, fsGroup: 1000}}",
+                "{securityContext: {runAsUser: 0, runAsNonRoot: false}}",
+                "{securityContext: {seccompProfile: {type: Unconfined}}}",
+                "{securityContext: {seLinuxOptions: {level: 's0:c1,c2'}}}",
+                "{securityContext: {seLinuxOptions: {type: spc_t}}}",
+                "{securityContext: {appArmorProfile: {type: Unconfined}}}",
+                "{securityContext: {sysctls: [{name: net.ipv4.ip_local_port_range, value: 1024 65535}]}}",
+                "{securityContext: {sysctls: [{name: kernel.msgmax, value: '1'}]}}",
+                "{securityContext: {supplementalGroups: [1000]}}",
+                "{containerSecurityContext: {readOnlyRootFilesystem: false}}",
+                "{containerSecurityContext: {privileged: true, allowPrivilegeEscalation: true}}",
+                "{containerSecurityContext: {allowPrivilegeEscalation: true}}",
+                "{containerSecurityContext: {runAsNonRoot: false}}",
+                "{containerSecurityContext: {runAsUser: 0, runAsNonRoot: false}}",
+                "{containerSecurityContext: {capabilities: {add: [NET_BIND_SERVICE]}}}",
+                "{containerSecurityContext: {capabilities: {add: [CHOWN]}}}",
+                "{containerSecurityContext: {capabilities: {add: [SYS_NICE]}}}",
+                "{containerSecurityContext: {capabilities: {drop: [NET_RAW]}}}",
+                "{containerSecurityContext: {procMount: Unmasked}}",
+                "{containerSecurityContext: {seccompProfile: {type: Localhost, localhostProfile: a.json}}}",
+                "{volumes: [{name: a, hostPath: {path: /opt/a}}], volumeMounts: [{name: a, mountPath: /opt/a}]}",
+                "{volumes: [{name: a, emptyDir: {}}, {name: b, secret: {secretName: b}}, {name: c, csi: {driver: d}}]}",
+            })
+    void whatANamespaceRefusesOfAPodTemplateMakesThePoolInvalidAndNothingElseDoes(String template) {
+        for (String role : List.of(
+                "{masters: {podTemplate: %s}, storage: []}",
+                "{storage: [{name: a, capacity: 1Gi, podTemplate: %s}]}")) {
+            for (String level : LEVELS) {
+                PoolSketch sketch = new PoolSketch(role.formatted(template)).podSecurity(level);
+                List<Finding> problems = PoolValidator.validate(sketch.observation());
+
+                assertThat(problems.isEmpty())
+                        .as("%s: at level %s the operator says %s", role, level, problems)
+                        .isEqualTo(refusals(new PoolSketch(role.formatted(template)), level)
+                                .isEmpty());
+            }
+        }
+    }
+
+    /** As on OpenShift: still restricted, and nothing of the pods names a user. */
+    @Test
+    void podsWhoseUserThePlatformGivesNameNone() {
+        PoolSketch sketch = new PoolSketch("{" + SETS + "}").settings(PoolSketch.PLATFORM_USER);
+
+        assertThat(refusals(sketch)).isEmpty();
+        List<Pod> pods = pods(sketch, RESTRICTED).stream()
+                // Those are of another sketch.
+                .filter(pod -> !pod.getMetadata().getName().startsWith("demo-pull"))
+                .toList();
+        assertThat(pods).hasSizeGreaterThan(3).allSatisfy(pod -> {
+            assertThat(pod.getSpec().getSecurityContext().getRunAsUser()).isNull();
+            assertThat(pod.getSpec().getSecurityContext().getRunAsGroup()).isNull();
+            assertThat(pod.getSpec().getSecurityContext().getFsGroup()).isNull();
+            assertThat(pod.getSpec().getSecurityContext().getRunAsNonRoot()).isTrue();
+        });
+    }
+
     private static PoolSketch withEngine(String engine) {
         return new PoolSketch("{transferEngine: demo, " + SETS + "}").engine(engine);
     }

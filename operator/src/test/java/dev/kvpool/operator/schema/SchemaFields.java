@@ -12,7 +12,20 @@ import java.util.TreeMap;
 /** The fields of a custom resource's spec, as paths such as {@code spec.storage.perNode.nodeSelector}. */
 public final class SchemaFields {
     /** Types of Kubernetes itself, which are one field to us. */
-    private static final Set<String> FOREIGN = Set.of("affinity", "tolerations");
+    private static final Set<String> FOREIGN = Set.of(
+            "affinity",
+            "tolerations",
+            "topologySpreadConstraints",
+            "securityContext",
+            "containerSecurityContext",
+            "valueFrom",
+            "configMap",
+            "secret",
+            "projected",
+            "emptyDir",
+            "hostPath",
+            "persistentVolumeClaim",
+            "csi");
 
     private SchemaFields() {}
 

@@ -31,7 +31,12 @@ class ConditionsTest {
 
         assertThat(now)
                 .containsExactly(new Condition(
-                        "Ready", ConditionStatus.TRUE, 2L, "2026-01-01T12:00:00Z", "ServingWithoutStandby", "One."));
+                        "Available",
+                        ConditionStatus.TRUE,
+                        2L,
+                        "2026-01-01T12:00:00Z",
+                        "ServingWithoutStandby",
+                        "One."));
     }
 
     @Test

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 class ReasonsAreDocumentedTest {
     /** Conditions whose normal state is False. */
     private static final Set<ConditionType> NORMALLY_FALSE =
-            Set.of(ConditionType.UPGRADE_BLOCKED, ConditionType.DRAINING);
+            Set.of(ConditionType.PROGRESSING, ConditionType.UPGRADE_BLOCKED, ConditionType.DRAINING);
 
     /** Reasons that a person can do nothing about, nor needs to. */
     private static final Set<Reason> NOTHING_TO_DO = Set.of(Reason.MAY_BE_EVICTED, Reason.EMPTYING);
@@ -61,7 +61,9 @@ class ReasonsAreDocumentedTest {
 
                 Generated from the enums `Reason` and `EventReason`; a test fails when this page is stale. A reason is part of the API:
                 it belongs to one condition type and one status, and is not renamed. Messages are for people and may change.
-                `kubectl wait --for=condition=Ready kvp/NAME` waits for a complete pool. `TransferEngine` has condition `Ready` only.
+                `kubectl wait --for=condition=Ready kvp/NAME` waits until the spec is carried out and all of the pool is ready, also right after
+                a change; `Available` says whether the pool serves ([why](../decisions/ready-means-carried-out.md)). `TransferEngine` has
+                condition `Ready` only.
                 The remedy is empty where nothing needs to be done. For alerts see the [runbook](../guide/runbook.md).
 
                 """);

@@ -3,11 +3,11 @@ package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.AgentsSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.pool.child.part.ContainerResources;
 import dev.kvpool.operator.pool.child.part.HostDirectory;
 import dev.kvpool.operator.pool.child.part.HostNetwork;
 import dev.kvpool.operator.pool.child.part.NodeSockets;
-import dev.kvpool.operator.pool.child.part.Placement;
 import dev.kvpool.operator.pool.child.part.PodSecurity;
 import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.Probes;
@@ -15,6 +15,7 @@ import dev.kvpool.operator.pool.child.part.PullPolicy;
 import dev.kvpool.operator.pool.child.part.RdmaDevices;
 import dev.kvpool.operator.pool.child.part.ScratchVolume;
 import dev.kvpool.operator.pool.child.part.StoragePod;
+import dev.kvpool.operator.pool.child.part.TemplatedPod;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
@@ -22,7 +23,6 @@ import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.IntOrString;
-import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.VolumeMount;
@@ -56,6 +56,10 @@ public final class AgentDaemonSet {
 
     public static DaemonSet of(PoolBlueprint pool, AgentsSpec agents) {
         String poolName = pool.names().pool();
+        TemplatedPod template = new TemplatedPod(
+                agents.podTemplate(),
+                PoolLabels.ofRole(poolName, PoolLabels.ROLE_AGENT),
+                PoolLabels.selectRole(poolName, PoolLabels.ROLE_AGENT));
         return new DaemonSetBuilder()
                 .withMetadata(pool.agentsMetadata())
                 .withNewSpec()
@@ -69,17 +73,13 @@ public final class AgentDaemonSet {
                 .withMaxUnavailable(new IntOrString("10%"))
                 .endRollingUpdate()
                 .endUpdateStrategy()
-                .withNewTemplate()
-                .withNewMetadata()
-                .withLabels(PoolLabels.ofRole(poolName, PoolLabels.ROLE_AGENT))
-                .endMetadata()
-                .withSpec(pod(pool, agents))
-                .endTemplate()
+                // One on each node is what a DaemonSet gives; there is nothing to spread.
+                .withTemplate(template.template(template.over(pod(pool, agents))))
                 .endSpec()
                 .build();
     }
 
-    private static PodSpec pod(PoolBlueprint pool, AgentsSpec agents) {
+    private static PodSpecBuilder pod(PoolBlueprint pool, AgentsSpec agents) {
         var pod = new PodSpecBuilder()
                 .withAutomountServiceAccountToken(false)
                 .withEnableServiceLinks(false)
@@ -87,17 +87,15 @@ public final class AgentDaemonSet {
                 .withSecurityContext(PodSecurity.pod())
                 .withTerminationGracePeriodSeconds(TERMINATION_GRACE_S)
                 // Others of the group may look for the socket: engines join it by supplementalGroups.
-                .withInitContainers(HostDirectory.owner(pool, "directory", "0750", List.of(socket())))
+                .withInitContainers(HostDirectory.owner(
+                        pool, "directory", "0750", PodSecurity.user(agents.podTemplate()), List.of(socket())))
                 .withContainers(container(pool, agents))
                 .withVolumes(
                         HostDirectory.volume(VOLUME, pool.names().socketDirectory(agents.path())),
                         ScratchVolume.volume());
         NodeSockets.volume(pool).ifPresent(pod::addToVolumes);
         HostNetwork.apply(pod, pool.engine());
-        // One on each node is what a DaemonSet gives; there is nothing to spread.
-        return Placement.apply(pod, agents.scheduling(), pool.names().pool(), PoolLabels.ROLE_AGENT)
-                .withAffinity(agents.scheduling().affinity())
-                .build();
+        return pod;
     }
 
     private static Container container(PoolBlueprint pool, AgentsSpec agents) {
@@ -144,8 +142,8 @@ public final class AgentDaemonSet {
                 "--staging-size=" + staging,
                 "--admin-port=" + pool.agentPort(),
                 "--protocols=" + StoragePod.words(engine.protocols()),
-                "--connect-timeout=" + engine.timeouts().connect(),
-                "--transfer-timeout=" + engine.timeouts().transfer()));
+                "--connect-timeout=" + ApiDuration.flag(engine.timeouts().connect()),
+                "--transfer-timeout=" + ApiDuration.flag(engine.timeouts().transfer())));
         StoragePod.listenHost(engine).ifPresent(arguments::add);
         return arguments;
     }

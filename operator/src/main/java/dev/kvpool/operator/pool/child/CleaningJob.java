@@ -41,7 +41,7 @@ public final class CleaningJob {
                 .endHostPath()
                 .build();
         // Past the scheduler: the node may be cordoned, tainted or full.
-        PodSpecBuilder pod = OneTimeJob.pod(terms, container(terms, MOUNT + path.substring(last)), parent)
+        PodSpecBuilder pod = OneTimeJob.pod(terms, false, container(terms, MOUNT + path.substring(last)), parent)
                 .withNodeName(node)
                 .addNewToleration()
                 .withOperator("Exists")

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.StoragePod;
 import dev.kvpool.operator.pool.naming.ByteAmount;
@@ -51,9 +52,9 @@ public final class ClientConfigMap {
         data.put("KVPOOL_PROTOCOLS", StoragePod.words(engine.protocols()));
         // An engine that asks for `ascend` or `rdma` uses the protocols above instead of being refused.
         data.put("KVPOOL_PROTOCOL_OVERRIDE", PROTOCOL);
-        data.put("KVPOOL_CONNECT_TIMEOUT", engine.timeouts().connect());
-        data.put("KVPOOL_TRANSFER_TIMEOUT", engine.timeouts().transfer());
-        data.put("KVPOOL_RETRY_DEADLINE", engine.retry().deadline());
+        data.put("KVPOOL_CONNECT_TIMEOUT", ApiDuration.flag(engine.timeouts().connect()));
+        data.put("KVPOOL_TRANSFER_TIMEOUT", ApiDuration.flag(engine.timeouts().transfer()));
+        data.put("KVPOOL_RETRY_DEADLINE", ApiDuration.flag(engine.retry().deadline()));
         if (engine.agents() != null) {
             data.put(
                     "KVPOOL_SOCKET_DIR",

@@ -2,20 +2,17 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.operator.pool.child.part.ContainerResources;
-import dev.kvpool.operator.pool.child.part.Placement;
 import dev.kvpool.operator.pool.child.part.PodIdentity;
 import dev.kvpool.operator.pool.child.part.PodSecurity;
 import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.Probes;
 import dev.kvpool.operator.pool.child.part.PullPolicy;
 import dev.kvpool.operator.pool.child.part.ScratchVolume;
-import dev.kvpool.operator.pool.child.part.SettingsDigest;
-import dev.kvpool.operator.pool.naming.OwnContainer;
+import dev.kvpool.operator.pool.child.part.TemplatedPod;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
-import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
@@ -37,7 +34,10 @@ public final class MasterStatefulSet {
     public static StatefulSet of(PoolBlueprint pool) {
         String name = pool.names().masters();
         Map<String, String> labels = PoolLabels.ofRole(pool.names().pool(), PoolLabels.ROLE_MASTER);
-        PodSpec pod = pod(pool);
+        TemplatedPod template = new TemplatedPod(
+                pool.spec().masters().podTemplate(),
+                labels,
+                PoolLabels.selectRole(pool.names().pool(), PoolLabels.ROLE_MASTER));
         return new StatefulSetBuilder()
                 .withMetadata(pool.metadata(name, labels))
                 .withNewSpec()
@@ -51,25 +51,18 @@ public final class MasterStatefulSet {
                 .withNewUpdateStrategy()
                 .withType("OnDelete")
                 .endUpdateStrategy()
-                .withNewTemplate()
-                .withNewMetadata()
-                .withLabels(labels)
-                .withAnnotations(OwnContainer.note(pool.mastersImage()))
-                .addToAnnotations(PoolLabels.SETTINGS, SettingsDigest.of(pod))
-                .endMetadata()
-                .withSpec(pod)
-                .endTemplate()
+                .withTemplate(template.template(template.spread(pod(pool)), pool.mastersImage()))
                 .endSpec()
                 .build();
     }
 
-    private static PodSpec pod(PoolBlueprint pool) {
-        var pod = new PodSpecBuilder()
+    private static PodSpecBuilder pod(PoolBlueprint pool) {
+        return new PodSpecBuilder()
                 .withServiceAccountName(pool.names().masters())
                 .withAutomountServiceAccountToken(true)
                 .withEnableServiceLinks(false)
                 .withImagePullSecrets(pool.pullSecrets())
-                .withSecurityContext(PodSecurity.pod())
+                .withSecurityContext(PodSecurity.pod(pool.platformUser()))
                 .withTerminationGracePeriodSeconds(TERMINATION_GRACE_S)
                 .withContainers(container(pool))
                 .withVolumes(
@@ -80,9 +73,6 @@ public final class MasterStatefulSet {
                                 .endConfigMap()
                                 .build(),
                         ScratchVolume.volume());
-        return Placement.apply(
-                        pod, pool.spec().masters().scheduling(), pool.names().pool(), PoolLabels.ROLE_MASTER)
-                .build();
     }
 
     private static Container container(PoolBlueprint pool) {

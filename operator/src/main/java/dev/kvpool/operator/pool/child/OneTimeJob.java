@@ -14,13 +14,13 @@ final class OneTimeJob {
     private OneTimeJob() {}
 
     /** The pod of such a Job. */
-    static PodSpecBuilder pod(JobTerms terms, Container container, Volume volume) {
+    static PodSpecBuilder pod(JobTerms terms, boolean platformUser, Container container, Volume volume) {
         return new PodSpecBuilder()
                 .withRestartPolicy("Never")
                 .withAutomountServiceAccountToken(false)
                 .withEnableServiceLinks(false)
                 .withImagePullSecrets(terms.pullSecrets())
-                .withSecurityContext(PodSecurity.pod())
+                .withSecurityContext(PodSecurity.pod(platformUser))
                 .withContainers(container)
                 .withVolumes(volume);
     }

@@ -34,7 +34,7 @@ public final class PreflightJob {
                 terms,
                 TRIES_MORE,
                 KEPT_S,
-                OneTimeJob.pod(terms, container(pool, question, terms), ScratchVolume.volume()));
+                OneTimeJob.pod(terms, pool.platformUser(), container(pool, question, terms), ScratchVolume.volume()));
     }
 
     private static Container container(PoolBlueprint pool, PreflightQuestion question, JobTerms terms) {

@@ -5,14 +5,12 @@ import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.operator.pool.child.part.HostDirectory;
 import dev.kvpool.operator.pool.child.part.NodePlacement;
 import dev.kvpool.operator.pool.child.part.PerNodeTerms;
-import dev.kvpool.operator.pool.child.part.Placement;
 import dev.kvpool.operator.pool.child.part.PodIdentity;
 import dev.kvpool.operator.pool.child.part.PoolBlueprint;
 import dev.kvpool.operator.pool.child.part.SegmentMemory;
-import dev.kvpool.operator.pool.child.part.SettingsDigest;
 import dev.kvpool.operator.pool.child.part.SsdVolume;
 import dev.kvpool.operator.pool.child.part.StoragePod;
-import dev.kvpool.operator.pool.naming.OwnContainer;
+import dev.kvpool.operator.pool.child.part.TemplatedPod;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import io.fabric8.kubernetes.api.model.Affinity;
@@ -36,7 +34,9 @@ public final class StorageDaemonSet {
 
     public static DaemonSet of(PoolBlueprint pool, StorageSetSpec set, NodePlacement placement) {
         String poolName = pool.names().pool();
-        PodSpec anywhere = pod(pool, set);
+        TemplatedPod template = new TemplatedPod(
+                set.podTemplate(), pool.podLabels(set), PoolLabels.selectRole(poolName, PoolLabels.ROLE_STORAGE));
+        PodSpec anywhere = anywhere(pool, set, template);
         return new DaemonSetBuilder()
                 .withMetadata(pool.metadata(set))
                 .withNewSpec()
@@ -47,16 +47,12 @@ public final class StorageDaemonSet {
                 .withNewUpdateStrategy()
                 .withType("OnDelete")
                 .endUpdateStrategy()
-                .withNewTemplate()
-                .withNewMetadata()
-                .withLabels(pool.podLabels(set))
-                .withAnnotations(OwnContainer.note(pool.storageImage()))
-                .addToAnnotations(PoolLabels.SETTINGS, SettingsDigest.of(anywhere))
-                .endMetadata()
-                .withSpec(anywhere.toBuilder()
-                        .withAffinity(affinity(set, placement))
-                        .build())
-                .endTemplate()
+                .withTemplate(template.template(
+                        anywhere.toBuilder()
+                                .withAffinity(affinity(set, placement))
+                                .build(),
+                        anywhere,
+                        pool.storageImage()))
                 .endSpec()
                 .build();
     }
@@ -85,21 +81,17 @@ public final class StorageDaemonSet {
     }
 
     /** The pod without the part that follows the nodes of the cluster. */
-    private static PodSpec pod(PoolBlueprint pool, StorageSetSpec set) {
-        return Placement.apply(
-                        new StoragePod(pool, set)
-                                .build(
-                                        PoolNames.perNodeId(set.name(), "$(" + NODE_NAME + ")"),
-                                        PodIdentity.field(NODE_NAME, "spec.nodeName")),
-                        set.scheduling(),
-                        pool.names().pool(),
-                        PoolLabels.ROLE_STORAGE)
-                .withAffinity(null)
-                .build();
+    private static PodSpec anywhere(PoolBlueprint pool, StorageSetSpec set, TemplatedPod template) {
+        PodSpec pod = template.over(new StoragePod(pool, set)
+                .build(
+                        PoolNames.perNodeId(set.name(), "$(" + NODE_NAME + ")"),
+                        PodIdentity.field(NODE_NAME, "spec.nodeName")));
+        pod.setAffinity(null);
+        return pod;
     }
 
     private static Affinity affinity(StorageSetSpec set, NodePlacement placement) {
-        Affinity wish = set.scheduling().affinity();
+        Affinity wish = set.podTemplate().affinity();
         return PerNodeTerms.of(set, placement)
                 .map(terms -> (wish == null ? new AffinityBuilder() : wish.toBuilder())
                         .editOrNewNodeAffinity()

@@ -2,14 +2,11 @@
 package dev.kvpool.operator.pool.child;
 
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
-import dev.kvpool.operator.pool.child.part.Placement;
 import dev.kvpool.operator.pool.child.part.PoolBlueprint;
-import dev.kvpool.operator.pool.child.part.SettingsDigest;
 import dev.kvpool.operator.pool.child.part.StorageClaims;
 import dev.kvpool.operator.pool.child.part.StoragePod;
-import dev.kvpool.operator.pool.naming.OwnContainer;
+import dev.kvpool.operator.pool.child.part.TemplatedPod;
 import dev.kvpool.operator.pool.naming.PoolLabels;
-import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSetBuilder;
 
@@ -26,7 +23,8 @@ public final class StorageStatefulSet {
      */
     public static StatefulSet of(PoolBlueprint pool, StorageSetSpec set, int replicas) {
         String poolName = pool.names().pool();
-        PodSpec pod = pod(pool, set);
+        TemplatedPod template = new TemplatedPod(
+                set.podTemplate(), pool.podLabels(set), PoolLabels.selectRole(poolName, PoolLabels.ROLE_STORAGE));
         return new StatefulSetBuilder()
                 .withMetadata(pool.metadata(set))
                 .withNewSpec()
@@ -40,26 +38,11 @@ public final class StorageStatefulSet {
                 .withNewUpdateStrategy()
                 .withType("OnDelete")
                 .endUpdateStrategy()
-                .withNewTemplate()
-                .withNewMetadata()
-                .withLabels(pool.podLabels(set))
-                .withAnnotations(OwnContainer.note(pool.storageImage()))
-                .addToAnnotations(PoolLabels.SETTINGS, SettingsDigest.of(pod))
-                .endMetadata()
-                .withSpec(pod)
-                .endTemplate()
+                .withTemplate(template.template(
+                        template.spread(new StoragePod(pool, set).build("$(POD_NAME)")), pool.storageImage()))
                 .withVolumeClaimTemplates(StorageClaims.templates(pool, set))
                 .withPersistentVolumeClaimRetentionPolicy(StorageClaims.retention(pool, set))
                 .endSpec()
-                .build();
-    }
-
-    private static PodSpec pod(PoolBlueprint pool, StorageSetSpec set) {
-        return Placement.apply(
-                        new StoragePod(pool, set).build("$(POD_NAME)"),
-                        set.scheduling(),
-                        pool.names().pool(),
-                        PoolLabels.ROLE_STORAGE)
                 .build();
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.gone;
 
-import dev.kvpool.api.v1alpha1.ApiGroup;
 import dev.kvpool.api.v1alpha1.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.operator.event.EventRecorder;
@@ -95,7 +94,7 @@ public class GonePoolReconciler implements Reconciler<ConfigMap> {
                         .serverSideApply());
         told.news(written, plan.notices()).forEach(notice -> events.publish(written, notice));
         if (plan.isFinished()) {
-            leaveToGarbageCollection(written, list, client);
+            delete(written, client);
             return UpdateControl.noUpdate();
         }
         SortedMap<String, String> remaining = NodeDirectory.list(plan.remaining());
@@ -168,23 +167,11 @@ public class GonePoolReconciler implements Reconciler<ConfigMap> {
         client.resource(written).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
     }
 
-    /**
-     * An object whose owner is gone is removed by Kubernetes: so the operator needs no right to delete ConfigMaps, of which all of a
-     * namespace would be its own.
-     */
-    private static void leaveToGarbageCollection(ConfigMap written, DirectoryList list, KubernetesClient client) {
-        String patch = """
-                {"metadata": {"resourceVersion": "%s", "labels": {"%s": null, "%s": null},
-                  "ownerReferences": [{"apiVersion": "%s", "kind": "%s", "name": "%s", "uid": "%s"}]}}
-                """.formatted(
-                        written.getMetadata().getResourceVersion(),
-                        PoolLabels.ROLE,
-                        PoolLabels.POOL,
-                        ApiGroup.API_VERSION,
-                        KvCachePool.KIND,
-                        list.pool(),
-                        list.uid());
-        client.resource(written).patch(PatchContext.of(PatchType.JSON_MERGE), patch);
+    /** Refused when somebody wrote it meanwhile. Its Jobs go with it. */
+    private static void delete(ConfigMap written, KubernetesClient client) {
+        client.resource(written)
+                .lockResourceVersion(written.getMetadata().getResourceVersion())
+                .delete();
     }
 
     private static Set<ResourceID> listsOf(KvCachePool pool, EventSourceContext<ConfigMap> context) {

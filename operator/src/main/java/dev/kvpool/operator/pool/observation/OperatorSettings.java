@@ -10,8 +10,10 @@ import java.util.List;
  * @param version product version of that image
  * @param namespace the operator's own namespace, from which it asks masters
  * @param drainTaints keys of taints by which autoscalers say that a Kubernetes node is about to go; it counts as cordoned then
+ * @param platformUser whether the cluster gives pods their user, group and file system group, as OpenShift does
  */
-public record OperatorSettings(String image, String version, String namespace, List<String> drainTaints) {
+public record OperatorSettings(
+        String image, String version, String namespace, List<String> drainTaints, boolean platformUser) {
     /** Those of Karpenter, since 1.0 and before, and of the Cluster Autoscaler; the chart has the same. */
     private static final List<String> DRAIN_TAINTS =
             List.of("karpenter.sh/disrupted", "karpenter.sh/disruption", "ToBeDeletedByClusterAutoscaler");
@@ -22,6 +24,6 @@ public record OperatorSettings(String image, String version, String namespace, L
 
     /** With the taints of the autoscalers that are known. */
     public OperatorSettings(String image, String version, String namespace) {
-        this(image, version, namespace, DRAIN_TAINTS);
+        this(image, version, namespace, DRAIN_TAINTS, false);
     }
 }

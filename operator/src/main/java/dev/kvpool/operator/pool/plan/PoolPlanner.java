@@ -237,7 +237,8 @@ public final class PoolPlanner {
                 sizing(seen, engine, storage),
                 PortPlan.of(seen).ports(),
                 ExpectedNodes.of(storage.expectedNodes(), seen),
-                settings.namespace());
+                settings.namespace(),
+                settings.platformUser());
     }
 
     private static Sizing sizing(PoolObservation seen, TransferEngineSpec engine, StoragePlan storage) {

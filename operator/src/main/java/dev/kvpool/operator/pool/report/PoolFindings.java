@@ -47,10 +47,16 @@ public final class PoolFindings {
     public List<Finding> all(List<Finding> problems, Outcome outcome) {
         Finding leader = leader();
         Finding storage = storage();
+        Finding available = available(leader, storage);
+        Finding applied = specApplied(problems, outcome);
+        Finding progressing =
+                Completeness.progressing(seen, applied, plan.roll().finding(), outcome);
         return List.of(
-                ready(leader, storage),
+                Completeness.ready(available, progressing, applied),
+                available,
+                progressing,
                 specValid(problems),
-                specApplied(problems, outcome),
+                applied,
                 leader,
                 storage,
                 version(),
@@ -58,7 +64,7 @@ public final class PoolFindings {
                 plan.drains().finding());
     }
 
-    private Finding ready(Finding leader, Finding storage) {
+    private Finding available(Finding leader, Finding storage) {
         if (leader.reason() != Reason.ELECTED && leader.reason() != Reason.SEVERAL_LEADERS) {
             return hasBeenReady()
                     ? new Finding(Reason.NOT_SERVING, "The pool does not serve. " + leader.message())
@@ -66,6 +72,9 @@ public final class PoolFindings {
         }
         boolean awaitsEngines = storage.reason() == Reason.NO_ENGINE_JOINED;
         if (storage.reason().status() != ConditionStatus.TRUE && !awaitsEngines) {
+            if (hasBeenReady() && readyNodes() == 0) {
+                return new Finding(Reason.NOT_SERVING, "The pool does not serve. " + storage.message());
+            }
             return hasBeenReady()
                     ? new Finding(Reason.STORAGE_INCOMPLETE, "The pool serves what it has. " + storage.message())
                     : new Finding(Reason.STARTING, "The pool is starting. " + storage.message());
@@ -96,6 +105,13 @@ public final class PoolFindings {
                                 .formatted(ready, wanted, leader.message(), storage.message())
                         : "The pool serves: %d of %d storage nodes and %d of %d masters are ready. %s"
                                 .formatted(plan.storageNodes(), plan.storageNodes(), ready, wanted, leader.message()));
+    }
+
+    private long readyNodes() {
+        return seen.leaderReport().stream()
+                .flatMap(report -> report.nodes().stream())
+                .filter(PoolReport.Node::serves)
+                .count();
     }
 
     private boolean hasBeenReady() {

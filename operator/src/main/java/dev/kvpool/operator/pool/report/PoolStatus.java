@@ -97,15 +97,24 @@ public final class PoolStatus {
             return PoolPhase.PAUSED;
         }
         if (reasons.contains(Reason.UPGRADING) || reasons.contains(Reason.GOING_BACK)) {
-            return reasons.getFirst() == Reason.NOT_SERVING ? PoolPhase.UNAVAILABLE : PoolPhase.UPGRADING;
+            return available(findings).reason() == Reason.NOT_SERVING ? PoolPhase.UNAVAILABLE : PoolPhase.UPGRADING;
         }
-        return switch (reasons.getFirst()) {
+        return switch (available(findings).reason()) {
             case STARTING -> PoolPhase.STARTING;
             case NOT_SERVING -> PoolPhase.UNAVAILABLE;
             case STORAGE_INCOMPLETE, SERVING_WITHOUT_STANDBY -> PoolPhase.DEGRADED;
             case SERVING -> reasons.contains(Reason.APPLIED) ? PoolPhase.READY : PoolPhase.WAITING;
-            default -> throw new IllegalStateException("no reason of condition Ready: " + reasons.getFirst());
+            default ->
+                throw new IllegalStateException("no reason of condition Available: "
+                        + available(findings).reason());
         };
+    }
+
+    private static Finding available(List<Finding> findings) {
+        return findings.stream()
+                .filter(finding -> finding.reason().type() == ConditionType.AVAILABLE)
+                .findFirst()
+                .orElseThrow();
     }
 
     /** The sentence that explains the phase. */
@@ -113,7 +122,7 @@ public final class PoolStatus {
         return switch (phase) {
             case INVALID, PAUSED, WAITING ->
                 message(findings, Reason.APPLIED.type().text());
-            case STARTING, READY, DEGRADED, UNAVAILABLE -> findings.getFirst().message();
+            case STARTING, READY, DEGRADED, UNAVAILABLE -> available(findings).message();
             case UPGRADING -> message(findings, ConditionType.UPGRADE_BLOCKED.text());
         };
     }

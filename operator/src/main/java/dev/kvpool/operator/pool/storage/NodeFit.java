@@ -71,7 +71,7 @@ final class NodeFit {
         String name = taint.getKey() + ":" + taint.getEffect();
         return ALWAYS_TOLERATED.contains(name)
                 || (hostNetwork && name.equals(NO_POD_NETWORK))
-                || set.scheduling().tolerations().stream().anyMatch(toleration -> tolerates(toleration, taint));
+                || set.podTemplate().tolerations().stream().anyMatch(toleration -> tolerates(toleration, taint));
     }
 
     private static boolean tolerates(Toleration toleration, Taint taint) {

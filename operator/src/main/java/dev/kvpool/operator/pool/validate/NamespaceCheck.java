@@ -2,6 +2,8 @@
 package dev.kvpool.operator.pool.validate;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
+import dev.kvpool.api.v1alpha1.PodTemplate;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
@@ -12,7 +14,9 @@ import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -34,6 +38,7 @@ public final class NamespaceCheck {
     /** True when pods of the pool ask for more than every pod security level admits, so that the namespace's has to be known. */
     public static boolean isNeeded(KvCachePool pool, Optional<TransferEngine> engine) {
         return pool.getSpec().storage().stream().anyMatch(NamespaceCheck::wantsDirectory)
+                || templates(pool.getSpec(), engine).values().stream().anyMatch(PodTemplateCheck::isNeeded)
                 || engine.map(TransferEngine::getSpec)
                         .filter(NamespaceCheck::isNeeded)
                         .isPresent();
@@ -59,7 +64,35 @@ public final class NamespaceCheck {
         check.network().ifPresent(problems::add);
         check.accelerator().ifPresent(problems::add);
         check.rdma().ifPresent(problems::add);
+        check.templates().ifPresent(problems::add);
         return problems;
+    }
+
+    /** By where they are in the specs. */
+    private static Map<String, PodTemplate> templates(KvCachePoolSpec spec, Optional<TransferEngine> engine) {
+        Map<String, PodTemplate> templates = new LinkedHashMap<>();
+        templates.put("spec.masters.podTemplate", spec.masters().podTemplate());
+        spec.storage()
+                .forEach(set -> templates.put("storage set %s: podTemplate".formatted(set.name()), set.podTemplate()));
+        engine.map(TransferEngine::getSpec)
+                .map(TransferEngineSpec::agents)
+                .ifPresent(agents -> templates.put(
+                        "TransferEngine %s: agents.podTemplate".formatted(spec.transferEngine()),
+                        agents.podTemplate()));
+        return templates;
+    }
+
+    private Optional<Finding> templates() {
+        List<String> refused = new ArrayList<>();
+        templates(seen.spec(), seen.engine())
+                .forEach((where, wish) ->
+                        PodTemplateCheck.of(wish, level).fields().forEach(field -> refused.add(where + "." + field)));
+        return refused.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Finding(
+                        Reason.NAMESPACE_REFUSES_POD_TEMPLATE,
+                        "%s no pod with these fields: %s. Set the label to %s, or remove them."
+                                .formatted(admits(), NameList.of(refused), ADMITS_ALL)));
     }
 
     private static boolean wantsDirectory(StorageSetSpec set) {

@@ -9,6 +9,7 @@ import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.plan.Outcome;
+import dev.kvpool.operator.status.ConditionType;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
@@ -57,8 +58,10 @@ class BlindMastersTest {
                         Optional.of(PoolSketch.NOON.minusSeconds(runningForS))));
         PoolObservation seen = sketch.observation();
         return new PoolFindings(seen, sketch.plan(), PoolSketch.SETTINGS)
-                .all(List.of(), new Outcome(List.of(), List.of()))
-                .getFirst();
+                .all(List.of(), new Outcome(List.of(), List.of())).stream()
+                        .filter(finding -> finding.reason().type() == ConditionType.AVAILABLE)
+                        .findFirst()
+                        .orElseThrow();
     }
 
     private static PoolReport standby(String first, String second) {

@@ -43,7 +43,9 @@ class PoolStatusTest {
         assertThat(status.phase()).isEqualTo(PoolPhase.READY);
         assertThat(reasons(status))
                 .containsExactly(
+                        "Complete",
                         "Serving",
+                        "UpToDate",
                         "Valid",
                         "Applied",
                         "Elected",
@@ -228,15 +230,15 @@ class PoolStatusTest {
                 .isEqualTo(
                         "demo-master-0 in epoch 1, demo-master-1 in epoch 2 say that they lead. Storage nodes accept the highest"
                                 + " epoch only.");
-        assertThat(reasons(status)).startsWith("Serving");
+        assertThat(reasons(status)).startsWith("Complete", "Serving");
     }
 
     @Test
-    void aMissingStandbyIsNoReasonNotToBeReady() {
+    void aMissingStandbyIsNoReasonNotToBeAvailable() {
         KvCachePoolStatus status = next(new PoolSketch(SPEC).set("a", 2).masters(1, 1, ALL_READY), NOON);
 
         assertThat(status.phase()).isEqualTo(PoolPhase.DEGRADED);
-        assertThat(reasons(status)).startsWith("ServingWithoutStandby");
+        assertThat(reasons(status)).startsWith("PartsMissing", "ServingWithoutStandby");
     }
 
     @Test
@@ -265,7 +267,9 @@ class PoolStatusTest {
         KvCachePoolStatus status = next(sketch, NOON);
 
         assertThat(status.phase()).isEqualTo(PoolPhase.WAITING);
-        assertThat(reasons(status)).startsWith("Serving").contains("AllNodesReady", "WaitsForDrain", "Emptying");
+        assertThat(reasons(status))
+                .startsWith("NotCarriedOut", "Serving", "CarryingOut")
+                .contains("AllNodesReady", "WaitsForDrain", "Emptying");
         assertThat(status.message()).isEqualTo("Storage set a keeps 2 nodes instead of 1 until demo-a-1 is empty.");
         assertThat(status.scale())
                 .isEqualTo(new ScaleStatus("a", 2, "kvpool.dev/pool=demo,kvpool.dev/role=storage,kvpool.dev/set=a"));

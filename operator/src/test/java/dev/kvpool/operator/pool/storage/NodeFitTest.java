@@ -42,7 +42,7 @@ class NodeFitTest {
             {}                                                                             | false
             """)
     void affinity(String term, boolean matches) {
-        StorageSetSpec set = set(("{name: a, capacity: 1Gi, perNode: {}, scheduling: {affinity: {nodeAffinity:"
+        StorageSetSpec set = set(("{name: a, capacity: 1Gi, perNode: {}, podTemplate: {affinity: {nodeAffinity:"
                         + " {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [%s]}}}}}")
                 .formatted(term));
 
@@ -82,7 +82,7 @@ class NodeFitTest {
             {key: node.kubernetes.io/unschedulable, effect: NoSchedule}  | -                              | true  | true
             """)
     void taints(String taint, String toleration, boolean admits, boolean keeps) {
-        StorageSetSpec set = set("{name: a, capacity: 1Gi, perNode: {}, scheduling: {tolerations: [%s]}}"
+        StorageSetSpec set = set("{name: a, capacity: 1Gi, perNode: {}, podTemplate: {tolerations: [%s]}}"
                 .formatted(toleration.equals("-") ? "" : toleration));
         ObservedNode node =
                 new ObservedNode("n1", Map.of(), List.of(YAML.unmarshal("--- " + taint, Taint.class)), false, true, 0);

@@ -8,7 +8,6 @@ import dev.kvpool.api.v1alpha1.HostFileType;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.sizing.Sizing;
 import io.fabric8.kubernetes.api.model.EnvVar;
-import io.fabric8.kubernetes.api.model.PodSpecBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
@@ -36,7 +35,6 @@ final class AcceleratorParts {
             DRIVER + "/lib64/driver",
             "/usr/local/Ascend/ascend-toolkit/latest/lib64");
 
-    private static final String LIBRARY_PATH_NAME = "LD_LIBRARY_PATH";
     private static final String SHM_VOLUME = "shm";
 
     private final AcceleratorSpec spec;
@@ -55,10 +53,7 @@ final class AcceleratorParts {
             environment.add(PodIdentity.field(
                     "ASCEND_VISIBLE_DEVICES", "metadata.annotations['" + spec.visibleDevicesAnnotation() + "']"));
         }
-        if (spec.env().stream().noneMatch(given -> given.name().equals(LIBRARY_PATH_NAME))) {
-            environment.add(PodIdentity.value(LIBRARY_PATH_NAME, LIBRARY_PATH));
-        }
-        spec.env().forEach(given -> environment.add(PodIdentity.value(given.name(), given.value())));
+        environment.add(PodIdentity.value("LD_LIBRARY_PATH", LIBRARY_PATH));
         return environment;
     }
 
@@ -99,13 +94,6 @@ final class AcceleratorParts {
                     .build());
         }
         return mounts;
-    }
-
-    void addTo(PodSpecBuilder pod) {
-        pod.withRuntimeClassName(spec.runtimeClassName());
-        pod.editSecurityContext()
-                .withSupplementalGroups(spec.supplementalGroups())
-                .endSecurityContext();
     }
 
     private List<HostFile> files() {

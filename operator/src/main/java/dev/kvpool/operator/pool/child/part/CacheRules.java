@@ -2,7 +2,9 @@
 package dev.kvpool.operator.pool.child.part;
 
 import dev.kvpool.api.v1alpha1.CacheSpec;
+import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.pool.naming.ByteAmount;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -22,17 +24,22 @@ public record CacheRules(Map<String, String> values) {
 
     public static CacheRules of(CacheSpec cache) {
         Map<String, String> values = new LinkedHashMap<>();
-        values.put("object-lease", cache.objectLease());
-        values.put("eviction-high-watermark", cache.eviction().highWatermark().toString());
-        values.put("eviction-low-watermark", cache.eviction().lowWatermark().toString());
-        values.put("takeover-reserve", cache.takeoverReserve().toString());
-        values.put("soft-pin-ttl", cache.softPin().ttl());
+        values.put("object-lease", ApiDuration.flag(cache.objectLease()));
+        values.put("eviction-high-watermark", share(cache.eviction().highWatermarkPercent()));
+        values.put("eviction-low-watermark", share(cache.eviction().lowWatermarkPercent()));
+        values.put("takeover-reserve", share(cache.takeoverReservePercent()));
+        values.put("soft-pin-ttl", ApiDuration.flag(cache.softPin().ttl()));
         values.put("allow-evict-soft-pinned", cache.softPin().evict().toString());
         values.put("replicas", cache.replicas().toString());
-        values.put("repair-delay", cache.repair().delay());
+        values.put("repair-delay", ApiDuration.flag(cache.repair().delay()));
         values.put("repair-rate", Long.toString(ByteAmount.bytes(cache.repair().rate())));
         values.put("consistency", cache.consistency().name().toLowerCase(Locale.ROOT));
         return new CacheRules(values);
+    }
+
+    /** As masters take it: a part of one. */
+    private static String share(int percent) {
+        return BigDecimal.valueOf(percent, 2).stripTrailingZeros().toPlainString();
     }
 
     /** The file of cache rules: a line for each, and a last one by which masters see that it is whole. */

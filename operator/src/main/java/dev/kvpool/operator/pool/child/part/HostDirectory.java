@@ -62,8 +62,9 @@ public final class HostDirectory {
     }
 
     /** Gives what is mounted, which the kubelet made as root's, to the user of kvpool's processes. */
-    public static Container owner(PoolBlueprint pool, String container, String mode, List<VolumeMount> mounts) {
-        List<String> arguments = new ArrayList<>(List.of("own-directories", Long.toString(PodSecurity.USER), mode));
+    public static Container owner(
+            PoolBlueprint pool, String container, String mode, long user, List<VolumeMount> mounts) {
+        List<String> arguments = new ArrayList<>(List.of("own-directories", Long.toString(user), mode));
         mounts.forEach(mount -> arguments.add(mount.getMountPath()));
         return new ContainerBuilder()
                 .withName(container)

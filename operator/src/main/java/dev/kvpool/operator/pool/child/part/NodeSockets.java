@@ -35,7 +35,7 @@ public final class NodeSockets {
     }
 
     /** Others of the group may look for sockets there, as for those of agents. */
-    static Optional<Container> owner(PoolBlueprint pool) {
-        return mount(pool).map(mount -> HostDirectory.owner(pool, VOLUME, "0750", List.of(mount)));
+    static Optional<Container> owner(PoolBlueprint pool, long user) {
+        return mount(pool).map(mount -> HostDirectory.owner(pool, VOLUME, "0750", user, List.of(mount)));
     }
 }

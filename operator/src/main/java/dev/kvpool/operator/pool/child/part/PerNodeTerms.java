@@ -44,7 +44,7 @@ public final class PerNodeTerms {
 
     /** The terms of the set's own required node affinity; empty when it has none. */
     public static Optional<List<NodeSelectorTerm>> wished(StorageSetSpec set) {
-        return Optional.ofNullable(set.scheduling().affinity())
+        return Optional.ofNullable(set.podTemplate().affinity())
                 .map(Affinity::getNodeAffinity)
                 .map(NodeAffinity::getRequiredDuringSchedulingIgnoredDuringExecution)
                 .map(required -> required.getNodeSelectorTerms());

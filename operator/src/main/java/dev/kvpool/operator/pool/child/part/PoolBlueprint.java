@@ -36,6 +36,7 @@ import java.util.Map;
  * @param ports ports of the storage nodes, by name of their set, and of the agents, if any, by {@link PoolNames#AGENT}
  * @param expectedNodes the storage nodes the masters shall expect
  * @param operatorNamespace where the operator runs
+ * @param platformUser whether the cluster gives pods their user
  */
 public record PoolBlueprint(
         PoolNames names,
@@ -48,7 +49,8 @@ public record PoolBlueprint(
         Sizing sizing,
         Map<String, NodePorts> ports,
         List<ExpectedNode> expectedNodes,
-        String operatorNamespace) {
+        String operatorNamespace,
+        boolean platformUser) {
 
     /** Ports of the storage nodes of a set of the spec. */
     public NodePorts ports(StorageSetSpec set) {

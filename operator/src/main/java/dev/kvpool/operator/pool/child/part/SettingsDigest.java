@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.child.part;
 
+import dev.kvpool.api.v1alpha1.PodTemplate;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerBuilder;
 import io.fabric8.kubernetes.api.model.PodSpec;
@@ -10,6 +11,8 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * A short text that differs when the settings of a pod differ, other than its image, which changes in the running pod. What runs
@@ -21,13 +24,23 @@ public final class SettingsDigest {
 
     private SettingsDigest() {}
 
-    public static String of(PodSpec pod) {
+    /**
+     * The digest.
+     *
+     * @param wish the podTemplate, whose labels and annotations are settings too: what reads them does so when a pod is made
+     */
+    public static String of(PodSpec pod, PodTemplate wish) {
         PodSpec settings = pod.toBuilder().build();
         settings.setContainers(withoutImages(pod.getContainers()));
         settings.setInitContainers(withoutImages(pod.getInitContainers()));
         try {
-            byte[] digest = MessageDigest.getInstance("SHA-256")
-                    .digest(YAML.asYaml(settings).getBytes(StandardCharsets.UTF_8));
+            MessageDigest hash = MessageDigest.getInstance("SHA-256");
+            hash.update(YAML.asYaml(settings).getBytes(StandardCharsets.UTF_8));
+            Stream.of(wish.labels(), wish.annotations())
+                    .filter(names -> !names.isEmpty())
+                    .forEach(names ->
+                            hash.update(YAML.asYaml(new TreeMap<>(names)).getBytes(StandardCharsets.UTF_8)));
+            byte[] digest = hash.digest();
             return HexFormat.of().formatHex(digest, 0, BYTES);
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every Java platform has SHA-256", e);

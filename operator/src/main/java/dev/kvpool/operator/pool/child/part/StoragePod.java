@@ -6,6 +6,8 @@ import dev.kvpool.api.v1alpha1.IpFamily;
 import dev.kvpool.api.v1alpha1.Protocol;
 import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
+import dev.kvpool.api.v1alpha1.VolumeType;
+import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.sizing.Sizing;
@@ -52,7 +54,7 @@ public final class StoragePod {
                 .withAutomountServiceAccountToken(false)
                 .withEnableServiceLinks(false)
                 .withImagePullSecrets(pool.pullSecrets())
-                .withSecurityContext(PodSecurity.pod())
+                .withSecurityContext(PodSecurity.pod(pool.platformUser() && !usesDirectories()))
                 .withTerminationGracePeriodSeconds(TERMINATION_GRACE_S)
                 .withContainers(container(nodeId, List.of(more)))
                 .addToVolumes(ScratchVolume.volume());
@@ -64,20 +66,24 @@ public final class StoragePod {
                 pod.addToVolumes(
                                 0,
                                 HostDirectory.volume(SegmentMemory.VOLUME, HostDirectory.segment(set, pool.poolId())))
-                        .addToInitContainers(HostDirectory.owner(pool, "directory", "0700", kept()));
+                        .addToInitContainers(HostDirectory.owner(
+                                pool, "directory", "0700", PodSecurity.user(set.podTemplate()), kept()));
             case PERSISTENT_VOLUME_CLAIM -> {
                 // Its StatefulSet brings the volume.
             }
         }
         SsdVolume.volume(pool, set).ifPresent(pod::addToVolumes);
         NodeSockets.volume(pool).ifPresent(pod::addToVolumes);
-        NodeSockets.owner(pool).ifPresent(pod::addToInitContainers);
+        NodeSockets.owner(pool, PodSecurity.user(set.podTemplate())).ifPresent(pod::addToInitContainers);
         HostNetwork.apply(pod, pool.engine());
-        accelerator.ifPresent(parts -> {
-            pod.addAllToVolumes(parts.volumes());
-            parts.addTo(pod);
-        });
+        accelerator.ifPresent(parts -> pod.addAllToVolumes(parts.volumes()));
         return pod;
+    }
+
+    /** The directories are given to a user by root, so no platform chooses it. */
+    private boolean usesDirectories() {
+        return set.volume().type() == VolumeType.HOST_PATH
+                || NodeSockets.directory(pool).isPresent();
     }
 
     private Container container(String nodeId, List<EnvVar> more) {
@@ -150,8 +156,8 @@ public final class StoragePod {
                 "--data-dir=" + DATA_DIR,
                 "--segment-size=" + ByteAmount.bytes(set.capacity()),
                 "--protocols=" + words(engine.protocolsOfNodes()),
-                "--connect-timeout=" + engine.timeouts().connect(),
-                "--transfer-timeout=" + engine.timeouts().transfer()));
+                "--connect-timeout=" + ApiDuration.flag(engine.timeouts().connect()),
+                "--transfer-timeout=" + ApiDuration.flag(engine.timeouts().transfer())));
         arguments.addAll(SsdVolume.arguments(set));
         NodeSockets.directory(pool).ifPresent(directory -> {
             arguments.add("--socket-dir=" + directory);

@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool.child.part;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.api.v1alpha1.PodTemplate;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodSpec;
@@ -32,16 +33,16 @@ class SettingsDigestTest {
         for (Path file : files) {
             PodSpec pod = pod(file);
             inits = Math.max(inits, pod.getInitContainers().size());
-            String before = SettingsDigest.of(pod);
+            String before = SettingsDigest.of(pod, PodTemplate.EMPTY);
             for (Container container : Stream.concat(pod.getContainers().stream(), pod.getInitContainers().stream())
                     .toList()) {
                 container.setImage("registry.example/other:2");
-                assertThat(SettingsDigest.of(pod))
+                assertThat(SettingsDigest.of(pod, PodTemplate.EMPTY))
                         .as("%s, %s", file, container.getName())
                         .isEqualTo(before);
             }
             pod.getContainers().getFirst().setName("other");
-            assertThat(SettingsDigest.of(pod)).as("%s", file).isNotEqualTo(before);
+            assertThat(SettingsDigest.of(pod, PodTemplate.EMPTY)).as("%s", file).isNotEqualTo(before);
         }
         assertThat(inits).as("init containers of one pod").isGreaterThan(1);
     }

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.report;
+
+import dev.kvpool.operator.pool.child.AgentDaemonSet;
+import dev.kvpool.operator.pool.naming.NameList;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.plan.Outcome;
+import dev.kvpool.operator.pool.transition.Outdated;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Whether the spec is carried out, and whether the pool is ready with that: what those wait for who have changed the spec. From what
+ * was found otherwise. Pure.
+ */
+final class Completeness {
+    private Completeness() {}
+
+    /**
+     * Condition Progressing.
+     *
+     * @param applied what was found of the pool's objects
+     * @param upgrade what was found of an upgrade
+     * @param outcome what this look has changed: nothing else shows yet that an object has another template than its pods
+     */
+    static Finding progressing(PoolObservation seen, Finding applied, Finding upgrade, Outcome outcome) {
+        return ofObjects(applied)
+                .or(() -> ofUpgrade(upgrade))
+                .or(() -> ofChanges(outcome))
+                .or(() -> ofPods(seen))
+                .or(() -> ofAgents(seen))
+                .orElse(new Finding(Reason.UP_TO_DATE, "The spec is carried out."));
+    }
+
+    /** Condition Ready. A paused pool is what its spec wants: one that is left alone. */
+    static Finding ready(Finding available, Finding progressing, Finding applied) {
+        if (available.reason() != Reason.SERVING) {
+            return new Finding(Reason.PARTS_MISSING, available.message());
+        }
+        return progressing.reason() == Reason.UP_TO_DATE || applied.reason() == Reason.PAUSED
+                ? new Finding(Reason.COMPLETE, available.message())
+                : new Finding(Reason.NOT_CARRIED_OUT, progressing.message());
+    }
+
+    private static Optional<Finding> ofObjects(Finding applied) {
+        return switch (applied.reason()) {
+            case APPLIED -> Optional.empty();
+            case WAITS_FOR_DRAIN, REMOVES_DIRECTORIES, MASTERS_READ_RULES, APPLY_FAILED ->
+                Optional.of(new Finding(Reason.CARRYING_OUT, applied.message()));
+            case PAUSED, SPEC_INVALID, WOULD_LOSE_BYTES, NODE_LEFT_OUT, NAME_TAKEN ->
+                Optional.of(new Finding(Reason.HELD, applied.message()));
+            default -> throw new IllegalStateException("no reason of condition SpecApplied: " + applied.reason());
+        };
+    }
+
+    private static Optional<Finding> ofUpgrade(Finding upgrade) {
+        return switch (upgrade.reason()) {
+            case NO_UPGRADE -> Optional.empty();
+            case UPGRADING, GOING_BACK -> Optional.of(new Finding(Reason.CARRYING_OUT, upgrade.message()));
+            case UPGRADE_PAUSED, VERSION_REFUSED, UPGRADE_FAILED ->
+                Optional.of(new Finding(Reason.HELD, upgrade.message()));
+            default -> throw new IllegalStateException("no reason of condition UpgradeBlocked: " + upgrade.reason());
+        };
+    }
+
+    private static Optional<Finding> ofChanges(Outcome outcome) {
+        List<String> objects = outcome.changes().stream()
+                .filter(change -> change.startsWith("StatefulSet ") || change.startsWith("DaemonSet "))
+                .toList();
+        return objects.isEmpty()
+                ? Optional.empty()
+                : Optional.of(
+                        new Finding(Reason.CARRYING_OUT, "Changed just now: %s.".formatted(NameList.of(objects))));
+    }
+
+    /** Pods that were made from another template than their set has, and masters of which there are too many. */
+    private static Optional<Finding> ofPods(PoolObservation seen) {
+        List<String> names = new ArrayList<>();
+        seen.children()
+                .forEach(child -> outdated(seen, child).all().stream()
+                        .map(ObservedPod::name)
+                        .forEach(names::add));
+        List<ObservedPod> masters = seen.pods(PoolLabels.ROLE_MASTER);
+        if (masters.size() > seen.spec().masters().replicas()) {
+            return Optional.of(new Finding(
+                    Reason.CARRYING_OUT,
+                    "%d masters end."
+                            .formatted(masters.size() - seen.spec().masters().replicas())));
+        }
+        return names.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Finding(
+                        Reason.CARRYING_OUT,
+                        "Pods with earlier settings are replaced in their turn: %s.".formatted(NameList.of(names))));
+    }
+
+    private static Outdated outdated(PoolObservation seen, HasMetadata child) {
+        String name = child.getMetadata().getName();
+        return switch (child) {
+            case StatefulSet set
+            when name.equals(seen.names().masters()) ->
+                Outdated.of(seen.pods(PoolLabels.ROLE_MASTER), Optional.of(set));
+            case StatefulSet set -> Outdated.of(podsOf(seen, child), Optional.of(set));
+            case DaemonSet set ->
+                Outdated.withTemplate(
+                        podsOf(seen, child), Optional.of(set.getSpec().getTemplate()));
+            default -> Outdated.of(List.of(), Optional.empty());
+        };
+    }
+
+    private static List<ObservedPod> podsOf(PoolObservation seen, HasMetadata workload) {
+        String set = workload.getMetadata().getLabels().get(PoolLabels.SET);
+        return seen.pods(PoolLabels.ROLE_STORAGE).stream()
+                .filter(pod -> pod.set().equals(set) && pod.perNode() == workload instanceof DaemonSet)
+                .toList();
+    }
+
+    /** Kubernetes replaces them and counts. */
+    private static Optional<Finding> ofAgents(PoolObservation seen) {
+        return seen.children().stream()
+                .filter(AgentDaemonSet::is)
+                .map(DaemonSet.class::cast)
+                .filter(agents -> agents.getStatus() != null
+                        && Objects.requireNonNullElse(agents.getStatus().getUpdatedNumberScheduled(), 0)
+                                < Objects.requireNonNullElse(agents.getStatus().getDesiredNumberScheduled(), 0))
+                .findFirst()
+                .map(agents -> new Finding(
+                        Reason.CARRYING_OUT,
+                        "%d of %d agents run with the present settings."
+                                .formatted(
+                                        Objects.requireNonNullElse(
+                                                agents.getStatus().getUpdatedNumberScheduled(), 0),
+                                        agents.getStatus().getDesiredNumberScheduled())));
+    }
+}
