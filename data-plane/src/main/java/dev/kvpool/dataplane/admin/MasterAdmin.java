@@ -4,11 +4,13 @@ package dev.kvpool.dataplane.admin;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.Term;
+import dev.kvpool.dataplane.master.core.report.KeyStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.RemoveAllReply;
+import dev.kvpool.dataplane.wire.message.Key;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -68,6 +70,9 @@ public interface MasterAdmin {
 
     /** Ids of the nodes that hold a key's object; empty when there is none. */
     CompletableFuture<List<String>> holders(String key);
+
+    /** Whether a key can be read, and if not, why; empty when this master does not serve as leader. */
+    CompletableFuture<Optional<KeyStatus>> explain(Key key);
 
     CompletableFuture<RemoveAllReply> removeAll(boolean force);
 

@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.admin.RulesInEffect;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.Term;
+import dev.kvpool.dataplane.master.core.report.KeyStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.version.Versions;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
@@ -141,6 +142,11 @@ final class AdminQuestions implements MasterAdmin {
     @Override
     public CompletableFuture<List<String>> holders(String key) {
         return loop.ask(core -> core.holders(Key.of(key)));
+    }
+
+    @Override
+    public CompletableFuture<Optional<KeyStatus>> explain(Key key) {
+        return loop.ask(core -> core.explain(key, loop.nowMs()));
     }
 
     @Override

@@ -41,6 +41,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
@@ -179,6 +180,18 @@ class MasterProcessTest {
             assertThat(get(master, "/query_key?key=k").body()).isEqualTo("{\"key\":\"k\",\"nodes\":[\"a\"]}");
             assertThat(get(master, "/query_key?key=none").statusCode()).isEqualTo(404);
             assertThat(get(master, "/query_key").statusCode()).isEqualTo(400);
+            JsonNode there =
+                    new ObjectMapper().readTree(get(master, "/api/v1/key?key=k").body());
+            assertThat(there.path("state").asText()).isEqualTo("readable");
+            assertThat(there.path("replicas").toString())
+                    .isEqualTo(
+                            "[{\"node\":\"a\",\"medium\":\"memory\",\"reachable\":true,\"behind\":false,\"draining\":false}]");
+            JsonNode gone = new ObjectMapper()
+                    .readTree(get(master, "/api/v1/key?key=none").body());
+            assertThat(gone.path("state").asText()).isEqualTo("absent");
+            assertThat(gone.path("cause").asText()).isEqualTo("unknown");
+            assertThat(Instant.parse(gone.path("remembersSince").asText())).isBeforeOrEqualTo(Instant.now());
+            assertThat(get(master, "/api/v1/key").statusCode()).isEqualTo(400);
             assertThat(get(master, "/version").body()).isEqualTo(PeerSocket.VERSIONS.json());
             assertThat(get(master, "/metrics").body())
                     .contains("master_key_count 1.0", "kvpool_master_puts_total{reason=\"published\"} 1.0");

@@ -31,6 +31,8 @@ import dev.kvpool.dataplane.master.core.membership.NodesSetApart;
 import dev.kvpool.dataplane.master.core.membership.NodesSetApart.Cause;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.register.RegisterKeeper;
+import dev.kvpool.dataplane.master.core.report.KeyReport;
+import dev.kvpool.dataplane.master.core.report.KeyStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import dev.kvpool.dataplane.master.core.report.StatusReport;
 import dev.kvpool.dataplane.master.core.request.ClientRequests;
@@ -87,6 +89,7 @@ public final class MasterCore {
     private final Departures departures;
     private final Assurance assurance;
     private final StatusReport report;
+    private final KeyReport keyReport;
     private long nowMs;
 
     public MasterCore(CoreSettings settings, Set<String> expectedNodes, RandomGenerator random) {
@@ -130,6 +133,7 @@ public final class MasterCore {
                 outbox,
                 this::left);
         report = new StatusReport(leadership, assurance, view, orders, grants, takeover, upkeep, counters);
+        keyReport = new KeyReport(view, orders, grants);
     }
 
     // ---- connections --------------------------------------------------------------------------------------------
@@ -296,6 +300,7 @@ public final class MasterCore {
      */
     public void lead(Authority authority, long validUntilMs, long predecessorUntilMs, Register taken, long now) {
         at(now);
+        view.removals().beginTerm();
         requests.endTerm();
         departures.forget(authority);
         assurance.renewed(validUntilMs, nowMs);
@@ -464,6 +469,12 @@ public final class MasterCore {
         return holders;
     }
 
+    /** Whether a key can be read here, and if not, why; empty when this master does not serve as leader. */
+    public Optional<KeyStatus> explain(Key key, long now) {
+        at(now);
+        return leadership.serves(now) ? Optional.of(keyReport.of(key, nowMs)) : Optional.empty();
+    }
+
     /**
      * Begins to empty a node, or begins anew.
      *
@@ -547,6 +558,7 @@ public final class MasterCore {
 
     private void at(long now) {
         nowMs = now;
+        view.removals().at(nowMs);
         assurance.look(nowMs);
     }
 

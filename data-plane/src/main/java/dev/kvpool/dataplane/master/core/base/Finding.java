@@ -10,6 +10,8 @@ public enum Finding {
     NEVER_PUT(Count.LOOKUP_NEVER_PUT, Count.EXISTS_NEVER_PUT, Status.NOT_FOUND),
     EVICTED(Count.LOOKUP_EVICTED, Count.EXISTS_EVICTED, Status.NOT_FOUND),
     REMOVED(Count.LOOKUP_REMOVED, Count.EXISTS_REMOVED, Status.NOT_FOUND),
+    /** The nodes that held it came back without it, or ended. */
+    LOST(Count.LOOKUP_LOST, Count.EXISTS_LOST, Status.NOT_FOUND),
     UNAVAILABLE(Count.LOOKUP_UNAVAILABLE, Count.EXISTS_UNAVAILABLE, Status.UNAVAILABLE),
     /** Nodes whose version does not fit are refused, and what only they hold is missed for that reason. */
     VERSION(Count.LOOKUP_VERSION, Count.EXISTS_VERSION, Status.UNAVAILABLE),

@@ -6,7 +6,7 @@ import dev.kvpool.dataplane.master.core.base.Counters;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
-import dev.kvpool.dataplane.master.core.membership.Departed;
+import dev.kvpool.dataplane.master.core.membership.RecentRemovals;
 import dev.kvpool.dataplane.wire.message.Key;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,14 +14,14 @@ import java.util.List;
 /** Where everybody hears of an eviction who has to: the metrics, those who ask why a key is missing, and the eviction log. */
 public final class Evictions {
     private final Counters counters;
-    private final Departed departed;
+    private final RecentRemovals removals;
     private final Outbox outbox;
     private final boolean logged;
 
     /** @param logged whether there is an eviction log */
-    public Evictions(Counters counters, Departed departed, Outbox outbox, boolean logged) {
+    public Evictions(Counters counters, RecentRemovals removals, Outbox outbox, boolean logged) {
         this.counters = counters;
-        this.departed = departed;
+        this.removals = removals;
         this.outbox = outbox;
         this.logged = logged;
     }
@@ -32,7 +32,7 @@ public final class Evictions {
         counters.add(Count.EVICTED);
         counters.ages().add(idleMs);
         Key key = victim.key();
-        departed.evicted(key);
+        removals.evicted(key);
         if (!logged) {
             return;
         }

@@ -5,7 +5,9 @@ import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.index.StoredObject.Fate;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.wire.message.DirectoryRecord;
+import dev.kvpool.dataplane.wire.message.Key;
 import java.util.Iterator;
+import java.util.function.Consumer;
 
 /**
  * What has been decided about objects, and what follows from it: who is published, what is still to be decided and what is
@@ -17,6 +19,7 @@ final class Fates {
     private final Remains remains = new Remains();
     private final ObjectChain unsettled;
     private final ObjectChain pendingFree;
+    private Consumer<Key> lost = key -> {};
 
     /** How far the reconsidering of what an ended term has given up is; null when it is done. */
     private ObjectChain.Walk reconsidered;
@@ -84,8 +87,16 @@ final class Fates {
         }
     }
 
+    /** From now on this hears of each key that was readable and that no node has any more. */
+    void whenLost(Consumer<Key> heard) {
+        lost = heard;
+    }
+
     /** No node has the object any more. */
     void forget(int object) {
+        if (objects.fate(object) == Fate.PUBLISHED && published.isServing() && !published.isPurged(object)) {
+            lost.accept(objects.key(object));
+        }
         takeOut(object);
     }
 

@@ -10,6 +10,7 @@ import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
@@ -245,6 +246,11 @@ public final class Index {
      */
     long dropUnconfirmed(NodeView node, int visits) {
         return directories.dropUnconfirmed(node, visits);
+    }
+
+    /** From now on this hears of each key that was readable here, while this master served, and that no node has any more. */
+    public void whenLost(Consumer<Key> heard) {
+        fates.whenLost(heard);
     }
 
     /**

@@ -12,7 +12,7 @@ import java.util.random.RandomGenerator;
  * the tombstones, and what became of keys that are gone. None of it outlives the process.
  */
 public record View(
-        Index index, IndexRoom room, Groups groups, Membership membership, Tombstones tombstones, Departed departed) {
+        Index index, IndexRoom room, Groups groups, Membership membership, Tombstones tombstones, RecentRemovals removals) {
     /**
      * That of a master which no node has spoken to yet.
      *
@@ -28,6 +28,8 @@ public record View(
         Index index = new Index(poolCopies, random, recordBytesMax);
         IndexRoom room = new IndexRoom(index);
         Membership membership = new Membership(expectedNodes, setApart, room);
-        return new View(index, room, new Groups(index), membership, new Tombstones(), new Departed());
+        RecentRemovals removals = new RecentRemovals();
+        index.whenLost(removals::lost);
+        return new View(index, room, new Groups(index), membership, new Tombstones(), removals);
     }
 }

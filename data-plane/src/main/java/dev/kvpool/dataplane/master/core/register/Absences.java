@@ -246,6 +246,11 @@ public final class Absences {
         return false;
     }
 
+    /** Whether a node has missed something, and has not caught up. */
+    public boolean isBehind(String id) {
+        return register.stored().behind().contains(id);
+    }
+
     /** Nodes that are behind, take part, and could be let catch up. */
     public Set<String> returned() {
         Set<String> returned = new TreeSet<>();

@@ -9,7 +9,7 @@ import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.Replica;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
-import dev.kvpool.dataplane.master.core.membership.Departed;
+import dev.kvpool.dataplane.master.core.membership.RecentRemovals;
 import dev.kvpool.dataplane.master.core.membership.Groups;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.NodeTable;
@@ -40,7 +40,7 @@ final class ReadRequests {
     private final Groups groups;
     private final Members members;
     private final Absences absences;
-    private final Departed departed;
+    private final RecentRemovals removals;
     private final Promotions promotions;
     private final Counters counters;
 
@@ -57,7 +57,7 @@ final class ReadRequests {
         this.groups = view.groups();
         this.members = orders.members();
         this.absences = orders.absences();
-        this.departed = view.departed();
+        this.removals = view.removals();
         this.promotions = promotions;
         this.counters = counters;
     }
@@ -118,10 +118,11 @@ final class ReadRequests {
         if (!members.transientsToCome().isEmpty()) {
             return Finding.UNAVAILABLE;
         }
-        return switch (departed.fateOf(key)) {
+        return switch (removals.fateOf(key)) {
             case UNKNOWN -> Finding.NEVER_PUT;
             case EVICTED -> Finding.EVICTED;
             case REMOVED -> Finding.REMOVED;
+            case LOST -> Finding.LOST;
         };
     }
 

@@ -12,7 +12,7 @@ import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.command.Purges;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
-import dev.kvpool.dataplane.master.core.membership.Departed;
+import dev.kvpool.dataplane.master.core.membership.RecentRemovals;
 import dev.kvpool.dataplane.master.core.membership.Groups;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.removal.Removals;
@@ -35,7 +35,7 @@ final class RemoveRequests {
     private final Removals removals;
     private final Purges purges;
     private final PendingReplies replies;
-    private final Departed departed;
+    private final RecentRemovals recent;
     private final Counters counters;
     private final Sweeps sweeps;
 
@@ -56,7 +56,7 @@ final class RemoveRequests {
         this.removals = removals;
         this.purges = orders.purges();
         this.replies = replies;
-        this.departed = view.departed();
+        this.recent = view.removals();
         this.counters = counters;
         this.sweeps = new Sweeps(index, this::removeSwept);
     }
@@ -125,7 +125,7 @@ final class RemoveRequests {
     private void removed(Key key, Status result) {
         if (result == Status.OK) {
             counters.add(Count.REMOVED);
-            departed.removed(key);
+            recent.removed(key);
         }
     }
 
@@ -149,6 +149,7 @@ final class RemoveRequests {
         publishes.endAll(Status.STALE_EPOCH);
         purges.purge(leadership.nextObjectId(), result -> {
             counters.add(Count.REMOVED, removed);
+            recent.purged();
             reply.decide(0, result);
         });
     }

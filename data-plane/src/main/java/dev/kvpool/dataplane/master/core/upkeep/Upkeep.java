@@ -82,7 +82,7 @@ public final class Upkeep {
         reserve = new TakeoverReserve(rules, leadership, membership, settlement);
         Predecessors predecessors = new Predecessors(view, orders, tombstoneWriter, counters);
         MemoryPressure pressure = new MemoryPressure(leadership, view, orders, copies, counters);
-        Evictions evictions = new Evictions(counters, view.departed(), outbox, evictionsTold);
+        Evictions evictions = new Evictions(counters, view.removals(), outbox, evictionsTold);
         evictor = new Evictor(rules, leadership, view, orders, settlement, predecessors, pressure, evictions, counters);
         ssdEvictor = new SsdEvictor(rules, leadership, view, orders, predecessors, evictions, counters);
         promotions = new Promotions(view, copies, counters);
