@@ -206,15 +206,19 @@ class TwoNodesIT {
             assertThat(scene.pool().resource().getStatus().unavailableObjects()).isNull();
             assertThat(storageReady()).contains("objects have fewer copies than spec.cache.replicas asks for");
         });
-        assertThat(cluster.kubectl()
-                        .plugin(
-                                cluster.settings().repository().resolve("dist/bin"),
-                                "kvpool",
-                                namespace,
-                                "status",
-                                POOL)
-                        .orThrow())
-                .containsPattern("Objects: 0 cannot be read .*, [1-9][0-9]* have too few copies");
+        // The leader may change again while many processes are away, and says nothing of objects meanwhile.
+        Wait.until(
+                "kubectl kvpool status says so too",
+                Limits.STATUS,
+                () -> assertThat(cluster.kubectl()
+                                .plugin(
+                                        cluster.settings().repository().resolve("dist/bin"),
+                                        "kvpool",
+                                        namespace,
+                                        "status",
+                                        POOL)
+                                .orThrow())
+                        .containsPattern("Objects: 0 cannot be read .*, [1-9][0-9]* have too few copies"));
         load.awaitNothingLost().forEach(line -> LOG.info("load while a node is lost: {}", line));
         Wait.until(
                 "every object has two copies on the other node",
