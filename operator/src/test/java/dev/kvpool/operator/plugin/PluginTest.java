@@ -207,7 +207,7 @@ class PluginTest {
                 .contains(
                         "POST demo-master-0:9003/api/v1/drain?node=demo-default-1&timeout=300s",
                         "DELETE demo-master-0:9003/api/v1/drain?node=demo-default-1");
-        assertThat(out.toString()).contains("demo-default-1 is being emptied", "demo-default-1 takes part again");
+        assertThat(out.toString()).contains("demo-default-1 is being emptied", "demo-default-1 takes objects again");
     }
 
     @Test

@@ -12,7 +12,12 @@ import java.util.random.RandomGenerator;
  * the tombstones, and what became of keys that are gone. None of it outlives the process.
  */
 public record View(
-        Index index, IndexRoom room, Groups groups, Membership membership, Tombstones tombstones, RecentRemovals removals) {
+        Index index,
+        IndexRoom room,
+        Groups groups,
+        Membership membership,
+        Tombstones tombstones,
+        RecentRemovals removals) {
     /**
      * That of a master which no node has spoken to yet.
      *
