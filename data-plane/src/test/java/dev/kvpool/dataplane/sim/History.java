@@ -231,8 +231,8 @@ final class History {
                     && (removal.key != null || removal.force)
                     && tombstonesLostMs < removal.beginMs
                     && put.acknowledged
-                    && put.endMs <= removal.beginMs
-                    && removal.endMs <= sinceMs;
+                    && put.endMs < removal.beginMs
+                    && removal.endMs < sinceMs;
             check(
                     !removed,
                     "key %s was read as value %d, which was acknowledged at %d and removed from %d to %d, before %d",
@@ -253,7 +253,7 @@ final class History {
         boolean holds = put.acknowledged && !wasLostSince(key, put.endMs) && tombstonesLostMs < put.endMs;
         for (Absence absence : holds ? absences : List.<Absence>of()) {
             boolean wasGone = absence.key.equals(key)
-                    && put.endMs <= absence.beginMs
+                    && put.endMs < absence.beginMs
                     && !isRemovalUnsure(key, put.beginMs, absence.endMs)
                     && absence.endMs < toldMs(reader, absence.client, beginMs);
             check(
@@ -279,7 +279,7 @@ final class History {
                     && other.acknowledged
                     && other.key.equals(key)
                     && put.acknowledged
-                    && put.endMs <= other.beginMs
+                    && put.endMs < other.beginMs
                     && other.endMs < toldMs(reader, other.client, beginMs)
                     && untracedMs.getOrDefault(key, Long.MIN_VALUE) < put.endMs
                     && !isRemovalPossible(key, other.beginMs, false)

@@ -261,10 +261,16 @@ final class LeaderChecks implements MasterWatch {
     private void asked(SimMaster master, ExistsRequest request, ExistsReply reply) {
         for (int i = 0; i < reply.results().size(); i++) {
             String key = request.keys().get(i).toString();
-            if (reply.results().get(i).status() == Status.NOT_FOUND && (master.shows(key) || !master.hasHeardAll())) {
+            boolean missed = reply.results().get(i).status() == Status.NOT_FOUND;
+            if (missed && (master.shows(key) || mayKnowTooLittle(master, key))) {
                 truth.missedUnheard(key);
             }
         }
+    }
+
+    /** Some node has not told it yet what it holds; or somebody deleted the Lease, and a later leader goes on already. */
+    private boolean mayKnowTooLittle(SimMaster master, String key) {
+        return !master.hasHeardAll(key) || master.status().epoch() < highestEpoch;
     }
 
     private void found(SimMaster master, LookupRequest request, LookupReply reply) {
@@ -278,7 +284,7 @@ final class LeaderChecks implements MasterWatch {
                     "%s answers UNAVAILABLE for %s, which only nodes had that told it that they end",
                     master,
                     key);
-            if (found.status() == Status.NOT_FOUND && !master.hasHeardAll()) {
+            if (found.status() == Status.NOT_FOUND && mayKnowTooLittle(master, key)) {
                 truth.missedUnheard(key);
             }
             ObjectId must = truth.mustShow(key);

@@ -241,18 +241,11 @@ final class SimMaster extends SimProcess {
         }
     }
 
-    /** Whether every member of the pool has shown this master what it holds, or what it held is known. */
-    boolean hasHeardAll() {
-        PoolStatus status = core.status();
-        Set<String> unheard = new TreeSet<>(expected);
-        unheard.addAll(status.register().register().members().keySet());
-        for (PoolStatus.Node node : status.nodes()) {
-            boolean there = node.state().compareTo(PoolStatus.NodeState.DRAINED) <= 0;
-            if (there || node.objects() > 0) {
-                unheard.remove(node.id());
-            }
-        }
-        return unheard.isEmpty();
+    /** Whether every node of the pool has told this leader what it holds, of a key that it does not show. */
+    boolean hasHeardAll(String key) {
+        return core.explain(Key.of(key), clockMs())
+                .map(status -> status.unheard().isEmpty())
+                .orElse(false);
     }
 
     /** Whether this master shows an object under a key now. */

@@ -244,6 +244,26 @@ class DrainTest {
         }
     }
 
+    /** Seeds 681 and 4019: the other copy was there again when the next pass looked, and the reader was forgotten. */
+    @Test
+    void aReaderWhoWasSentThereBetweenTwoPassesIsWaitedFor() {
+        Scenario pool =
+                new Scenario().withNodes(4 * MIB, "a", "b").withReplicas(2).leading(7);
+        pool.put("k", 100);
+        clear(pool, "a");
+        pool.world.run(Scenario.OBJECT_LEASE_MS - 2_000);
+        pool.crash("b");
+        assertThat(pool.find("k").replicas()).hasSize(1);
+        pool.restart("b");
+
+        pool.world.run(Scenario.OBJECT_LEASE_MS - 1_000);
+        assertThat(pool.node("a").directory()).as("the reader may be there").isNotEmpty();
+
+        pool.world.run(3_000);
+        assertThat(pool.node("a").directory()).isEmpty();
+        assertThat(status(pool).state()).isEqualTo(DrainStatus.State.DRAINED);
+    }
+
     @Test
     void whatIsReadAllTheTimeIsClearedToo() {
         Scenario pool = filled(10, 1_000);

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.master.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
+import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.nativelib.Status;
 import java.util.List;
@@ -133,6 +134,21 @@ class EnrolmentTest {
 
         assertThat(pool.node(ENGINE).directory()).isEmpty();
         putOnEngine(pool, "k");
+    }
+
+    /** Seed 9303: a node that came back knew the epoch before, the register counted as lost, and for a minute whoever came was believed. */
+    @Test
+    void aNewPoolWhoseLeaderRaisesItsEpochHasLostNothing() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c").leading(7);
+        pool.node("a").hangUp(pool.talkedTo());
+        pool.node("a").dial(pool.talkedTo());
+        pool.world.run(50);
+
+        pool.talkedTo().lead(new Authority(8, Scenario.authority(7).nonce()), Scenario.LEASE_DURATION_MS);
+        pool.world.run(50);
+
+        assertThat(pool.world.register().members()).containsOnlyKeys("a", "b", "c");
+        assertThat(pool.world.register().open()).isFalse();
     }
 
     @Test

@@ -113,6 +113,9 @@ public final class NodeView implements Placement.Candidate {
     /** It is being drained: it takes nothing new, and readers are sent elsewhere where they can be. */
     private boolean leaving;
 
+    /** Until then readers may have been told to read here since it leaves. */
+    private long namedUntilMs = Long.MIN_VALUE;
+
     /** The part of new objects, 0 to 1, it is considered for; kept by {@code Standings}. */
     private double willingness = 1;
 
@@ -216,6 +219,10 @@ public final class NodeView implements Placement.Candidate {
 
     public boolean leaving() {
         return leaving;
+    }
+
+    public long namedUntilMs() {
+        return namedUntilMs;
     }
 
     public OptionalLong lostAtReturn() {
@@ -379,6 +386,11 @@ public final class NodeView implements Placement.Candidate {
 
     public void leaves(boolean nowLeaving) {
         leaving = nowLeaving;
+    }
+
+    /** A reader is told to read here, although the node leaves. */
+    public void namedWhileLeaving(long untilMs) {
+        namedUntilMs = Math.max(namedUntilMs, untilMs);
     }
 
     public void considered(double part) {

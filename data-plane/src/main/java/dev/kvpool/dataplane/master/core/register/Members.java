@@ -77,9 +77,10 @@ public final class Members {
         return isMember(node) || node.replicaCount() == 0;
     }
 
+    /** This master under an earlier epoch is no other: it has written down whom it let take part. */
     private boolean hasObeyedAnother(NodeView node) {
         Authority seen = node.info() == null ? Authority.NONE : node.info().seen();
-        return seen.epoch() != 0 && !seen.equals(leadership.authority());
+        return seen.epoch() != 0 && seen.nonce() != leadership.authority().nonce();
     }
 
     /** Members, by id, that take no part now and may come back with what they hold. */

@@ -38,7 +38,7 @@ final class Drain {
     /** The node has left, and another process has come in its place: nobody need see this any more. */
     private boolean past;
 
-    /** Until then readers may have been told to read there. */
+    /** Until then readers may have been told to read there before the drain began; of later ones {@link NodeView} knows. */
     long namedUntilMs;
 
     /** When the register was told of it last; kept by {@link DrainEntries}. */

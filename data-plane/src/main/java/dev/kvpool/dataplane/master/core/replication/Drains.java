@@ -158,11 +158,6 @@ public final class Drains {
     }
 
     private void decide(Drain drain, long nowMs) {
-        if (drain.isAnythingLeft()) {
-            // Until now readers of what is left were sent there.
-            drain.namedUntilMs = Math.max(drain.namedUntilMs, leases.latestEndMs(nowMs));
-            return;
-        }
         NodeView node = membership.node(drain.node);
         boolean cleared = !drain.clears || (node != null && node.usable() && node.replicaCount() == 0);
         if (mayLeave(drain, node, nowMs) && cleared) {
@@ -172,7 +167,8 @@ public final class Drains {
 
     private static boolean mayLeave(Drain drain, NodeView node, long nowMs) {
         boolean beingWritten = node != null && node.grantedSlots() > 0;
-        return !drain.isAnythingLeft() && nowMs >= drain.namedUntilMs && !beingWritten;
+        boolean named = nowMs < drain.namedUntilMs || (node != null && nowMs < node.namedUntilMs());
+        return !drain.isAnythingLeft() && !named && !beingWritten;
     }
 
     /** Whether what the node has can be freed if another one that stays has it too. */

@@ -7,6 +7,7 @@ import dev.kvpool.dataplane.master.core.base.Finding;
 import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.index.Index;
+import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.Replica;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Groups;
@@ -78,9 +79,9 @@ final class ReadRequests {
             return missed(finding);
         }
         List<ReplicaRef> replicas = new ArrayList<>(object.usableReplicas());
-        name(object, true, nodes, replicas);
+        name(object, true, nodes, replicas, nowMs);
         boolean inMemory = !replicas.isEmpty();
-        name(object, false, nodes, replicas);
+        name(object, false, nodes, replicas, nowMs);
         if (replicas.isEmpty()) {
             return missed(Finding.UNAVAILABLE);
         }
@@ -99,10 +100,14 @@ final class ReadRequests {
     }
 
     /** Memory first: a reader takes them in this order. */
-    private static void name(StoredObject object, boolean inMemory, NodeTable nodes, List<ReplicaRef> replicas) {
+    private void name(StoredObject object, boolean inMemory, NodeTable nodes, List<ReplicaRef> replicas, long nowMs) {
         for (Replica replica : object.replicas()) {
             if (replica.isInMemory() == inMemory && isNamed(replica, object)) {
-                replicas.add(new ReplicaRef(nodes.place(replica.node()), replica.extent(), replica.offset()));
+                NodeView node = replica.node();
+                replicas.add(new ReplicaRef(nodes.place(node), replica.extent(), replica.offset()));
+                if (node.leaving()) {
+                    node.namedWhileLeaving(nowMs + leases.promisedMs());
+                }
             }
         }
     }
