@@ -9,14 +9,18 @@ import dev.kvpool.dataplane.wire.message.ObjectId;
  * @param isTransient it lives in the process of an engine, and nobody configured it
  * @param behindSince what the node holds with a lower id may have been removed, replaced or evicted while it was away; {@link
  *     ObjectId#NONE} when it has missed nothing
+ * @param missesFrom what has this id, or a higher one, may have replaced something that the node holds. That is where {@code
+ *     behindSince} began: it moves on when the node is away anew before it has caught up
+ * @param holdsNewer it was back while it was behind, and may hold what was put since: it may know what others have missed
  * @param witnessMemory number of the memory with which it holds every tombstone; 0 when it is no witness. A node that lost its
  *     memory comes back with another number
  */
-public record Member(boolean isTransient, ObjectId behindSince, long witnessMemory) {
+public record Member(
+        boolean isTransient, ObjectId behindSince, ObjectId missesFrom, boolean holdsNewer, long witnessMemory) {
     static final long NO_WITNESS = 0;
 
     static Member inSync(boolean isTransient) {
-        return new Member(isTransient, ObjectId.NONE, NO_WITNESS);
+        return new Member(isTransient, ObjectId.NONE, ObjectId.NONE, false, NO_WITNESS);
     }
 
     public boolean isBehind() {
@@ -28,12 +32,14 @@ public record Member(boolean isTransient, ObjectId behindSince, long witnessMemo
     }
 
     Member witness(long memory) {
-        return new Member(isTransient, behindSince, memory);
+        return new Member(isTransient, behindSince, missesFrom, holdsNewer, memory);
     }
 
     /** It misses something from now on. One that has missed something before, and was back meanwhile, may hold what came until now. */
     Member away(ObjectId since) {
-        return new Member(isTransient, since.isNewerThan(behindSince) ? since : behindSince, NO_WITNESS);
+        return since.isNewerThan(behindSince)
+                ? new Member(isTransient, since, isBehind() ? missesFrom : since, false, NO_WITNESS)
+                : witness(NO_WITNESS);
     }
 
     /** It misses puts, and maybe what they replaced, but no tombstone. */
@@ -41,7 +47,17 @@ public record Member(boolean isTransient, ObjectId behindSince, long witnessMemo
         return away(since).witness(witnessMemory);
     }
 
+    /** It is behind, and takes puts. */
+    Member holdingNewer() {
+        return isBehind() ? new Member(isTransient, behindSince, missesFrom, true, witnessMemory) : this;
+    }
+
+    /** As it was written down. */
+    Member behind(ObjectId since, ObjectId from, boolean newer) {
+        return new Member(isTransient, since, from, newer, witnessMemory);
+    }
+
     Member caughtUp() {
-        return new Member(isTransient, ObjectId.NONE, witnessMemory);
+        return new Member(isTransient, ObjectId.NONE, ObjectId.NONE, false, witnessMemory);
     }
 }

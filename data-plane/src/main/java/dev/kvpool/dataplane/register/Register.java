@@ -57,6 +57,12 @@ public record Register(
         return member == null ? ObjectId.NONE : member.behindSince();
     }
 
+    /** What has this id or a higher one, a node that is behind may have missed; {@link ObjectId#NONE} when it is not, or is no member. */
+    public ObjectId missesFrom(String id) {
+        Member member = members.get(id);
+        return member == null ? ObjectId.NONE : member.missesFrom();
+    }
+
     public Set<String> behind() {
         Set<String> behind = new TreeSet<>();
         members.forEach((id, member) -> {
@@ -65,6 +71,15 @@ public record Register(
             }
         });
         return behind;
+    }
+
+    /** Whether a node is behind and was away all the time since then, so that it holds nothing that was put later. */
+    public boolean isAwaySince(String id, ObjectId since) {
+        Member member = members.get(id);
+        return member != null
+                && member.isBehind()
+                && !member.holdsNewer()
+                && !member.behindSince().isNewerThan(since);
     }
 
     public boolean isAnyBehind() {
@@ -128,6 +143,11 @@ public record Register(
     /** Nodes that are away and about to miss puts, no removals: who is a witness has every tombstone still. */
     public Register lagging(Collection<String> ids, ObjectId since) {
         return changed(ids, member -> member == null ? null : member.lagging(since));
+    }
+
+    /** Nodes that are behind may get what others miss. */
+    public Register holdingNewer(Collection<String> ids) {
+        return changed(ids, member -> member == null ? null : member.holdingNewer());
     }
 
     /** Nodes that were behind and have dropped all that was removed or replaced meanwhile. */

@@ -25,6 +25,8 @@ import java.util.regex.Pattern;
  * witness demo-storage-0 8c1f
  * end
  * </pre>
+ *
+ * {@code behind 4.17/3.5+}: what it holds below 4.17 may be old, it misses what was put from 3.5 on, and may hold some of it.
  */
 public final class RegisterText {
     /** Annotations of one object end at 256 KiB, keys included. */
@@ -64,7 +66,7 @@ public final class RegisterText {
         register.members().forEach((id, member) -> {
             add(members, member.isTransient() ? "transient" : "members", id);
             if (member.isBehind()) {
-                add(behind, "behind " + member.behindSince(), id);
+                add(behind, "behind " + absence(member), id);
             }
         });
         append(text, members);
@@ -89,6 +91,11 @@ public final class RegisterText {
                                 Boolean.toString(drain.clears())))
                         .append('\n'));
         return text.append("end\n").toString();
+    }
+
+    private static String absence(Member member) {
+        boolean moved = !member.missesFrom().equals(member.behindSince());
+        return member.behindSince() + (moved ? "/" + member.missesFrom() : "") + (member.holdsNewer() ? "+" : "");
     }
 
     private static void append(StringBuilder text, SortedMap<String, Set<String>> lines) {
@@ -175,8 +182,13 @@ public final class RegisterText {
                 case "members" -> nodes(words, 1, id -> enrol(id, false));
                 case "transient" -> nodes(words, 1, id -> enrol(id, true));
                 case "behind" -> {
-                    ObjectId since = id(word(words, 1, words.length));
-                    nodes(words, 2, id -> members.put(id, member(id).away(since)));
+                    String word = word(words, 1, words.length);
+                    boolean newer = word.endsWith("+");
+                    String[] ids = (newer ? word.substring(0, word.length() - 1) : word).split("/", -1);
+                    require(ids.length <= 2, "more than two object ids");
+                    ObjectId since = id(ids[0]);
+                    ObjectId from = id(ids[ids.length - 1]);
+                    nodes(words, 2, id -> members.put(id, member(id).behind(since, from, newer)));
                 }
                 case "witness" ->
                     members.put(

@@ -22,6 +22,9 @@ class RegisterTextTest {
             .purged(new ObjectId(3, -1))
             .raised(new ActiveVersions(1, 2))
             .away(Set.of("demo-storage-2", "engine-5f21"), new ObjectId(4, 17))
+            .holdingNewer(Set.of("engine-5f21"))
+            .away(Set.of("demo-storage-1"), new ObjectId(3, 5))
+            .away(Set.of("demo-storage-1"), new ObjectId(4, 17))
             .witnessed("demo-storage-0", -3)
             .draining("x", new DrainEntry(DrainEntry.Stage.TIMED_OUT, -5, -1, 60_000, 7, 8, true))
             .as(7);
@@ -37,7 +40,8 @@ class RegisterTextTest {
                         members demo-storage- 0 1 2
                         transient engine- 5f21
                         behind 4.17 demo-storage- 2
-                        behind 4.17 engine- 5f21
+                        behind 4.17+ engine- 5f21
+                        behind 4.17/3.5 demo-storage- 1
                         witness demo-storage-0 fffffffffffffffd
                         drain x TIMED_OUT fffffffffffffffb -1 60000 7 8 true
                         end
@@ -87,6 +91,9 @@ class RegisterTextTest {
                 "register 1\nrevision 01\npurge 0.0\nactive 0.0\nend\n",
                 "register 1\nrevision 1\npurge 0.0\nactive 0.0\nmembers a- 1 1\nend\n",
                 "register 1\nrevision 1\npurge 0.0\nactive 0.0\nbehind 1.1 a- 1\nend\n",
+                "register 1\nrevision 1\npurge 0.0\nactive 0.0\nmembers a- 1\nbehind 1.1/1.1 a- 1\nend\n",
+                "register 1\nrevision 1\npurge 0.0\nactive 0.0\nmembers a- 1\nbehind 1.1/1.1/1.0 a- 1\nend\n",
+                "register 1\nrevision 1\npurge 0.0\nactive 0.0\nmembers a- 1\nbehind 0.0+ a- 1\nend\n",
                 "register 1\nrevision 1\npurge 0.0\nactive 0.0\nwitness a 1\nend\n",
                 "register 1\nrevision 1\npurge 0.0\nactive 0.0\nsomething new\nend\n",
                 "register 1\nrevision 1\npurge 0.0\nactive 0.0\nend\nend\n",
@@ -98,7 +105,8 @@ class RegisterTextTest {
     @Test
     void anythingIsReadAsWhatItSaysOrRefused() {
         List<byte[]> samples = new ArrayList<>();
-        for (String text : List.of(RegisterText.write(FULL), RegisterText.write(Register.NONE), "behind 9.9 a 1\n")) {
+        for (String text :
+                List.of(RegisterText.write(FULL), RegisterText.write(Register.NONE), "behind 9.9/9.8+ a 1\n")) {
             samples.add(text.getBytes(StandardCharsets.UTF_8));
         }
 

@@ -4,6 +4,7 @@ package dev.kvpool.dataplane.sim;
 import dev.kvpool.dataplane.election.Term;
 import dev.kvpool.dataplane.master.LeaderProbe.Finding;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
 import dev.kvpool.dataplane.wire.message.ClientReply.ExistsReply;
@@ -49,6 +50,11 @@ final class LeaderChecks implements MasterWatch {
     private final List<SimMaster> masters = new ArrayList<>();
     private final Set<Authority> terms = new HashSet<>();
     private long highestEpoch;
+
+    /** The register as it was stored, or taken, last. */
+    private Register stored = Register.NONE;
+
+    private long storedMs;
 
     LeaderChecks(World world, Plan plan, Truth truth, Promises promises, Tally tally) {
         this.world = world;
@@ -106,10 +112,24 @@ final class LeaderChecks implements MasterWatch {
     @Override
     public void taken(Term term) {
         tally.count("Lease taken: " + term.succession().cause());
-        if (term.register().isLost() && !terms.isEmpty()) {
+        boolean wentBack = stored.isNewerThan(term.register());
+        Violation.unless(
+                !wentBack || truth.wasTamperedSince(storedMs),
+                "the register never goes back",
+                "a leader begins with %s, after %s",
+                term.register(),
+                stored);
+        if (wentBack || (term.register().isLost() && !terms.isEmpty())) {
             tally.count("register lost");
             truth.registerLost();
         }
+        stored(term.register());
+    }
+
+    @Override
+    public void stored(Register register) {
+        stored = register;
+        storedMs = world.nowMs();
     }
 
     @Override

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.sim;
 
 import dev.kvpool.dataplane.election.Term;
+import dev.kvpool.dataplane.register.Register;
 import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply;
 import dev.kvpool.dataplane.wire.message.ClientRequest;
@@ -33,6 +34,9 @@ interface MasterWatch {
 
     /** A master wrote itself into the Lease. */
     void taken(Term term);
+
+    /** What a leader asked for is in the Lease. */
+    void stored(Register register);
 
     /** The election made this master the leader, or raised its epoch. */
     void leads(SimMaster master, Authority authority);

@@ -287,6 +287,7 @@ final class SimMaster extends SimProcess {
 
     /** This master has asked for it. */
     void registerStored(Register register) {
+        watch.stored(register);
         core.registerStored(register, clockMs());
         perform();
     }

@@ -101,7 +101,7 @@ final class Truth {
         history.missedUnheard(key);
     }
 
-    /** The Lease was deleted while no master lived that had read it: it is no longer known what nodes away have missed. */
+    /** The Lease was deleted while no master lived that had read the latest: it is no longer known what nodes away have missed. */
     void registerLost() {
         history.tombstonesLost();
     }

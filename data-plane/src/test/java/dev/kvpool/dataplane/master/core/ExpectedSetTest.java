@@ -92,6 +92,67 @@ class ExpectedSetTest {
         }
     }
 
+    /** What replaced an object, without a tombstone since its node was unknown, is on a node that has not come yet (seed 12741). */
+    @Test
+    void aNodeThatWasBehindIsNotBelievedWhileAnotherMayHoldWhatItMissed() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c").leading(7);
+        List.of("a", "b").forEach(pool::crash);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        pool.crash("c");
+        pool.restart("b");
+        replaceUnheard(pool, 8);
+        pool.crash("b");
+
+        lead(pool, 9, "a", "c");
+        pool.pass(2_000);
+        assertThat(pool.find("k").status()).isEqualTo(Status.UNAVAILABLE);
+
+        pool.restart("b");
+        pool.pass(2_000);
+        assertThat(pool.find("k").payloadLength()).isEqualTo(200);
+    }
+
+    /** The node that holds it was behind itself when it got it, and is away since a moment before the others (seed 11424). */
+    @Test
+    void norWhenThatOneWasBehindItself() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c", "d").leading(7);
+        pool.crash("b");
+        assertThat(pool.put("x", 100)).isEqualTo(Status.OK);
+        assertThat(pool.remove("x", true)).isEqualTo(Status.OK);
+        assertThat(pool.world.register().behind()).containsExactly("b");
+        List.of("a", "d").forEach(pool::crash);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        pool.crash("c");
+        pool.talkedTo().crash();
+        pool.restart("b");
+        replaceUnheard(pool, 8);
+        pool.crash("b");
+
+        lead(pool, 9, "a", "c", "d");
+        pool.pass(2_000);
+        assertThat(pool.find("k").status()).isEqualTo(Status.UNAVAILABLE);
+
+        pool.restart("b");
+        pool.pass(2_000);
+        assertThat(pool.find("k").payloadLength()).isEqualTo(200);
+    }
+
+    /** A leader that has met only the nodes that are there puts the key anew. */
+    private static void replaceUnheard(Scenario pool, long epoch) {
+        lead(pool, epoch);
+        assertThat(pool.upsert("k", 200)).isEqualTo(Status.OK);
+    }
+
+    /** A new leader, and nodes that come. */
+    private static void lead(Scenario pool, long epoch, String... coming) {
+        pool.talkedTo().crash();
+        ModelMaster next = pool.master();
+        pool.lead(next, epoch).talkTo(next);
+        List.of(coming).forEach(pool::restart);
+        pool.world.run(Bounds.COLD_WAIT_MS + 100);
+        pool.talkTo(next);
+    }
+
     @Test
     void twoToFiveWithOneOfTheTwoAway() {
         Scenario pool = new Scenario().withNodes(MIB, "a", "b").withReplicas(2).leading(7);

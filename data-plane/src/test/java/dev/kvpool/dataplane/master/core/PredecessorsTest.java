@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
+import dev.kvpool.dataplane.wire.message.Authority;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantReply;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.nativelib.Status;
@@ -122,6 +123,62 @@ class PredecessorsTest {
 
         assertThat(tombstones(pool)).isPositive();
         assertThat(unmarked(pool)).isZero();
+    }
+
+    /** Seed 680: what a node missed from one moment on was written down anew from a later one, when another was away too. */
+    @Test
+    void whatWasPutBeforeAnotherNodeWentAwayIsMarkedToo() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c", "d").leading(7);
+        List.of("a", "b", "d").forEach(pool::crash);
+        assertThat(pool.put("k", OLD)).isEqualTo(Status.OK);
+        pool.crash("c");
+        List.of("a", "b", "d").forEach(pool::restart);
+        pool.talkedTo().crash();
+        ModelMaster next = pool.master();
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(Bounds.COLD_WAIT_MS);
+        pool.talkTo(next);
+        assertThat(pool.put("k", NEW)).isEqualTo(Status.OK);
+        pool.crash("d");
+        assertThat(pool.put("x", 100)).isEqualTo(Status.OK);
+        assertThat(pool.remove("x", true)).isEqualTo(Status.OK);
+        assertThat(pool.world.register().behind()).containsExactly("c", "d");
+        pool.pass(Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS);
+        evict(pool);
+
+        pool.restart("c");
+        pool.world.run(1_000);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.node("c").directory()).isEmpty();
+    }
+
+    /** Seed 13458: a leader that raised its epoch wrote down anew, from then on, what it had written down before. */
+    @Test
+    void whatWasPutBeforeTheLeaderRaisedItsEpochIsMarkedToo() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c").leading(7);
+        List.of("a", "b").forEach(pool::crash);
+        assertThat(pool.put("k", OLD)).isEqualTo(Status.OK);
+        pool.crash("c");
+        List.of("a", "b").forEach(pool::restart);
+        pool.talkedTo().crash();
+        ModelMaster next = pool.master();
+        pool.lead(next, 8).talkTo(next);
+        pool.world.run(Bounds.COLD_WAIT_MS);
+        pool.talkTo(next);
+        assertThat(pool.put("k", NEW)).isEqualTo(Status.OK);
+        next.lead(new Authority(9, Scenario.authority(8).nonce()), 1L << 40);
+        pool.world.run(Bounds.COLD_WAIT_MS);
+        pool.talkTo(next);
+        assertThat(pool.put("other", 100)).isEqualTo(Status.OK);
+        pool.pass(Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS);
+        evict(pool);
+
+        pool.restart("c");
+        pool.world.run(1_000);
+
+        assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
+        assertThat(pool.node("c").directory()).isEmpty();
     }
 
     @Test

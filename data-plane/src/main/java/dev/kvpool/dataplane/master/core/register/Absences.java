@@ -112,10 +112,12 @@ public final class Absences {
         if (fresh.isEmpty() && witnessesInView().isEmpty()) {
             return false; // whoever knows the tombstones is away: it must stay the one who does
         }
-        ObjectId now = leadership.nextObjectId();
         register.change(it -> {
-            // All that they hold was granted before; where that stands already, they only cease to be witnesses.
-            Register next = it.away(absent, isBehind(it, absent) ? ObjectId.NONE : now);
+            Register next = it;
+            for (String id : absent) {
+                // No later than that: what was put since then may have replaced what it holds.
+                next = next.away(Set.of(id), holdsBefore(id));
+            }
             if (!fresh.isEmpty()) {
                 next = next.struckOff(it.witnesses().keySet());
             }
@@ -141,14 +143,21 @@ public final class Absences {
 
     /**
      * Calls back when the register says of every member that has not shown this leader what it holds that it is behind: a put may have
-     * replaced something there.
+     * replaced something there. Of those that are behind and here it says that they may hold such a put.
      */
     public void whenWrittenDown(Runnable whenSure) {
         Set<String> unheard = Set.copyOf(members.unheard());
-        if (!isSure(unheard)) {
-            register.change(it -> it.lagging(unheard, beforeThisTerm()));
+        Set<String> heard = new TreeSet<>(register.wanted().behind());
+        heard.removeAll(unheard);
+        if (!isSure(unheard) || !register.isSure(it -> it.saysTheSame(it.holdingNewer(heard)))) {
+            register.change(it -> it.lagging(unheard, beforeThisTerm()).holdingNewer(heard));
         }
-        register.whenSure(it -> isBehind(it, unheard), whenSure);
+        register.whenSure(it -> isBehind(it, unheard) && it.saysTheSame(it.holdingNewer(heard)), whenSure);
+    }
+
+    /** A node that is away has nothing with this id or a higher one. */
+    private ObjectId holdsBefore(String id) {
+        return leftBefore.getOrDefault(id, beforeThisTerm());
     }
 
     /** A node that has not shown this leader what it holds has nothing with this id or a higher one. */
@@ -159,8 +168,7 @@ public final class Absences {
     /** Whether the register has these nodes, which are away, as behind in all that they may hold. */
     private boolean isBehind(Register register, Set<String> ids) {
         for (String id : ids) {
-            ObjectId holdsBefore = leftBefore.getOrDefault(id, beforeThisTerm());
-            if (register.isMember(id) && holdsBefore.isNewerThan(register.behindSince(id))) {
+            if (register.isMember(id) && holdsBefore(id).isNewerThan(register.behindSince(id))) {
                 return false;
             }
         }
@@ -236,10 +244,7 @@ public final class Absences {
     /** Some member may hold what replaced it, put while the node was away, and has not shown this leader what it has. */
     private boolean isAnyNewerUnheard(String id, ObjectId since) {
         for (String other : members.unheard()) {
-            ObjectId behind = register.stored().behindSince(other);
-            boolean wasAwayBefore =
-                    register.stored().isMember(other) && !behind.equals(ObjectId.NONE) && !behind.isNewerThan(since);
-            if (!other.equals(id) && !wasAwayBefore) {
+            if (!other.equals(id) && !register.stored().isAwaySince(other, since)) {
                 return true;
             }
         }
@@ -251,13 +256,15 @@ public final class Absences {
         return register.stored().behind().contains(id);
     }
 
-    /** Nodes that are behind, take part, and could be let catch up. */
+    /** Nodes that are behind, take part, and could be let catch up: all that they have missed is known. */
     public Set<String> returned() {
         Set<String> returned = new TreeSet<>();
         if (!isNobodyBehind() && (knowsAll || rules.servesBehind())) {
             for (String id : register.wanted().behind()) {
                 NodeView node = membership.node(id);
-                if (node != null && node.usable()) {
+                boolean known = rules.servesBehind()
+                        || !isAnyNewerUnheard(id, register.stored().behindSince(id));
+                if (node != null && node.usable() && known) {
                     returned.add(id);
                 }
             }

@@ -167,7 +167,7 @@ public final class Predecessors {
     private void lookAtUnheard() {
         isAnyUnheard = false;
         for (String id : members.unheard()) {
-            ObjectId since = register.stored().behindSince(id);
+            ObjectId since = register.stored().missesFrom(id);
             if (!since.equals(ObjectId.NONE)) {
                 unheardSince = isAnyUnheard && since.isNewerThan(unheardSince) ? unheardSince : since;
                 isAnyUnheard = true;
