@@ -304,8 +304,14 @@ final class History {
         return reader.reuses && !reader.client.equals(actor) ? beginMs - leaseMs : beginMs;
     }
 
-    /** Whether something acknowledged must be there under this key now. */
+    /**
+     * Whether something acknowledged must be there under this key now. What was removed, and was there again for a while since the register
+     * was lost, goes when a node comes back that knows of the removal.
+     */
     boolean mustExist(String key) {
+        if (removals.stream().anyMatch(it -> it.concerns(key) && it.beginMs <= tombstonesLostMs)) {
+            return false;
+        }
         for (Put put : puts.values()) {
             boolean safe = put.key.equals(key)
                     && put.acknowledged

@@ -128,6 +128,7 @@ final class LeaderChecks implements MasterWatch {
 
     @Override
     public void stored(Register register) {
+        truth.members(register.members().keySet());
         stored = register;
         storedMs = world.nowMs();
     }

@@ -8,8 +8,10 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /**
@@ -28,6 +30,11 @@ final class Truth {
 
     /** Objects of which a copy went with its memory or disk, and when: another copy may be on its way out just then. */
     private final Map<ObjectId, Long> copyGoneMs = new HashMap<>();
+
+    private Set<String> members = Set.of();
+
+    /** Keys of objects of which some copy had a wrong byte. */
+    private final Set<String> damagedKeys = new HashSet<>();
 
     private long tamperedMs = Long.MIN_VALUE;
 
@@ -137,8 +144,17 @@ final class Truth {
         }
     }
 
+    /** The register has these nodes: others are to drop what they hold when they come. */
+    void members(Set<String> ids) {
+        Set<String> struckOff = new TreeSet<>(members);
+        struckOff.removeAll(ids);
+        members = Set.copyOf(ids);
+        struckOff.stream().map(this::node).filter(Objects::nonNull).forEach(this::takenOut);
+    }
+
     /** One object of the node has other bytes from now on. */
     void damaged(SimNode node, Slot slot) {
+        damagedKeys.add(slot.key());
         lost(node, List.of(slot), List.of());
     }
 
@@ -149,7 +165,8 @@ final class Truth {
 
     /** A put of this key is acknowledged; that it exists says a leader who may not have heard that it was lost. */
     void acknowledged(String key) {
-        boolean unheard = history.wasLostSince(key, world.nowMs() - UNHEARD_MS);
+        // Nobody hears of a wrong byte before its node looks at it.
+        boolean unheard = damagedKeys.contains(key) || history.wasLostSince(key, world.nowMs() - UNHEARD_MS);
         ObjectId must = newest.get(key);
         if (unheard && (must == null || nodes.stream().noneMatch(node -> holds(node, key, must)))) {
             lost(key);
@@ -177,7 +194,8 @@ final class Truth {
 
     /** Exactly this object: a newer one may be of a put that was never published, and is given up. */
     private boolean isLeft(SimNode node, List<Slot> staying, String key, ObjectId id) {
-        return nodes.stream().anyMatch(other -> other != node && holds(other, key, id))
+        return nodes.stream()
+                        .anyMatch(other -> other != node && members.contains(other.nodeId()) && holds(other, key, id))
                 || holds(staying, key, id::equals);
     }
 

@@ -231,4 +231,37 @@ class PutTest {
         assertThat(pool.find("k").payloadCrc()).isEqualTo(1);
         assertThat(pool.node("b").directory()).isEmpty();
     }
+
+    /** Seeds 6527, 8121: two leaders of one epoch gave the same ids, and what was to be freed later was looked for by its id. */
+    @Test
+    void whatHasTheIdOfAnotherObjectIsFreedAfterWhatItReplaced() {
+        Scenario pool = new Scenario().withNodes(MIB, "a").leading(7);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        pool.lead(pool.talkedTo(), 8);
+        assertThat(pool.put("other", 100)).isEqualTo(Status.OK);
+        ObjectId id = pool.find("other").objectId();
+        pool.talkedTo().crash();
+        var key = dev.kvpool.dataplane.wire.message.Key.of("k");
+        pool.node("a").write(Scenario.authority(8), id, key, 300, 1);
+        pool.node("a").write(Scenario.authority(8), new ObjectId(8, 99), key, 200, 1);
+
+        ModelMaster next = pool.master();
+        pool.lead(next, 9).talkTo(next);
+        pool.pass(5_000);
+        assertThat(records(pool, 300))
+                .as("a reader may rely on what it replaced")
+                .isPositive();
+        pool.pass(Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS);
+
+        assertThat(records(pool, 300)).isZero();
+        assertThat(pool.find("other").payloadLength()).isEqualTo(100);
+        assertThat(pool.find("k").payloadLength()).isEqualTo(200);
+    }
+
+    private static long records(Scenario pool, long payloadLength) {
+        return pool.nodes.values().stream()
+                .flatMap(node -> node.directory().stream())
+                .filter(record -> record.payloadLength() == payloadLength)
+                .count();
+    }
 }

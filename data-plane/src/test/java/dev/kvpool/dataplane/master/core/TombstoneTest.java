@@ -216,6 +216,43 @@ class TombstoneTest {
         assertThat(pool.find("k").status()).isEqualTo(Status.NOT_FOUND);
     }
 
+    /** Seed 13382: who asked again, or whose put had a newer one after it, was told that all was well. */
+    @Test
+    void aPutThatNobodyCouldBeToldOfIsNotAcknowledgedWhenItIsPublishedAgain() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b", "c", "d").leading(7);
+        List.of("a", "b", "c").forEach(pool::crash);
+        assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
+        pool.crash("d");
+        List.of("a", "b").forEach(pool::restart);
+        assertThat(pool.put("x", 100)).isEqualTo(Status.OK);
+        assertThat(pool.remove("x", true)).isEqualTo(Status.OK);
+        pool.crash("b");
+        pool.restart("d");
+        onlyCIsThere(pool);
+        pool.crash("d"); // it holds "k", and who knows the tombstones is away
+
+        ObjectId first = replace(pool);
+        assertThat(publish(pool, first)).isEqualTo(Status.UNAVAILABLE);
+        replace(pool);
+        assertThat(publish(pool, first)).isEqualTo(Status.UNAVAILABLE);
+
+        pool.restart("a");
+        pool.world.run(1_000);
+        assertThat(publish(pool, first)).as("a newer one followed").isEqualTo(Status.EXISTS);
+    }
+
+    private static ObjectId replace(Scenario pool) {
+        GrantReply grant = pool.grant("k", 200, 30_000, true);
+        pool.write(grant, "k", 200);
+        ObjectId id = grant.grants().getFirst().objectId();
+        assertThat(publish(pool, id)).isEqualTo(Status.UNAVAILABLE);
+        return id;
+    }
+
+    private static Status publish(Scenario pool, ObjectId id) {
+        return pool.published(pool.publish(id, "k", List.of(pool.node("c").incarnation())));
+    }
+
     /** The same where the pool serves what it cannot be sure of: the witness is not waited for. */
     @Test
     void availablePoolsServeWithoutAWitnessAndGoOnRemoving() {

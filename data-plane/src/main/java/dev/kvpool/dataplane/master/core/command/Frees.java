@@ -5,6 +5,7 @@ import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.Outbox;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.NodeView;
+import dev.kvpool.dataplane.master.core.index.ObjectChain;
 import dev.kvpool.dataplane.master.core.index.Replica;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -83,6 +84,11 @@ public final class Frees {
     private final PriorityQueue<Quarantined> quarantine =
             new PriorityQueue<>(Comparator.comparingLong(Quarantined::untilMs));
 
+    /** When to look for given up objects that are not found by their ids; and where that stands, null when nothing is looked for. */
+    private long unlistedAtMs = Long.MAX_VALUE;
+
+    private ObjectChain.Walk unlisted;
+
     /** What each node is to free, and was told to; of nodes that are there. */
     private final Map<NodeView, Pending> pending = new HashMap<>();
 
@@ -108,11 +114,19 @@ public final class Frees {
 
     private void freeWhenDue(StoredObject object, long nowMs) {
         if (object.isLeased(nowMs)) {
-            quarantine(object);
+            quarantine(object, object.leaseUntilMs());
         } else if (outlivesOlderOnes(object)) {
-            quarantine.add(new Quarantined(object.id(), nowMs + Bounds.OLDER_FIRST_MS));
+            quarantine(object, nowMs + Bounds.OLDER_FIRST_MS);
         } else {
             enqueueAll(object);
+        }
+    }
+
+    private void quarantine(StoredObject object, long untilMs) {
+        if (object.isUnlisted()) {
+            unlistedAtMs = Math.min(unlistedAtMs, untilMs);
+        } else {
+            quarantine.add(new Quarantined(object.id(), untilMs));
         }
     }
 
@@ -138,10 +152,30 @@ public final class Frees {
                 freeWhenDue(object, nowMs);
             }
         }
+        freeUnlisted(nowMs);
     }
 
-    private void quarantine(StoredObject object) {
-        quarantine.add(new Quarantined(object.id(), object.leaseUntilMs()));
+    /** What cannot be found by its id is looked for among all that was given up. */
+    private void freeUnlisted(long nowMs) {
+        if (unlisted == null && nowMs >= unlistedAtMs) {
+            unlistedAtMs = Long.MAX_VALUE;
+            unlisted = index.pendingFree().fromFirst();
+        }
+        for (int i = 0; i < Bounds.SETTLED_PER_TICK && unlisted != null; i++) {
+            StoredObject object = unlisted.next();
+            if (object == null) {
+                endUnlisted();
+            } else if (object.isUnlisted() && !object.isBeingFreed()) {
+                freeWhenDue(object, nowMs);
+            }
+        }
+    }
+
+    private void endUnlisted() {
+        if (unlisted != null) {
+            unlisted.end();
+            unlisted = null;
+        }
     }
 
     private void enqueueAll(StoredObject object) {
@@ -249,6 +283,8 @@ public final class Frees {
     /** A new term decides everything anew. Who waited for extents has been answered. */
     public void endTerm() {
         quarantine.clear();
+        endUnlisted();
+        unlistedAtMs = Long.MAX_VALUE;
         abandoned.forEach(part -> part.isWaitedFor = false);
     }
 

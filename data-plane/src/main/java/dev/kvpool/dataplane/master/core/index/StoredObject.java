@@ -72,6 +72,11 @@ public final class StoredObject {
         return objects.fate(at());
     }
 
+    /** It contradicts another one that has its id: by that the other is found. */
+    public boolean isUnlisted() {
+        return objects.isUnlisted(at());
+    }
+
     /** The extents that hold it, on usable nodes and others; must not change while it is walked. */
     public Iterable<Replica> replicas() {
         return Extents::new;

@@ -75,12 +75,17 @@ public final class PublishRequests {
     private void publish(PendingReply reply, int line, Put put, long nowMs) {
         StoredObject present = index.published(put.key());
         if (present != null && present.id().equals(put.objectId())) {
-            reply.decide(line, Status.OK);
+            settle(reply, line, present, Status.OK, nowMs);
             return;
         }
         Grant grant = grants.byId(put.objectId());
         if (grant == null || !grant.key.equals(put.key())) {
-            reply.decide(line, withoutGrant(present, put));
+            if (present != null && present.id().isNewerThan(put.objectId())) {
+                settle(reply, line, present, Status.EXISTS, nowMs);
+            } else {
+                // The grant ended: the epoch or the deadline has passed.
+                reply.decide(line, Status.STALE_EPOCH);
+            }
             return;
         }
         judgeTargets(grant, put, nowMs);
@@ -125,9 +130,13 @@ public final class PublishRequests {
         }
     }
 
-    /** The grant ended: another object has the key, or the epoch or the deadline has passed. */
-    private static Status withoutGrant(StoredObject present, Put put) {
-        return present != null && present.id().isNewerThan(put.objectId()) ? Status.EXISTS : Status.STALE_EPOCH;
+    /** What is published need not be settled: whoever put it may have been told that nobody could be told what it replaced. */
+    private void settle(PendingReply reply, int line, StoredObject present, Status result, long nowMs) {
+        replacements.settle(
+                present.key(),
+                present.id(),
+                nowMs,
+                status -> reply.decide(line, status == Status.OK ? result : status));
     }
 
     private void giveBack(Grant grant, Count outcome, long nowMs) {
