@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.sim;
 
+import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.sim.Values.Value;
 import java.util.ArrayList;
 import java.util.List;
@@ -158,6 +159,15 @@ final class History {
         tombstonesLostMs = world.nowMs();
     }
 
+    /** Not for a while after it was lost: until then whoever comes is taken for a member, also who has missed what was removed since. */
+    private boolean isRegisterWhole(long ms) {
+        return !wasRegisterLost() || tombstonesLostMs + Bounds.REGISTER_OPEN_MS < ms;
+    }
+
+    boolean wasRegisterLost() {
+        return tombstonesLostMs != Long.MIN_VALUE;
+    }
+
     /** The object of a key was lost with the memory of its nodes. */
     void mayBeGone(String key) {
         lostMs.put(key, world.nowMs());
@@ -229,7 +239,7 @@ final class History {
             boolean removed = removal.acknowledged
                     && removal.concerns(key)
                     && (removal.key != null || removal.force)
-                    && tombstonesLostMs < removal.beginMs
+                    && isRegisterWhole(removal.beginMs)
                     && put.acknowledged
                     && put.endMs < removal.beginMs
                     && removal.endMs < sinceMs;
@@ -283,7 +293,7 @@ final class History {
                     && other.endMs < toldMs(reader, other.client, beginMs)
                     && untracedMs.getOrDefault(key, Long.MIN_VALUE) < put.endMs
                     && !isRemovalPossible(key, other.beginMs, false)
-                    && tombstonesLostMs < other.beginMs;
+                    && isRegisterWhole(other.beginMs);
             check(
                     !replaced,
                     "key %s was read as value %d, which was acknowledged at %d and replaced from %d to %d, before %d",

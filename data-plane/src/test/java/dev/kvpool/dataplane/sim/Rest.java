@@ -20,6 +20,7 @@ final class Rest {
     private static final long TOMBSTONES_MS_MAX = Bounds.GRANT_MS_MAX + Bounds.LATE_WRITE_MS + 60_000;
     private static final long LOOK_MS = 250;
     private static final long SCRUB_MS = 80_000;
+    private static final long UNBELIEVED_MS = 20_000;
     private static final int ASK_MS = 5_000;
     private static final int ASKS_MAX = 40;
 
@@ -36,6 +37,9 @@ final class Rest {
     private final History history;
     private final Tally tally;
     private final Scaling scaling;
+
+    /** Since when nodes are not believed. */
+    private final Map<String, Long> unbelievedMs = new TreeMap<>();
 
     Rest(
             Plan plan,
@@ -106,6 +110,34 @@ final class Rest {
                 .allMatch(node -> node.isOut() || node.image.memory() != memory);
     }
 
+    /**
+     * What a person does when a leader says for long that it does not believe a node, and that its segment should be removed: too few
+     * nodes are left of those that knew what was in the register that was lost.
+     */
+    private void removeUnbelieved(PoolStatus status) {
+        Set<String> now = new TreeSet<>();
+        for (PoolStatus.Node node : status.nodes()) {
+            if (node.state() == PoolStatus.NodeState.AWAY && node.reason().contains("is not believed")) {
+                now.add(node.id());
+            }
+        }
+        unbelievedMs.keySet().retainAll(now);
+        for (String id : now) {
+            if (world.nowMs() - unbelievedMs.computeIfAbsent(id, it -> world.nowMs()) < UNBELIEVED_MS) {
+                continue;
+            }
+            for (SimNode node : nodes) {
+                if (node.nodeId().equals(id) && node.isUp()) {
+                    tally.count("segment removed by a person");
+                    world.trace(() -> "a person removes the segment of " + node);
+                    node.crash();
+                    node.wipe();
+                    node.start();
+                }
+            }
+        }
+    }
+
     /** What is not as it should be, empty when the pool is whole. */
     private String lacking() {
         int running = loads.stream().mapToInt(load -> load.client().running()).sum();
@@ -121,6 +153,9 @@ final class Rest {
             history.tombstonesLost();
         }
         PoolStatus status = leaders.getFirst().status();
+        if (history.wasRegisterLost()) {
+            removeUnbelieved(status);
+        }
         int expected = scaling.expected().size();
         if (status.readyNodes() != expected) {
             return status.readyNodes() + " of " + expected + " nodes are ready: " + status.nodes();
@@ -153,8 +188,8 @@ final class Rest {
         }
         return status.objects() == kept.size() && status.unavailableObjects() == 0
                 ? unevenCopies(status)
-                : "the leader shows %d objects, %d of them unavailable, the nodes hold %d"
-                        .formatted(status.objects(), status.unavailableObjects(), kept.size());
+                : "the leader shows %d objects, %d of them unavailable, the nodes hold %d, which are %s"
+                        .formatted(status.objects(), status.unavailableObjects(), kept.size(), copies());
     }
 
     /** Both what the leader says and what the nodes have: a leader that never repairs may also not know that it should. */
