@@ -198,6 +198,23 @@ class PurgeTest {
         assertThat(pool.talkedTo().status().tombstones()).isZero();
     }
 
+    /** Seed 13779: the leader wanted a new witness to keep them, which no node does, and waited for ever for one that was gone. */
+    @Test
+    void tombstonesOfBeforeThatANodeAwayHadAreNotWantedOfTheNextWitness() {
+        Scenario pool = filled(1);
+        pool.crash("c");
+        assertThat(pool.remove("k0", true)).isEqualTo(Status.OK);
+        assertThat(pool.world.register().witnesses()).containsOnlyKeys("a", "b");
+        pool.crash("b");
+        assertThat(pool.removeAll(true).status()).isEqualTo(Status.OK);
+        pool.node("b").wipe();
+        pool.restart("b");
+        pool.pass(5_000);
+
+        assertThat(pool.world.register().witnesses()).containsOnlyKeys("a", "b");
+        assertThat(pool.talkedTo().status().tombstones()).isZero();
+    }
+
     @Test
     void leasedObjectsStayWithoutForceAndEverythingElseGoes() {
         Scenario pool = filled(50);

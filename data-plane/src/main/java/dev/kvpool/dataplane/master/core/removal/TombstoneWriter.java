@@ -253,10 +253,17 @@ public final class TombstoneWriter {
         free(needless, authority, nowMs);
     }
 
+    /** The register says of all that it covers, and more, that it is gone; no node keeps such a one. */
+    private boolean isPurged(OfKey tombstone) {
+        ObjectId purgeId = register.stored().purgeId();
+        return purgeId.isNewerThan(tombstone.upTo());
+    }
+
     private void lookAfter(OfKey tombstone, boolean over, List<Marker> needless, long nowMs) {
-        boolean mayEnd = over
-                && !index.remains().has(tombstone.key, tombstone.upTo())
-                && !lateWrites.mayCome(tombstone.key, nowMs);
+        boolean mayEnd = isPurged(tombstone)
+                || (over
+                        && !index.remains().has(tombstone.key, tombstone.upTo())
+                        && !lateWrites.mayCome(tombstone.key, nowMs));
         if (mayEnd) {
             tombstones.forgetLost(tombstone);
         }
@@ -277,7 +284,7 @@ public final class TombstoneWriter {
         int asked = 0;
         boolean complete = true;
         for (OfKey tombstone : tombstones.all()) {
-            if (tombstone.isOn(node)) {
+            if (tombstone.isOn(node) || isPurged(tombstone)) {
                 continue;
             }
             complete = false;
