@@ -35,7 +35,7 @@ final class SchemaPolish {
 
     private static final long LABEL_VALUE_LENGTH_MAX = 63;
 
-    /** Lists that are maps: name of the property to its key. */
+    /** Lists that are maps: name of the property to its keys. */
     private static final Map<String, String> LIST_MAP_KEYS = Map.of(
             "conditions",
             "type",
@@ -46,9 +46,7 @@ final class SchemaPolish {
             "hostFiles",
             "path",
             "steps",
-            "pod",
-            "drains",
-            "node",
+            "of,because",
             "pods",
             "name",
             "volumes",
@@ -89,7 +87,7 @@ final class SchemaPolish {
         dropRepeatedRules(schema);
         if ("array".equals(schema.getType()) && LIST_MAP_KEYS.containsKey(name)) {
             schema.setXKubernetesListType("map");
-            schema.setXKubernetesListMapKeys(List.of(LIST_MAP_KEYS.get(name)));
+            schema.setXKubernetesListMapKeys(List.of(LIST_MAP_KEYS.get(name).split(",")));
         }
         if ("lastTransitionTime".equals(name)) {
             schema.setFormat("date-time");

@@ -4,8 +4,8 @@ package dev.kvpool.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.kvpool.api.v1alpha1.DrainPhase;
-import dev.kvpool.api.v1alpha1.DrainStatus;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Kubectl;
 import dev.kvpool.e2e.cluster.Limits;
@@ -173,7 +173,7 @@ class ScaleIT {
 
         load.awaitNothingLost().forEach(line -> LOG.info("load while storage nodes were made anew: {}", line));
         scene.assertReadBack("before");
-        assertThat(events()).contains("DrainHandedBack").doesNotContain("ObjectsDropped", "DrainLeftovers");
+        assertThat(events()).contains("SettingsStep").doesNotContain("ObjectsDropped", "DrainLeftovers");
     }
 
     private void scale(int replicas) {
@@ -197,14 +197,14 @@ class ScaleIT {
     private void awaitEmptying() {
         Wait.until("the third storage node is being emptied", Limits.STATUS, () -> {
             assertThat(drains())
-                    .extracting(DrainStatus::node, DrainStatus::phase)
-                    .containsExactly(tuple(POOL + "-default-2", DrainPhase.EMPTYING));
+                    .extracting(StepStatus::of, StepStatus::state)
+                    .containsExactly(tuple(POOL + "-default-2", StepState.UNDER_WAY));
             assertThat(drains().getFirst().objectsLeft()).as("objects left").isNotNull();
         });
     }
 
-    private List<DrainStatus> drains() {
-        return pool.resource().getStatus().drains();
+    private List<StepStatus> drains() {
+        return pool.resource().getStatus().steps();
     }
 
     private List<String> storageUids() {

@@ -4,8 +4,8 @@ package dev.kvpool.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.Condition;
-import dev.kvpool.api.v1alpha1.DrainPhase;
-import dev.kvpool.api.v1alpha1.DrainStatus;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.e2e.cluster.Cluster;
 import dev.kvpool.e2e.cluster.Command;
 import dev.kvpool.e2e.cluster.K3sNode;
@@ -109,8 +109,8 @@ class TwoNodesIT {
         cluster.kubectl().run("taint", "node", second.name(), taint + "=now:NoSchedule");
         try {
             Wait.until("the storage nodes there are being emptied, or are empty", Limits.STATUS, () -> {
-                assertThat(drains()).extracting(DrainStatus::node).contains(POOL + "-second-0", POOL + "-second-1");
-                assertThat(drains()).extracting(DrainStatus::phase).doesNotContain(DrainPhase.WAITING);
+                assertThat(drains()).extracting(StepStatus::of).contains(POOL + "-second-0", POOL + "-second-1");
+                assertThat(drains()).extracting(StepStatus::state).doesNotContain(StepState.WAITING);
                 assertThat(condition("Draining")).contains(taint);
             });
         } finally {
@@ -134,9 +134,9 @@ class TwoNodesIT {
         Wait.until(
                 "the storage nodes there are being emptied",
                 Limits.STATUS,
-                () -> assertThat(scene.pool().resource().getStatus().drains())
-                        .extracting(DrainStatus::phase)
-                        .contains(DrainPhase.EMPTYING));
+                () -> assertThat(scene.pool().resource().getStatus().steps())
+                        .extracting(StepStatus::state)
+                        .contains(StepState.UNDER_WAY));
         scene.killOperator(operator);
         Command.Result drain = draining.join();
 
@@ -271,8 +271,8 @@ class TwoNodesIT {
         return condition("StorageReady");
     }
 
-    private List<DrainStatus> drains() {
-        return scene.pool().resource().getStatus().drains();
+    private List<StepStatus> drains() {
+        return scene.pool().resource().getStatus().steps();
     }
 
     private String condition(String type) {
@@ -388,8 +388,8 @@ class TwoNodesIT {
             assertThat(pods(second.name())).hasSize(onSecond);
             assertThat(scene.pool().resource().getStatus().storage().summary())
                     .isEqualTo("%1$d/%1$d".formatted(1 + onSecond));
-            assertThat(scene.pool().resource().getStatus().drains())
-                    .extracting(DrainStatus::node)
+            assertThat(scene.pool().resource().getStatus().steps())
+                    .extracting(StepStatus::of)
                     .isEmpty();
         });
         scene.pool().awaitReady();

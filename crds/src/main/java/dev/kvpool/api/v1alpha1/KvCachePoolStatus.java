@@ -59,9 +59,10 @@ public record KvCachePoolStatus(
         @JsonPropertyDescription("The upgrade that is under way, blocked or failed. Absent when there is none.")
         RollStatus roll,
 
-        @JsonPropertyDescription("Storage nodes that are to go. Absent when there are none.")
-        @Size(max = DrainStatus.DRAINS_MAX)
-        List<DrainStatus> drains,
+        @JsonPropertyDescription(
+                "What is done to masters and storage nodes now, and what waits, in order. Absent when there is nothing.")
+        @Size(max = StepStatus.STEPS_MAX)
+        List<StepStatus> steps,
 
         @JsonPropertyDescription("The set that spec.replicas is for. Absent when there is none.")
         ScaleStatus scale,
@@ -81,7 +82,7 @@ public record KvCachePoolStatus(
 
     public KvCachePoolStatus {
         conditions = conditions == null ? List.of() : List.copyOf(conditions);
-        drains = drains == null ? List.of() : List.copyOf(drains);
+        steps = steps == null ? List.of() : List.copyOf(steps);
         protocols = protocols == null ? List.of() : List.copyOf(protocols);
     }
 }

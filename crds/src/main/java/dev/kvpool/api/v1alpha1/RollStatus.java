@@ -5,7 +5,6 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
-import java.util.List;
 
 /** An upgrade: all the operator knows of it, so that another operator can go on with it. */
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
@@ -30,9 +29,6 @@ public record RollStatus(
         @JsonPropertyDescription("Why it is blocked, failed or goes back.") @Size(max = 4096)
         String reason,
 
-        @JsonPropertyDescription("The steps that are under way.") @Size(max = UpgradeSpec.MAX_UNAVAILABLE_MAX)
-        List<RollStepStatus> steps,
-
         @JsonPropertyDescription(
                 "The image masters go back to where that is another one than from: the one they took because none of them ran with"
                         + " from. Absent: from.")
@@ -44,27 +40,21 @@ public record RollStatus(
     public RollStatus {
         reason =
                 reason != null && reason.length() > REASON_LENGTH_MAX ? reason.substring(0, REASON_LENGTH_MAX) : reason;
-        steps = steps == null ? List.of() : List.copyOf(steps);
     }
 
-    /** The same upgrade in another phase, with no step under way. */
+    /** The same upgrade in another phase. */
     public RollStatus in(RollPhase next, String now, String why) {
-        return new RollStatus(image, from, next, mode, now, why, List.of(), mastersFrom);
-    }
-
-    /** The same upgrade with other steps under way. */
-    public RollStatus with(List<RollStepStatus> others) {
-        return new RollStatus(image, from, phase, mode, since, reason, others, mastersFrom);
+        return new RollStatus(image, from, next, mode, now, why, mastersFrom);
     }
 
     /** The same upgrade, begun in earnest. */
     public RollStatus begun(RollMode how, String now) {
-        return new RollStatus(image, from, RollPhase.ROLLING, how, now, null, List.of(), mastersFrom);
+        return new RollStatus(image, from, RollPhase.ROLLING, how, now, null, mastersFrom);
     }
 
     /** The same upgrade, whose masters go back to another image than its storage nodes do, or to the same for null. */
     public RollStatus withMastersFrom(String other) {
-        return new RollStatus(image, from, phase, mode, since, reason, steps, other);
+        return new RollStatus(image, from, phase, mode, since, reason, other);
     }
 
     /** What masters go back to. */

@@ -104,7 +104,7 @@ public final class Pool {
         Wait.until(
                 "the first step of the upgrade of pool " + name + " is under way",
                 Limits.RESTART,
-                () -> assertThat(resource().getStatus().roll().steps()).isNotEmpty());
+                () -> assertThat(resource().getStatus().steps()).isNotEmpty());
     }
 
     /** What the operator says of upgrades. */

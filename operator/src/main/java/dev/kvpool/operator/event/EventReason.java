@@ -30,6 +30,12 @@ public enum EventReason {
     UPGRADE_BLOCKED("UpgradeBlocked", true, "The wanted image is not compatible with the pool, which stays as it is."),
     UPGRADE_GOES_BACK("UpgradeGoesBack", true, "The pool is being rolled back to its previous image."),
     UPGRADE_FAILED("UpgradeFailed", true, "The pool was rolled back to its previous image."),
+    SETTINGS_STEP(
+            "SettingsStep",
+            false,
+            "A pod that was made with earlier settings is recreated, or hands its leadership over before."),
+    STEP_FAILED(
+            "StepFailed", true, "A step did not succeed in its time; no other one of its kind begins before it does."),
     DRAIN_STARTED(
             "DrainStarted",
             false,

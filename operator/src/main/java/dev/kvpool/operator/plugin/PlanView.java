@@ -3,13 +3,13 @@ package dev.kvpool.operator.plugin;
 
 import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.operator.pool.drain.DrainAction;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.plan.Foresight;
 import dev.kvpool.operator.pool.plan.PoolPlan;
-import dev.kvpool.operator.pool.roll.RollAction;
+import dev.kvpool.operator.pool.transition.Action;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -26,7 +26,7 @@ import java.util.stream.Collectors;
  */
 record PlanView(
         String pool, String namespace, String phase, String message, List<Step> steps, List<Condition> because) {
-    private static final String MAKE_ANEW = "make anew";
+    private static final String RECREATE = "recreate";
 
     /**
      * One thing to do.
@@ -50,17 +50,14 @@ record PlanView(
                                 other -> steps.add(new Step("tell", "Pod " + other.name(), List.of(dead.sentence())))));
         steps.addAll(changes);
         plan.delete().forEach(object -> steps.add(new Step("delete", title(object), List.of())));
-        plan.replacePods()
-                .forEach(pod -> steps.add(new Step(
-                        MAKE_ANEW,
-                        "Pod " + pod.name(),
-                        List.of("it was made with other settings than there are now"))));
-        plan.roll().actions().forEach(action -> steps.add(step(action)));
-        plan.drains().actions().forEach(action -> steps.add(step(action)));
+        plan.actions().forEach(action -> steps.add(step(action)));
+        plan.transitions().steps().stream()
+                .filter(step -> !seen.status().steps().contains(step))
+                .forEach(step -> steps.add(step(step)));
         seen.pods(PoolLabels.ROLE_MASTER)
                 .forEach(pod -> label(pod, plan.leaderPod()).ifPresent(steps::add));
         seen.pods(PoolLabels.ROLE_STORAGE)
-                .forEach(pod -> label(pod, plan.evictable()).ifPresent(steps::add));
+                .forEach(pod -> label(pod, plan.transitions().evictable()).ifPresent(steps::add));
         return new PlanView(
                 seen.names().pool(),
                 seen.names().namespace(),
@@ -81,13 +78,13 @@ record PlanView(
         Set<String> outdated = foresight.pods().keySet().stream()
                 .map(pod -> "Pod " + pod.name())
                 .collect(Collectors.toSet());
-        steps.removeIf(step -> step.does().equals(MAKE_ANEW) && outdated.contains(step.to()));
+        steps.removeIf(step -> step.does().equals(RECREATE) && outdated.contains(step.to()));
         String agents = "DaemonSet " + foresight.seen().names().agents();
         changes.stream()
                 .filter(step -> step.to().equals(agents)
                         && step.fields().stream().anyMatch(field -> field.startsWith("spec.template")))
                 .forEach(step -> steps.add(
-                        new Step(MAKE_ANEW, "agents", List.of("Kubernetes does, a few at a time; they hold nothing"))));
+                        new Step(RECREATE, "agents", List.of("Kubernetes does, a few at a time; they hold nothing"))));
         foresight.pods().entrySet().stream()
                 .sorted(Comparator.comparing(pod -> pod.getKey().name()))
                 .forEach(pod -> steps.add(step(pod.getKey(), pod.getValue())));
@@ -97,8 +94,8 @@ record PlanView(
     private static Step step(ObservedPod pod, Foresight.Fate fate) {
         String to = "Pod " + pod.name();
         return switch (fate) {
-            case MADE_ANEW -> new Step(MAKE_ANEW, to, List.of("one at a time"));
-            case EMPTIED_BEFORE -> new Step(MAKE_ANEW, to, List.of("after it has been emptied, one at a time"));
+            case MADE_ANEW -> new Step(RECREATE, to, List.of("one at a time"));
+            case EMPTIED_BEFORE -> new Step(RECREATE, to, List.of("after it has been emptied, one at a time"));
             case HELD_BACK ->
                 new Step(
                         "hold back",
@@ -111,27 +108,43 @@ record PlanView(
         return object.getKind() + " " + object.getMetadata().getName();
     }
 
-    private static Step step(RollAction action) {
+    private static Step step(Action action) {
         return switch (action) {
-            case RollAction.SetImage(String pod, String uid, String image) ->
+            case Action.SetImage(String pod, String uid, String image) ->
                 new Step("change", "Pod " + pod, List.of("its image to " + image));
-            case RollAction.DeletePod(String pod, String uid) -> new Step(MAKE_ANEW, "Pod " + pod, List.of());
-            case RollAction.HandOver(String pod) -> new Step("tell", "Pod " + pod, List.of("to hand over"));
-            case RollAction.Finalise(int wire, int layout, boolean ignoreClients) ->
+            case Action.DeletePod(String pod, String uid) ->
+                new Step(
+                        RECREATE,
+                        "Pod " + pod,
+                        List.of("it was made with other settings than there are now, or is empty"));
+            case Action.HandOver(String pod) -> new Step("tell", "Pod " + pod, List.of("to hand over"));
+            case Action.Finalise(int wire, int layout, boolean ignoreClients) ->
                 new Step(
                         "tell",
                         "the leader",
                         List.of("to go over to wire version %d, layout %d".formatted(wire, layout)));
-            case RollAction.Clear(String node) -> new Step("empty", "storage node " + node, List.of());
-            case RollAction.Cancel(String node) -> new Step("take back", "storage node " + node, List.of());
+            case Action.Empty(String node, boolean clear) -> new Step("empty", "storage node " + node, List.of());
+            case Action.Cancel(String node) -> new Step("take back", "storage node " + node, List.of());
         };
     }
 
-    private static Step step(DrainAction action) {
-        return switch (action) {
-            case DrainAction.Empty(String node) -> new Step("empty", "storage node " + node, List.of());
-            case DrainAction.Cancel(String node) -> new Step("take back", "storage node " + node, List.of());
+    /** A step that begins now, or is written down to wait. */
+    private static Step step(StepStatus step) {
+        String does = switch (step.kind()) {
+            case HAND_OVER -> "hand over";
+            case RESTART -> "restart";
+            case EMPTY -> "empty";
+            case REPLACE -> RECREATE;
+            case TAKE_BACK -> "take back";
         };
+        return new Step(
+                does,
+                step.of(),
+                List.of("because of %s: %s%s"
+                        .formatted(
+                                Words.of(step.because()),
+                                Words.of(step.state()),
+                                step.waitsFor() == null ? "" : ": " + step.waitsFor())));
     }
 
     private static Optional<Step> label(ObservedPod storage, Set<String> evictable) {

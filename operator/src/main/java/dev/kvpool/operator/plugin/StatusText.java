@@ -3,9 +3,8 @@ package dev.kvpool.operator.plugin;
 
 import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.ConditionStatus;
-import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.FailoverStatus;
-import dev.kvpool.operator.pool.drain.Drains;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import java.util.Set;
 
 /** A pool in detail, for people. Pure. */
@@ -34,7 +33,7 @@ final class StatusText {
         text.append(missing(view));
         text.append('\n').append(masters(view)).append('\n').append(nodes(view));
         view.notes().forEach(note -> text.append("%n%s%n".formatted(note)));
-        view.drains().forEach(drain -> text.append(drain(drain)));
+        view.steps().forEach(step -> text.append(step(step)));
         if (view.roll() != null) {
             text.append("%nUpgrade to %s: %s. %s%n"
                     .formatted(
@@ -95,21 +94,15 @@ final class StatusText {
         return table.toString();
     }
 
-    private static String drain(DrainStatus drain) {
-        return "%n%s %s: %s%s%s%n"
+    private static String step(StepStatus step) {
+        return "%n%s: %s because of %s, %s%s%s%n"
                 .formatted(
-                        drain.node(),
-                        whyEmptied(drain),
-                        Words.of(drain.phase()),
-                        drain.objectsLeft() == null ? "" : ", about " + drain.objectsLeft() + " objects left",
-                        drain.reason() == null ? "" : " (" + drain.reason() + ")");
-    }
-
-    private static String whyEmptied(DrainStatus drain) {
-        if (drain.cordonedNode() != null) {
-            return "is on " + drain.cordonedNode() + ", which is cordoned";
-        }
-        return Drains.comesBack(drain) ? "is to be made anew" : "is to go";
+                        step.of(),
+                        Words.of(step.kind()),
+                        Words.of(step.because()) + (step.machine() == null ? "" : " of " + step.machine()),
+                        Words.of(step.state()),
+                        step.objectsLeft() == null ? "" : ", about " + step.objectsLeft() + " objects left",
+                        step.waitsFor() == null ? "" : " (" + step.waitsFor() + ")");
     }
 
     private static boolean isTrouble(Condition condition) {

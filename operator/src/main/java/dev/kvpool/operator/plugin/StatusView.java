@@ -2,11 +2,11 @@
 package dev.kvpool.operator.plugin;
 
 import dev.kvpool.api.v1alpha1.Condition;
-import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.FailoverStatus;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.LeaderStatus;
 import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.naming.PoolLabels;
@@ -42,7 +42,7 @@ record StatusView(
         List<Node> nodes,
         List<String> notes,
         RollStatus roll,
-        List<DrainStatus> drains,
+        List<StepStatus> steps,
         List<Condition> conditions) {
 
     /**
@@ -80,7 +80,7 @@ record StatusView(
                 nodes(seen),
                 Stream.concat(behind(seen), notes.stream()).toList(),
                 status.roll(),
-                status.drains(),
+                status.steps(),
                 status.conditions());
     }
 

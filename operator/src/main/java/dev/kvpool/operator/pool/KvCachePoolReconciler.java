@@ -92,7 +92,7 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
         if (next.equals(old)) {
             return UpdateControl.noUpdate();
         }
-        // A step of an upgrade or a drain is decided from the status before it. Were that older than the stored one, a
+        // A step is decided from the status before it. Were that older than the stored one, a
         // step might be begun beside another one, or one that has ended be written down as still under way, so the API
         // server must refuse it then; the next round sees what is stored.
         boolean hasSteps = hasSteps(old) || hasSteps(next);
@@ -108,6 +108,6 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
     }
 
     private static boolean hasSteps(KvCachePoolStatus status) {
-        return status.roll() != null || !status.drains().isEmpty();
+        return status.roll() != null || !status.steps().isEmpty();
     }
 }

@@ -170,6 +170,11 @@ public enum Reason {
             FALSE,
             "WaitsForDrain",
             "Storage nodes that the spec removes are emptied first. Condition Draining shows the progress."),
+    REPLACES_PODS(
+            SPEC_APPLIED,
+            FALSE,
+            "ReplacesPods",
+            "Pods that were made with earlier settings are replaced, a few at a time. status.steps shows the progress."),
     NODE_LEFT_OUT(
             SPEC_APPLIED,
             FALSE,

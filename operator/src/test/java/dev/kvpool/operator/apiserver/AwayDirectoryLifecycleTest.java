@@ -4,8 +4,8 @@ package dev.kvpool.operator.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.kvpool.api.v1alpha1.DrainPhase;
-import dev.kvpool.api.v1alpha1.DrainStatus;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import io.fabric8.kubernetes.api.model.ConfigMap;
@@ -51,7 +51,7 @@ class AwayDirectoryLifecycleTest {
         says("away", 5, null);
         cluster.label(NODE, LABEL, "no");
         OPERATOR.restart();
-        await().until(() -> phase(pool).equals(Optional.of(DrainPhase.EMPTYING)));
+        await().until(() -> phase(pool).equals(Optional.of(StepState.UNDER_WAY)));
         OPERATOR.restart();
         await().untilAsserted(() -> assertThat(affinity(pool)).contains(NODE));
         assertThat(pool.expectedNodes()).contains(ID);
@@ -83,7 +83,7 @@ class AwayDirectoryLifecycleTest {
         cluster.complete(pool.cleaning().getFirst());
         await().untilAsserted(() -> {
             assertThat(list(pool)).isEmpty();
-            assertThat(pool.status().drains()).isEmpty();
+            assertThat(pool.status().steps()).isEmpty();
         });
     }
 
@@ -108,10 +108,10 @@ class AwayDirectoryLifecycleTest {
         OPERATOR.masters().say("demo-master-1", ScriptedMasters.standby("demo-master-1", 1));
     }
 
-    private static Optional<DrainPhase> phase(PoolUnderTest pool) {
-        return pool.status().drains().stream()
-                .filter(drain -> drain.node().equals(ID))
-                .map(DrainStatus::phase)
+    private static Optional<StepState> phase(PoolUnderTest pool) {
+        return pool.status().steps().stream()
+                .filter(step -> step.of().equals(ID))
+                .map(StepStatus::state)
                 .findFirst();
     }
 

@@ -4,9 +4,9 @@ package dev.kvpool.operator.apiserver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.kvpool.api.v1alpha1.DrainPhase;
-import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.PoolPhase;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.status.ConditionType;
 import dev.kvpool.operator.status.Reason;
@@ -27,15 +27,15 @@ class DrainLifecycleTest {
         PoolUnderTest pool = ready("whole", scaled(3));
         pool.scale(2);
 
-        List<DrainPhase> seen = new ArrayList<>();
+        List<StepState> seen = new ArrayList<>();
         pool.play(() -> {
             restartInNewPhase(pool, seen);
             return !seen.isEmpty()
                     && pool.storagePods().size() == 2
-                    && pool.status().drains().isEmpty();
+                    && pool.status().steps().isEmpty();
         });
 
-        assertThat(seen).as("phases in which the operator died").containsExactly(DrainPhase.EMPTYING, DrainPhase.EMPTY);
+        assertThat(seen).as("phases in which the operator died").containsExactly(StepState.UNDER_WAY, StepState.EMPTY);
         assertThat(pool.told()).contains("empty whole-default-2").endsWith("cancel whole-default-2");
         assertThat(pool.storagePods()).containsOnlyKeys("whole-default-0", "whole-default-1");
         pool.awaitExpectedNodes("whole-default-0\nwhole-default-1\n");
@@ -53,7 +53,7 @@ class DrainLifecycleTest {
         pool.play(() -> pool.told().contains("empty cancelled-default-2"));
 
         pool.scale(3);
-        pool.play(() -> pool.status().drains().isEmpty() && pool.phase() == PoolPhase.READY);
+        pool.play(() -> pool.status().steps().isEmpty() && pool.phase() == PoolPhase.READY);
 
         assertThat(pool.told()).startsWith("empty cancelled-default-2").contains("cancel cancelled-default-2");
         assertThat(pool.storagePods()).isEqualTo(before);
@@ -66,7 +66,7 @@ class DrainLifecycleTest {
                 ready("sets", "{storage: [{name: a, capacity: 1Gi}, {name: b, capacity: 1Gi, replicas: 2}]}");
         pool.apply("{storage: [{name: a, capacity: 1Gi}]}");
 
-        pool.play(() -> pool.storagePods().size() == 1 && pool.status().drains().isEmpty());
+        pool.play(() -> pool.storagePods().size() == 1 && pool.status().steps().isEmpty());
 
         assertThat(pool.told())
                 .contains("empty sets-b-0", "empty sets-b-1")
@@ -81,28 +81,31 @@ class DrainLifecycleTest {
         Map<String, String> before = pool.storagePods();
         pool.apply(spec.formatted("2Gi"));
 
-        List<DrainPhase> seen = new ArrayList<>();
+        List<StepState> seen = new ArrayList<>();
         pool.play(() -> {
-            assertThat(pool.status().drains()).as("at a time").hasSizeLessThanOrEqualTo(1);
+            assertThat(pool.status().steps())
+                    .as("at a time")
+                    .filteredOn(step -> step.state() != StepState.WAITING)
+                    .hasSizeLessThanOrEqualTo(1);
             restartInNewPhase(pool, seen);
             return pool.storagePods().size() == 2
                     && pool.storagePods().values().stream().noneMatch(before::containsValue)
-                    && pool.status().drains().isEmpty()
+                    && pool.status().steps().isEmpty()
                     && pool.phase() == PoolPhase.READY;
         });
 
         assertThat(seen)
                 .as("phases in which the operator died")
-                .containsExactly(DrainPhase.EMPTYING, DrainPhase.EMPTY, DrainPhase.BACK);
+                .containsExactly(StepState.UNDER_WAY, StepState.WAITING);
         assertThat(pool.told().stream().distinct())
                 .containsExactly(
-                        "empty larger-default-0",
-                        "cancel larger-default-0",
                         "empty larger-default-1",
-                        "cancel larger-default-1");
+                        "cancel larger-default-1",
+                        "empty larger-default-0",
+                        "cancel larger-default-0");
         assertThat(pool.has(Reason.APPLIED)).isTrue();
         assertThat(pool.events())
-                .contains(EventReason.DRAIN_HANDED_BACK.text())
+                .contains(EventReason.SETTINGS_STEP.text())
                 .doesNotContain(EventReason.HELD_BACK.text(), EventReason.OBJECTS_DROPPED.text());
     }
 
@@ -121,7 +124,7 @@ class DrainLifecycleTest {
 
         pool.apply(
                 "{drain: {timeout: 10s, onLeftovers: Drop}, replicas: 1, storage: [{name: default, capacity: 1Gi}]}");
-        pool.play(() -> pool.storagePods().size() == 1 && pool.status().drains().isEmpty());
+        pool.play(() -> pool.storagePods().size() == 1 && pool.status().steps().isEmpty());
         assertThat(pool.events()).contains(EventReason.OBJECTS_DROPPED.text());
         assertThat(pool.told()).as("for a later node of its name").contains("cancel left-default-1");
     }
@@ -145,9 +148,9 @@ class DrainLifecycleTest {
                 .hasMessageContaining("spec.replicas");
     }
 
-    private static void restartInNewPhase(PoolUnderTest pool, List<DrainPhase> seen) {
-        pool.status().drains().stream()
-                .map(DrainStatus::phase)
+    private static void restartInNewPhase(PoolUnderTest pool, List<StepState> seen) {
+        pool.status().steps().stream()
+                .map(StepStatus::state)
                 .filter(phase -> !seen.contains(phase))
                 .findFirst()
                 .ifPresent(phase -> {

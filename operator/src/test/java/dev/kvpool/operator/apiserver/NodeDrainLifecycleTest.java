@@ -3,9 +3,9 @@ package dev.kvpool.operator.apiserver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.DrainPhase;
-import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.PoolPhase;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.status.ConditionType;
 import dev.kvpool.operator.status.Reason;
@@ -58,10 +58,10 @@ class NodeDrainLifecycleTest {
         assertThat(evict("evicted", 2)).as("no node is cordoned").isFalse();
 
         cluster.cordon("evicted-node-2", true);
-        List<DrainPhase> seen = new ArrayList<>();
+        List<StepState> seen = new ArrayList<>();
         pool.play(() -> {
-            pool.status().drains().stream()
-                    .map(DrainStatus::phase)
+            pool.status().steps().stream()
+                    .map(StepStatus::state)
                     .filter(phase -> !seen.contains(phase))
                     .findFirst()
                     .ifPresent(phase -> {
@@ -72,10 +72,10 @@ class NodeDrainLifecycleTest {
             return evict("evicted", 2);
         });
 
-        assertThat(seen).as("phases in which the operator died").containsExactly(DrainPhase.EMPTYING, DrainPhase.EMPTY);
+        assertThat(seen).as("phases in which the operator died").containsExactly(StepState.UNDER_WAY, StepState.EMPTY);
         assertThat(pool.onlyOn("evicted-default-2")).isZero();
         cluster.removePod("evicted-default-2");
-        pool.play(() -> pool.status().drains().isEmpty() && pool.phase() == PoolPhase.READY);
+        pool.play(() -> pool.status().steps().isEmpty() && pool.phase() == PoolPhase.READY);
 
         assertThat(pool.told()).contains("empty evicted-default-2").endsWith("cancel evicted-default-2");
         assertThat(pool.storagePods())
@@ -101,7 +101,7 @@ class NodeDrainLifecycleTest {
                 .startsWith("uncordoned-default-1 is being emptied, because its node uncordoned-node-1 is cordoned");
 
         cluster.cordon("uncordoned-node-1", false);
-        pool.play(() -> pool.status().drains().isEmpty());
+        pool.play(() -> pool.status().steps().isEmpty());
 
         assertThat(pool.told()).startsWith("empty uncordoned-default-1").endsWith("cancel uncordoned-default-1");
         assertThat(pool.storagePods()).isEqualTo(before);
@@ -118,7 +118,7 @@ class NodeDrainLifecycleTest {
         pool.play(() -> evict("limited", 0));
 
         assertThat(pool.onlyOn("limited-default-0")).isPositive();
-        assertThat(pool.status().drains()).extracting(DrainStatus::phase).containsExactly(DrainPhase.DROPPED);
+        assertThat(pool.status().steps()).extracting(StepStatus::state).containsExactly(StepState.DROPPED);
         assertThat(pool.has(Reason.MAY_BE_EVICTED)).isTrue();
         assertThat(pool.events()).contains(EventReason.OBJECTS_DROPPED.text());
     }

@@ -52,8 +52,7 @@ class NodeIdsFitTheStatusTest {
     void theLongestIdIsAccepted() {
         KvCachePool stored = write(LONGEST);
 
-        assertThat(stored.getStatus().drains().getFirst().node()).isEqualTo(LONGEST);
-        assertThat(stored.getStatus().roll().steps().getFirst().node()).isEqualTo(LONGEST);
+        assertThat(stored.getStatus().steps().getFirst().of()).isEqualTo(LONGEST);
     }
 
     @Test
@@ -62,15 +61,14 @@ class NodeIdsFitTheStatusTest {
 
         assertThat(refusal.getStatus().getDetails().getCauses())
                 .extracting(StatusCause::getField)
-                .contains("status.drains[0].node", "status.roll.steps[0].node");
+                .contains("status.steps[0].of");
     }
 
     private static KvCachePool write(String node) {
         return client.resource(pool).subresource("status").patch(PatchContext.of(PatchType.JSON_MERGE), """
                 {"status": {
-                  "drains": [{"node": "%1$s", "phase": "Emptying", "since": "2026-01-01T12:00:00Z"}],
-                  "roll": {"image": "b", "from": "a", "phase": "Rolling", "since": "2026-01-01T12:00:00Z",
-                    "steps": [{"pod": "p", "node": "%1$s", "kind": "Restart", "since": "2026-01-01T12:00:00Z"}]}}}
+                  "steps": [{"of": "%s", "kind": "Empty", "because": "ScaleDown", "state": "UnderWay",
+                    "since": "2026-01-01T12:00:00Z"}]}}
                 """.formatted(
                         node));
     }

@@ -109,7 +109,7 @@ class PlanOfAFileTest {
                 .contains("hold back Pod demo-a-0: it goes on with earlier settings, since it would lose what it holds")
                 .contains("hold back Pod demo-a-1: ")
                 .contains("WouldLoseBytes", "Set spec.onDataLoss to Move")
-                .doesNotContain("make anew Pod demo-a");
+                .doesNotContain("recreate Pod demo-a");
         assertThat(operator.engine("fast").getMetadata().getResourceVersion()).isEqualTo(before);
     }
 
@@ -128,7 +128,7 @@ class PlanOfAFileTest {
         assertThat(steps)
                 .filteredOn(step -> step.path("to").asText().equals("Pod demo-a-1"))
                 .extracting(step -> step.path("does").asText() + " " + step.path("fields"))
-                .containsExactly("make anew [\"after it has been emptied, one at a time\"]");
+                .containsExactly("recreate [\"after it has been emptied, one at a time\"]");
         assertThat(operator.pool("demo").getSpec().storage().getFirst().capacity())
                 .hasToString("1Gi");
     }

@@ -4,8 +4,8 @@ package dev.kvpool.operator.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.DeletionPolicy;
-import dev.kvpool.api.v1alpha1.DrainPhase;
-import dev.kvpool.api.v1alpha1.DrainStatus;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.naming.DirectoryList;
@@ -70,8 +70,8 @@ class AwayDirectoriesTest {
                         "Storage set a keeps its storage on n1, which it no longer selects, until that is empty. What a.n1 may"
                                 + " hold is on a volume, and its pod does not run now")
                 .contains("spec.drain.onLeftovers", "spec.onDataLoss");
-        assertThat(plan.drains().next())
-                .extracting(DrainStatus::node)
+        assertThat(PoolSketch.emptied(plan))
+                .extracting(StepStatus::of)
                 .isEqualTo(knows == Knows.NO_LEADER ? List.of() : List.of("a.n1"));
     }
 
@@ -108,7 +108,7 @@ class AwayDirectoriesTest {
                 .plan();
 
         assertThat(plan.expectedNodes()).contains("a.n1");
-        assertThat(plan.drains().next()).extracting(DrainStatus::node).containsExactly("a.n1");
+        assertThat(PoolSketch.emptied(plan)).extracting(StepStatus::of).containsExactly("a.n1");
     }
 
     @Test
@@ -136,7 +136,7 @@ class AwayDirectoriesTest {
 
         assertThat(list(plan)).isEmpty();
         assertThat(plan.expectedNodes()).isEmpty();
-        assertThat(plan.drains().next()).isEmpty();
+        assertThat(PoolSketch.emptied(plan)).isEmpty();
     }
 
     @ParameterizedTest
@@ -152,37 +152,37 @@ class AwayDirectoriesTest {
 
     @ParameterizedTest
     @CsvSource({"Wait, LEFTOVERS", "Drop, DROPPED"})
-    void inTheEndTheSpecDecidesWhatBecomesOfItAndItIsCounted(String onLeftovers, DrainPhase then) {
+    void inTheEndTheSpecDecidesWhatBecomesOfItAndItIsCounted(String onLeftovers, StepState then) {
         PoolSketch sketch = unselected("drain: {timeout: 1h, onLeftovers: " + onLeftovers + "}, ")
-                .status(PoolSketch.statusWith(List.of(drain(DrainPhase.EMPTYING))))
+                .status(PoolSketch.statusWith(List.of(drain(StepState.UNDER_WAY))))
                 .masters(2, 1, PoolSketch.leader(List.of(away(1 << 20, "a1"))))
                 .ledAllAlong();
         PoolPlan plan = sketch.plan();
 
         assertThat(jobs(plan)).as("not before it is written down").isEmpty();
-        assertThat(plan.drains().next()).singleElement().satisfies(drain -> {
-            assertThat(drain.phase()).isEqualTo(then);
-            assertThat(drain.reason())
+        assertThat(PoolSketch.emptied(plan)).singleElement().satisfies(drain -> {
+            assertThat(drain.state()).isEqualTo(then);
+            assertThat(drain.waitsFor())
                     .isEqualTo("it is away with 5 objects of about 1Mi, of which others may have copies");
         });
 
         PoolPlan next =
-                sketch.status(PoolSketch.statusWith(plan.drains().next())).plan();
-        assertThat(jobs(next)).hasSize(then == DrainPhase.DROPPED ? 1 : 0);
-        assertThat(list(next)).isEqualTo(Map.of("a.n1", then == DrainPhase.DROPPED ? RELEASED : PATH));
+                sketch.status(PoolSketch.statusWith(plan.transitions().steps())).plan();
+        assertThat(jobs(next)).hasSize(then == StepState.DROPPED ? 1 : 0);
+        assertThat(list(next)).isEqualTo(Map.of("a.n1", then == StepState.DROPPED ? RELEASED : PATH));
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"EMPTYING", "LEFTOVERS"})
-    void aPodThatVanishesWhileItIsEmptiedLeavesItsDrain(DrainPhase phase) {
+    @EnumSource(names = {"UNDER_WAY", "LEFTOVERS"})
+    void aPodThatVanishesWhileItIsEmptiedLeavesItsDrain(StepState phase) {
         PoolPlan plan = unselected("drain: {timeout: 1h}, ")
                 .status(PoolSketch.statusWith(List.of(drain(phase))))
                 .masters(2, 1, PoolSketch.leader(List.of(away(1 << 20, "a1"))))
                 .plan();
 
         assertThat(jobs(plan)).isEmpty();
-        assertThat(plan.drains().next())
-                .extracting(DrainStatus::since)
+        assertThat(PoolSketch.emptied(plan))
+                .extracting(StepStatus::since)
                 .containsExactly(drain(phase).since());
     }
 
@@ -198,7 +198,7 @@ class AwayDirectoriesTest {
             assertThat(jobs(plan)).as("one that failed is made again").hasSize(1);
             assertThat(list(plan)).isEqualTo(Map.of("a.n1", RELEASED));
             assertThat(plan.expectedNodes()).doesNotContain("a.n1");
-            assertThat(plan.drains().next()).isEmpty();
+            assertThat(PoolSketch.emptied(plan)).isEmpty();
         }
     }
 
@@ -215,7 +215,7 @@ class AwayDirectoriesTest {
         assertThat(jobs(plan)).isEmpty();
         assertThat(list(plan)).isEqualTo(Map.of("a.n1", PATH));
         assertThat(named(plan)).containsExactly("n1");
-        assertThat(plan.drains().next()).extracting(DrainStatus::node).containsExactly("a.n1");
+        assertThat(PoolSketch.emptied(plan)).extracting(StepStatus::of).containsExactly("a.n1");
     }
 
     @Test
@@ -251,11 +251,11 @@ class AwayDirectoriesTest {
                 PoolSketch.directories(PoolSketch.UID, PoolSketch.UID, DeletionPolicy.DELETE, Map.of("a.n1", paths)));
     }
 
-    private static DrainStatus drain(DrainPhase phase) {
+    private static StepStatus drain(StepState phase) {
         String since = PoolSketch.NOON
-                .minusSeconds(phase == DrainPhase.EMPTYING ? 3601 : 7200)
+                .minusSeconds(phase == StepState.UNDER_WAY ? 3601 : 7200)
                 .toString();
-        return new DrainStatus("a.n1", phase, since, null, null, null, null);
+        return PoolSketch.emptying("a.n1", phase, since, null);
     }
 
     private static PoolReport.Node away(long bytes, String incarnation) {

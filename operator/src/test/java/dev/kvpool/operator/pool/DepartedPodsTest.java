@@ -3,8 +3,8 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.DrainPhase;
-import dev.kvpool.api.v1alpha1.DrainStatus;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.naming.PoolLabels;
@@ -33,7 +33,7 @@ class DepartedPodsTest {
                     .plan();
 
             assertThat(plan.delete()).isEmpty();
-            assertThat(plan.drains().next()).extracting(DrainStatus::node).containsExactly("demo-a-0");
+            assertThat(PoolSketch.emptied(plan)).extracting(StepStatus::of).containsExactly("demo-a-0");
             assertThat(plan.waiting())
                     .singleElement()
                     .asString()
@@ -68,26 +68,18 @@ class DepartedPodsTest {
 
     @ParameterizedTest
     @CsvSource({"Wait, LEFTOVERS, 0", "Drop, DROPPED, 0", "Drop, , 1"})
-    void inTheEndTheSpecDecidesWhatBecomesOfIt(String onLeftovers, DrainPhase then, int deleted) {
-        DrainPhase before = then == null ? DrainPhase.DROPPED : DrainPhase.EMPTYING;
+    void inTheEndTheSpecDecidesWhatBecomesOfIt(String onLeftovers, StepState then, int deleted) {
+        StepState before = then == null ? StepState.DROPPED : StepState.UNDER_WAY;
         PoolPlan plan = removed("drain: {timeout: 1h, onLeftovers: " + onLeftovers + "}, ")
-                .status(PoolSketch.statusWith(List.of(new DrainStatus(
-                        "demo-a-0",
-                        before,
-                        PoolSketch.NOON.minusSeconds(3601).toString(),
-                        null,
-                        null,
-                        null,
-                        null,
-                        null,
-                        null))))
+                .status(PoolSketch.statusWith(List.of(PoolSketch.emptying(
+                        "demo-a-0", before, PoolSketch.NOON.minusSeconds(3601).toString(), null))))
                 .masters(2, 1, PoolSketch.leader(List.of(away("demo-a-0", 1 << 20, "a1"))))
                 .ledAllAlong()
                 .plan();
 
         assertThat(plan.delete()).hasSize(deleted);
         if (then != null) {
-            assertThat(plan.drains().next()).extracting(DrainStatus::phase).containsExactly(then);
+            assertThat(PoolSketch.emptied(plan)).extracting(StepStatus::state).containsExactly(then);
         }
     }
 
@@ -106,7 +98,7 @@ class DepartedPodsTest {
         assertThat(set(plan, "demo-a").getSpec().getReplicas())
                 .as("demo-a-2 is known to be empty and goes first")
                 .isEqualTo(2);
-        assertThat(plan.drains().next()).extracting(DrainStatus::node).containsExactly("demo-a-1");
+        assertThat(PoolSketch.emptied(plan)).extracting(StepStatus::of).containsExactly("demo-a-1");
         assertThat(plan.waiting())
                 .singleElement()
                 .asString()
@@ -120,7 +112,7 @@ class DepartedPodsTest {
                 .pod(pod("demo-a-0", true))
                 .masters(2, 1, PoolSketch.leader(List.of(holding("demo-a-0"), away("demo-a-1", 1 << 20, "a1"))))
                 .plan();
-        assertThat(plan.drains().next()).isEmpty();
+        assertThat(PoolSketch.emptied(plan)).isEmpty();
         assertThat(set(plan, "demo-a").getSpec().getReplicas()).isEqualTo(1);
     }
 
@@ -141,20 +133,15 @@ class DepartedPodsTest {
         assertThat(plan.apply())
                 .noneMatch(child -> child.getMetadata().getName().equals("demo-a"));
         assertThat(plan.delete()).isEmpty();
-        assertThat(plan.drains().next()).extracting(DrainStatus::node).containsExactly("demo-a-0");
+        assertThat(PoolSketch.emptied(plan)).extracting(StepStatus::of).containsExactly("demo-a-0");
         assertThat(plan.waiting())
                 .containsExactly("Storage set a is no longer in the spec with the volume that it has and stays until"
                         + " demo-a-0 is empty.");
 
-        PoolPlan emptied = sketch.status(PoolSketch.statusWith(List.of(new DrainStatus(
+        PoolPlan emptied = sketch.status(PoolSketch.statusWith(List.of(PoolSketch.emptying(
                         "demo-a-0",
-                        DrainPhase.EMPTY,
+                        StepState.EMPTY,
                         PoolSketch.NOON.minusSeconds(60).toString(),
-                        null,
-                        null,
-                        null,
-                        null,
-                        null,
                         null))))
                 .says("demo-master-0", PoolSketch.leader(List.of(PoolSketch.drained("demo-a-0"))))
                 .plan();
@@ -183,8 +170,8 @@ class DepartedPodsTest {
         assertThat(plan.apply())
                 .noneMatch(child -> child.getMetadata().getName().equals("demo-a"));
         assertThat(plan.delete()).isEmpty();
-        assertThat(plan.replacePods()).isEmpty();
-        assertThat(plan.drains().next()).extracting(DrainStatus::node).containsExactly("a.n1");
+        assertThat(PoolSketch.replaced(plan)).isEmpty();
+        assertThat(PoolSketch.emptied(plan)).extracting(StepStatus::of).containsExactly("a.n1");
         assertThat(plan.waiting())
                 .containsExactly(
                         "Storage set a is no longer in the spec with the volume that it has and stays until a.n1 is empty.");
@@ -211,7 +198,7 @@ class DepartedPodsTest {
                 .plan();
 
         assertThat(plan.waiting()).isEmpty();
-        assertThat(plan.drains().next()).isEmpty();
+        assertThat(PoolSketch.emptied(plan)).isEmpty();
         assertThat(plan.apply()).anyMatch(child -> child instanceof DaemonSet);
     }
 
@@ -229,9 +216,9 @@ class DepartedPodsTest {
                         .orElseThrow();
     }
 
-    private static DrainStatus empty(String node) {
+    private static StepStatus empty(String node) {
         String since = PoolSketch.NOON.minusSeconds(60).toString();
-        return new DrainStatus(node, DrainPhase.EMPTY, since, null, null, null, null);
+        return PoolSketch.emptying(node, StepState.EMPTY, since, null);
     }
 
     @Test

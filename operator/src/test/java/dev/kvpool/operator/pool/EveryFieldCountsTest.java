@@ -4,9 +4,9 @@ package dev.kvpool.operator.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.kvpool.api.v1alpha1.DrainPhase;
-import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.plan.Outcome;
 import dev.kvpool.operator.pool.plan.PoolPlan;
@@ -54,7 +54,7 @@ class EveryFieldCountsTest {
             List<HasMetadata> children,
             List<Finding> findings,
             List<RollPlan> upgrades,
-            List<DrainStatus> drains) {}
+            List<StepStatus> drains) {}
 
     static Stream<Arguments> changes() {
         return Stream.of(Kind.values())
@@ -141,7 +141,10 @@ class EveryFieldCountsTest {
                 .apply());
         children.addAll(outdated(whole).apply());
         List<Finding> findings = new ArrayList<>(now.findings());
-        outdated(whole).heldBack().forEach(sentence -> findings.add(new Finding(Reason.WOULD_LOSE_BYTES, sentence)));
+        outdated(whole)
+                .transitions()
+                .heldBack()
+                .forEach(sentence -> findings.add(new Finding(Reason.WOULD_LOSE_BYTES, sentence)));
         return new Effect(now.problems(), children, findings, upgrades(whole), drains(whole));
     }
 
@@ -173,32 +176,30 @@ class EveryFieldCountsTest {
     }
 
     /** What becomes of storage nodes that cannot be emptied, one for 5 and one for 20 minutes. */
-    private static List<DrainStatus> drains(String spec) {
+    private static List<StepStatus> drains(String spec) {
         PoolSketch sketch = new PoolSketch(spec)
                 .node("n1", Map.of())
                 .engine("{}")
                 .set("a", 3)
                 .masters(2, 1, PoolSketch.leader(List.of()))
                 .ledAllAlong();
-        List<DrainStatus> begun = List.of(emptyingSince("demo-a-1", 5), emptyingSince("demo-a-2", 20));
-        List<DrainStatus> drains = new ArrayList<>(
-                sketch.status(PoolSketch.statusWith(begun)).plan().drains().next());
-        drains.addAll(sketch.status(PoolSketch.statusWith(List.of(onCordonedSince(20))))
+        List<StepStatus> begun = List.of(emptyingSince("demo-a-1", 5), emptyingSince("demo-a-2", 20));
+        List<StepStatus> drains = new ArrayList<>(
+                PoolSketch.emptied(sketch.status(PoolSketch.statusWith(begun)).plan()));
+        drains.addAll(PoolSketch.emptied(sketch.status(PoolSketch.statusWith(List.of(onCordonedSince(20))))
                 .cordoned("worker")
-                .plan()
-                .drains()
-                .next());
+                .plan()));
         return drains;
     }
 
-    private static DrainStatus onCordonedSince(int minutes) {
+    private static StepStatus onCordonedSince(int minutes) {
         String since = PoolSketch.NOON.minus(Duration.ofMinutes(minutes)).toString();
-        return new DrainStatus("demo-a-0", DrainPhase.EMPTYING, since, null, null, null, "worker");
+        return PoolSketch.emptying("demo-a-0", StepState.UNDER_WAY, since, "worker");
     }
 
-    private static DrainStatus emptyingSince(String node, int minutes) {
+    private static StepStatus emptyingSince(String node, int minutes) {
         String since = PoolSketch.NOON.minus(Duration.ofMinutes(minutes)).toString();
-        return new DrainStatus(node, DrainPhase.EMPTYING, since, null, null, null, null);
+        return PoolSketch.emptying(node, StepState.UNDER_WAY, since, null);
     }
 
     private static Effect effect(PoolSketch sketch) {

@@ -6,14 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.api.v1alpha1.ApiGroup;
 import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.DeletionPolicy;
-import dev.kvpool.api.v1alpha1.DrainPhase;
-import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.RollMode;
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
-import dev.kvpool.api.v1alpha1.RollStepKind;
-import dev.kvpool.api.v1alpha1.RollStepStatus;
+import dev.kvpool.api.v1alpha1.StepCause;
+import dev.kvpool.api.v1alpha1.StepKind;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.api.v1alpha1.TransferEngineStatus;
 import dev.kvpool.api.v1alpha1.UpgradeSpec;
 import dev.kvpool.api.v1alpha1.VersionStatus;
@@ -36,6 +36,7 @@ import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -155,16 +156,17 @@ class EveryReasonIsProducedTest {
                         .rounds(20)
                         .later(Duration.ofMinutes(11))
                         .rounds(50));
+            case REPLACES_PODS -> of(whole(ALL_READY).child(masters()));
             case WAITS_FOR_DRAIN, EMPTYING, CARRYING_OUT -> of(smaller());
             case DRAIN_WAITS -> of(new PoolSketch(SMALLER).set("a", 2));
             case LEFTOVERS ->
                 of(smaller()
                         .ledAllAlong()
                         .says("demo-master-0", report("ready", "draining"))
-                        .status(PoolSketch.statusWith(List.of(drain(DrainPhase.EMPTYING, 20)))));
+                        .status(PoolSketch.statusWith(List.of(drain(StepState.UNDER_WAY, 20)))));
             case MAY_BE_EVICTED -> of(evictable());
             case DRAIN_CANCELLED ->
-                of(whole(ALL_READY).status(PoolSketch.statusWith(List.of(drain(DrainPhase.EMPTYING, 1)))));
+                of(whole(ALL_READY).status(PoolSketch.statusWith(List.of(drain(StepState.UNDER_WAY, 1)))));
             case NOT_USED -> of(EngineSketch.status());
             case ENGINE_READY -> of(EngineSketch.status(EngineSketch.pool(1, 1, "shm", "tcp")));
             case NODES_MISSING -> of(EngineSketch.status(EngineSketch.pool(0, 1, "shm", "tcp")));
@@ -193,7 +195,8 @@ class EveryReasonIsProducedTest {
             case UPGRADE_STEP ->
                 PoolNotices.of(
                         PoolSketch.statusWith(roll(RollPhase.ROLLING)),
-                        PoolSketch.statusWith(roll(RollPhase.ROLLING).with(List.of(step()))),
+                        PoolSketch.statusWith(
+                                roll(RollPhase.ROLLING), List.of(step(StepCause.UPGRADE, StepState.UNDER_WAY))),
                         NOTHING_DONE);
             case UPGRADE_FINISHED ->
                 PoolNotices.of(PoolSketch.statusWith(roll(RollPhase.FINALISING)), none, NOTHING_DONE);
@@ -202,14 +205,17 @@ class EveryReasonIsProducedTest {
             case UPGRADE_BLOCKED -> rolls(RollPhase.PREFLIGHT, RollPhase.BLOCKED);
             case UPGRADE_GOES_BACK -> rolls(RollPhase.ROLLING, RollPhase.GOING_BACK);
             case UPGRADE_FAILED -> rolls(RollPhase.GOING_BACK, RollPhase.FAILED);
-            case DRAIN_STARTED -> drains(DrainPhase.EMPTYING);
-            case DRAIN_FINISHED -> drains(DrainPhase.EMPTY);
-            case DRAIN_CANCELLED -> drains(DrainPhase.CANCELLED);
-            case DRAIN_WAITS -> cordoned(DrainPhase.WAITING);
-            case EVICTION_ALLOWED -> cordoned(DrainPhase.KEPT);
-            case DRAIN_HANDED_BACK -> cordoned(DrainPhase.BACK);
-            case DRAIN_LEFTOVERS -> drains(DrainPhase.LEFTOVERS);
-            case OBJECTS_DROPPED -> drains(DrainPhase.DROPPED);
+            case SETTINGS_STEP -> steps(step(StepCause.SETTINGS, StepState.UNDER_WAY));
+            case STEP_FAILED ->
+                steps(step(StepCause.SETTINGS, StepState.UNDER_WAY).in(StepState.FAILED, "it did not get ready"));
+            case DRAIN_STARTED -> drains(StepState.UNDER_WAY);
+            case DRAIN_FINISHED -> drains(StepState.EMPTY);
+            case DRAIN_CANCELLED -> takenBack(StepCause.SCALE_DOWN);
+            case DRAIN_WAITS -> cordoned(StepState.WAITING);
+            case EVICTION_ALLOWED -> cordoned(StepState.KEPT);
+            case DRAIN_HANDED_BACK -> takenBack(StepCause.CORDON);
+            case DRAIN_LEFTOVERS -> drains(StepState.LEFTOVERS);
+            case OBJECTS_DROPPED -> drains(StepState.DROPPED);
             case DIRECTORY_GOES -> GonePoolSketch.notices(directory());
             case DIRECTORY_REMAINS -> GonePoolSketch.notices(directory(), "Failed");
         };
@@ -229,6 +235,12 @@ class EveryReasonIsProducedTest {
 
     private static String withResources(String resources) {
         return "{storage: [{name: a, capacity: 1Gi, resources: %s}]}".formatted(resources);
+    }
+
+    private static StatefulSet masters() {
+        StatefulSet masters = PoolSketch.statefulSet("master", 2);
+        masters.getMetadata().getLabels().remove(PoolLabels.SET);
+        return masters;
     }
 
     private static ObservedPod withEarlierSettings() {
@@ -304,33 +316,29 @@ class EveryReasonIsProducedTest {
 
     private static RollStatus roll(RollPhase phase) {
         return new RollStatus(
-                "kvpool:9", PoolSketch.IMAGE, phase, RollMode.WARM, PoolSketch.NOON.toString(), "why", List.of(), null);
+                "kvpool:9", PoolSketch.IMAGE, phase, RollMode.WARM, PoolSketch.NOON.toString(), "why", null);
     }
 
     private static VersionStatus speaking(int wire) {
         return new VersionStatus(null, null, null, wire, 1, null);
     }
 
-    private static RollStepStatus step() {
-        return new RollStepStatus(
-                "demo-a-0",
-                null,
-                RollStepKind.RESTART,
-                PoolSketch.NOON.toString(),
-                "uid",
-                0,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null);
+    private static StepStatus step(StepCause because, StepState state) {
+        return new StepStatus("demo-a-0", StepKind.RESTART, because, state, PoolSketch.NOON.toString());
     }
 
-    private static DrainStatus drain(DrainPhase phase, int minutesAgo) {
+    private static List<Notice> takenBack(StepCause because) {
+        return steps(new StepStatus(
+                "demo-a-0", StepKind.TAKE_BACK, because, StepState.UNDER_WAY, PoolSketch.NOON.toString()));
+    }
+
+    private static List<Notice> steps(StepStatus step) {
+        return PoolNotices.of(KvCachePoolStatus.EMPTY, PoolSketch.statusWith(List.of(step)), NOTHING_DONE);
+    }
+
+    private static StepStatus drain(StepState phase, int minutesAgo) {
         String since = PoolSketch.NOON.minus(Duration.ofMinutes(minutesAgo)).toString();
-        return new DrainStatus("demo-a-1", phase, since, null, null, null, null);
+        return PoolSketch.emptying("demo-a-1", phase, since, null);
     }
 
     /** A storage node that may be evicted from the one node of the cluster. */
@@ -341,22 +349,22 @@ class EveryReasonIsProducedTest {
                 .status(PoolSketch.statusWith(List.of(onCordoned("0"), onCordoned("1"))));
     }
 
-    private static DrainStatus onCordoned(String ordinal) {
+    private static StepStatus onCordoned(String ordinal) {
         String since = PoolSketch.NOON.minus(Duration.ofHours(1)).toString();
-        return new DrainStatus("demo-a-" + ordinal, DrainPhase.DROPPED, since, null, null, null, "worker");
+        return PoolSketch.emptying("demo-a-" + ordinal, StepState.DROPPED, since, "worker");
     }
 
     private static List<Notice> rolls(RollPhase before, RollPhase now) {
         return PoolNotices.of(PoolSketch.statusWith(roll(before)), PoolSketch.statusWith(roll(now)), NOTHING_DONE);
     }
 
-    private static List<Notice> drains(DrainPhase phase) {
+    private static List<Notice> drains(StepState phase) {
         return PoolNotices.of(KvCachePoolStatus.EMPTY, PoolSketch.statusWith(List.of(drain(phase, 1))), NOTHING_DONE);
     }
 
-    private static List<Notice> cordoned(DrainPhase phase) {
+    private static List<Notice> cordoned(StepState phase) {
         String since = PoolSketch.NOON.toString();
-        DrainStatus drain = new DrainStatus("demo-a-1", phase, since, null, null, null, "worker");
+        StepStatus drain = PoolSketch.emptying("demo-a-1", phase, since, "worker");
         return PoolNotices.of(KvCachePoolStatus.EMPTY, PoolSketch.statusWith(List.of(drain)), NOTHING_DONE);
     }
 

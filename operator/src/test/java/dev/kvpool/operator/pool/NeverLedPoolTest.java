@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.Leadership;
 import dev.kvpool.operator.pool.plan.PoolPlan;
-import dev.kvpool.operator.pool.roll.RollAction;
+import dev.kvpool.operator.pool.transition.Action;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
 import java.util.List;
@@ -23,7 +23,7 @@ class NeverLedPoolTest {
         PoolPlan plan = crashing().plan();
 
         assertThat(plan.roll().actions())
-                .extracting(action -> ((RollAction.SetImage) action).image())
+                .extracting(action -> ((Action.SetImage) action).image())
                 .containsExactly(NEXT, NEXT, NEXT);
         assertThat(plan.roll().mastersImage()).isEqualTo(NEXT);
         assertThat(plan.roll().storageImage()).isEqualTo(NEXT);

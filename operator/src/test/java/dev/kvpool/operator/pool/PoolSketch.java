@@ -2,11 +2,14 @@
 package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.DeletionPolicy;
-import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.StepCause;
+import dev.kvpool.api.v1alpha1.StepKind;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.VersionStatus;
 import dev.kvpool.operator.master.MasterAnswer;
@@ -23,6 +26,7 @@ import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.observation.PortClaim;
 import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.pool.plan.PoolPlanner;
+import dev.kvpool.operator.pool.transition.Action;
 import dev.kvpool.operator.pool.validate.PoolValidator;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.ConfigMap;
@@ -40,6 +44,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /** Draws an observation of pool "demo" in a few words, for tables. */
 public final class PoolSketch {
@@ -87,19 +92,23 @@ public final class PoolSketch {
         return statusWith(version, null, null);
     }
 
-    public static KvCachePoolStatus statusWith(List<DrainStatus> drains) {
-        return statusWith(null, null, drains);
+    public static KvCachePoolStatus statusWith(List<StepStatus> steps) {
+        return statusWith(null, null, steps);
     }
 
-    private static KvCachePoolStatus statusWith(VersionStatus version, RollStatus roll, List<DrainStatus> drains) {
+    public static KvCachePoolStatus statusWith(RollStatus roll, List<StepStatus> steps) {
+        return statusWith(null, roll, steps);
+    }
+
+    private static KvCachePoolStatus statusWith(VersionStatus version, RollStatus roll, List<StepStatus> steps) {
         return new KvCachePoolStatus(
                 null, null, null, null, null, null, null, null, null, null, null, null, null, null, version, roll,
-                drains, null, null, null, null);
+                steps, null, null, null, null);
     }
 
     /** A status that says nothing but that an upgrade is being checked. */
     public static KvCachePoolStatus asking(String image, String from) {
-        return statusWith(new RollStatus(image, from, RollPhase.PREFLIGHT, null, NOON.toString(), null, null, null));
+        return statusWith(new RollStatus(image, from, RollPhase.PREFLIGHT, null, NOON.toString(), null, null));
     }
 
     public PoolSketch engine(String spec) {
@@ -120,7 +129,7 @@ public final class PoolSketch {
     }
 
     /** Its leader has led for as long as the operator has watched. */
-    PoolSketch ledAllAlong() {
+    public PoolSketch ledAllAlong() {
         return lease("demo-master-0", 1, WATCHED_SINCE);
     }
 
@@ -301,9 +310,19 @@ public final class PoolSketch {
         return with(pod, pod.ready(), pod.image(), pod.restarts(), pod.ended(), since);
     }
 
+    /** The same pod with another image, running. */
+    public static ObservedPod withImage(String image, ObservedPod pod) {
+        return with(pod, pod.ready(), image, pod.restarts(), pod.ended(), pod.runningSince());
+    }
+
     private static ObservedPod notReady(
             ObservedPod pod, String image, int restarts, Optional<ObservedPod.Ended> ended) {
         return with(pod, false, image, restarts, ended, Optional.empty());
+    }
+
+    /** Another pod in the place of that one. */
+    public static ObservedPod again(ObservedPod pod) {
+        return with(pod, "uid-of-next", pod.ready(), pod.image(), pod.restarts(), pod.ended(), pod.runningSince());
     }
 
     private static ObservedPod with(
@@ -313,9 +332,20 @@ public final class PoolSketch {
             int restarts,
             Optional<ObservedPod.Ended> ended,
             Optional<Instant> runningSince) {
+        return with(pod, pod.uid(), ready, image, restarts, ended, runningSince);
+    }
+
+    private static ObservedPod with(
+            ObservedPod pod,
+            String uid,
+            boolean ready,
+            String image,
+            int restarts,
+            Optional<ObservedPod.Ended> ended,
+            Optional<Instant> runningSince) {
         return new ObservedPod(
                 pod.name(),
-                pod.uid(),
+                uid,
                 pod.role(),
                 pod.set(),
                 pod.ip(),
@@ -371,6 +401,11 @@ public final class PoolSketch {
                 List.of());
     }
 
+    /** What a master says that does not lead. */
+    public static PoolReport standby(String name, List<PoolReport.Node> nodes) {
+        return Reports.of(UID, name, "standby", "standby", 1, new PoolReport.Version("0.1.0"), 0, 0, 0, nodes);
+    }
+
     /** A storage node of which nothing is left that others have not. */
     public static PoolReport.Node drained(String id) {
         return Reports.node(
@@ -407,6 +442,32 @@ public final class PoolSketch {
                 .endTemplate()
                 .endSpec()
                 .build();
+    }
+
+    /** A step that empties a storage node, for the cordon of a Kubernetes node or, without one, because the spec does not want it. */
+    public static StepStatus emptying(String node, StepState state, String since, String host) {
+        StepCause because = host == null ? StepCause.SCALE_DOWN : StepCause.CORDON;
+        return new StepStatus(node, StepKind.EMPTY, because, state, since).on(host);
+    }
+
+    /** Steps that empty storage nodes and have begun, or wait on a cordoned Kubernetes node. */
+    public static List<StepStatus> emptied(PoolPlan plan) {
+        return plan.transitions().steps().stream()
+                .filter(step -> step.kind() == StepKind.EMPTY)
+                .filter(step -> step.state() != StepState.WAITING || step.machine() != null)
+                .toList();
+    }
+
+    /** Pods that are deleted now, and those of which a step begins for their settings. */
+    public static List<String> replaced(PoolPlan plan) {
+        Stream<String> begun = plan.transitions().steps().stream()
+                .filter(step -> step.because() == StepCause.SETTINGS && step.state() != StepState.WAITING)
+                .filter(step -> step.kind() != StepKind.EMPTY)
+                .map(StepStatus::of);
+        Stream<String> deleted = plan.actions().stream()
+                .filter(Action.DeletePod.class::isInstance)
+                .map(action -> ((Action.DeletePod) action).pod());
+        return Stream.concat(deleted, begun).distinct().toList();
     }
 
     private static <T> T resource(String kind, String spec, Class<T> type) {

@@ -3,11 +3,11 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.RollMode;
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.plan.Outcome;
@@ -53,12 +53,11 @@ class StatusSizeTest {
                 RollMode.WARM,
                 "2026-01-01T11:00:00Z",
                 LONG,
-                List.of(),
                 PoolSketch.IMAGE);
 
         KvCachePoolStatus status = next(pool("away", LONG, NODES_OF_SET - 50), PoolSketch.statusWith(roll));
 
-        assertThat(status.drains()).hasSize(DrainStatus.DRAINS_MAX);
+        assertThat(status.steps()).hasSize(StepStatus.STEPS_MAX);
         assertThat(bytes(status)).isBetween(1, BYTES_MAX);
     }
 

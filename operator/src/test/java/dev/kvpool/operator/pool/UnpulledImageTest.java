@@ -4,13 +4,11 @@ package dev.kvpool.operator.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.kvpool.api.v1alpha1.DrainStatus;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
-import dev.kvpool.operator.pool.drain.Departure;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.plan.PoolPlan;
-import dev.kvpool.operator.pool.transition.Cordons;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.List;
@@ -39,12 +37,12 @@ class UnpulledImageTest {
                 .masters(2, 1, LAST_ONE_AWAY)
                 .plan();
 
-        assertThat(plan.replacePods()).isEmpty();
-        assertThat(plan.heldBack())
+        assertThat(PoolSketch.replaced(plan)).isEmpty();
+        assertThat(plan.transitions().heldBack())
                 .singleElement()
                 .asString()
                 .startsWith("demo-a-1 still runs with earlier settings: replacing it would lose");
-        assertThat(onTwo(pod("demo-a-1", "earlier", "")).plan().replacePods())
+        assertThat(PoolSketch.replaced(onTwo(pod("demo-a-1", "earlier", "")).plan()))
                 .as("one that never ran")
                 .hasSize(1);
     }
@@ -57,7 +55,7 @@ class UnpulledImageTest {
                 .masters(2, 1, LAST_ONE_AWAY)
                 .plan();
 
-        assertThat(plan.drains().next()).extracting(DrainStatus::node).containsExactly("demo-a-1");
+        assertThat(PoolSketch.emptied(plan)).extracting(StepStatus::of).containsExactly("demo-a-1");
         assertThat(plan.waiting()).containsExactly("Storage set a keeps 2 nodes instead of 1 until demo-a-1 is empty.");
     }
 
@@ -67,10 +65,10 @@ class UnpulledImageTest {
                 .masters(2, 1, LAST_ONE_AWAY)
                 .cordoned("n1");
 
-        assertThat(Cordons.join(List.of(), sketch.observation(), List.of()))
-                .extracting(Departure::node, Departure::holdsBytes)
-                .containsExactly(tuple("demo-a-1", true));
-        assertThat(sketch.plan().evictable()).isEmpty();
+        assertThat(PoolSketch.emptied(sketch.plan()))
+                .extracting(StepStatus::of, StepStatus::machine)
+                .containsExactly(tuple("demo-a-1", "n1"));
+        assertThat(sketch.plan().transitions().evictable()).isEmpty();
     }
 
     private static PoolSketch onTwo(ObservedPod second) {

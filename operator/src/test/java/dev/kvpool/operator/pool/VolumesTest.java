@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.naming.PoolLabels;
@@ -29,8 +30,8 @@ class VolumesTest {
     void podsWithEarlierSettingsAreReplacedOneAtATimeWithoutAsking() {
         PoolPlan plan = running(CLAIMS.formatted("", 2), "earlier").plan();
 
-        assertThat(plan.replacePods()).extracting(ObservedPod::name).containsExactly("demo-a-0");
-        assertThat(plan.heldBack()).isEmpty();
+        assertThat(PoolSketch.replaced(plan)).containsExactly("demo-a-1");
+        assertThat(plan.transitions().heldBack()).isEmpty();
     }
 
     @Test
@@ -38,8 +39,8 @@ class VolumesTest {
         PoolPlan plan = running("{storage: [{name: a, capacity: 1Gi, replicas: 2}]}", "earlier")
                 .plan();
 
-        assertThat(plan.replacePods()).isEmpty();
-        assertThat(plan.heldBack()).hasSize(1);
+        assertThat(PoolSketch.replaced(plan)).isEmpty();
+        assertThat(plan.transitions().heldBack()).hasSize(1);
     }
 
     @Test
@@ -49,7 +50,7 @@ class VolumesTest {
         PoolPlan plan =
                 running(CLAIMS.formatted("", 2), "earlier").pod(starting).plan();
 
-        assertThat(plan.replacePods()).extracting(ObservedPod::name).containsExactly("demo-a-1");
+        assertThat(PoolSketch.replaced(plan)).containsExactly("demo-a-1");
     }
 
     @ParameterizedTest
@@ -66,15 +67,13 @@ class VolumesTest {
     @Test
     void aNodeThatIsToGoIsEmptiedAlsoWhenItsPodIsJustBeingMadeAnew() {
         String shrunk = CLAIMS.formatted("", 1);
-        assertThat(new PoolSketch(shrunk)
+        assertThat(PoolSketch.emptied(new PoolSketch(shrunk)
                         .child(set(new PoolSketch(CLAIMS.formatted("", 2)).plan()))
                         .pod(pod("demo-a-0", true))
                         .pod(pod("demo-a-1", false))
                         .masters(2, 1, PoolSketch.leader(List.of(holding("demo-a-0"), holding("demo-a-1"))))
-                        .plan()
-                        .drains()
-                        .next())
-                .extracting(drain -> drain.node())
+                        .plan()))
+                .extracting(StepStatus::of)
                 .containsExactly("demo-a-1");
     }
 
@@ -92,8 +91,8 @@ class VolumesTest {
 
         PoolPlan plan = sketch.plan();
 
-        assertThat(plan.heldBack()).isEmpty();
-        assertThat(plan.replacePods()).extracting(ObservedPod::node).containsExactly("n2");
+        assertThat(plan.transitions().heldBack()).isEmpty();
+        assertThat(PoolSketch.replaced(plan)).containsExactly("a.n3");
     }
 
     private static PoolSketch running(String spec, String settings) {

@@ -43,7 +43,7 @@ final class ApiContact {
     /** Steps of an upgrade and drains have their time, and so have versions that the pool is about to go over to. */
     private static boolean isTimed(KvCachePoolStatus status) {
         return status.roll() != null
-                || !status.drains().isEmpty()
+                || !status.steps().isEmpty()
                 || (status.version() != null && status.version().pending() != null);
     }
 

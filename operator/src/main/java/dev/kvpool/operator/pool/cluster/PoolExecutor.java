@@ -3,7 +3,6 @@ package dev.kvpool.operator.pool.cluster;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.operator.master.MasterClient;
-import dev.kvpool.operator.pool.drain.DrainAction;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.PoolNames;
@@ -14,7 +13,7 @@ import dev.kvpool.operator.pool.plan.DeadLeader;
 import dev.kvpool.operator.pool.plan.Outcome;
 import dev.kvpool.operator.pool.plan.PlannedChildren;
 import dev.kvpool.operator.pool.plan.PoolPlan;
-import dev.kvpool.operator.pool.roll.RollAction;
+import dev.kvpool.operator.pool.transition.Action;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.ConfigMap;
@@ -69,9 +68,7 @@ public final class PoolExecutor {
         plan.binding().ifPresent(secret -> executor.attempt(secret, () -> executor.create(secret)));
         plan.delete().forEach(child -> executor.attempt(child, () -> executor.delete(child)));
         plan.lostPods().forEach(executor::removeLost);
-        plan.replacePods().forEach(executor::deletePod);
-        plan.roll().actions().forEach(executor::roll);
-        plan.drains().actions().forEach(executor::drain);
+        plan.actions().forEach(executor::act);
         seen.pods(PoolLabels.ROLE_MASTER)
                 .forEach(pod -> executor.label(
                         pod,
@@ -83,7 +80,7 @@ public final class PoolExecutor {
                         pod,
                         PoolLabels.EVICTABLE,
                         pod.evictable(),
-                        plan.evictable().contains(pod.name())));
+                        plan.transitions().evictable().contains(pod.name())));
         return new Outcome(executor.changes, executor.failures, executor.binding);
     }
 
@@ -146,10 +143,6 @@ public final class PoolExecutor {
         }
     }
 
-    private void deletePod(ObservedPod observed) {
-        pod(observed).ifPresent(pod -> attempt(pod, () -> delete(pod)));
-    }
-
     private void removeLost(ObservedPod observed) {
         pod(observed)
                 .ifPresent(pod -> attempt(pod, () -> {
@@ -159,33 +152,26 @@ public final class PoolExecutor {
                 }));
     }
 
-    private void roll(RollAction action) {
+    private void act(Action action) {
         switch (action) {
-            case RollAction.SetImage(String name, String uid, String image) ->
+            case Action.SetImage(String name, String uid, String image) ->
                 podOf(uid).ifPresent(pod -> attempt(pod, () -> setImage(pod, image)));
-            case RollAction.DeletePod(String name, String uid) ->
+            case Action.DeletePod(String name, String uid) ->
                 podOf(uid).ifPresent(pod -> attempt(pod, () -> delete(pod)));
-            case RollAction.HandOver(String name) -> tellLeader(name, "hand over", masters::handOver);
-            case RollAction.Finalise(int wire, int layout, boolean ignoreClients) ->
+            case Action.HandOver(String name) -> tellLeader(name, "hand over", masters::handOver);
+            case Action.Finalise(int wire, int layout, boolean ignoreClients) ->
                 tellLeader(
                         "go over to wire version %d and segment layout %d".formatted(wire, layout),
                         address -> masters.finalise(address, wire, layout, ignoreClients));
-            case RollAction.Clear(String node) ->
-                tellLeader("clear " + node, address -> masters.clear(address, node, DRAIN_TIMEOUT));
-            case RollAction.Cancel(String node) -> takeBack(node);
+            case Action.Empty(String node, boolean clear) ->
+                tellLeader(
+                        "empty " + node,
+                        address -> clear
+                                ? masters.clear(address, node, DRAIN_TIMEOUT)
+                                : masters.drain(address, node, DRAIN_TIMEOUT));
+            case Action.Cancel(String node) ->
+                tellLeader("take " + node + " back", address -> masters.cancelDrain(address, node));
         }
-    }
-
-    private void drain(DrainAction action) {
-        switch (action) {
-            case DrainAction.Empty(String node) ->
-                tellLeader("empty " + node, address -> masters.drain(address, node, DRAIN_TIMEOUT));
-            case DrainAction.Cancel(String node) -> takeBack(node);
-        }
-    }
-
-    private void takeBack(String node) {
-        tellLeader("take " + node + " back", address -> masters.cancelDrain(address, node));
     }
 
     private void tellLeader(String what, Function<String, Optional<String>> command) {

@@ -7,7 +7,7 @@ import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
-import dev.kvpool.operator.pool.transition.Outdated;
+import dev.kvpool.operator.pool.transition.Goals;
 import dev.kvpool.operator.pool.validate.PoolValidator;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -19,7 +19,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * What the operator would do for a pool with a spec that is not applied yet: at once, and when the templates of its pods are then as
@@ -61,7 +60,7 @@ public record Foresight(
         PoolObservation then = now.with(afterwards(now.children(), first.apply()));
         Map<ObservedPod, Fate> pods = new HashMap<>();
         if (first.children().isPresent()) {
-            outdated(then).forEach(pod -> pods.put(pod, fate(pod, then)));
+            Goals.outdated(then).forEach(pod -> pods.put(pod, fate(pod, then)));
         }
         return new Foresight(then, problems, first, planner.plan(then, problems), pods);
     }
@@ -80,26 +79,6 @@ public record Foresight(
     private static boolean same(HasMetadata one, HasMetadata other) {
         return one.getKind().equals(other.getKind())
                 && one.getMetadata().getName().equals(other.getMetadata().getName());
-    }
-
-    private static List<ObservedPod> outdated(PoolObservation seen) {
-        return Stream.of(PoolLabels.ROLE_MASTER, PoolLabels.ROLE_STORAGE)
-                .flatMap(role -> seen.pods(role).stream())
-                .filter(pod -> !Outdated.withTemplate(List.of(pod), templateOf(pod, seen))
-                        .all()
-                        .isEmpty())
-                .toList();
-    }
-
-    private static Optional<PodTemplateSpec> templateOf(ObservedPod pod, PoolObservation seen) {
-        String workload = pod.role().equals(PoolLabels.ROLE_MASTER)
-                ? seen.names().masters()
-                : seen.names().storageSet(pod.set());
-        return seen.children().stream()
-                .filter(child -> pod.perNode() == child instanceof DaemonSet)
-                .filter(child -> child.getMetadata().getName().equals(workload))
-                .flatMap(child -> template(child).stream())
-                .findFirst();
     }
 
     private static Optional<PodTemplateSpec> template(HasMetadata child) {

@@ -2,22 +2,17 @@
 package dev.kvpool.operator.pool.plan;
 
 import dev.kvpool.api.v1alpha1.BindingStatus;
-import dev.kvpool.api.v1alpha1.DataLossPolicy;
-import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.StepCause;
+import dev.kvpool.api.v1alpha1.StepState;
 import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.child.BindingSecret;
 import dev.kvpool.operator.pool.child.part.PoolBlueprint;
-import dev.kvpool.operator.pool.drain.Departure;
-import dev.kvpool.operator.pool.drain.DrainPlan;
-import dev.kvpool.operator.pool.drain.DrainView;
-import dev.kvpool.operator.pool.drain.Drains;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.Leadership;
 import dev.kvpool.operator.pool.observation.ObservedJob;
-import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.ObservedPull;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
@@ -29,9 +24,12 @@ import dev.kvpool.operator.pool.sizing.Sizing;
 import dev.kvpool.operator.pool.storage.ExpectedNodes;
 import dev.kvpool.operator.pool.storage.HostDirectories;
 import dev.kvpool.operator.pool.storage.StoragePlan;
-import dev.kvpool.operator.pool.transition.Cordons;
-import dev.kvpool.operator.pool.transition.Evictions;
-import dev.kvpool.operator.pool.transition.OutdatedMasters;
+import dev.kvpool.operator.pool.transition.Goals;
+import dev.kvpool.operator.pool.transition.Members;
+import dev.kvpool.operator.pool.transition.StepJudge;
+import dev.kvpool.operator.pool.transition.TransitionPlan;
+import dev.kvpool.operator.pool.transition.TransitionView;
+import dev.kvpool.operator.pool.transition.Transitions;
 import dev.kvpool.operator.pool.validate.PortPlan;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -39,12 +37,11 @@ import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * Decides what shall be done for a pool, from one observation. Pure: the same observation gives the same plan.
@@ -66,34 +63,31 @@ public final class PoolPlanner {
      */
     public PoolPlan plan(PoolObservation seen, List<Finding> problems) {
         StoragePlan wish = StoragePlan.of(seen, Set.of());
-        List<Departure> departures = Cordons.join(wish.departures(), seen, settings.drainTaints());
-        RollView view = RollViews.of(
-                seen, Cordons.emptiedFirst(departures, seen.status().drains()), settings);
-        if (!problems.isEmpty() || seen.spec().paused()) {
-            DrainView without = drainView(seen, wish, departures, false, isUnderWay(seen));
-            DrainPlan drains = seen.spec().paused() ? Drains.rest(without) : Drains.plan(without);
+        Goals goals = Goals.of(seen, wish, settings.drainTaints());
+        boolean rests = !problems.isEmpty() || seen.spec().paused();
+        TransitionView view = view(seen, goals, rests ? paused(seen) : Set.of());
+        StepJudge.Judged judged = StepJudge.look(view);
+        RollView upgrade = RollViews.of(seen, goals, view.members(), judged, settings);
+        if (rests) {
+            TransitionPlan transitions = Transitions.plan(view.towards(Optional.empty()), judged);
             return new PoolPlan(
                     Optional.empty(),
                     Optional.empty(),
                     List.of(),
-                    List.of(),
                     PodsOfGoneNodes.of(seen),
                     leaderPod(seen),
-                    seen.spec().paused() ? Evictions.stillLet(seen, departures) : Evictions.let(seen, drains),
                     DeadLeader.of(seen),
                     Set.copyOf(wish.expectedNodes()),
                     Optional.empty(),
                     List.of(),
                     List.of(),
                     List.of(),
-                    List.of(),
-                    Roll.rest(view),
-                    drains);
+                    Roll.rest(upgrade),
+                    transitions);
         }
-        RollPlan roll = Roll.plan(view);
-        DrainPlan drains = Drains.plan(
-                drainView(seen, wish, departures, true, underWay(seen, roll).isPresent()));
-        StoragePlan storage = StoragePlan.of(seen, drains.released());
+        RollPlan roll = Roll.plan(upgrade);
+        TransitionPlan transitions = Transitions.plan(view.towards(roll.goal()), judged);
+        StoragePlan storage = StoragePlan.of(seen, transitions.released());
         PoolBlueprint blueprint = blueprint(seen, storage, roll);
         HostDirectories directories = HostDirectories.of(seen, storage);
         PlannedChildren children = PlannedChildren.of(seen, blueprint, storage, directories, roll);
@@ -101,21 +95,36 @@ public final class PoolPlanner {
                 Optional.of(children),
                 binding(seen, blueprint),
                 delete(seen, children, storage, directories, roll),
-                replace(seen, storage, roll),
                 PodsOfGoneNodes.of(seen),
                 leaderPod(seen),
-                Evictions.let(seen, drains),
                 DeadLeader.of(seen),
                 Set.copyOf(storage.expectedNodes()),
                 Optional.of(blueprint.sizing()),
-                waiting(seen, storage, roll),
-                storage.heldBack(),
+                waiting(storage, roll, transitions),
                 storage.leftOut(),
                 directories.cleanings().stream()
                         .map(HostDirectories.Cleaning::sentence)
                         .toList(),
-                roll,
-                drains);
+                roll.told(transitions.upgrade()),
+                transitions);
+    }
+
+    /** A cordon counts also where the spec cannot be carried out. */
+    private static Set<StepCause> paused(PoolObservation seen) {
+        return seen.spec().paused()
+                ? EnumSet.allOf(StepCause.class)
+                : EnumSet.complementOf(EnumSet.of(StepCause.CORDON));
+    }
+
+    private static TransitionView view(PoolObservation seen, Goals goals, Set<StepCause> paused) {
+        return new TransitionView(
+                Members.of(seen),
+                goals.with(Optional.ofNullable(seen.status().roll())
+                        .flatMap(roll -> Roll.goalOf(roll, seen.spec().upgrade()))),
+                seen.status().steps(),
+                TransitionView.Terms.of(seen.spec(), paused),
+                watchedSince(seen),
+                seen.now());
     }
 
     /** The status says which one has been made; Secrets are not read. */
@@ -126,26 +135,6 @@ public final class PoolPlanner {
                         made == null || !secret.getMetadata().getName().equals(made.name()));
     }
 
-    private static DrainView drainView(
-            PoolObservation seen, StoragePlan wish, List<Departure> departures, boolean specCounts, boolean upgrading) {
-        Set<String> expected = new HashSet<>(wish.expectedNodes());
-        departures.forEach(departure -> expected.remove(departure.node()));
-        return new DrainView(
-                seen.status().drains(),
-                expected,
-                departures,
-                seen.pods(PoolLabels.ROLE_STORAGE).stream()
-                        .collect(Collectors.toMap(ObservedPod::nodeId, ObservedPod::node, (a, b) -> a)),
-                seen.spec().drain(),
-                seen.spec().upgrade().maxUnavailable(),
-                seen.spec().onDataLoss() == DataLossPolicy.REPLACE,
-                specCounts,
-                upgrading,
-                seen.leaderReport(),
-                watchedSince(seen),
-                seen.now());
-    }
-
     /** Since when this operator sees what this leader does: before, nothing may have been moved. */
     private static Instant watchedSince(PoolObservation seen) {
         return seen.leadership()
@@ -154,29 +143,20 @@ public final class PoolPlanner {
                 .orElse(seen.watchedSince());
     }
 
-    /** A step of an upgrade and a drain never begin beside each other: whoever waits for one is told of the other. */
-    private static List<String> waiting(PoolObservation seen, StoragePlan storage, RollPlan roll) {
+    /** A step of an upgrade comes before a storage node is emptied: what waits for it says so. */
+    private static List<String> waiting(StoragePlan storage, RollPlan roll, TransitionPlan transitions) {
         List<String> waiting = new ArrayList<>(storage.waiting());
-        if (!waiting.isEmpty()) {
-            underWay(seen, roll)
+        waiting.addAll(transitions.emptiedFirst());
+        boolean upgrades = transitions.steps().stream()
+                .anyMatch(step -> step.because().isImage() && step.state() != StepState.WAITING);
+        if (!waiting.isEmpty() && upgrades) {
+            roll.next()
                     .map(upgrade ->
                             "No storage node is begun to be emptied before the step of the upgrade to %s ends that is under way."
                                     .formatted(upgrade.image()))
                     .ifPresent(waiting::add);
         }
         return waiting;
-    }
-
-    private static boolean isUnderWay(PoolObservation seen) {
-        return seen.status().roll() != null && !seen.status().roll().steps().isEmpty();
-    }
-
-    /** The upgrade that has a step under way, or begins one now. */
-    private static Optional<RollStatus> underWay(PoolObservation seen, RollPlan roll) {
-        return Stream.of(Optional.ofNullable(seen.status().roll()), roll.next())
-                .flatMap(Optional::stream)
-                .filter(upgrade -> !upgrade.steps().isEmpty())
-                .findFirst();
     }
 
     private static List<HasMetadata> delete(
@@ -209,19 +189,6 @@ public final class PoolPlanner {
 
     private static boolean isOptional(HasMetadata child) {
         return child instanceof NetworkPolicy || AgentDaemonSet.is(child);
-    }
-
-    /** While an upgrade brings pods to another image, their settings wait, so that one thing changes at a time. */
-    private static List<ObservedPod> replace(PoolObservation seen, StoragePlan storage, RollPlan roll) {
-        List<ObservedPod> replace = new ArrayList<>(storage.replace());
-        boolean rolling =
-                seen.status().roll() != null && !seen.status().roll().steps().isEmpty();
-        if (!rolling && roll.actions().isEmpty()) {
-            replace.addAll(OutdatedMasters.next(seen));
-        } else {
-            replace.removeIf(ObservedPod::started);
-        }
-        return replace;
     }
 
     private PoolBlueprint blueprint(PoolObservation seen, StoragePlan storage, RollPlan roll) {

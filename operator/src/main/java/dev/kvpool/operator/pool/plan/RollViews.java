@@ -3,8 +3,6 @@ package dev.kvpool.operator.pool.plan;
 
 import dev.kvpool.api.v1alpha1.DataLossPolicy;
 import dev.kvpool.api.v1alpha1.VersionStatus;
-import dev.kvpool.operator.duration.ApiDuration;
-import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.naming.OwnContainer;
 import dev.kvpool.operator.pool.naming.PoolLabels;
@@ -16,16 +14,13 @@ import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.observation.PreflightAnswer;
 import dev.kvpool.operator.pool.observation.PreflightSeen;
-import dev.kvpool.operator.pool.roll.Instance;
 import dev.kvpool.operator.pool.roll.RollView;
-import dev.kvpool.operator.pool.storage.StoragePlan;
-import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import dev.kvpool.operator.pool.transition.Goals;
+import dev.kvpool.operator.pool.transition.Members;
+import dev.kvpool.operator.pool.transition.StepJudge;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -35,7 +30,8 @@ import java.util.stream.Stream;
 public final class RollViews {
     private RollViews() {}
 
-    static RollView of(PoolObservation seen, List<String> emptiedFirst, OperatorSettings settings) {
+    static RollView of(
+            PoolObservation seen, Goals goals, Members members, StepJudge.Judged steps, OperatorSettings settings) {
         Optional<String> stable = stableImage(seen);
         String wanted = PoolImage.reference(seen.spec(), settings, stable);
         return new RollView(
@@ -45,15 +41,11 @@ public final class RollViews {
                 stable.orElse(wanted),
                 PoolImage.offered(seen.spec(), settings, stable),
                 seen.spec().upgrade(),
-                ApiDuration.of(seen.spec().drain().timeout()),
                 seen.spec().onDataLoss() == DataLossPolicy.REPLACE,
                 everLed(seen),
-                instances(seen, PoolLabels.ROLE_MASTER),
-                instances(seen, PoolLabels.ROLE_STORAGE),
-                answering(seen),
-                seen.reports(),
-                seen.leaderReport(),
-                emptiedFirst,
+                members,
+                goals.unwanted().keySet(),
+                steps,
                 PullSecrets.lacking(seen, wanted),
                 preflight(seen),
                 machines(seen),
@@ -81,53 +73,6 @@ public final class RollViews {
                 .map(child ->
                         OwnContainer.wishedImage(((StatefulSet) child).getSpec().getTemplate()))
                 .findFirst();
-    }
-
-    private static List<Instance> instances(PoolObservation seen, String role) {
-        Set<String> lost = seen.nodes().stream()
-                .filter(node -> !node.ready())
-                .map(ObservedNode::name)
-                .collect(Collectors.toSet());
-        return seen.pods(role).stream()
-                .map(pod -> new Instance(
-                        pod.name(),
-                        pod.uid(),
-                        role.equals(PoolLabels.ROLE_STORAGE) ? pod.nodeId() : pod.name(),
-                        pod.image(),
-                        pod.specImage(),
-                        pod.running(),
-                        pod.restarts(),
-                        pod.started(),
-                        pod.ready() || pod.runningSince().isPresent(),
-                        pod.ready(),
-                        pod.leaving(),
-                        where(pod, lost),
-                        outlivesPods(pod, seen),
-                        pod.trouble()))
-                .sorted(Comparator.comparing(Instance::id))
-                .toList();
-    }
-
-    private static Instance.Where where(ObservedPod pod, Set<String> lost) {
-        if (lost.contains(pod.node())) {
-            return Instance.Where.ON_LOST_NODE;
-        }
-        return pod.isWithoutNode() ? Instance.Where.WITHOUT_NODE : Instance.Where.PLACED;
-    }
-
-    private static boolean outlivesPods(ObservedPod pod, PoolObservation seen) {
-        Class<? extends HasMetadata> kind = pod.perNode() ? DaemonSet.class : StatefulSet.class;
-        return pod.role().equals(PoolLabels.ROLE_STORAGE)
-                && seen.storageWorkloads(kind).stream()
-                        .filter(workload -> PoolObservation.setName(workload).equals(pod.set()))
-                        .anyMatch(StoragePlan::outlivesPods);
-    }
-
-    private static Set<String> answering(PoolObservation seen) {
-        return seen.answers().entrySet().stream()
-                .filter(answer -> answer.getValue() instanceof MasterAnswer.Report)
-                .map(Map.Entry::getKey)
-                .collect(Collectors.toSet());
     }
 
     private static List<String> machines(PoolObservation seen) {

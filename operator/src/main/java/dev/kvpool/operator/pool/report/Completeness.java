@@ -7,13 +7,10 @@ import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.plan.Outcome;
-import dev.kvpool.operator.pool.transition.Outdated;
+import dev.kvpool.operator.pool.transition.Goals;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
-import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
-import io.fabric8.kubernetes.api.model.apps.StatefulSet;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -54,7 +51,7 @@ final class Completeness {
     private static Optional<Finding> ofObjects(Finding applied) {
         return switch (applied.reason()) {
             case APPLIED -> Optional.empty();
-            case WAITS_FOR_DRAIN, REMOVES_DIRECTORIES, MASTERS_READ_RULES, APPLY_FAILED ->
+            case WAITS_FOR_DRAIN, REPLACES_PODS, REMOVES_DIRECTORIES, MASTERS_READ_RULES, APPLY_FAILED ->
                 Optional.of(new Finding(Reason.CARRYING_OUT, applied.message()));
             case PAUSED, SPEC_INVALID, WOULD_LOSE_BYTES, NODE_LEFT_OUT, NAME_TAKEN ->
                 Optional.of(new Finding(Reason.HELD, applied.message()));
@@ -84,11 +81,8 @@ final class Completeness {
 
     /** Pods that were made from another template than their set has, and masters of which there are too many. */
     private static Optional<Finding> ofPods(PoolObservation seen) {
-        List<String> names = new ArrayList<>();
-        seen.children()
-                .forEach(child -> outdated(seen, child).all().stream()
-                        .map(ObservedPod::name)
-                        .forEach(names::add));
+        List<String> names =
+                Goals.outdated(seen).stream().map(ObservedPod::name).toList();
         List<ObservedPod> masters = seen.pods(PoolLabels.ROLE_MASTER);
         if (masters.size() > seen.spec().masters().replicas()) {
             return Optional.of(new Finding(
@@ -101,27 +95,6 @@ final class Completeness {
                 : Optional.of(new Finding(
                         Reason.CARRYING_OUT,
                         "Pods with earlier settings are replaced in their turn: %s.".formatted(NameList.of(names))));
-    }
-
-    private static Outdated outdated(PoolObservation seen, HasMetadata child) {
-        String name = child.getMetadata().getName();
-        return switch (child) {
-            case StatefulSet set
-            when name.equals(seen.names().masters()) ->
-                Outdated.of(seen.pods(PoolLabels.ROLE_MASTER), Optional.of(set));
-            case StatefulSet set -> Outdated.of(podsOf(seen, child), Optional.of(set));
-            case DaemonSet set ->
-                Outdated.withTemplate(
-                        podsOf(seen, child), Optional.of(set.getSpec().getTemplate()));
-            default -> Outdated.of(List.of(), Optional.empty());
-        };
-    }
-
-    private static List<ObservedPod> podsOf(PoolObservation seen, HasMetadata workload) {
-        String set = workload.getMetadata().getLabels().get(PoolLabels.SET);
-        return seen.pods(PoolLabels.ROLE_STORAGE).stream()
-                .filter(pod -> pod.set().equals(set) && pod.perNode() == workload instanceof DaemonSet)
-                .toList();
     }
 
     /** Kubernetes replaces them and counts. */

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool.report;
 
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.StepState;
 import java.time.Duration;
 
 /**
@@ -14,7 +15,7 @@ public record PollInterval(Duration calm, Duration hurried) {
     public static final PollInterval DEFAULT = new PollInterval(Duration.ofSeconds(10), Duration.ofSeconds(2));
 
     public Duration of(KvCachePoolStatus status) {
-        if (!status.drains().isEmpty()) {
+        if (status.steps().stream().anyMatch(step -> step.state() != StepState.WAITING || step.machine() != null)) {
             return hurried;
         }
         return switch (status.phase()) {

@@ -61,7 +61,7 @@ public final class PoolFindings {
                 storage,
                 version(),
                 plan.roll().finding(),
-                plan.drains().finding());
+                plan.transitions().draining());
     }
 
     private Finding available(Finding leader, Finding storage) {
@@ -135,15 +135,19 @@ public final class PoolFindings {
         if (!outcome.failures().isEmpty()) {
             return outcome.failures().getFirst();
         }
-        if (!plan.heldBack().isEmpty()) {
+        if (!plan.transitions().heldBack().isEmpty()) {
             return new Finding(
                     Reason.WOULD_LOSE_BYTES,
-                    String.join(" ", plan.heldBack())
+                    String.join(" ", plan.transitions().heldBack())
                             + " Set spec.onDataLoss to Move to empty storage nodes first, or to Replace to accept the loss; or delete"
                             + " single pods, or revert the change.");
         }
         if (!plan.waiting().isEmpty()) {
             return new Finding(Reason.WAITS_FOR_DRAIN, String.join(" ", plan.waiting()));
+        }
+        if (!plan.transitions().replacing().isEmpty()) {
+            return new Finding(
+                    Reason.REPLACES_PODS, String.join(" ", plan.transitions().replacing()));
         }
         if (!plan.leftOut().isEmpty()) {
             return new Finding(Reason.NODE_LEFT_OUT, String.join(" ", plan.leftOut()));

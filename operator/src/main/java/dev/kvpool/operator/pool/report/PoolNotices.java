@@ -34,7 +34,7 @@ public final class PoolNotices {
         failover(before, now).ifPresent(notices::add);
         readiness(before, now).ifPresent(notices::add);
         notices.addAll(RollNotices.of(before, now));
-        notices.addAll(DrainNotices.of(before, now));
+        notices.addAll(StepNotices.of(before, now));
         for (ConditionType type : ConditionType.values()) {
             changed(before, now, type)
                     .flatMap(condition -> reason(condition).map(reason -> new Notice(reason, condition.message())))

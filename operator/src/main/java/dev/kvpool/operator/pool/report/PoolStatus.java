@@ -80,7 +80,7 @@ public final class PoolStatus {
                 objects.underReplicated(),
                 version(seen, plan, old),
                 plan.roll().next().orElse(null),
-                plan.drains().next(),
+                plan.transitions().steps(),
                 scale(seen).orElse(null),
                 report.map(says -> protocols(says, seen.spec().storage().isEmpty()))
                         .orElse(old.protocols()),

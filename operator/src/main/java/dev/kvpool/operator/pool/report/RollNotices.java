@@ -4,7 +4,6 @@ package dev.kvpool.operator.pool.report;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
-import dev.kvpool.api.v1alpha1.RollStepStatus;
 import dev.kvpool.api.v1alpha1.VersionStatus;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
@@ -13,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Which events an upgrade's way from one status to the next is worth: one for each phase and each step. Pure. */
+/** Which events an upgrade's way from one status to the next is worth: one for each phase. Pure. */
 final class RollNotices {
     private RollNotices() {}
 
@@ -33,15 +32,10 @@ final class RollNotices {
         if (!told && (old == null || old.phase() != roll.phase())) {
             phase(roll, notices);
         }
-        for (RollStepStatus step : roll.steps()) {
-            if (old == null || old.steps().stream().noneMatch(known -> isSame(known, step))) {
-                notices.add(new Notice(EventReason.UPGRADE_STEP, step.pod() + " " + deed(step) + "."));
-            }
-        }
         return notices;
     }
 
-    /** Of who was left out of an upgrade that has been told, from beginning to end; each of its steps is still told. */
+    /** Of who was left out of an upgrade that has been told, from beginning to end. */
     private static boolean isAboutStragglers(RollStatus roll) {
         return roll.from().equals(roll.image());
     }
@@ -80,18 +74,5 @@ final class RollNotices {
                         EventReason.UPGRADE_FAILED, "%s: %s.".formatted(RollWords.backAt(roll), roll.reason())));
             case PREFLIGHT, FINALISING -> {}
         }
-    }
-
-    private static String deed(RollStepStatus step) {
-        return switch (step.kind()) {
-            case RESTART -> "starts anew with the other image";
-            case HAND_OVER -> "hands its leadership over";
-            case DRAIN -> "is emptied";
-            case REPLACE -> "is made anew with the other image";
-        };
-    }
-
-    private static boolean isSame(RollStepStatus one, RollStepStatus other) {
-        return one.pod().equals(other.pod()) && one.kind() == other.kind();
     }
 }

@@ -2,6 +2,7 @@
 package dev.kvpool.operator.pool.roll;
 
 import dev.kvpool.operator.pool.naming.NameList;
+import dev.kvpool.operator.pool.transition.Member;
 import java.util.List;
 import java.util.function.Predicate;
 
@@ -10,19 +11,19 @@ import java.util.function.Predicate;
  * know, and would never answer.
  */
 final class Asked {
-    private final List<Instance> masters;
-    private final List<Instance> asked;
+    private final List<Member> masters;
+    private final List<Member> asked;
 
     Asked(RollView view) {
         this.masters = view.masters();
-        List<Instance> there = masters.stream()
+        List<Member> there = masters.stream()
                 .filter(master -> master.alive() && !master.isGone())
                 .toList();
         this.asked = there.isEmpty() ? masters : there;
     }
 
     List<String> pods() {
-        return asked.stream().map(Instance::pod).toList();
+        return asked.stream().map(Member::pod).toList();
     }
 
     /** Who is left out, as the end of a sentence. */
@@ -31,16 +32,16 @@ final class Asked {
                 + without(Asked::isLost, "whose node of the cluster is not ready");
     }
 
-    private String without(Predicate<Instance> which, String why) {
+    private String without(Predicate<Member> which, String why) {
         List<String> out = masters.stream()
                 .filter(master -> !asked.contains(master))
                 .filter(which)
-                .map(Instance::pod)
+                .map(Member::pod)
                 .toList();
         return out.isEmpty() ? "" : ", without asking %s, %s".formatted(NameList.of(out), why);
     }
 
-    private static boolean isLost(Instance master) {
-        return master.where() == Instance.Where.ON_LOST_NODE;
+    private static boolean isLost(Member master) {
+        return master.where() == Member.Where.ON_LOST_NODE;
     }
 }

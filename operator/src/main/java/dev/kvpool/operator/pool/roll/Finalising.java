@@ -9,6 +9,8 @@ import dev.kvpool.operator.master.PoolReport.Node;
 import dev.kvpool.operator.master.PoolReport.Range;
 import dev.kvpool.operator.master.PoolReport.Version;
 import dev.kvpool.operator.pool.naming.NameList;
+import dev.kvpool.operator.pool.transition.Action;
+import dev.kvpool.operator.pool.transition.Member;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,11 +32,11 @@ final class Finalising {
     }
 
     /** What the leader is told now, until it shows that all of it is done. */
-    Optional<RollAction> action() {
+    Optional<Action> action() {
         return goal(everybody())
                 .filter(goal -> !view.options().paused())
                 .filter(goal -> isBegun(goal) || isDue(goal))
-                .map(goal -> new RollAction.Finalise(
+                .map(goal -> new Action.Finalise(
                         goal.wire(), goal.layout(), view.options().ignoreClients()));
     }
 
@@ -105,8 +107,7 @@ final class Finalising {
 
     /** Whose machine is dead, or for whom there is none, will be there again: what everybody else knows is not enough. */
     private Optional<String> missed() {
-        List<String> gone =
-                view.all().filter(Instance::isGone).map(Instance::pod).toList();
+        List<String> gone = view.all().filter(Member::isGone).map(Member::pod).toList();
         if (view.leader().isEmpty() || gone.isEmpty()) {
             return Optional.empty();
         }

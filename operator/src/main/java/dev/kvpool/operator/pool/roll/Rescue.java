@@ -2,6 +2,8 @@
 package dev.kvpool.operator.pool.roll;
 
 import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.operator.pool.transition.Action;
+import dev.kvpool.operator.pool.transition.Member;
 import java.util.List;
 import java.util.Optional;
 
@@ -21,14 +23,14 @@ final class Rescue {
     boolean isNeeded() {
         return view.leader().isEmpty()
                 && !view.masters().isEmpty()
-                && view.masters().stream().noneMatch(Instance::ready);
+                && view.masters().stream().noneMatch(Member::ready);
     }
 
     /** Once it is written down what masters go back to: not to what none of them ran with. */
-    List<RollAction> actions(String image) {
+    List<Action> actions(String image) {
         return view.masters().stream()
                 .filter(master -> !master.runs(image) && !master.leaving())
-                .map(master -> (RollAction) new RollAction.SetImage(master.pod(), master.uid(), image))
+                .map(master -> (Action) new Action.SetImage(master.pod(), master.uid(), image))
                 .toList();
     }
 
@@ -38,16 +40,16 @@ final class Rescue {
      */
     RollStatus proven(RollStatus roll) {
         boolean leads = view.masters().stream()
-                .anyMatch(master -> view.leads(master.pod()) && master.runs(roll.wayBackOfMasters()));
+                .anyMatch(master -> view.members().leads(master.pod()) && master.runs(roll.wayBackOfMasters()));
         return leads ? roll : roll.withMastersFrom(null);
     }
 
     /** Masters that were made anew, for which the masters' set has the image that does not run, take the one that does. */
-    List<RollAction> again(RollStatus roll) {
+    List<Action> again(RollStatus roll) {
         return view.masters().stream()
                 .filter(master ->
                         roll.mastersFrom() != null && master.runs(roll.from()) && !master.ready() && !master.leaving())
-                .map(master -> (RollAction) new RollAction.SetImage(master.pod(), master.uid(), roll.mastersFrom()))
+                .map(master -> (Action) new Action.SetImage(master.pod(), master.uid(), roll.mastersFrom()))
                 .toList();
     }
 
@@ -64,7 +66,7 @@ final class Rescue {
                         && view.node(node)
                                 .filter(seen -> seen.version() != null)
                                 .isEmpty())
-                .map(Instance::id)
+                .map(Member::id)
                 .findFirst();
     }
 }

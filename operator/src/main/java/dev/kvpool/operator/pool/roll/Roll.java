@@ -4,9 +4,13 @@ package dev.kvpool.operator.pool.roll;
 import dev.kvpool.api.v1alpha1.RollMode;
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
-import dev.kvpool.api.v1alpha1.RollStepStatus;
+import dev.kvpool.api.v1alpha1.UpgradeSpec;
 import dev.kvpool.operator.pool.child.part.PreflightQuestion;
 import dev.kvpool.operator.pool.observation.PreflightSeen;
+import dev.kvpool.operator.pool.transition.Action;
+import dev.kvpool.operator.pool.transition.Behind;
+import dev.kvpool.operator.pool.transition.ImageGoal;
+import dev.kvpool.operator.pool.transition.Member;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
@@ -43,14 +47,14 @@ public final class Roll {
     }
 
     private RollPlan idle() {
-        if (view.all().noneMatch(Instance::started)) {
+        if (view.all().noneMatch(Member::started)) {
             return fresh();
         }
         boolean same = view.stable().equals(view.wanted());
         if (same && view.all().allMatch(instance -> instance.runs(view.wanted()))) {
             return finalised(Optional.empty(), view.stable(), words.none());
         }
-        Behind behind = Behind.finished(view);
+        Behind behind = view.behind(ImageGoal.upgrade(view.wanted(), 0, false, true, false));
         if (same && behind.steppable().isEmpty()) {
             return finishedBut(behind);
         }
@@ -67,10 +71,10 @@ public final class Roll {
             return still(Optional.empty(), view.stable(), words.unpullable());
         }
         // Masters hold nothing. A storage node that was left out may have written what the image cannot read.
-        boolean mastersOnly = same && behind.steppable().stream().allMatch(instance -> view.isMaster(instance.pod()));
+        boolean mastersOnly = same && behind.steppable().stream().allMatch(Member::master);
         RollPhase first = mastersOnly ? RollPhase.ROLLING : RollPhase.PREFLIGHT;
         RollMode mode = mastersOnly ? RollMode.WARM : null;
-        RollStatus begun = new RollStatus(view.wanted(), view.stable(), first, mode, now, null, List.of(), null);
+        RollStatus begun = new RollStatus(view.wanted(), view.stable(), first, mode, now, null, null);
         return still(Optional.of(begun), view.stable(), RollWords.upgrading(begun, "is about to begin"));
     }
 
@@ -83,19 +87,22 @@ public final class Roll {
                 new Finding(finding.reason(), finding.message() + behind.leftOutSentence()));
         return view.options().paused()
                 ? plan
-                : plan.with(Stream.concat(plan.actions().stream(), behind.unasked(Target.of(view.wanted())).stream())
+                : plan.with(Stream.concat(plan.actions().stream(), behind.unasked().stream())
                         .toList());
     }
 
     /** Without anything to lose and anybody to ask: also the way out for a pool whose first image does not work. */
     private RollPlan fresh() {
         return new RollPlan(
-                Optional.empty(),
-                new Steps(view).bringFresh(view.wanted()),
-                view.wanted(),
-                view.wanted(),
-                Optional.empty(),
-                words.none());
+                Optional.empty(), bringFresh(), view.wanted(), view.wanted(), Optional.empty(), words.none());
+    }
+
+    /** Pods of a pool that never ran have nothing to lose and nothing to wait for. */
+    private List<Action> bringFresh() {
+        return view.all()
+                .filter(member -> !member.runs(view.wanted()) && !member.leaving())
+                .map(member -> (Action) new Action.SetImage(member.pod(), member.uid(), view.wanted()))
+                .toList();
     }
 
     private RollPlan goOn(RollStatus roll) {
@@ -134,27 +141,18 @@ public final class Roll {
         boolean touched = roll.phase() == RollPhase.ROLLING
                 || roll.phase() == RollPhase.GOING_BACK
                 || roll.phase() == RollPhase.FINALISING
-                || !roll.steps().isEmpty()
+                || view.steps().upgrades()
                 || view.all().anyMatch(instance -> !instance.runs(roll.from()));
         if (!touched) {
             return still(Optional.empty(), roll.from(), words.none());
         }
         boolean takenBack = view.wanted().equals(roll.from());
-        List<RollStepStatus> remains = new TakeBack(view).remainsOf(roll.steps());
         RollStatus next = takenBack
                 ? roll.in(RollPhase.GOING_BACK, now, "the spec asks for " + roll.from() + " again")
-                        .with(remains)
                         // Whoever asks for it wants the masters to try it again.
                         .withMastersFrom(null)
                 : new RollStatus(
-                        view.wanted(),
-                        roll.from(),
-                        RollPhase.PREFLIGHT,
-                        roll.mode(),
-                        now,
-                        null,
-                        remains,
-                        roll.mastersFrom());
+                        view.wanted(), roll.from(), RollPhase.PREFLIGHT, roll.mode(), now, null, roll.mastersFrom());
         return still(Optional.of(next), roll.from(), RollWords.upgrading(next, "follows the changed spec"));
     }
 
@@ -170,17 +168,15 @@ public final class Roll {
                     roll.from(),
                     RollWords.upgrading(roll, "waits until the leader sees storage node " + unseen.get()));
         }
-        if (!roll.steps().isEmpty()) {
-            Steps.Outcome left = new Steps(view).settle(roll);
-            RollStatus next =
-                    left.finished() ? roll.in(RollPhase.PREFLIGHT, now, roll.reason()) : roll.with(left.steps());
-            return new RollPlan(
-                    Optional.of(next),
-                    left.actions(),
+        List<String> takenBack = view.steps().takenBack();
+        if (!takenBack.isEmpty()) {
+            return still(
+                    Optional.of(fromNow(roll)),
                     roll.from(),
-                    roll.from(),
-                    Optional.empty(),
-                    RollWords.upgrading(roll, "begins when what was under way is over: " + left.sentence()));
+                    RollWords.upgrading(
+                            roll,
+                            "begins when what was under way is over: %s takes part again"
+                                    .formatted(String.join(", ", takenBack))));
         }
         Optional<PreflightSeen> job =
                 view.preflight().filter(seen -> seen.image().equals(roll.image()));
@@ -218,7 +214,7 @@ public final class Roll {
 
     /** The time of the Job does not begin before somebody can be asked. */
     private RollStatus fromNow(RollStatus roll) {
-        return roll.in(roll.phase(), now, roll.reason()).with(roll.steps());
+        return roll.in(roll.phase(), now, roll.reason());
     }
 
     private RollPlan rescued(RollStatus roll, Rescue rescue) {
@@ -277,7 +273,7 @@ public final class Roll {
         if (view.storage().size() != 1 || view.mayLoseBytes()) {
             return Optional.empty();
         }
-        Instance only = view.storage().getFirst();
+        Member only = view.storage().getFirst();
         return view.node(only)
                 .filter(node -> node.objects() > 0)
                 .map(node ->
@@ -287,50 +283,74 @@ public final class Roll {
     }
 
     private RollPlan rolling(RollStatus roll) {
-        Steps.Outcome outcome = new Steps(view)
-                .advance(roll, Target.of(roll.image()), view.options().partition());
         String storageImage = roll.mode() == RollMode.DRAINED ? roll.image() : roll.from();
-        if (outcome.failure().isPresent()) {
-            RollStatus next = roll.in(
-                            RollPhase.GOING_BACK, now, outcome.failure().get())
-                    .with(new TakeBack(view).remainsOf(roll.steps()));
-            return new RollPlan(
-                    Optional.of(next),
-                    List.of(),
-                    roll.from(),
-                    roll.from(),
-                    Optional.empty(),
-                    RollWords.goingBack(next));
+        if (view.steps().failure().isPresent()) {
+            RollStatus next =
+                    roll.in(RollPhase.GOING_BACK, now, view.steps().failure().get());
+            return still(Optional.of(next), roll.from(), RollWords.goingBack(next));
         }
-        RollStatus next = outcome.finished() ? roll.in(RollPhase.FINALISING, now, null) : roll.with(outcome.steps());
-        Reason reason = view.options().paused() && outcome.steps().isEmpty() ? Reason.UPGRADE_PAUSED : Reason.UPGRADING;
-        return new RollPlan(
+        ImageGoal goal = goal(roll, view.options());
+        Behind behind = view.behind(goal);
+        boolean over = behind.isEmpty() && !view.steps().upgrades();
+        boolean paused = goal.paused() && !over;
+        RollStatus next = over && !behind.keepsSome() ? roll.in(RollPhase.FINALISING, now, null) : roll;
+        String sentence = "";
+        if (over && behind.keepsSome()) {
+            sentence = " The first %d storage nodes keep the version they run: spec.upgrade.partition is %d."
+                    .formatted(goal.keep(), goal.keep());
+        } else if (paused) {
+            sentence = " It is paused: spec.upgrade.paused is true.";
+        }
+        Reason reason = goal.paused() && !view.steps().upgrades() ? Reason.UPGRADE_PAUSED : Reason.UPGRADING;
+        RollPlan plan = new RollPlan(
                 Optional.of(next),
-                outcome.actions(),
+                List.of(),
                 roll.from(),
                 storageImage,
                 Optional.empty(),
-                new Finding(reason, RollWords.rolls(roll) + " " + outcome.sentence()));
+                new Finding(reason, RollWords.rolls(roll) + sentence + behind.leftOutSentence()));
+        return plan.towards(goal);
+    }
+
+    /** The images to which the steps of an upgrade bring the pool; empty in phases that take none. */
+    public static Optional<ImageGoal> goalOf(RollStatus roll, UpgradeSpec options) {
+        return switch (roll.phase()) {
+            case ROLLING, GOING_BACK -> Optional.of(goal(roll, options));
+            default -> Optional.empty();
+        };
+    }
+
+    private static ImageGoal goal(RollStatus roll, UpgradeSpec options) {
+        boolean emptied = roll.mode() == RollMode.DRAINED;
+        return roll.phase() == RollPhase.GOING_BACK
+                ? ImageGoal.back(roll.wayBackOfMasters(), roll.from(), emptied, RollWords.isAboutStragglers(roll))
+                : ImageGoal.upgrade(
+                        roll.image(),
+                        options.partition(),
+                        emptied,
+                        RollWords.isAboutStragglers(roll),
+                        options.paused());
     }
 
     /** Everything that went over goes back by the same steps. It does not give up: there is nothing else to go to. */
     private RollPlan goingBack(RollStatus roll) {
-        Target target = new Target(roll.wayBackOfMasters(), roll.from());
-        Steps.Outcome outcome = new Steps(view).advance(roll, target, 0);
-        Optional<RollStatus> next = !outcome.finished()
-                ? Optional.of(roll.with(outcome.steps()))
-                : view.wanted().equals(roll.image()) && !Steps.isAboutStragglers(roll)
+        ImageGoal goal = goal(roll, view.options());
+        Behind behind = view.behind(goal);
+        boolean over = behind.isEmpty() && !view.steps().upgrades();
+        Optional<RollStatus> next = !over
+                ? Optional.of(roll)
+                : view.wanted().equals(roll.image()) && !RollWords.isAboutStragglers(roll)
                         ? Optional.of(roll.in(RollPhase.FAILED, now, roll.reason()))
                         : Optional.empty();
-        Finding finding =
-                outcome.finished() && next.isPresent() ? RollWords.failed(next.get()) : RollWords.goingBack(roll);
-        return new RollPlan(
+        Finding finding = over && next.isPresent() ? RollWords.failed(next.get()) : RollWords.goingBack(roll);
+        RollPlan plan = new RollPlan(
                 next,
-                outcome.actions(),
+                List.of(),
                 roll.from(),
                 roll.from(),
                 Optional.empty(),
-                new Finding(finding.reason(), finding.message() + " " + outcome.sentence()));
+                new Finding(finding.reason(), finding.message() + behind.leftOutSentence()));
+        return plan.towards(goal);
     }
 
     /**
@@ -347,8 +367,9 @@ public final class Roll {
 
     private RollPlan finalised(Optional<RollStatus> next, String image, Finding finding) {
         Finalising finalising = new Finalising(view);
-        List<RollAction> actions = finalising.action().stream().toList();
-        return new RollPlan(next, actions, image, image, Optional.empty(), finalising.pending(), finding);
+        List<Action> actions = finalising.action().stream().toList();
+        return new RollPlan(
+                next, actions, image, image, Optional.empty(), Optional.empty(), finalising.pending(), finding);
     }
 
     private RollPlan blocked(RollStatus roll) {
@@ -359,10 +380,9 @@ public final class Roll {
     }
 
     private RollPlan failed(RollStatus roll) {
-        Behind behind =
-                new Behind(view, new Target(roll.wayBackOfMasters(), roll.from()), 0, roll.mode() == RollMode.DRAINED);
-        boolean isBack = behind.steppable().stream()
-                .anyMatch(instance -> roll.mastersFrom() == null || !view.isMaster(instance.pod()));
+        Behind behind = view.behind(
+                ImageGoal.back(roll.wayBackOfMasters(), roll.from(), roll.mode() == RollMode.DRAINED, false));
+        boolean isBack = behind.steppable().stream().anyMatch(member -> roll.mastersFrom() == null || !member.master());
         if (isBack) {
             RollStatus next = roll.in(RollPhase.GOING_BACK, now, roll.reason());
             return still(Optional.of(next), roll.from(), RollWords.goingBack(next));

@@ -4,26 +4,30 @@ package dev.kvpool.operator.pool.roll;
 import dev.kvpool.api.v1alpha1.PendingVersions;
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.operator.pool.child.part.PreflightQuestion;
+import dev.kvpool.operator.pool.transition.Action;
+import dev.kvpool.operator.pool.transition.ImageGoal;
 import dev.kvpool.operator.status.Finding;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * What is done now for an upgrade.
+ * What is done now for an upgrade, besides the steps.
  *
  * @param next what the status shall say of it; actions that follow from a change wait until it is written
  * @param actions what is done at once
- * @param mastersImage image of masters that are made anew
- * @param storageImage image of storage nodes that are made anew
+ * @param mastersImage image of masters that are recreated
+ * @param storageImage image of storage nodes that are recreated
+ * @param goal the images to which steps bring the pool now; empty when they do not
  * @param preflight what a preflight Job shall ask; empty when there shall be no such Job
  * @param pending what the status shall say that the pool is about to go over to; empty while an upgrade is under way
  * @param finding what condition UpgradeBlocked says
  */
 public record RollPlan(
         Optional<RollStatus> next,
-        List<RollAction> actions,
+        List<Action> actions,
         String mastersImage,
         String storageImage,
+        Optional<ImageGoal> goal,
         Optional<PreflightQuestion> preflight,
         Optional<PendingVersions> pending,
         Finding finding) {
@@ -32,25 +36,45 @@ public record RollPlan(
         actions = List.copyOf(actions);
     }
 
-    /** Of a pool that is not about to go over to anything. */
+    /** Of a pool that is not about to go over to anything, and takes no step. */
     RollPlan(
             Optional<RollStatus> next,
-            List<RollAction> actions,
+            List<Action> actions,
             String mastersImage,
             String storageImage,
             Optional<PreflightQuestion> preflight,
             Finding finding) {
-        this(next, actions, mastersImage, storageImage, preflight, Optional.empty(), finding);
+        this(next, actions, mastersImage, storageImage, Optional.empty(), preflight, Optional.empty(), finding);
     }
 
     /** The same, with other things done at once. */
-    RollPlan with(List<RollAction> others) {
-        return new RollPlan(next, others, mastersImage, storageImage, preflight, pending, finding);
+    RollPlan with(List<Action> others) {
+        return new RollPlan(next, others, mastersImage, storageImage, goal, preflight, pending, finding);
     }
 
     /** The same, of a pool that is about to go over to higher versions. */
     RollPlan with(Optional<PendingVersions> versions) {
-        return new RollPlan(next, actions, mastersImage, storageImage, preflight, versions, finding);
+        return new RollPlan(next, actions, mastersImage, storageImage, goal, preflight, versions, finding);
+    }
+
+    /** The same, with steps that bring the pool there. */
+    RollPlan towards(ImageGoal images) {
+        return new RollPlan(
+                next, actions, mastersImage, storageImage, Optional.of(images), preflight, pending, finding);
+    }
+
+    /** The same, with what its steps are about added to the condition. */
+    public RollPlan told(String steps) {
+        String message = finding.message() + (steps.isEmpty() ? "" : " " + steps);
+        return new RollPlan(
+                next,
+                actions,
+                mastersImage,
+                storageImage,
+                goal,
+                preflight,
+                pending,
+                new Finding(finding.reason(), message));
     }
 
     /** The image a preflight Job shall ask for. */

@@ -3,16 +3,18 @@ package dev.kvpool.operator.pool.roll;
 
 import dev.kvpool.api.v1alpha1.PendingVersions;
 import dev.kvpool.api.v1alpha1.RollStatus;
-import dev.kvpool.api.v1alpha1.RollStepKind;
-import dev.kvpool.api.v1alpha1.RollStepStatus;
 import dev.kvpool.api.v1alpha1.UpgradeSpec;
 import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.observation.ImagePull;
 import dev.kvpool.operator.pool.observation.PreflightSeen;
+import dev.kvpool.operator.pool.transition.Behind;
+import dev.kvpool.operator.pool.transition.ImageGoal;
+import dev.kvpool.operator.pool.transition.Member;
+import dev.kvpool.operator.pool.transition.Members;
+import dev.kvpool.operator.pool.transition.StepJudge;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -27,16 +29,11 @@ import java.util.stream.Stream;
  * @param stable the image that all of the pool ran last
  * @param offered the operator's own image, where the spec names none and the pool keeps another one
  * @param options how the spec wants it done
- * @param drainTimeout how long emptying a storage node may go on without any progress
  * @param mayLoseBytes whether the spec allows to lose what a storage node could not hand over
  * @param everLed false while no master has ever led the pool, so that nobody has ever put anything there
- * @param masters masters there are, by name
- * @param storage storage nodes there are, by id
- * @param answering pods of masters that answered
- * @param reports what each master that answered says
- * @param leader what the leader says, when it leads, serves and answers
- * @param emptiedFirst ids of storage nodes whose nodes of the cluster are cordoned, and for whose pods somebody waits: no
- *     further step is begun before they are empty
+ * @param members masters and storage nodes
+ * @param unwanted ids of storage nodes that the spec does not want: they go with the image they have
+ * @param steps how the steps stand that are under way
  * @param unpullable pods that could not pull another image as the spec says, as a part of a sentence; empty when there are none
  * @param preflight the preflight Job; empty when there is none
  * @param machines nodes of the cluster on which the pool has pods, those left out that nobody hears of, by name
@@ -51,15 +48,11 @@ public record RollView(
         String stable,
         Optional<String> offered,
         UpgradeSpec options,
-        Duration drainTimeout,
         boolean mayLoseBytes,
         boolean everLed,
-        List<Instance> masters,
-        List<Instance> storage,
-        Set<String> answering,
-        List<PoolReport> reports,
-        Optional<PoolReport> leader,
-        List<String> emptiedFirst,
+        Members members,
+        Set<String> unwanted,
+        StepJudge.Judged steps,
         Optional<String> unpullable,
         Optional<PreflightSeen> preflight,
         List<String> machines,
@@ -67,18 +60,8 @@ public record RollView(
         Instant watchedSince,
         Instant now) {
 
-    /** Progress of a drain is written down at most so often. */
-    private static final int NOTES_A_DEADLINE = 20;
-
-    /** Kubelets watch their pods, so that it takes a second; more where the API server is busy. */
-    private static final Duration NOTICED = Duration.ofSeconds(30);
-
     public RollView {
-        masters = List.copyOf(masters);
-        storage = List.copyOf(storage);
-        answering = Set.copyOf(answering);
-        reports = List.copyOf(reports);
-        emptiedFirst = List.copyOf(emptiedFirst);
+        unwanted = Set.copyOf(unwanted);
         machines = List.copyOf(machines);
         pulls = List.copyOf(pulls);
     }
@@ -89,38 +72,6 @@ public record RollView(
      */
     boolean isOverdue(String since) {
         return isOver(since, stepTimeout());
-    }
-
-    /**
-     * Whether a step has had more than its time. One that empties a storage node begins again with each progress.
-     */
-    boolean isOverdue(RollStepStatus step) {
-        return isOver(step.since(), timeOf(step));
-    }
-
-    /** Whether emptying a storage node has moved something, and this has not been written down just before. */
-    boolean isProgress(RollStepStatus step, long left) {
-        return (step.objects() == null || left < step.objects()) && isNoteDue(step);
-    }
-
-    /** Whether its last progress was written down long enough ago for another note. */
-    boolean isNoteDue(RollStepStatus step) {
-        return isOver(step.since(), drainTimeout.dividedBy(NOTES_A_DEADLINE));
-    }
-
-    /** Whether nothing was moved for as long as it may be. */
-    boolean isStuck(RollStepStatus step) {
-        return isOver(step.since(), drainTimeout);
-    }
-
-    /** Whether a kubelet knows by now what a pod was told when the step began. */
-    boolean isNoticed(RollStepStatus step) {
-        Duration half = stepTimeout().dividedBy(2);
-        return isOver(step.since(), half.compareTo(NOTICED) < 0 ? half : NOTICED);
-    }
-
-    Duration timeOf(RollStepStatus step) {
-        return step.kind() == RollStepKind.DRAIN ? drainTimeout.plus(stepTimeout()) : stepTimeout();
     }
 
     private Duration stepTimeout() {
@@ -142,30 +93,33 @@ public record RollView(
         return counted(next.since()).plus(ApiDuration.of(options.finaliseAfter()));
     }
 
-    Stream<Instance> all() {
-        return Stream.concat(masters.stream(), storage.stream());
+    List<Member> masters() {
+        return members.masters();
     }
 
-    /** Whom a step is about. A storage node that is made anew may have a pod of another name, beside the one that leaves. */
-    Optional<Instance> instance(RollStepStatus step) {
-        return all().filter(instance -> instance.isSubjectOf(step)).min(Comparator.comparing(Instance::leaving));
+    List<Member> storage() {
+        return members.storage();
     }
 
-    boolean isMaster(String pod) {
-        return masters.stream().anyMatch(master -> master.pod().equals(pod));
+    List<PoolReport> reports() {
+        return members.reports();
     }
 
-    boolean leads(String pod) {
-        return leader.filter(report -> report.name().equals(pod)).isPresent();
+    Optional<PoolReport> leader() {
+        return members.leader();
+    }
+
+    Stream<Member> all() {
+        return members.all();
+    }
+
+    /** Those that do not run an image yet. */
+    Behind behind(ImageGoal goal) {
+        return new Behind(members, goal, unwanted, mayLoseBytes);
     }
 
     /** A storage node as the leader sees it. */
-    Optional<PoolReport.Node> node(Instance instance) {
-        return node(instance.id());
-    }
-
-    Optional<PoolReport.Node> node(String id) {
-        return leader.flatMap(report ->
-                report.nodes().stream().filter(node -> node.id().equals(id)).findFirst());
+    Optional<PoolReport.Node> node(Member member) {
+        return member.node();
     }
 }

@@ -4,6 +4,7 @@ package dev.kvpool.operator.pool.roll;
 import dev.kvpool.api.v1alpha1.RollMode;
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.operator.pool.naming.NameList;
+import dev.kvpool.operator.pool.transition.Member;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.util.ArrayList;
@@ -50,10 +51,15 @@ public final class RollWords {
 
     /** What the pool goes over to, as a sentence. */
     static String rolls(RollStatus roll) {
-        if (Steps.isAboutStragglers(roll)) {
+        if (isAboutStragglers(roll)) {
             return "Those that were left out go over to %s, %s.".formatted(roll.image(), manner(roll));
         }
         return "The pool goes over from %s to %s, %s.".formatted(roll.from(), roll.image(), manner(roll));
+    }
+
+    /** Of an upgrade that brings over those left out of an earlier one. */
+    public static boolean isAboutStragglers(RollStatus roll) {
+        return roll.from().equals(roll.image());
     }
 
     private static String manner(RollStatus roll) {
@@ -72,7 +78,7 @@ public final class RollWords {
         Map<String, List<String>> others = view.all()
                 .filter(instance -> !instance.runs(roll.from()))
                 .collect(Collectors.groupingBy(
-                        Instance::image, TreeMap::new, Collectors.mapping(Instance::pod, Collectors.toList())));
+                        Member::image, TreeMap::new, Collectors.mapping(Member::pod, Collectors.toList())));
         if (others.isEmpty()) {
             return "The pool stays at %s and nothing was restarted".formatted(roll.from());
         }

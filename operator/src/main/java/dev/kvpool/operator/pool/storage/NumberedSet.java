@@ -5,8 +5,6 @@ import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
-import dev.kvpool.operator.pool.transition.Outdated;
-import dev.kvpool.operator.pool.transition.Renewal;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -24,12 +22,10 @@ import java.util.function.IntFunction;
  *
  * @param replicas nodes it has now
  * @param nodeIds their ids
- * @param renewal what is done about pods with earlier settings
  * @param unwanted its storage nodes that the spec has no place for, those that go first in front
  * @param waiting sentences about what is not done before storage nodes are empty
  */
-public record NumberedSet(
-        int replicas, List<String> nodeIds, Renewal renewal, List<Unwanted> unwanted, List<String> waiting) {
+public record NumberedSet(int replicas, List<String> nodeIds, List<Unwanted> unwanted, List<String> waiting) {
 
     /**
      * Decides.
@@ -54,7 +50,6 @@ public record NumberedSet(
         return new NumberedSet(
                 replicas,
                 seen.names().storagePods(set, replicas),
-                Renewal.of(Outdated.of(pods, current), outlivesPods, seen, released),
                 unwanted,
                 staying.isEmpty() ? List.of() : List.of(waiting(set, replicas, want, staying)));
     }

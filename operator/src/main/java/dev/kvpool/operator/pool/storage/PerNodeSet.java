@@ -10,10 +10,7 @@ import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.observation.ObservedNode;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
-import dev.kvpool.operator.pool.transition.Outdated;
-import dev.kvpool.operator.pool.transition.Renewal;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +30,6 @@ import java.util.stream.Collectors;
  *
  * @param nodeIds ids of the storage nodes the masters shall expect
  * @param placement where the set's pods may be
- * @param renewal what is done about pods with earlier settings
  * @param unwanted its storage nodes on nodes it does not select
  * @param waiting sentences about what is not done before storage nodes are empty
  * @param leftOut sentences about matching nodes that get no storage node
@@ -41,7 +37,6 @@ import java.util.stream.Collectors;
 record PerNodeSet(
         List<String> nodeIds,
         NodePlacement placement,
-        Renewal renewal,
         List<Unwanted> unwanted,
         List<String> waiting,
         List<String> leftOut) {
@@ -69,12 +64,10 @@ record PerNodeSet(
 
     private static final class Decision {
         private final StorageSetSpec set;
-        private final PoolObservation seen;
         private final WrittenDirectories written;
         private final Set<String> released;
         private final NodeFit fit;
         private final boolean mayLoseBytes;
-        private final Optional<PodTemplateSpec> template;
         private final List<ObservedPod> pods;
 
         /** Pods that have run, by the node they are on. */
@@ -84,17 +77,12 @@ record PerNodeSet(
 
         Decision(StorageSetSpec set, PoolObservation seen, WrittenDirectories written, Set<String> released) {
             this.set = set;
-            this.seen = seen;
             this.written = written;
             this.released = released;
             this.fit = new NodeFit(
                     set,
                     seen.engine().map(engine -> engine.getSpec().hostNetwork()).orElse(false));
             this.mayLoseBytes = seen.spec().onDataLoss() == DataLossPolicy.REPLACE;
-            this.template = seen.storageWorkloads(DaemonSet.class).stream()
-                    .filter(candidate -> PoolObservation.setName(candidate).equals(set.name()))
-                    .map(candidate -> candidate.getSpec().getTemplate())
-                    .findFirst();
             this.pods = seen.podsOfSet(set.name(), true);
             this.running = pods.stream()
                     .filter(pod -> pod.started() && !pod.node().isEmpty())
@@ -124,7 +112,6 @@ record PerNodeSet(
             return new PerNodeSet(
                     expected.stream().map(this::id).toList(),
                     new NodePlacement(mayLoseBytes ? List.of() : present(kept), tooLong),
-                    renewal(unselected.keySet()),
                     List.copyOf(unwanted.values()),
                     waiting(unwanted),
                     tooLong.stream().map(this::tooLong).toList());
@@ -162,15 +149,6 @@ record PerNodeSet(
                                             set.name(),
                                             NameList.of(List.copyOf(staying.keySet())),
                                             Unwanted.wayOut(List.copyOf(staying.values()))));
-        }
-
-        /** On a node that is not selected no pod would come back. */
-        private Renewal renewal(Set<String> unselected) {
-            List<ObservedPod> staying = pods.stream()
-                    .filter(pod -> !pod.started() || !unselected.contains(pod.node()))
-                    .toList();
-            boolean outlivesPods = template.filter(PerNodeSet::outlivesPods).isPresent();
-            return Renewal.of(Outdated.withTemplate(staying, template), outlivesPods, seen, released);
         }
 
         private List<String> present(Set<String> names) {

@@ -5,12 +5,9 @@ import dev.kvpool.api.v1alpha1.StorageSetSpec;
 import dev.kvpool.operator.pool.child.StorageDaemonSet;
 import dev.kvpool.operator.pool.child.part.NodePlacement;
 import dev.kvpool.operator.pool.child.part.StorageClaims;
-import dev.kvpool.operator.pool.drain.Departure;
 import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
-import dev.kvpool.operator.pool.transition.Renewal;
-import dev.kvpool.operator.pool.transition.Turns;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
@@ -37,10 +34,7 @@ public final class StoragePlan {
 
     private final List<String> expectedNodes = new ArrayList<>();
     private final List<HasMetadata> delete = new ArrayList<>();
-    private final List<ObservedPod> replace = new ArrayList<>();
-    private final List<ObservedPod> inTurn = new ArrayList<>();
-    private final List<Departure> departures = new ArrayList<>();
-    private final List<String> heldBack = new ArrayList<>();
+    private final List<Unwanted> unwanted = new ArrayList<>();
     private final List<String> waiting = new ArrayList<>();
     private final List<String> leftOut = new ArrayList<>();
 
@@ -74,8 +68,6 @@ public final class StoragePlan {
                 .filter(set -> !plan.perNode.containsKey(PoolObservation.setName(set)))
                 .forEach(set -> plan.removed(set, plan.runningIds(set)));
         plan.leftBehind();
-        Turns.heldBack(plan.inTurn, seen).ifPresent(plan.heldBack::add);
-        plan.replace.addAll(Turns.next(plan.inTurn, List.copyOf(plan.replace), plan.expectedNodes, seen));
         return plan;
     }
 
@@ -106,14 +98,9 @@ public final class StoragePlan {
         return List.copyOf(delete);
     }
 
-    /** Pods to delete, so that they are made anew with the current settings. */
-    public List<ObservedPod> replace() {
-        return List.copyOf(replace);
-    }
-
-    /** Storage nodes that the spec does not want, or wants with other settings, released or not. */
-    public List<Departure> departures() {
-        return List.copyOf(departures);
+    /** Storage nodes that the spec does not want, released or not, those that go first in front. */
+    public List<Unwanted> unwanted() {
+        return List.copyOf(unwanted);
     }
 
     /** Whether a storage node that the spec does not want may not go yet. */
@@ -127,17 +114,12 @@ public final class StoragePlan {
     }
 
     private boolean isUnwanted(String id) {
-        return departures.stream().anyMatch(departure -> departure.node().equals(id) && !departure.wanted());
+        return unwanted.stream().anyMatch(node -> node.id().equals(id));
     }
 
     /** Sentences about what is not done before storage nodes are empty. */
     public List<String> waiting() {
         return List.copyOf(waiting);
-    }
-
-    /** Sentences about what is not done, because it would lose bytes. */
-    public List<String> heldBack() {
-        return List.copyOf(heldBack);
     }
 
     /** Sentences about nodes of the cluster that a perNode set selects and that get no storage node. */
@@ -149,35 +131,22 @@ public final class StoragePlan {
         numbered.put(set.name(), decided);
         expectedNodes.addAll(decided.nodeIds());
         waiting.addAll(decided.waiting());
-        decided.unwanted().forEach(this::depart);
-        add(decided.renewal());
+        unwanted.addAll(decided.unwanted());
     }
 
     private void add(StorageSetSpec set, PerNodeSet decided) {
         perNode.put(set.name(), decided);
         expectedNodes.addAll(decided.nodeIds());
         waiting.addAll(decided.waiting());
-        decided.unwanted().forEach(this::depart);
-        add(decided.renewal());
+        unwanted.addAll(decided.unwanted());
         leftOut.addAll(decided.leftOut());
     }
 
-    private void add(Renewal renewal) {
-        replace.addAll(renewal.replace());
-        inTurn.addAll(renewal.inTurn());
-        heldBack.addAll(renewal.heldBack());
-        waiting.addAll(renewal.waiting());
-        renewal.departures().stream()
-                .filter(outdated ->
-                        departures.stream().noneMatch(it -> it.node().equals(outdated.node())))
-                .forEach(departures::add);
-    }
-
     private void removed(HasMetadata workload, List<String> ids) {
-        List<Unwanted> unwanted = unwanted(workload);
-        unwanted.forEach(this::depart);
+        List<Unwanted> going = unwanted(workload);
+        unwanted.addAll(going);
         List<Unwanted> staying =
-                unwanted.stream().filter(node -> !released.contains(node.id())).toList();
+                going.stream().filter(node -> !released.contains(node.id())).toList();
         if (staying.isEmpty()) {
             delete.add(workload);
             return;
@@ -195,18 +164,14 @@ public final class StoragePlan {
     }
 
     private void leftBehind() {
-        List<Unwanted> unwanted = removedPerNode.withoutDaemonSet(perNode.keySet());
-        unwanted.forEach(this::depart);
+        List<Unwanted> going = removedPerNode.withoutDaemonSet(perNode.keySet());
+        unwanted.addAll(going);
         List<Unwanted> staying =
-                unwanted.stream().filter(node -> !released.contains(node.id())).toList();
+                going.stream().filter(node -> !released.contains(node.id())).toList();
         staying.forEach(node -> expectedNodes.add(node.id()));
         if (!staying.isEmpty()) {
             waiting.add(RemovedPerNode.waiting(staying));
         }
-    }
-
-    private void depart(Unwanted node) {
-        departures.add(node.departure(seen));
     }
 
     /** Of a set that the spec does not want. A StatefulSet that is being deleted already has nothing to wait for. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.storage;
 
-import dev.kvpool.operator.pool.drain.Departure;
 import dev.kvpool.operator.pool.naming.NameList;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
@@ -16,13 +15,14 @@ import java.util.Optional;
  * @param pod its pod; empty while there is none
  * @param outlivesPods whether what it holds is there again when its pod is
  */
-record Unwanted(String id, Optional<ObservedPod> pod, boolean outlivesPods) {
+public record Unwanted(String id, Optional<ObservedPod> pod, boolean outlivesPods) {
     static Unwanted of(ObservedPod pod, boolean outlivesPods) {
         return new Unwanted(pod.nodeId(), Optional.of(pod), outlivesPods);
     }
 
-    Departure departure(PoolObservation seen) {
-        return Departure.unwanted(id, isThere() || (outlivesPods && mayHold(seen)));
+    /** Whether something can be moved from it: from memory only while its pod is there. */
+    public boolean holds(PoolObservation seen) {
+        return isThere() || (outlivesPods && mayHold(seen));
     }
 
     /** Its pod can be asked for what it holds. */

@@ -4,18 +4,18 @@ package dev.kvpool.operator.pool.plan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.kvpool.api.v1alpha1.DrainPhase;
-import dev.kvpool.api.v1alpha1.DrainStatus;
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
-import dev.kvpool.api.v1alpha1.RollStepKind;
-import dev.kvpool.api.v1alpha1.RollStepStatus;
+import dev.kvpool.api.v1alpha1.StepCause;
+import dev.kvpool.api.v1alpha1.StepFacts;
+import dev.kvpool.api.v1alpha1.StepKind;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.master.Reports;
 import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.child.PoolConfigMap;
 import dev.kvpool.operator.pool.naming.PoolLabels;
-import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.storage.StoragePlan;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.ConfigMap;
@@ -45,7 +45,7 @@ class PoolPlannerTest {
 
         assertThat(replicas(plan)).isEqualTo(Map.of("demo-master", 2, "demo-a", 2));
         assertThat(expectedNodes(plan)).isEqualTo("demo-a-0\ndemo-a-1\n");
-        assertThat(plan.heldBack()).isEmpty();
+        assertThat(plan.transitions().heldBack()).isEmpty();
     }
 
     @Test
@@ -91,10 +91,10 @@ class PoolPlannerTest {
         assertThat(expectedNodes(plan)).isEqualTo("demo-a-0\ndemo-a-1\ndemo-a-2\n");
         assertThat(plan.storageNodes()).isEqualTo(3);
         assertThat(plan.waiting()).containsExactly("Storage set a keeps 3 nodes instead of 2 until demo-a-2 is empty.");
-        assertThat(plan.drains().next())
-                .extracting(DrainStatus::node, DrainStatus::phase)
-                .containsExactly(tuple("demo-a-2", DrainPhase.EMPTYING));
-        assertThat(plan.heldBack()).isEmpty();
+        assertThat(PoolSketch.emptied(plan))
+                .extracting(StepStatus::of, StepStatus::state)
+                .containsExactly(tuple("demo-a-2", StepState.UNDER_WAY));
+        assertThat(plan.transitions().heldBack()).isEmpty();
     }
 
     @Test
@@ -102,7 +102,7 @@ class PoolPlannerTest {
         PoolPlan plan = new PoolSketch(TWO_NODES).set("a", 3).plan();
 
         assertThat(replicas(plan)).containsEntry("demo-a", 3);
-        assertThat(plan.drains().finding().reason()).isEqualTo(Reason.DRAIN_WAITS);
+        assertThat(plan.transitions().draining().reason()).isEqualTo(Reason.DRAIN_WAITS);
     }
 
     @Test
@@ -135,7 +135,7 @@ class PoolPlannerTest {
                 .plan();
 
         assertThat(replicas(plan)).containsEntry("demo-a", 2);
-        assertThat(plan.heldBack()).isEmpty();
+        assertThat(plan.transitions().heldBack()).isEmpty();
     }
 
     @Test
@@ -153,7 +153,7 @@ class PoolPlannerTest {
         assertThat(plan.delete())
                 .extracting(child -> child.getMetadata().getName())
                 .containsExactly("demo-b");
-        assertThat(plan.heldBack()).isEmpty();
+        assertThat(plan.transitions().heldBack()).isEmpty();
     }
 
     @Test
@@ -195,8 +195,11 @@ class PoolPlannerTest {
                 .pod(PoolSketch.pod("demo-a-1", PoolLabels.ROLE_STORAGE, "a", true, "old"))
                 .plan();
 
-        assertThat(plan.replacePods()).isEmpty();
-        assertThat(plan.heldBack()).singleElement().asString().startsWith("demo-a-1 still runs with earlier settings");
+        assertThat(PoolSketch.replaced(plan)).isEmpty();
+        assertThat(plan.transitions().heldBack())
+                .singleElement()
+                .asString()
+                .startsWith("demo-a-1 still runs with earlier settings");
     }
 
     @Test
@@ -205,25 +208,25 @@ class PoolPlannerTest {
 
         PoolPlan plan = before.plan();
 
-        assertThat(plan.replacePods()).isEmpty();
-        assertThat(plan.heldBack()).isEmpty();
+        assertThat(PoolSketch.replaced(plan)).isEmpty();
+        assertThat(plan.transitions().heldBack()).isEmpty();
         assertThat(plan.waiting())
                 .containsExactly(
                         "demo-a-1 still runs with earlier settings and is made anew when empty, one storage node at a time.");
-        assertThat(plan.drains().next()).singleElement().satisfies(drain -> {
-            assertThat(drain.node()).isEqualTo("demo-a-1");
-            assertThat(drain.phase()).isEqualTo(DrainPhase.EMPTYING);
-            assertThat(drain.comesBack()).isTrue();
+        assertThat(PoolSketch.emptied(plan)).singleElement().satisfies(drain -> {
+            assertThat(drain.of()).isEqualTo("demo-a-1");
+            assertThat(drain.state()).isEqualTo(StepState.UNDER_WAY);
+            assertThat(drain.because()).isEqualTo(StepCause.SETTINGS);
         });
-        assertThat(plan.evictable()).isEmpty();
+        assertThat(plan.transitions().evictable()).isEmpty();
         assertThat(expectedNodes(plan)).isEqualTo("demo-a-0\ndemo-a-1\n");
     }
 
     @ParameterizedTest
     @CsvSource({"0, demo-a-1", "3, ''"})
     void onesThatAreEmptyAreMadeAnewAndNoOthers(long objectsLeft, String replaced) {
-        DrainStatus empty = new DrainStatus(
-                "demo-a-1", DrainPhase.EMPTY, PoolSketch.NOON.toString(), 0L, null, null, null, true, null);
+        StepStatus empty = new StepStatus(
+                "demo-a-1", StepKind.EMPTY, StepCause.SETTINGS, StepState.UNDER_WAY, PoolSketch.NOON.toString());
         PoolSketch after = withEarlierSettings()
                 .status(PoolSketch.statusWith(List.of(empty)))
                 .says(
@@ -232,9 +235,7 @@ class PoolPlannerTest {
                                 PoolSketch.node("demo-a-0", "ready", "", 1 << 20, 10),
                                 Reports.drained("demo-a-1", objectsLeft))));
 
-        assertThat(after.plan().replacePods())
-                .extracting(ObservedPod::name)
-                .isEqualTo(replaced.isEmpty() ? List.of() : List.of(replaced));
+        assertThat(PoolSketch.replaced(after.plan())).isEqualTo(replaced.isEmpty() ? List.of() : List.of(replaced));
     }
 
     private static PoolSketch withEarlierSettings() {
@@ -256,8 +257,8 @@ class PoolPlannerTest {
                 .pod(PoolSketch.pod("demo-a-1", PoolLabels.ROLE_STORAGE, "a", false, "old"))
                 .plan();
 
-        assertThat(plan.replacePods()).extracting(ObservedPod::name).containsExactly("demo-a-1");
-        assertThat(plan.heldBack()).isEmpty();
+        assertThat(PoolSketch.replaced(plan)).containsExactly("demo-a-1");
+        assertThat(plan.transitions().heldBack()).isEmpty();
     }
 
     @Test
@@ -320,30 +321,19 @@ class PoolPlannerTest {
 
     @Test
     void whoWaitsForADrainIsToldOfTheUpgradeThatComesFirst() {
-        PoolSketch smaller = new PoolSketch(TWO_NODES).set("a", 3).masters(2, 1, THREE_NODES);
+        PoolSketch smaller = new PoolSketch("{image: 'new:2', " + TWO_NODES.substring(1))
+                .set("a", 3)
+                .masters(2, 1, THREE_NODES);
         assertThat(smaller.plan().waiting()).singleElement().asString().doesNotContain("upgrade");
 
         String since = PoolSketch.NOON.toString();
-        RollStepStatus step = new RollStepStatus(
-                "demo-a-0",
-                "demo-a-0",
-                RollStepKind.RESTART,
-                since,
-                "uid-demo-a-0",
-                0,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null);
-        RollStatus roll = PoolSketch.asking("new:2", PoolSketch.IMAGE)
-                .roll()
-                .in(RollPhase.ROLLING, since, null)
-                .with(List.of(step));
+        StepStatus step = new StepStatus("demo-a-0", StepKind.RESTART, StepCause.UPGRADE, StepState.UNDER_WAY, since)
+                .with(new StepFacts("uid-demo-a-0", 0, null, null, null, null));
+        RollStatus roll = PoolSketch.asking("new:2", PoolSketch.IMAGE).roll().in(RollPhase.ROLLING, since, null);
 
-        assertThat(smaller.status(PoolSketch.statusWith(roll)).plan().waiting())
+        assertThat(smaller.status(PoolSketch.statusWith(roll, List.of(step)))
+                        .plan()
+                        .waiting())
                 .hasSize(2)
                 .last()
                 .isEqualTo("No storage node is begun to be emptied before the step of the upgrade to new:2 ends that is"

@@ -7,13 +7,10 @@ import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.RollMode;
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
-import dev.kvpool.api.v1alpha1.RollStepKind;
-import dev.kvpool.api.v1alpha1.RollStepStatus;
 import dev.kvpool.api.v1alpha1.VersionStatus;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
 import dev.kvpool.operator.pool.PoolSketch;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -39,14 +36,6 @@ class RollNoticesTest {
     }
 
     @Test
-    void aStepIsToldOnce() {
-        KvCachePoolStatus later = status(RollPhase.ROLLING, step("demo-a-1"), step("demo-a-0"));
-
-        assertThat(RollNotices.of(status(RollPhase.ROLLING, step("demo-a-1")), later))
-                .containsExactly(new Notice(EventReason.UPGRADE_STEP, "demo-a-0 starts anew with the other image."));
-    }
-
-    @Test
     void theEndIsToldWhereThereWasOne() {
         assertThat(RollNotices.of(status(RollPhase.FINALISING), KvCachePoolStatus.EMPTY))
                 .containsExactly(new Notice(EventReason.UPGRADE_FINISHED, "All of the pool runs kvpool:2."));
@@ -57,11 +46,8 @@ class RollNoticesTest {
     /** The upgrade was told when the rest of the pool had gone over. */
     @Test
     void whoWasLeftOutGoesOverWithoutAnotherBeginningAndEnd() {
-        KvCachePoolStatus rolling = stragglers(RollPhase.ROLLING, step("demo-a-1"));
-
-        assertThat(RollNotices.of(KvCachePoolStatus.EMPTY, rolling))
-                .extracting(Notice::reason)
-                .containsExactly(EventReason.UPGRADE_STEP);
+        assertThat(RollNotices.of(KvCachePoolStatus.EMPTY, stragglers(RollPhase.ROLLING)))
+                .isEmpty();
         assertThat(RollNotices.of(stragglers(RollPhase.FINALISING), KvCachePoolStatus.EMPTY))
                 .isEmpty();
     }
@@ -81,18 +67,11 @@ class RollNoticesTest {
                 .isEmpty();
     }
 
-    private static KvCachePoolStatus status(RollPhase phase, RollStepStatus... steps) {
-        return PoolSketch.statusWith(
-                new RollStatus("kvpool:2", "kvpool:1", phase, RollMode.WARM, NOON, "why", List.of(steps), null));
+    private static KvCachePoolStatus status(RollPhase phase) {
+        return PoolSketch.statusWith(new RollStatus("kvpool:2", "kvpool:1", phase, RollMode.WARM, NOON, "why", null));
     }
 
-    private static KvCachePoolStatus stragglers(RollPhase phase, RollStepStatus... steps) {
-        return PoolSketch.statusWith(
-                new RollStatus("kvpool:2", "kvpool:2", phase, RollMode.WARM, NOON, null, List.of(steps), null));
-    }
-
-    private static RollStepStatus step(String pod) {
-        return new RollStepStatus(
-                pod, null, RollStepKind.RESTART, NOON, "uid", 0, null, null, null, null, null, null, null);
+    private static KvCachePoolStatus stragglers(RollPhase phase) {
+        return PoolSketch.statusWith(new RollStatus("kvpool:2", "kvpool:2", phase, RollMode.WARM, NOON, null, null));
     }
 }

@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
-import dev.kvpool.api.v1alpha1.RollStepKind;
+import dev.kvpool.api.v1alpha1.StepKind;
 import dev.kvpool.api.v1alpha1.UpgradeSpec;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
@@ -173,12 +173,12 @@ class DrainedRollTest {
     }
 
     @ParameterizedTest(name = "{0} in step {1}")
-    @CsvSource({"kvpool:1, DRAIN", "kvpool:1, REPLACE", "kvpool:3, DRAIN", "kvpool:3, REPLACE"})
-    void aWishThatChangesWhileANodeIsEmptiedHasItTakePutsAgain(String image, RollStepKind kind) {
+    @CsvSource({"kvpool:1, EMPTY", "kvpool:1, REPLACE", "kvpool:3, EMPTY", "kvpool:3, REPLACE"})
+    void aWishThatChangesWhileANodeIsEmptiedHasItTakePutsAgain(String image, StepKind kind) {
         RollPool pool = upgrading();
         pool.node("s-1").takes = Duration.ofSeconds(10);
         roundsUntilDrain(pool);
-        while (pool.status().orElseThrow().steps().getFirst().kind() != kind) {
+        while (pool.steps().getFirst().kind() != kind) {
             pool.round();
         }
         pool.preflight("refused").want(image);

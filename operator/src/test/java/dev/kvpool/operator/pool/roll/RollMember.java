@@ -5,6 +5,8 @@ import dev.kvpool.api.v1alpha1.RollMode;
 import dev.kvpool.api.v1alpha1.RollPhase;
 import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.transition.Member;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
@@ -66,7 +68,7 @@ final class RollMember {
     /** The id that its kubelet names whatever the image is; null for one of their own. */
     String everyImageHas;
 
-    Instance.Where where = Instance.Where.PLACED;
+    Member.Where where = Member.Where.PLACED;
 
     /** Whether what it holds is there again when its pod is made anew. */
     boolean outlives;
@@ -146,13 +148,13 @@ final class RollMember {
 
     /** The machine that it is on. */
     void dies() {
-        where = Instance.Where.ON_LOST_NODE;
+        where = Member.Where.ON_LOST_NODE;
         ready = false;
     }
 
     /** The network to its machine is there again, and nothing else had happened. */
     void isReachedAgain() {
-        where = Instance.Where.PLACED;
+        where = Member.Where.PLACED;
         if (leaving) {
             replace(uidText(), template);
         } else if (!started) {
@@ -163,7 +165,7 @@ final class RollMember {
 
     /** Its machine has started anew: what was in memory is lost. */
     void reboots() {
-        where = Instance.Where.PLACED;
+        where = Member.Where.PLACED;
         running = image;
         stopping = false;
         restarts++;
@@ -179,7 +181,7 @@ final class RollMember {
 
     /** Its pod was deleted, and there is no node for another one. */
     void findsNoNode(String fromTemplate) {
-        where = Instance.Where.WITHOUT_NODE;
+        where = Member.Where.WITHOUT_NODE;
         uid++;
         restarts = 0;
         leaving = false;
@@ -191,7 +193,7 @@ final class RollMember {
     }
 
     private boolean isGone() {
-        return where != Instance.Where.PLACED;
+        return where != Member.Where.PLACED;
     }
 
     void tick(Instant now, Set<String> badImages) {
@@ -228,6 +230,11 @@ final class RollMember {
         dropped = droppedAtReturn;
     }
 
+    /** Of a set with a storage node on each Kubernetes node it is named by that. */
+    String id() {
+        return ofDaemonSet ? "s." + name.substring(2) : name;
+    }
+
     String pod() {
         return ofDaemonSet ? uidText() : name;
     }
@@ -236,22 +243,38 @@ final class RollMember {
         return name + "-" + uid;
     }
 
-    Instance instance() {
-        return new Instance(
+    Member member(boolean master, Optional<PoolReport> leader, Instant now) {
+        ObservedPod observed = new ObservedPod(
                 pod(),
                 uidText(),
-                name,
+                master ? "master" : "storage",
+                ofDaemonSet ? "s" : "",
+                "",
+                started,
+                ready && !leaving,
+                false,
+                false,
+                leaving ? Optional.of(now) : Optional.empty(),
+                ofDaemonSet ? name.substring(2) : "k-" + name,
+                ofDaemonSet,
+                "",
+                trouble(),
                 image,
                 admitted == null ? image : admitted,
-                started ? imageId() : "",
                 restarts,
-                started,
-                ready,
-                ready,
-                leaving,
+                Optional.empty(),
+                Optional.empty(),
+                started ? imageId() : "",
+                List.of());
+        return new Member(
+                observed,
+                master,
                 where,
                 outlives,
-                trouble());
+                leader.stream()
+                        .flatMap(report -> report.nodes().stream())
+                        .filter(node -> node.id().equals(id()))
+                        .findFirst());
     }
 
     /** Its container, which is started anew before its kubelet knows of another image. */
@@ -265,7 +288,7 @@ final class RollMember {
     }
 
     private String trouble() {
-        if (where == Instance.Where.WITHOUT_NODE) {
+        if (where == Member.Where.WITHOUT_NODE) {
             return "cannot be scheduled: no room";
         }
         return ready ? "" : "crashes";
@@ -317,7 +340,7 @@ final class RollMember {
 
     PoolReport.Node asNode() {
         return new PoolReport.Node(
-                name,
+                id(),
                 ready ? state : "away",
                 "",
                 false,

@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.roll;
 
+import dev.kvpool.api.v1alpha1.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.LeftoverPolicy;
 import dev.kvpool.api.v1alpha1.PendingVersions;
 import dev.kvpool.api.v1alpha1.RollStatus;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.api.v1alpha1.UpgradeSpec;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.observation.PreflightSeen;
+import dev.kvpool.operator.pool.transition.Action;
+import dev.kvpool.operator.pool.transition.Cordon;
+import dev.kvpool.operator.pool.transition.Goals;
+import dev.kvpool.operator.pool.transition.Member;
+import dev.kvpool.operator.pool.transition.Members;
+import dev.kvpool.operator.pool.transition.StepJudge;
+import dev.kvpool.operator.pool.transition.TransitionPlan;
+import dev.kvpool.operator.pool.transition.TransitionView;
+import dev.kvpool.operator.pool.transition.Transitions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -32,6 +46,7 @@ public final class RollPool {
     private final Set<String> badImages = new HashSet<>();
     private final Set<String> badForMasters = new HashSet<>();
     private Optional<RollStatus> status = Optional.empty();
+    private List<StepStatus> steps = List.of();
     private Optional<PendingVersions> pending = Optional.empty();
     private UpgradeSpec options = DEFAULTS;
     private String wanted = OLD;
@@ -49,7 +64,7 @@ public final class RollPool {
     private Instant operatorSince = now;
     private List<PoolReport.ClientVersion> clients = List.of();
     private List<RollMember> toRaise = storage;
-    private List<String> emptiedFirst = List.of();
+    private Set<String> cordoned = Set.of();
     final RollMachines machines = new RollMachines();
     private Optional<String> unpullable = Optional.empty();
 
@@ -91,9 +106,9 @@ public final class RollPool {
         return this;
     }
 
-    /** Storage nodes whose nodes of the cluster were cordoned, and that wait for their turn. */
-    RollPool emptiedFirst(String... ids) {
-        emptiedFirst = List.of(ids);
+    /** Storage nodes whose Kubernetes nodes are cordoned, and no others. */
+    RollPool cordoned(String... ids) {
+        cordoned = Set.of(ids);
         return this;
     }
 
@@ -126,7 +141,9 @@ public final class RollPool {
     }
 
     RollMember node(String name) {
-        return all().filter(member -> member.name.equals(name)).findFirst().orElseThrow();
+        return all().filter(member -> member.name.equals(name) || member.id().equals(name))
+                .findFirst()
+                .orElseThrow();
     }
 
     RollMember master(String name) {
@@ -166,7 +183,7 @@ public final class RollPool {
     /** All masters have gone over. */
     public RollPool mastersRun(String image) {
         masters.forEach(master -> master.runNow(image));
-        status = status.map(roll -> roll.with(List.of()));
+        steps = List.of();
         return this;
     }
 
@@ -176,6 +193,11 @@ public final class RollPool {
 
     Optional<RollStatus> status() {
         return status;
+    }
+
+    /** Steps that have begun. */
+    List<StepStatus> steps() {
+        return steps.stream().filter(step -> step.state() != StepState.WAITING).toList();
     }
 
     Optional<PendingVersions> pending() {
@@ -220,27 +242,40 @@ public final class RollPool {
         return leader.name;
     }
 
+    /** What is decided for the upgrade, with the actions of all steps. */
     public RollPlan plan() {
-        return Roll.plan(view());
+        return look(status, steps).whole();
+    }
+
+    /** What comes of a look. */
+    private record Look(RollPlan roll, TransitionPlan transitions) {
+        RollPlan whole() {
+            List<Action> actions = new ArrayList<>(roll.actions());
+            actions.addAll(transitions.actions());
+            return roll.told(transitions.upgrade()).with(actions);
+        }
+    }
+
+    private Look look(Optional<RollStatus> known, List<StepStatus> knownSteps) {
+        TransitionView view = transitions(known, knownSteps);
+        StepJudge.Judged judged = StepJudge.look(view);
+        RollPlan roll = Roll.plan(view(known, judged));
+        return new Look(roll, Transitions.plan(view.towards(roll.goal()), judged));
     }
 
     RollView view() {
-        return view(status);
+        return view(status, StepJudge.look(transitions(status, steps)));
     }
 
-    private RollView view(Optional<RollStatus> known) {
-        return new RollView(
-                known,
-                pending,
-                wanted,
-                stable,
-                Optional.empty(),
-                options,
-                DRAIN_TIMEOUT,
-                mayLoseBytes,
-                everLed,
-                masters.stream().map(RollMember::instance).toList(),
-                storage.stream().map(RollMember::instance).toList(),
+    private Members members() {
+        Optional<PoolReport> leads =
+                led && leader.ready ? Optional.of(leader.report(true, epoch, storage, clients)) : Optional.empty();
+        return new Members(
+                masters.stream()
+                        .map(master -> master.member(true, Optional.empty(), now))
+                        .toList(),
+                storage.stream().map(node -> node.member(false, leads, now)).toList(),
+                Set.of(),
                 masters.stream()
                         .filter(master -> master.ready)
                         .map(master -> master.name)
@@ -249,8 +284,45 @@ public final class RollPool {
                         .filter(master -> master.ready)
                         .map(master -> master.report(master == leader, epoch, storage, clients))
                         .toList(),
-                led && leader.ready ? Optional.of(leader.report(true, epoch, storage, clients)) : Optional.empty(),
-                emptiedFirst,
+                leads);
+    }
+
+    private TransitionView transitions(Optional<RollStatus> known, List<StepStatus> knownSteps) {
+        return new TransitionView(
+                members(),
+                new Goals(
+                        storage.stream().map(RollMember::id).collect(Collectors.toSet()),
+                        Map.of(),
+                        cordoned.stream()
+                                .collect(Collectors.toMap(id -> id, id -> new Cordon("k-" + id, "", true, false))),
+                        Set.of(),
+                        known.flatMap(roll -> Roll.goalOf(roll, options))),
+                knownSteps,
+                new TransitionView.Terms(
+                        options.maxUnavailable(),
+                        options.stepTimeout(),
+                        DRAIN_TIMEOUT,
+                        Duration.ofDays(365),
+                        LeftoverPolicy.WAIT,
+                        mayLoseBytes ? DataLossPolicy.REPLACE : DataLossPolicy.WAIT,
+                        Set.of()),
+                operatorSince,
+                now);
+    }
+
+    private RollView view(Optional<RollStatus> known, StepJudge.Judged judged) {
+        return new RollView(
+                known,
+                pending,
+                wanted,
+                stable,
+                Optional.empty(),
+                options,
+                mayLoseBytes,
+                everLed,
+                members(),
+                Set.of(),
+                judged,
                 unpullable,
                 preflight,
                 machines.names(),
@@ -268,9 +340,11 @@ public final class RollPool {
     }
 
     void round() {
-        RollPlan plan = plan();
-        act(plan);
-        write(plan);
+        Look look = look(status, steps);
+        act(look.whole());
+        status = look.roll().next();
+        pending = look.roll().pending();
+        steps = look.transitions().steps();
         tick();
     }
 
@@ -280,15 +354,17 @@ public final class RollPool {
         tick();
     }
 
-    /** The operator decides from a status that is older than the stored one: what it writes is refused. */
-    void roundWithStaleStatus(Optional<RollStatus> stale) {
-        act(Roll.plan(view(stale)));
-        tick();
+    /** What a status says of upgrade and steps. */
+    record Stored(Optional<RollStatus> roll, List<StepStatus> steps) {}
+
+    Stored stored() {
+        return new Stored(status, steps);
     }
 
-    private void write(RollPlan plan) {
-        status = plan.next();
-        pending = plan.pending();
+    /** The operator decides from a status that is older than the stored one: what it writes is refused. */
+    void roundWithStaleStatus(Stored stale) {
+        act(look(stale.roll(), stale.steps()).whole());
+        tick();
     }
 
     private void act(RollPlan plan) {
@@ -299,34 +375,34 @@ public final class RollPool {
                         ? new PreflightSeen(image, PreflightSeen.State.RUNNING, "", "")
                         : new PreflightSeen(image, PreflightSeen.State.ANSWERED, verdict, "because"));
         machines.follow(plan, now);
-        for (RollAction action : plan.actions()) {
+        for (Action action : plan.actions()) {
             switch (action) {
-                case RollAction.SetImage(String pod, String uid, String image) -> {
+                case Action.SetImage(String pod, String uid, String image) -> {
                     done.add(pod + " " + image);
                     pod(pod).ifPresent(member -> {
                         member.unreadAs(status).ifPresent(unread::add);
                         member.image = image;
                     });
                 }
-                case RollAction.DeletePod(String pod, String uid) -> {
+                case Action.DeletePod(String pod, String uid) -> {
                     done.add("delete " + pod);
                     pod(pod).ifPresent(member -> member.replace(uid, plan.storageImage()));
                 }
-                case RollAction.HandOver(String pod) -> {
+                case Action.HandOver(String pod) -> {
                     done.add("hand over " + pod);
                     handOver(pod);
                 }
-                case RollAction.Finalise(int wire, int layout, boolean ignoreClients) -> {
+                case Action.Finalise(int wire, int layout, boolean ignoreClients) -> {
                     done.add("finalise " + wire + " " + layout);
                     toRaise.forEach(node -> node.active = new PoolReport.Active(wire, layout));
                 }
-                case RollAction.Clear(String node) -> {
-                    done.add("drain " + node);
+                case Action.Empty(String node, boolean clear) -> {
+                    done.add("drain " + node(node).name);
                     node(node).drain(now, Duration.ofHours(24));
                 }
-                case RollAction.Cancel(String node) -> {
+                case Action.Cancel(String node) -> {
                     if (node(node).leaves()) {
-                        done.add("take back " + node);
+                        done.add("take back " + node(node).name);
                     }
                     node(node).takePartAgain();
                 }
@@ -343,7 +419,7 @@ public final class RollPool {
     long awayForUs(boolean asMasters) {
         return (asMasters ? masters : storage)
                 .stream()
-                        .filter(node -> !node.ready && node.where == Instance.Where.PLACED)
+                        .filter(node -> !node.ready && node.where == Member.Where.PLACED)
                         .count();
     }
 

@@ -10,7 +10,6 @@ import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.UpgradeSpec;
 import dev.kvpool.operator.status.Reason;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -254,19 +253,14 @@ class RollTest {
 
     @Test
     void aStorageNodeOnACordonedNodeIsEmptiedBeforeTheNextStep() {
-        RollPool pool =
-                new RollPool(1, 3).want(RollPool.NEW).preflight("rolling-warm").rounds(20);
-        RollPool held = new RollPool(1, 3)
-                .want(RollPool.NEW)
-                .preflight("rolling-warm")
-                .emptiedFirst("s-1")
-                .rounds(20);
+        RollPool held = upgrading(1, 3).cordoned("s-0", "s-1", "s-2").rounds(20);
 
-        assertThat(pool.done).isNotEmpty();
-        assertThat(held.done).isEmpty();
+        assertThat(held.done).contains("drain s-0").noneMatch(deed -> deed.endsWith(NEW));
         assertThat(held.plan().finding().message())
-                .contains("It waits: storage node s-1 is emptied first, as its node of the cluster is cordoned.");
-        assertThat(held.emptiedFirst().rounds(20).done).isEqualTo(pool.done);
+                .contains("It waits: storage node s-2 is emptied first, as its node of the cluster is cordoned.");
+
+        play(held.cordoned(), 1);
+        assertThat(held.images()).containsExactly(NEW);
     }
 
     @Test
@@ -329,7 +323,7 @@ class RollTest {
         int whole = roundsOf(upgrading(2, 3));
         for (int lag = 0; lag < whole; lag++) {
             RollPool pool = upgrading(2, 3).rounds(lag);
-            Optional<RollStatus> stale = pool.status();
+            RollPool.Stored stale = pool.stored();
             pool.round();
 
             pool.roundWithStaleStatus(stale);
@@ -371,6 +365,7 @@ class RollTest {
                     .isFalse();
         }
         assertThat(pool.status()).isEmpty();
+        assertThat(pool.steps()).as("at rest").isEmpty();
         return most;
     }
 }

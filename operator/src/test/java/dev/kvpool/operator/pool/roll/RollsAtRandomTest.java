@@ -156,7 +156,7 @@ class RollsAtRandomTest {
             }
             default -> {
                 story.add("old status");
-                Optional<RollStatus> stale = pool.status();
+                RollPool.Stored stale = pool.stored();
                 pool.round();
                 pool.roundWithStaleStatus(stale);
             }

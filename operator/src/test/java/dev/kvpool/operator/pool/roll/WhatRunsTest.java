@@ -25,9 +25,7 @@ class WhatRunsTest {
 
         pool.rounds(10);
 
-        assertThat(pool.status().orElseThrow().steps())
-                .extracting(step -> step.pod())
-                .containsExactly(name);
+        assertThat(pool.steps()).extracting(step -> step.of()).containsExactly(name);
         assertThat(pool.done).endsWith(name + " " + NEW);
         member.roundsToNotice = 0;
         pool.rounds(RollTest.ENOUGH);

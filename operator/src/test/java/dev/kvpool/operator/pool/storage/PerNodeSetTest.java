@@ -3,11 +3,10 @@ package dev.kvpool.operator.pool.storage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.api.v1alpha1.DrainStatus;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.child.PoolConfigMap;
-import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.plan.Outcome;
 import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.pool.report.PoolFindings;
@@ -88,7 +87,7 @@ class PerNodeSetTest {
                 .plan();
 
         assertThat(expectedNodes(plan)).isEqualTo("a.n1\n");
-        assertThat(plan.heldBack()).isEmpty();
+        assertThat(plan.transitions().heldBack()).isEmpty();
     }
 
     @Test
@@ -105,8 +104,8 @@ class PerNodeSetTest {
         assertThat(plan.waiting())
                 .containsExactly(
                         "Storage set a keeps its storage on n2, which it no longer selects, until that is empty.");
-        assertThat(plan.drains().next()).extracting(DrainStatus::node).containsExactly("a.n2");
-        assertThat(plan.heldBack()).isEmpty();
+        assertThat(PoolSketch.emptied(plan)).extracting(StepStatus::of).containsExactly("a.n2");
+        assertThat(plan.transitions().heldBack()).isEmpty();
     }
 
     @Test
@@ -132,7 +131,7 @@ class PerNodeSetTest {
 
         assertThat(expectedNodes(plan)).isEqualTo("a.n1\n");
         assertThat(named(plan)).isEmpty();
-        assertThat(plan.heldBack()).isEmpty();
+        assertThat(plan.transitions().heldBack()).isEmpty();
     }
 
     @Test
@@ -154,7 +153,7 @@ class PerNodeSetTest {
                 .plan();
 
         assertThat(expectedNodes(plan)).isEqualTo("\n");
-        assertThat(plan.heldBack()).isEmpty();
+        assertThat(plan.transitions().heldBack()).isEmpty();
     }
 
     @Test
@@ -192,8 +191,11 @@ class PerNodeSetTest {
                 .pod(PoolSketch.perNodePod("a", "n1", true, "old"))
                 .plan();
 
-        assertThat(plan.replacePods()).isEmpty();
-        assertThat(plan.heldBack()).singleElement().asString().startsWith("demo-a-n1 still runs with earlier settings");
+        assertThat(PoolSketch.replaced(plan)).isEmpty();
+        assertThat(plan.transitions().heldBack())
+                .singleElement()
+                .asString()
+                .startsWith("demo-a-n1 still runs with earlier settings");
     }
 
     @Test
@@ -204,7 +206,7 @@ class PerNodeSetTest {
                 .pod(PoolSketch.perNodePod("a", "n1", false, "old"))
                 .plan();
 
-        assertThat(plan.replacePods()).extracting(ObservedPod::name).containsExactly("demo-a-n1");
+        assertThat(PoolSketch.replaced(plan)).containsExactly("demo-a-n1");
     }
 
     @Test
@@ -221,11 +223,11 @@ class PerNodeSetTest {
                         PoolSketch.leader(List.of(
                                 PoolSketch.node("a.n1", "ready", "", 0, 0),
                                 PoolSketch.node("a.n2", "ready", "", 0, 0))));
-        assertThat(sketch.plan().replacePods()).extracting(ObservedPod::name).containsExactly("demo-a-n1");
+        assertThat(PoolSketch.replaced(sketch.plan())).containsExactly("a.n2");
 
         // The first one is on its way back: the second one waits for it.
-        sketch.pod(PoolSketch.notReady(PoolSketch.perNodePod("a", "n1", true, "new")));
-        assertThat(sketch.plan().replacePods()).isEmpty();
+        sketch.pod(PoolSketch.notReady(PoolSketch.perNodePod("a", "n2", true, "new")));
+        assertThat(PoolSketch.replaced(sketch.plan())).isEmpty();
     }
 
     @Test
@@ -238,7 +240,7 @@ class PerNodeSetTest {
                 .pod(PoolSketch.notReady(PoolSketch.perNodePod("a", "n2", true, "old")))
                 .plan();
 
-        assertThat(plan.replacePods()).extracting(ObservedPod::name).containsExactly("demo-a-n2");
+        assertThat(PoolSketch.replaced(plan)).containsExactly("a.n2");
     }
 
     @Test

@@ -4,13 +4,12 @@ package dev.kvpool.operator.pool.transition;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.kvpool.api.v1alpha1.DrainPhase;
-import dev.kvpool.api.v1alpha1.DrainStatus;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.child.part.SegmentMemory;
 import dev.kvpool.operator.pool.observation.ObservedNode;
-import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.plan.PoolPlan;
 import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.Node;
@@ -71,16 +70,16 @@ class CordonsTest {
         PoolPlan plan =
                 onTwo(TWO_NODES).masters(2, 1, BOTH).node("n1", Map.of(), taint).plan();
 
-        assertThat(plan.drains().next())
-                .extracting(DrainStatus::node, DrainStatus::phase)
-                .isEqualTo(emptied ? List.of(tuple("demo-a-1", DrainPhase.EMPTYING)) : List.of());
-        assertThat(plan.drains().finding().message()).matches(emptied ? ".* has taint " + key + "\\." : "No .*");
+        assertThat(PoolSketch.emptied(plan))
+                .extracting(StepStatus::of, StepStatus::state)
+                .isEqualTo(emptied ? List.of(tuple("demo-a-1", StepState.UNDER_WAY)) : List.of());
+        assertThat(plan.transitions().draining().message()).matches(emptied ? ".* has taint " + key + "\\." : "No .*");
     }
 
     @Test
     void timeBeforeTheLeaderLedDoesNotCount() {
         String since = PoolSketch.NOON.minus(Duration.ofHours(2)).toString();
-        DrainStatus begun = new DrainStatus("demo-a-1", DrainPhase.EMPTYING, since, null, null, null, "n1");
+        StepStatus begun = PoolSketch.emptying("demo-a-1", StepState.UNDER_WAY, since, "n1");
 
         PoolPlan plan = onTwo(TWO_NODES)
                 .masters(2, 1, BOTH)
@@ -88,22 +87,22 @@ class CordonsTest {
                 .status(PoolSketch.statusWith(List.of(begun)))
                 .plan();
 
-        assertThat(plan.drains().next()).extracting(DrainStatus::phase).containsExactly(DrainPhase.EMPTYING);
+        assertThat(PoolSketch.emptied(plan)).extracting(StepStatus::state).containsExactly(StepState.UNDER_WAY);
     }
 
     @Test
     void aStorageNodeInMemoryIsEmptiedAndKeepsItsPlaceInThePool() {
         PoolPlan plan = onTwo(TWO_NODES).masters(2, 1, BOTH).cordoned("n1").plan();
 
-        assertThat(plan.drains().next())
-                .extracting(DrainStatus::node, DrainStatus::phase, DrainStatus::cordonedNode)
-                .containsExactly(tuple("demo-a-1", DrainPhase.EMPTYING, "n1"));
-        assertThat(plan.drains().finding().reason()).isEqualTo(Reason.EMPTYING);
-        assertThat(plan.drains().finding().message())
+        assertThat(PoolSketch.emptied(plan))
+                .extracting(StepStatus::of, StepStatus::state, StepStatus::machine)
+                .containsExactly(tuple("demo-a-1", StepState.UNDER_WAY, "n1"));
+        assertThat(plan.transitions().draining().reason()).isEqualTo(Reason.EMPTYING);
+        assertThat(plan.transitions().draining().message())
                 .isEqualTo("demo-a-1 is being emptied, because its node n1 is cordoned.");
         assertThat(plan.storageNodes()).isEqualTo(2);
         assertThat(plan.waiting()).as("the spec is carried out").isEmpty();
-        assertThat(plan.evictable()).isEmpty();
+        assertThat(plan.transitions().evictable()).isEmpty();
     }
 
     @Test
@@ -114,11 +113,11 @@ class CordonsTest {
         PoolPlan plan = onTwo(TWO_NODES)
                 .masters(2, 1, emptied)
                 .cordoned("n1")
-                .status(PoolSketch.statusWith(List.of(onCordoned("demo-a-1", DrainPhase.EMPTY))))
+                .status(PoolSketch.statusWith(List.of(onCordoned("demo-a-1", StepState.EMPTY))))
                 .plan();
 
-        assertThat(plan.evictable()).containsExactly("demo-a-1");
-        assertThat(plan.drains().released()).isEmpty();
+        assertThat(plan.transitions().evictable()).containsExactly("demo-a-1");
+        assertThat(plan.transitions().released()).isEmpty();
         assertThat(plan.storageNodes()).isEqualTo(2);
     }
 
@@ -130,11 +129,11 @@ class CordonsTest {
 
         PoolPlan plan = paused.plan();
 
-        assertThat(plan.drains().next()).isEmpty();
-        assertThat(plan.drains().finding().reason()).isEqualTo(Reason.DRAIN_WAITS);
-        assertThat(plan.drains().finding().message())
+        assertThat(PoolSketch.emptied(plan)).isEmpty();
+        assertThat(plan.transitions().draining().reason()).isEqualTo(Reason.DRAIN_WAITS);
+        assertThat(plan.transitions().draining().message())
                 .isEqualTo("demo-a-1 is to be emptied and waits: nothing is changed.");
-        assertThat(plan.evictable()).isEmpty();
+        assertThat(plan.transitions().evictable()).isEmpty();
     }
 
     @Test
@@ -145,9 +144,9 @@ class CordonsTest {
                 .plan();
 
         assertThat(plan.apply()).isEmpty();
-        assertThat(plan.drains().next())
-                .extracting(DrainStatus::node, DrainStatus::phase)
-                .containsExactly(tuple("demo-a-1", DrainPhase.EMPTYING));
+        assertThat(PoolSketch.emptied(plan))
+                .extracting(StepStatus::of, StepStatus::state)
+                .containsExactly(tuple("demo-a-1", StepState.UNDER_WAY));
     }
 
     @Test
@@ -164,12 +163,12 @@ class CordonsTest {
         PoolPlan plan = onTwo(spec, claims)
                 .masters(2, 1, BOTH)
                 .cordoned("n1")
-                .status(PoolSketch.statusWith(List.of(onCordoned("demo-a-1", DrainPhase.KEPT))))
+                .status(PoolSketch.statusWith(List.of(onCordoned("demo-a-1", StepState.KEPT))))
                 .plan();
 
-        assertThat(plan.drains().actions()).isEmpty();
-        assertThat(plan.evictable()).containsExactly("demo-a-1");
-        assertThat(plan.drains().finding().message())
+        assertThat(plan.transitions().actions()).isEmpty();
+        assertThat(plan.transitions().evictable()).containsExactly("demo-a-1");
+        assertThat(plan.transitions().draining().message())
                 .isEqualTo("demo-a-1 may be evicted from n1, as what it holds is on a volume that stays.");
     }
 
@@ -178,13 +177,13 @@ class CordonsTest {
         PoolReport report = PoolSketch.leader(
                 List.of(PoolSketch.node("a.n0", "ready", "", 1, 1), PoolSketch.node("a.n1", "ready", "", 1, 1)));
         PoolSketch memory = onMachines(PER_NODE, report);
-        assertThat(memory.plan().drains().next())
-                .extracting(DrainStatus::node, DrainStatus::cordonedNode)
+        assertThat(PoolSketch.emptied(memory.plan()))
+                .extracting(StepStatus::of, StepStatus::machine)
                 .containsExactly(tuple("a.n1", "n1"));
 
         PoolSketch directories = onMachines(ON_DIRECTORIES, report);
         directories.observation().storageWorkloads(DaemonSet.class).forEach(CordonsTest::onDirectories);
-        assertThat(directories.plan().drains().next()).isEmpty();
+        assertThat(PoolSketch.emptied(directories.plan())).isEmpty();
     }
 
     private static PoolSketch onMachines(String spec, PoolReport report) {
@@ -193,19 +192,6 @@ class CordonsTest {
                 .cordoned("n1")
                 .daemonSet("a", "n0", "n1")
                 .masters(2, 1, report);
-    }
-
-    @Test
-    void anUpgradeLetsItPass() {
-        PoolSketch sketch = onTwo(TWO_NODES).masters(2, 1, BOTH).cordoned("n1");
-        PoolObservation seen = sketch.observation();
-        var departures = Cordons.join(List.of(), seen, List.of());
-
-        assertThat(Cordons.emptiedFirst(departures, List.of())).containsExactly("demo-a-1");
-        assertThat(Cordons.emptiedFirst(departures, List.of(onCordoned("demo-a-1", DrainPhase.WAITING))))
-                .containsExactly("demo-a-1");
-        assertThat(Cordons.emptiedFirst(departures, List.of(onCordoned("demo-a-1", DrainPhase.DROPPED))))
-                .isEmpty();
     }
 
     private static PoolSketch onTwo(String spec) {
@@ -231,7 +217,7 @@ class CordonsTest {
                         .build());
     }
 
-    private static DrainStatus onCordoned(String node, DrainPhase phase) {
-        return new DrainStatus(node, phase, PoolSketch.NOON.toString(), null, null, null, "n1");
+    private static StepStatus onCordoned(String node, StepState phase) {
+        return PoolSketch.emptying(node, phase, PoolSketch.NOON.toString(), "n1");
     }
 }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.transition;
+
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.operator.master.PoolReport;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * How many storage nodes are away, whatever they are away for: the one count that all transitions share. A node is back when the leader
+ * says so; a ready pod alone may still be reading its segment. What begins in a look counts at once.
+ */
+final class Budget {
+    private final TransitionView view;
+    private final List<StepStatus> steps;
+
+    /**
+     * @param steps steps under way; it grows as more begin
+     */
+    Budget(TransitionView view, List<StepStatus> steps) {
+        this.view = view;
+        this.steps = steps;
+    }
+
+    boolean hasRoom(String except) {
+        return away(except).size() < view.terms().maxUnavailable();
+    }
+
+    /** Ids of storage nodes that are away or about to be. */
+    Set<String> away(String except) {
+        Set<String> away = new TreeSet<>(missing());
+        notServing().stream().map(Member::id).forEach(away::add);
+        steps.stream()
+                .filter(step -> isStopped(step)
+                        ? !view.members().isMaster(step.of())
+                        : step.state() == StepState.KEPT || step.state() == StepState.DROPPED)
+                .map(StepStatus::of)
+                .forEach(away::add);
+        away.remove(except);
+        return away;
+    }
+
+    /** How many masters and storage nodes are taken away for a while by a step. */
+    long stopped() {
+        return steps.stream().filter(Budget::isStopped).count();
+    }
+
+    static boolean isStopped(StepStatus step) {
+        return Transition.stops(step.kind(), step.because()) && step.state() != StepState.WAITING;
+    }
+
+    boolean isStopped(String id) {
+        return steps.stream().anyMatch(step -> step.of().equals(id) && isStopped(step));
+    }
+
+    /**
+     * Storage nodes that are not there though no step stops them. One that never was, as there is no Kubernetes node for it, is not
+     * missed; on the way back to an earlier image neither is one whose machine is dead.
+     */
+    List<Member> notServing() {
+        boolean back = view.goals().image().filter(ImageGoal::back).isPresent();
+        return view.members().storage().stream()
+                .filter(node -> view.goals().wanted().contains(node.id()))
+                .filter(node ->
+                        view.members().get(node.id()).filter(node::equals).isPresent())
+                .filter(node -> !(view.members().leader().isEmpty() ? node.ready() : node.serves()))
+                .filter(node -> !isStopped(node.id()))
+                .filter(node -> node.started() || node.where() != Member.Where.WITHOUT_NODE)
+                .filter(node -> !back || !node.isGone())
+                .sorted(Comparator.comparing(Member::id))
+                .toList();
+    }
+
+    /** Ids of those that a leader has met and that have no pod. */
+    private List<String> missing() {
+        return view.goals().wanted().stream()
+                .filter(id -> view.members().get(id).isEmpty())
+                .filter(id -> view.members()
+                        .node(id)
+                        .filter(node -> !node.incarnation().isEmpty() && !node.serves())
+                        .isPresent())
+                .toList();
+    }
+
+    /** Why a storage node cannot be emptied that is to come back: as many others as are emptied must be ready to take what they hold. */
+    Optional<String> takers(String id) {
+        Set<String> emptied = new TreeSet<>();
+        steps.stream()
+                .filter(step -> Progress.isUnderWay(step) && !step.of().equals(id))
+                .map(StepStatus::of)
+                .forEach(emptied::add);
+        long takers = view.members().leader().stream()
+                .flatMap(report -> report.nodes().stream())
+                .filter(node ->
+                        node.ready() && !node.isTransient() && !node.id().equals(id))
+                .map(PoolReport.Node::id)
+                .filter(other -> steps.stream()
+                        .noneMatch(step -> step.of().equals(other)
+                                && step.state() != StepState.WAITING
+                                && step.state() != StepState.KEPT))
+                .count();
+        if (takers > emptied.size()) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                takers == 0
+                        ? "no other storage node is ready to take what it holds"
+                        : "as many storage nodes are being emptied as others are ready to take what they hold");
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.transition;
+
+import dev.kvpool.api.v1alpha1.LeftoverPolicy;
+import dev.kvpool.api.v1alpha1.StepCause;
+import dev.kvpool.api.v1alpha1.StepKind;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.operator.master.PoolReport;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * How the steps stand that empty a storage node, and that take one back. A storage node may go when the leader of this moment says that
+ * nothing is left there: what an earlier leader said counts no more, and one that does not know that the node is to go is told again.
+ */
+final class EmptySteps {
+    /** What a leader says may be as old as its last tick; for so long it is told again. */
+    private static final Duration SETTLED = Duration.ofSeconds(5);
+
+    private final TransitionView view;
+    private final Members members;
+
+    EmptySteps(TransitionView view) {
+        this.view = view;
+        this.members = view.members();
+    }
+
+    /** Nothing is left that others do not have; before another image, nothing at all. */
+    static boolean isEmpty(StepStatus step, PoolReport.Node node) {
+        return node.drained()
+                && node.objectsLeft() != null
+                && node.objectsLeft() == 0
+                && (!step.because().isImage() || node.objects() == 0);
+    }
+
+    Verdict judge(StepStatus step) {
+        boolean comesBack = Transition.stops(StepKind.EMPTY, step.because());
+        Optional<Member> member = members.get(step.of());
+        if (comesBack && (member.isEmpty() || member.get().leaving())) {
+            return new Verdict.Under(step);
+        }
+        Optional<PoolReport.Node> node = members.node(step.of());
+        boolean empty = node.filter(it -> isEmpty(step, it)).isPresent();
+        if (comesBack) {
+            return empty ? replaced(step, StepState.UNDER_WAY) : comingBack(step, node);
+        }
+        if (!empty && step.state() == StepState.EMPTY && step.because() == StepCause.CORDON) {
+            // It has not been evicted so far. What a new leader finds is not the rest of what was there.
+            return members.leader().isEmpty() ? new Verdict.Under(step) : new Verdict.Done();
+        }
+        return going(step, empty ? StepState.EMPTY : state(step, node), node, empty);
+    }
+
+    private Verdict replaced(StepStatus step, StepState state) {
+        StepStatus next = view.begin(new Transition(step.of(), StepKind.REPLACE, step.because(), false, false, 0));
+        return new Verdict.Under(next.in(state, null));
+    }
+
+    /** One that is replaced once it is empty. */
+    private Verdict comingBack(StepStatus step, Optional<PoolReport.Node> node) {
+        boolean overdue = isOverdue(step, node);
+        if (overdue && mayDrop(step)) {
+            return replaced(step, StepState.DROPPED);
+        }
+        boolean silent = members.leader().isPresent()
+                && view.idle(step).compareTo(view.terms().drainTimeout().plus(view.stepTimeout())) > 0;
+        return switch (step.because()) {
+            case UPGRADE -> overdue || silent ? failed(step, node) : filled(step, StepState.UNDER_WAY, node);
+            // It is tried until there is room: there is nothing else to go to.
+            case ROLLBACK -> silent ? failed(step, node) : filled(step, StepState.UNDER_WAY, node);
+            default -> filled(step, overdue ? StepState.LEFTOVERS : StepState.UNDER_WAY, node);
+        };
+    }
+
+    private Verdict failed(StepStatus step, Optional<PoolReport.Node> node) {
+        Long left = Progress.left(step, view);
+        return new Verdict.Failed(
+                "%s could not be emptied, %d of its objects have no other place: add a storage node, or set spec.onDataLoss to Replace"
+                        .formatted(
+                                step.of(),
+                                left != null
+                                        ? left
+                                        : node.map(PoolReport.Node::objects).orElse(0L)));
+    }
+
+    private boolean mayDrop(StepStatus step) {
+        return view.terms().mayLoseBytes()
+                || (!step.because().isImage() && view.terms().onLeftovers() == LeftoverPolicy.DROP);
+    }
+
+    /** It goes, or may be evicted, once that is written down, so that it is known later why it has gone. */
+    private StepState state(StepStatus step, Optional<PoolReport.Node> node) {
+        boolean overdue = isOverdue(step, node);
+        boolean dropped = step.because() == StepCause.SCALE_DOWN
+                && overdue
+                && view.terms().onLeftovers() == LeftoverPolicy.DROP;
+        if (dropped || isWaitedForTooLong(step)) {
+            return StepState.DROPPED;
+        }
+        return overdue ? StepState.LEFTOVERS : StepState.UNDER_WAY;
+    }
+
+    private Verdict going(StepStatus step, StepState state, Optional<PoolReport.Node> node, boolean empty) {
+        Verdict.Under next = filled(step, state, node);
+        boolean tells = step.state() != StepState.DROPPED || step.because() == StepCause.CORDON;
+        return empty || !tells ? new Verdict.Under(next.step()) : next;
+    }
+
+    /** Whether anything is moved only a leader can tell, and one that still puts objects there has not begun. */
+    private boolean isOverdue(StepStatus step, Optional<PoolReport.Node> node) {
+        return members.leader().isPresent()
+                && node.filter(PoolReport.Node::ready).isEmpty()
+                && view.idle(step).compareTo(view.terms().drainTimeout()) >= 0;
+    }
+
+    /** Also while no master leads: maintenance of a machine does not wait for one. */
+    boolean isWaitedForTooLong(StepStatus step) {
+        return step.machine() != null
+                && view.cordon(step.of()).filter(Cordon::evicts).isPresent()
+                && view.idle(step).compareTo(view.terms().nodeTimeout()) >= 0;
+    }
+
+    /** One that the leader calls drained though something is left had its time there: it is begun again. */
+    private Verdict.Under filled(StepStatus step, StepState state, Optional<PoolReport.Node> node) {
+        StepStatus next = step.in(
+                        state,
+                        state == StepState.EMPTY
+                                ? null
+                                : StepWords.whyNotEmpty(members.leader().isPresent(), node)
+                                        .orElse(null))
+                .left(
+                        node.map(PoolReport.Node::objectsLeft)
+                                .map(StepWords::rounded)
+                                .orElse(null),
+                        node.flatMap(StepWords::bytes).orElse(null));
+        return node.filter(it -> it.ready() || it.drained()).isPresent()
+                ? new Verdict.Under(
+                        next, new Action.Empty(step.of(), step.because().isImage()))
+                : new Verdict.Under(next);
+    }
+
+    /** The time counts while there is a leader to be told: of a node that is away it is not known whether it takes part. */
+    Verdict takeBack(StepStatus step) {
+        String now = view.now().toString();
+        if (members.leader().isEmpty()) {
+            return new Verdict.Under(step.epoch() == null ? step : step.told(null, now));
+        }
+        if (step.epoch() == null) {
+            return new Verdict.Under(step.told(members.leader().get().epoch(), now), new Action.Cancel(step.of()));
+        }
+        boolean leaves = members.node(step.of())
+                .filter(seen -> seen.draining() || seen.drained())
+                .isPresent();
+        Duration told = Duration.between(Instant.parse(step.since()), view.now());
+        return leaves || told.compareTo(SETTLED) < 0
+                ? new Verdict.Under(step, new Action.Cancel(step.of()))
+                : new Verdict.Done();
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.transition;
+
+import dev.kvpool.api.v1alpha1.StepFacts;
+import dev.kvpool.api.v1alpha1.StepKind;
+import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.operator.master.PoolReport;
+
+/** What is written down when a step begins, and must differ when it is done. */
+final class Facts {
+    private Facts() {}
+
+    static StepStatus noted(StepStatus step, Member member, TransitionView view) {
+        return switch (step.kind()) {
+            case EMPTY, TAKE_BACK -> step;
+            case HAND_OVER ->
+                step.told(view.members().leader().map(PoolReport::epoch).orElse(null), step.since());
+            case RESTART, REPLACE -> step.with(of(member));
+        };
+    }
+
+    private static StepFacts of(Member member) {
+        return new StepFacts(
+                member.uid(),
+                member.observed().restarts(),
+                member.node()
+                        .map(PoolReport.Node::incarnation)
+                        .filter(text -> !text.isEmpty())
+                        .orElse(null),
+                member.node().map(PoolReport.Node::objects).orElse(null),
+                member.ran(),
+                member.observed().specImage());
+    }
+
+    /** The same step, about another pod in the place of the one it began with. */
+    static StepStatus about(StepStatus step, Member other) {
+        StepFacts before = step.before();
+        return step.with(new StepFacts(
+                other.uid(),
+                other.observed().restarts(),
+                before.incarnation(),
+                before.objects(),
+                other.ran(),
+                other.observed().specImage()));
+    }
+
+    /** The pod is the one with which the step began. */
+    static boolean isStillThere(StepStatus step, Member member) {
+        return step.before() != null && member.uid().equals(step.before().uid());
+    }
+
+    /** A pod that was deleted and is still there, or was not deleted yet. */
+    static boolean isToBeDeleted(StepStatus step, Members members) {
+        return step.kind() == StepKind.REPLACE
+                && members.get(step.of())
+                        .filter(member -> isStillThere(step, member))
+                        .isPresent();
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.transition;
+
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.storage.StoragePlan;
+import dev.kvpool.operator.pool.storage.Unwanted;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * What the masters and storage nodes of a pool shall be.
+ *
+ * @param wanted ids of the storage nodes that the spec wants
+ * @param unwanted ids of all others, those that go first in front, and whether something can be moved from each: a pod that never ran, or
+ *     is being deleted with its memory, holds nothing
+ * @param cordons storage nodes on cordoned Kubernetes nodes, by id
+ * @param outdated members whose pods were made with other settings than there are now
+ * @param image what an upgrade brings pods to now; empty while none does
+ */
+public record Goals(
+        Set<String> wanted,
+        Map<String, Boolean> unwanted,
+        Map<String, Cordon> cordons,
+        Set<String> outdated,
+        Optional<ImageGoal> image) {
+
+    public Goals {
+        wanted = Set.copyOf(wanted);
+        cordons = Map.copyOf(cordons);
+        outdated = Set.copyOf(outdated);
+    }
+
+    /**
+     * Of a pool in which no upgrade is under way.
+     *
+     * @param wish the storage nodes there would be if none were released
+     * @param drainTaints keys of taints that mean the same as a cordon
+     */
+    public static Goals of(PoolObservation seen, StoragePlan wish, List<String> drainTaints) {
+        Map<String, Boolean> unwanted = new LinkedHashMap<>();
+        for (Unwanted node : wish.unwanted()) {
+            unwanted.putIfAbsent(node.id(), node.holds(seen));
+        }
+        Set<String> wanted = new HashSet<>(wish.expectedNodes());
+        wanted.removeAll(unwanted.keySet());
+        return new Goals(
+                wanted,
+                unwanted,
+                Cordons.of(seen, drainTaints),
+                outdated(seen).stream()
+                        .map(pod -> pod.role().equals(PoolLabels.ROLE_MASTER) ? pod.name() : pod.nodeId())
+                        .collect(Collectors.toSet()),
+                Optional.empty());
+    }
+
+    public Goals with(Optional<ImageGoal> other) {
+        return new Goals(wanted, unwanted, cordons, outdated, other);
+    }
+
+    /** Pods that are not being deleted and were made with other settings than the template of their set has. An image is no setting. */
+    public static List<ObservedPod> outdated(PoolObservation seen) {
+        return seen.pods().stream()
+                .filter(pod -> !pod.leaving())
+                .filter(pod -> workload(pod, seen.children(), seen.names().masters())
+                        .flatMap(Goals::settings)
+                        .filter(settings -> !settings.equals(pod.settings()))
+                        .isPresent())
+                .toList();
+    }
+
+    private static Optional<HasMetadata> workload(ObservedPod pod, Collection<HasMetadata> children, String masters) {
+        return children.stream()
+                .filter(child -> child instanceof StatefulSet || child instanceof DaemonSet)
+                .filter(child -> switch (pod.role()) {
+                    case PoolLabels.ROLE_MASTER -> child.getMetadata().getName().equals(masters);
+                    case PoolLabels.ROLE_STORAGE ->
+                        pod.perNode() == child instanceof DaemonSet && pod.set().equals(PoolObservation.setName(child));
+                    default -> false;
+                })
+                .findFirst();
+    }
+
+    private static Optional<String> settings(HasMetadata workload) {
+        PodTemplateSpec template = workload instanceof StatefulSet set
+                ? set.getSpec().getTemplate()
+                : ((DaemonSet) workload).getSpec().getTemplate();
+        return Optional.ofNullable(template.getMetadata())
+                .map(ObjectMeta::getAnnotations)
+                .map(annotations -> annotations.get(PoolLabels.SETTINGS));
+    }
+}

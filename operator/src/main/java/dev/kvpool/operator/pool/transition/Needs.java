@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.transition;
+
+import dev.kvpool.api.v1alpha1.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.StepCause;
+import dev.kvpool.api.v1alpha1.StepKind;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** What has to happen to the members of a pool so that they become what they shall be, in the one order. */
+final class Needs {
+    /** Until its pod is evicted, whatever else is due happens to a storage node on a cordoned Kubernetes node. */
+    private static final Set<StepState> AT_REST =
+            EnumSet.of(StepState.KEPT, StepState.EMPTY, StepState.DROPPED, StepState.LEFTOVERS);
+
+    private final TransitionView view;
+    private final List<StepStatus> steps;
+    private final List<StepStatus> before;
+    private final Optional<Behind> behind;
+    private final List<Transition> needs = new ArrayList<>();
+    private int place;
+
+    private Needs(TransitionView view, List<StepStatus> steps, List<StepStatus> before, Optional<Behind> behind) {
+        this.view = view;
+        this.steps = steps;
+        this.before = before;
+        this.behind = behind;
+    }
+
+    /**
+     * Finds them.
+     *
+     * @param steps steps that go on
+     * @param before what waited, or was kept, at the last look
+     */
+    static List<Transition> of(
+            TransitionView view, List<StepStatus> steps, List<StepStatus> before, Optional<Behind> behind) {
+        Needs needs = new Needs(view, steps, before, behind);
+        view.goals().unwanted().keySet().forEach(needs::unwanted);
+        view.members().storage().stream().map(Member::id).distinct().forEach(needs::cordoned);
+        Comparator<Member> turn = Comparator.comparing(
+                        (Member it) -> view.members().leads(it.pod()))
+                .thenComparing(Member::id, Comparator.reverseOrder());
+        view.members().all().sorted(turn).forEach(needs::member);
+        return needs.needs.stream().sorted(Transition.ORDER).toList();
+    }
+
+    private void add(String of, StepKind kind, StepCause because, boolean master, boolean mends) {
+        needs.add(new Transition(of, kind, because, master, mends, place++));
+    }
+
+    private Optional<StepStatus> step(String id) {
+        return steps.stream().filter(step -> step.of().equals(id)).findFirst();
+    }
+
+    private void unwanted(String id) {
+        boolean holds = view.goals().unwanted().get(id) && !view.terms().mayLoseBytes();
+        if (holds && step(id).isEmpty()) {
+            add(id, StepKind.EMPTY, StepCause.SCALE_DOWN, false, false);
+        }
+    }
+
+    private void cordoned(String id) {
+        boolean holds = view.members()
+                .get(id)
+                .filter(member -> member.started() && !member.leaving())
+                .isPresent();
+        if (holds && view.goals().wanted().contains(id) && isEmptied(id) && step(id).isEmpty()) {
+            add(id, StepKind.EMPTY, StepCause.CORDON, false, false);
+        }
+    }
+
+    /** What a pod that is not evicted has on its Kubernetes node is still there after the maintenance. */
+    private boolean isEmptied(String id) {
+        return view.cordon(id).filter(it -> it.evicts() || !it.keeps()).isPresent();
+    }
+
+    private void member(Member member) {
+        boolean current = view.members().get(member.id()).filter(member::equals).isPresent();
+        if (!current || view.goals().unwanted().containsKey(member.id()) || !isFree(member)) {
+            return;
+        }
+        if (behind.filter(those -> those.steppable().contains(member)).isPresent()) {
+            image(member, behind.get());
+        } else if (view.goals().outdated().contains(member.id()) && member.started() && !member.leaving()) {
+            settings(member);
+        }
+    }
+
+    private boolean isFree(Member member) {
+        boolean emptiedNow = isEmptied(member.id())
+                && !member.master()
+                && step(member.id()).isEmpty()
+                && before.stream().noneMatch(step -> step.of().equals(member.id()) && step.state() == StepState.KEPT);
+        return !emptiedNow && step(member.id()).filter(step -> !isPassed(step)).isEmpty();
+    }
+
+    /** A step that gives way to another one. */
+    private boolean isPassed(StepStatus step) {
+        if (step.state() == StepState.FAILED) {
+            // One that gave its leadership away for nothing does so again after a while.
+            return step.kind() != StepKind.HAND_OVER
+                    || view.idle(step).compareTo(view.stepTimeout().plus(Duration.ofSeconds(1))) > 0;
+        }
+        return step.because() == StepCause.CORDON && AT_REST.contains(step.state());
+    }
+
+    private void image(Member member, Behind those) {
+        if (view.goals().image().orElseThrow().paused()) {
+            return;
+        }
+        StepCause because = view.goals().image().orElseThrow().because();
+        boolean mends = !member.ready();
+        boolean emptied = view.goals().image().orElseThrow().emptied() && !member.master();
+        StepKind kind = StepKind.RESTART;
+        if (mends) {
+            kind = emptied && those.isFull(member) ? StepKind.REPLACE : StepKind.RESTART;
+        } else if (emptied) {
+            kind = StepKind.EMPTY;
+        } else if (handsOver(member)) {
+            kind = StepKind.HAND_OVER;
+        }
+        add(member.id(), kind, because, member.master(), mends);
+    }
+
+    private boolean handsOver(Member member) {
+        return view.members().leads(member.pod()) && view.members().masters().size() > 1;
+    }
+
+    private void settings(Member member) {
+        boolean anew = member.master() || member.outlives() || view.terms().mayLoseBytes();
+        if (anew) {
+            boolean mends = !member.ready();
+            StepKind kind = !mends && handsOver(member) ? StepKind.HAND_OVER : StepKind.REPLACE;
+            add(member.id(), kind, StepCause.SETTINGS, member.master(), mends);
+        } else if (view.terms().onDataLoss() == DataLossPolicy.MOVE) {
+            add(member.id(), StepKind.EMPTY, StepCause.SETTINGS, false, false);
+        }
+    }
+}

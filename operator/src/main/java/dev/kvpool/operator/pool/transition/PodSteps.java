@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.transition;
+
+import dev.kvpool.api.v1alpha1.LeftoverPolicy;
+import dev.kvpool.api.v1alpha1.StepKind;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.operator.master.PoolReport;
+import java.util.Optional;
+
+/**
+ * How the steps stand that stop a pod. A restart is done when another process runs the image, is ready, and has caught up; a storage
+ * node also must have brought back what the leader knew it to hold, object for object.
+ */
+final class PodSteps {
+    private final TransitionView view;
+    private final Members members;
+
+    PodSteps(TransitionView view) {
+        this.view = view;
+        this.members = view.members();
+    }
+
+    Verdict judge(StepStatus step) {
+        if (step.kind() == StepKind.HAND_OVER) {
+            return handOver(step);
+        }
+        Optional<Member> member = members.get(step.of());
+        if (member.isEmpty() || member.get().leaving()) {
+            return new Verdict.Under(step);
+        }
+        return step.kind() == StepKind.RESTART ? restart(step, member.get()) : replace(step, member.get());
+    }
+
+    private Verdict imageSet(StepStatus step, Member member) {
+        return new Verdict.Under(step, new Action.SetImage(member.pod(), member.uid(), target(member)));
+    }
+
+    private String target(Member member) {
+        return view.goals().image().orElseThrow().of(member.master());
+    }
+
+    private Verdict restart(StepStatus step, Member member) {
+        boolean samePod = Facts.isStillThere(step, member);
+        if (!member.runs(target(member))) {
+            // A pod that was replaced meanwhile counts its restarts from 0, which must be written down before it is
+            // touched.
+            return samePod ? imageSet(step, member) : new Verdict.Under(Facts.about(step, member));
+        }
+        if (samePod && member.observed().specImage().equals(step.before().specImage())) {
+            // Admission wrote the same digest for both references, so that the container simply goes on.
+            return member.ready() && view.isNoticed(step) ? new Verdict.Done() : new Verdict.Under(step);
+        }
+        boolean another = !samePod || runsAnother(step, member);
+        return another && member.ready() ? caughtUp(step, member) : new Verdict.Under(step);
+    }
+
+    /**
+     * Whether the image has been started in the pod as it is. The old one may crash, and be restarted, before the kubelet knows of the
+     * other; what runs tells them apart. Where that has the same id, or the kubelet names none, the other has been noticed by now.
+     */
+    private boolean runsAnother(StepStatus step, Member member) {
+        String ran = step.before().image();
+        boolean nothingRan = "".equals(ran) && step.before().restarts() == 0;
+        boolean restarted = member.observed().restarts() > step.before().restarts() || nothingRan;
+        boolean known = ran != null && !ran.isEmpty();
+        String running = member.observed().running();
+        if (known && !running.isEmpty() && !running.equals(ran)) {
+            return true;
+        }
+        return restarted && view.isNoticed(step);
+    }
+
+    private Verdict replace(StepStatus step, Member member) {
+        if (Facts.isStillThere(step, member)) {
+            return delete(step, member);
+        }
+        if (step.because().isImage() && !member.runs(target(member))) {
+            return imageSet(step, member);
+        }
+        boolean another = member.node()
+                .filter(node -> !node.incarnation().equals(step.before().incarnation()))
+                .isPresent();
+        if (another
+                && member.node()
+                        .filter(node -> node.draining() || node.drained())
+                        .isPresent()) {
+            // Leaders remember for each other what is being emptied.
+            return new Verdict.Under(step, new Action.Cancel(member.id()));
+        }
+        boolean back = member.master() ? isWarm(member) : another && member.serves();
+        return back && member.ready() ? new Verdict.Done() : new Verdict.Under(step);
+    }
+
+    /** A storage node whose pod takes with it what it holds must be empty now: what an earlier leader said does not count. */
+    private Verdict delete(StepStatus step, Member member) {
+        boolean settings = !step.because().isImage();
+        boolean mayGo = member.master()
+                || (settings && member.outlives())
+                || view.terms().mayLoseBytes()
+                || !member.started()
+                || (step.state() == StepState.DROPPED && view.terms().onLeftovers() == LeftoverPolicy.DROP)
+                || member.node().filter(node -> EmptySteps.isEmpty(step, node)).isPresent();
+        if (mayGo) {
+            return new Verdict.Under(step, new Action.DeletePod(member.pod(), member.uid()));
+        }
+        return members.leader().isEmpty()
+                ? new Verdict.Under(step)
+                : new Verdict.Under(view.begin(
+                        new Transition(step.of(), StepKind.EMPTY, step.because(), member.master(), false, 0)));
+    }
+
+    private boolean isWarm(Member master) {
+        return members.answering().contains(master.pod())
+                && new WarmMasters(members).lack(master.pod()).isEmpty();
+    }
+
+    private Verdict caughtUp(StepStatus step, Member member) {
+        if (member.master()) {
+            return isWarm(member) ? new Verdict.Done() : new Verdict.Under(step);
+        }
+        return member.node()
+                .filter(PoolReport.Node::serves)
+                .filter(node -> !node.incarnation().equals(step.before().incarnation()))
+                .map(node -> complete(step, node))
+                .orElseGet(() -> new Verdict.Under(step));
+    }
+
+    /** The leader has compared ids; one that could not, because it had not known the node before, leaves us the numbers. */
+    private static Verdict complete(StepStatus step, PoolReport.Node node) {
+        if (node.lostAtReturn() != null) {
+            return node.lostAtReturn() == 0
+                    ? new Verdict.Done()
+                    : new Verdict.Failed("%s came back without %d of its objects (%d records dropped)"
+                            .formatted(node.id(), node.lostAtReturn(), dropped(node)));
+        }
+        Long before = step.before().objects();
+        boolean had = before != null && before > 0;
+        boolean has = node.restored() != null && node.restored().objects() > 0;
+        boolean lost = dropped(node) > 0 || (had && !has);
+        return lost
+                ? new Verdict.Failed("%s came back with %d objects of about %d (%d records dropped)"
+                        .formatted(
+                                node.id(),
+                                node.restored() == null ? 0 : node.restored().objects(),
+                                before == null ? 0 : before,
+                                dropped(node)))
+                : new Verdict.Done();
+    }
+
+    private static long dropped(PoolReport.Node node) {
+        return node.restored() == null ? 0 : node.restored().droppedRecords();
+    }
+
+    private Verdict handOver(StepStatus step) {
+        Optional<PoolReport> leader = members.leader();
+        if (leader.isEmpty()) {
+            return new Verdict.Under(step);
+        }
+        if (!leader.get().name().equals(step.of())) {
+            return new Verdict.Done();
+        }
+        return step.epoch() != null && leader.get().epoch() > step.epoch()
+                ? new Verdict.Failed("no other master took the leadership that %s gave away".formatted(step.of()))
+                : new Verdict.Under(step, new Action.HandOver(step.of()));
+    }
+}

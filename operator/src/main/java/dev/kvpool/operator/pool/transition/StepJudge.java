@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.transition;
+
+import dev.kvpool.api.v1alpha1.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.StepCause;
+import dev.kvpool.api.v1alpha1.StepKind;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Looks at the steps that are under way: which go on and as what, what they need now, and which have failed. A step that is not needed any
+ * more ends, or takes its storage node back. What follows from a change waits until that is written.
+ */
+public final class StepJudge {
+    private final TransitionView view;
+    private final PodSteps pods;
+    private final EmptySteps emptying;
+    private final List<Verdict.Under> goOn = new ArrayList<>();
+    private final List<StepStatus> waiting = new ArrayList<>();
+    private final List<Action> others = new ArrayList<>();
+    private Optional<String> failure = Optional.empty();
+
+    private StepJudge(TransitionView view) {
+        this.view = view;
+        this.pods = new PodSteps(view);
+        this.emptying = new EmptySteps(view);
+    }
+
+    /**
+     * What came of it.
+     *
+     * @param goOn steps that go on, with what is done now for each
+     * @param waiting what waited at the last look, or may have to wait again
+     * @param others what else is done now
+     * @param failure why the upgrade has failed, as a part of a sentence; empty when it has not
+     */
+    public record Judged(
+            List<Verdict.Under> goOn, List<StepStatus> waiting, List<Action> others, Optional<String> failure) {
+        public static final Judged NOTHING = new Judged(List.of(), List.of(), List.of(), Optional.empty());
+
+        private Stream<StepStatus> ofUpgrade() {
+            return goOn.stream()
+                    .map(Verdict.Under::step)
+                    .filter(step -> step.because().isImage());
+        }
+
+        /** Whether an upgrade has steps under way. */
+        public boolean upgrades() {
+            return ofUpgrade().findAny().isPresent();
+        }
+
+        /** Ids of storage nodes that an upgrade had begun to empty, and that take part again. */
+        public List<String> takenBack() {
+            return ofUpgrade()
+                    .filter(step -> step.kind() == StepKind.TAKE_BACK)
+                    .map(StepStatus::of)
+                    .toList();
+        }
+    }
+
+    /** Looks, with the images that the upgrade in the status brings the pool to. */
+    public static Judged look(TransitionView view) {
+        StepJudge judge = new StepJudge(view);
+        Progress.noted(view).forEach(judge::look);
+        return new Judged(judge.goOn, judge.waiting, judge.others, judge.failure);
+    }
+
+    /** What goes on where the upgrade ends in this look: storage nodes that were being emptied take part again. */
+    static List<Verdict.Under> withoutUpgrade(Judged judged, TransitionView view) {
+        List<Verdict.Under> goOn = new ArrayList<>();
+        for (Verdict.Under under : judged.goOn()) {
+            StepStatus step = under.step();
+            if (!step.because().isImage()
+                    || step.kind() == StepKind.TAKE_BACK
+                    || view.isPaused(step.of(), step.because())) {
+                goOn.add(under);
+            } else {
+                rest(step, view).map(Verdict.Under::new).ifPresent(goOn::add);
+            }
+        }
+        return goOn;
+    }
+
+    private void look(StepStatus step) {
+        if (view.isPaused(step.of(), step.because())) {
+            goOn.add(new Verdict.Under(step));
+        } else if (step.state() == StepState.WAITING) {
+            waiting.add(step);
+        } else if (step.kind() == StepKind.TAKE_BACK) {
+            take(step, emptying.takeBack(step));
+        } else if (isGone(step)) {
+            forget(step);
+        } else if (!isNeeded(step)) {
+            rest(step, view).map(Verdict.Under::new).ifPresent(goOn::add);
+        } else if (step.state() == StepState.KEPT || isOnAnother(step)) {
+            waiting.add(step);
+        } else {
+            take(step, judged(step));
+        }
+    }
+
+    private void take(StepStatus step, Verdict verdict) {
+        switch (verdict) {
+            case Verdict.Done() -> {}
+            case Verdict.Under under -> goOn.add(under);
+            case Verdict.Failed(String why) -> {
+                goOn.add(new Verdict.Under(step.in(StepState.FAILED, why)));
+                failure = step.because() == StepCause.UPGRADE ? Optional.of(why) : failure;
+            }
+        }
+    }
+
+    /** It is not there any more, and neither wanted nor unwanted: leaders remember drains, and a later node of its name shall not be emptied. */
+    private boolean isGone(StepStatus step) {
+        return step.kind() == StepKind.EMPTY
+                && !view.goals().wanted().contains(step.of())
+                && !view.goals().unwanted().containsKey(step.of());
+    }
+
+    private void forget(StepStatus step) {
+        if (view.members().leader().isEmpty()) {
+            goOn.add(new Verdict.Under(step));
+        } else {
+            others.add(new Action.Cancel(step.of()));
+        }
+    }
+
+    private boolean isNeeded(StepStatus step) {
+        Goals goals = view.goals();
+        boolean wanted = !goals.unwanted().containsKey(step.of());
+        boolean stays = step.kind() == StepKind.EMPTY || Facts.isToBeDeleted(step, view.members());
+        return switch (step.because()) {
+            case SCALE_DOWN -> !wanted;
+            case CORDON -> wanted && goals.cordons().containsKey(step.of());
+            case SETTINGS ->
+                !stays
+                        || (wanted
+                                && goals.outdated().contains(step.of())
+                                && (step.kind() == StepKind.REPLACE
+                                        || (view.cordon(step.of()).isEmpty()
+                                                && view.terms().onDataLoss() == DataLossPolicy.MOVE)));
+            case UPGRADE, ROLLBACK ->
+                goals.image()
+                        .filter(image -> image.because() == step.because())
+                        .filter(image -> !stays
+                                || (wanted
+                                        && view.members()
+                                                .get(step.of())
+                                                .filter(member -> member.runs(image.of(member.master())))
+                                                .isEmpty()))
+                        .isPresent();
+        };
+    }
+
+    /** Its time counts from the moment in which it was seen why it is to be emptied. */
+    private boolean isOnAnother(StepStatus step) {
+        boolean cordon = step.because() == StepCause.CORDON || step.because() == StepCause.SCALE_DOWN;
+        String host = view.cordon(step.of()).map(Cordon::host).orElse(null);
+        return cordon && !Objects.equals(step.machine(), host);
+    }
+
+    /** What remains of a step that is not needed: a storage node that was being emptied takes part again. */
+    private static Optional<StepStatus> rest(StepStatus step, TransitionView view) {
+        boolean emptied = step.kind() == StepKind.EMPTY && step.state() != StepState.KEPT;
+        Optional<Member> member = view.members().get(step.of());
+        boolean deleted = Facts.isToBeDeleted(step, view.members())
+                && (step.because().isImage() || !member.orElseThrow().outlives());
+        boolean stays =
+                member.filter(it -> it.observed().node().equals(step.machine())).isPresent();
+        return emptied || deleted
+                ? Optional.of(new StepStatus(
+                                step.of(),
+                                StepKind.TAKE_BACK,
+                                step.because(),
+                                StepState.UNDER_WAY,
+                                view.now().toString())
+                        .on(stays ? step.machine() : null))
+                : Optional.empty();
+    }
+
+    private Verdict judged(StepStatus step) {
+        if (step.kind() == StepKind.EMPTY) {
+            return forgiving(step, orLeftOut(step, emptying.judge(step)));
+        }
+        Verdict verdict = pods.judge(step);
+        if (verdict instanceof Verdict.Under && view.idle(step).compareTo(view.stepTimeout()) > 0) {
+            verdict = new Verdict.Failed(overdue(step));
+        }
+        return forgiving(step, orLeftOut(step, verdict));
+    }
+
+    /** A dead machine says nothing of the image. What is to be emptied there takes part again when it is back, until its turn comes. */
+    private Verdict orLeftOut(StepStatus step, Verdict verdict) {
+        boolean gone = view.members().get(step.of()).filter(Member::isGone).isPresent();
+        if (!gone || !(verdict instanceof Verdict.Failed)) {
+            return verdict;
+        }
+        return rest(step, view)
+                .filter(rest -> step.kind() == StepKind.EMPTY)
+                .<Verdict>map(Verdict.Under::new)
+                .orElseGet(Verdict.Done::new);
+    }
+
+    private String overdue(StepStatus step) {
+        Optional<Member> member = view.members().get(step.of());
+        String why = member.map(Member::trouble)
+                .filter(text -> !text.isEmpty())
+                .or(() -> view.members().isMaster(step.of())
+                        ? new WarmMasters(view.members()).lack(step.of())
+                        : Optional.empty())
+                .orElse("");
+        return "%s did not get ready within %s%s"
+                .formatted(
+                        member.map(Member::pod).orElse(step.of()),
+                        view.terms().stepTimeout(),
+                        why.isEmpty() ? "" : " (" + why + ")");
+    }
+
+    /** On the way back what is under way is begun again, until it works: there is nothing else to go to. */
+    private Verdict forgiving(StepStatus step, Verdict verdict) {
+        if (!(verdict instanceof Verdict.Failed) || step.because() != StepCause.ROLLBACK) {
+            return verdict;
+        }
+        Optional<Member> member = view.members().get(step.of());
+        String image = view.goals().image().orElseThrow().of(view.members().isMaster(step.of()));
+        boolean restarted = member.filter(it -> it.runs(image) && it.ready() && !it.leaving())
+                .isPresent();
+        return restarted || step.kind() == StepKind.HAND_OVER || member.isEmpty()
+                ? new Verdict.Done()
+                : new Verdict.Under(view.begin(new Transition(
+                        step.of(), step.kind(), step.because(), member.get().master(), false, 0)));
+    }
+}

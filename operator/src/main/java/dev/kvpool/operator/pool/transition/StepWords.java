@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.transition;
+
+import dev.kvpool.api.v1alpha1.StepCause;
+import dev.kvpool.api.v1alpha1.StepKind;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.naming.ByteAmount;
+import dev.kvpool.operator.pool.naming.NameList;
+import dev.kvpool.operator.pool.naming.Rounding;
+import dev.kvpool.operator.status.Finding;
+import dev.kvpool.operator.status.Reason;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Says how far steps are, in numbers that stay the same while little changes. */
+final class StepWords {
+    private static final int REASON_CHARS_MAX = 200;
+    private static final String EMPTIED_ON_THE_WAY_BACK =
+            " is emptied for as long as it takes (if others have no room add a storage node, or set spec.onDataLoss to Replace)";
+
+    private final TransitionView view;
+
+    StepWords(TransitionView view) {
+        this.view = view;
+    }
+
+    /** What is under way for an upgrade, or what it waits for, as a sentence; empty where there is none. */
+    String upgrade(List<StepStatus> steps, List<Wait> waiting) {
+        List<String> doing = steps.stream()
+                .filter(step -> step.because().isImage())
+                .map(this::upgrading)
+                .toList();
+        if (!doing.isEmpty()) {
+            return "Under way: " + String.join(", ", doing) + ".";
+        }
+        return waiting.stream()
+                .filter(wait -> wait.because().isImage())
+                .map(wait -> "It waits: " + wait.sentence() + ".")
+                .findFirst()
+                .orElse("");
+    }
+
+    private String upgrading(StepStatus step) {
+        String pod = view.members().get(step.of()).map(Member::pod).orElse(step.of());
+        return switch (step.kind()) {
+            case RESTART -> pod + " restarts";
+            case HAND_OVER -> pod + " hands its leadership over";
+            case EMPTY -> pod + (step.because() == StepCause.ROLLBACK ? EMPTIED_ON_THE_WAY_BACK : " is emptied");
+            case REPLACE -> pod + " is recreated";
+            case TAKE_BACK -> pod + " takes part again";
+        };
+    }
+
+    /** What condition Draining says. */
+    Finding draining(List<StepStatus> steps, List<Wait> waiting) {
+        List<StepStatus> drains = steps.stream()
+                .filter(step -> !step.because().isImage())
+                .filter(step -> step.kind() == StepKind.EMPTY || step.kind() == StepKind.TAKE_BACK)
+                .toList();
+        List<StepStatus> left = in(drains, StepState.LEFTOVERS);
+        if (!left.isEmpty()) {
+            return new Finding(Reason.LEFTOVERS, "%s. %s; it is tried again.".formatted(list(left), remedy(left)));
+        }
+        List<StepStatus> leaving = in(drains, StepState.UNDER_WAY);
+        in(drains, StepState.EMPTY, StepState.DROPPED).stream()
+                .filter(step -> step.machine() == null)
+                .forEach(leaving::add);
+        if (!leaving.isEmpty()) {
+            return new Finding(Reason.EMPTYING, "%s.".formatted(list(leaving)));
+        }
+        List<StepStatus> held = in(drains, StepState.WAITING).stream()
+                .filter(step -> step.machine() != null)
+                .toList();
+        if (!held.isEmpty()) {
+            return new Finding(
+                    Reason.DRAIN_WAITS,
+                    "%s. After spec.drain.nodeTimeout a pod may be evicted all the same.".formatted(list(held)));
+        }
+        Optional<Finding> waits = waiting(waiting);
+        if (waits.isPresent()) {
+            return waits.get();
+        }
+        List<StepStatus> done = in(drains, StepState.EMPTY, StepState.DROPPED, StepState.KEPT);
+        if (!done.isEmpty()) {
+            return new Finding(Reason.MAY_BE_EVICTED, "%s.".formatted(list(done)));
+        }
+        List<StepStatus> back = drains.stream()
+                .filter(step -> step.kind() == StepKind.TAKE_BACK)
+                .toList();
+        return back.isEmpty()
+                ? new Finding(Reason.NO_DRAIN, "No storage node is to go.")
+                : new Finding(Reason.DRAIN_CANCELLED, "%s.".formatted(list(back)));
+    }
+
+    /** Storage nodes that are to be emptied and wait. */
+    private Optional<Finding> waiting(List<Wait> waiting) {
+        List<Wait> waits = waiting.stream()
+                .filter(wait -> wait.because() == StepCause.SCALE_DOWN
+                        || wait.because() == StepCause.CORDON
+                        || (wait.because() == StepCause.SETTINGS && isEmptied(wait.of())))
+                .toList();
+        return waits.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Finding(
+                        Reason.DRAIN_WAITS,
+                        "%s is to be emptied and waits: %s."
+                                .formatted(
+                                        NameList.of(waits.stream().map(Wait::of).toList()),
+                                        waits.getLast().sentence())));
+    }
+
+    private boolean isEmptied(String id) {
+        return view.members()
+                .get(id)
+                .filter(member ->
+                        !member.master() && !member.outlives() && !view.terms().mayLoseBytes())
+                .isPresent();
+    }
+
+    /** What people can do about leftovers. */
+    private String remedy(List<StepStatus> left) {
+        List<String> ways = new ArrayList<>(List.of("Make room"));
+        if (left.stream().anyMatch(step -> step.machine() == null)) {
+            ways.add("set spec.drain.onLeftovers to Drop");
+            ways.add("or take the change back");
+        } else {
+            ways.add(left.stream()
+                    .map(this::taint)
+                    .filter(taint -> !taint.isEmpty())
+                    .findFirst()
+                    .map("remove taint %s from the node"::formatted)
+                    .orElse("uncordon the node"));
+            ways.add("or wait for spec.drain.nodeTimeout, after which the pod may be evicted with what is left");
+        }
+        return String.join(", ", ways);
+    }
+
+    static Long rounded(long objects) {
+        return Rounding.twoDigits(objects);
+    }
+
+    static Optional<Quantity> bytes(PoolReport.Node node) {
+        return node.leftovers().isEmpty()
+                ? Optional.empty()
+                : Optional.of(ByteAmount.coarse(node.leftovers().stream()
+                        .mapToLong(PoolReport.Leftover::bytes)
+                        .sum()));
+    }
+
+    /** Why a node is not empty; nothing while it simply takes its time. Short: there is one for each node that is to go. */
+    static Optional<String> whyNotEmpty(boolean led, Optional<PoolReport.Node> node) {
+        return wholeReason(led, node)
+                .map(why -> why.length() <= REASON_CHARS_MAX ? why : why.substring(0, REASON_CHARS_MAX) + " ...");
+    }
+
+    private static Optional<String> wholeReason(boolean led, Optional<PoolReport.Node> node) {
+        if (!led) {
+            return Optional.of("no master leads and serves");
+        }
+        if (node.isEmpty()) {
+            return Optional.of("the leader does not know it");
+        }
+        PoolReport.Node known = node.get();
+        if (known.ready() || known.draining() || known.drained()) {
+            String why = known.leftovers().stream()
+                    .map(PoolReport.Leftover::reason)
+                    .filter(text -> !text.isEmpty())
+                    .distinct()
+                    .collect(Collectors.joining("; "));
+            return why.isEmpty() ? Optional.empty() : Optional.of(why);
+        }
+        return Optional.of(
+                "it is " + known.state() + held(known) + (known.reason().isEmpty() ? "" : ", " + known.reason()));
+    }
+
+    /** What only it has is not counted before it is being emptied. */
+    private static String held(PoolReport.Node away) {
+        return away.objects() == 0
+                ? ""
+                : " with %d objects of about %s, of which others may have copies"
+                        .formatted(rounded(away.objects()), ByteAmount.coarse(away.usedBytes()));
+    }
+
+    private static List<StepStatus> in(List<StepStatus> drains, StepState... states) {
+        return drains.stream()
+                .filter(step -> step.kind() == StepKind.EMPTY)
+                .filter(step -> Set.of(states).contains(step.state()))
+                .collect(Collectors.toCollection(ArrayList::new));
+    }
+
+    private String list(List<StepStatus> drains) {
+        return NameList.of(drains.stream().map(this::one).toList());
+    }
+
+    private String one(StepStatus step) {
+        if (step.kind() == StepKind.TAKE_BACK) {
+            return takenBack(step);
+        }
+        String why = step.waitsFor() == null ? "" : ": " + step.waitsFor();
+        if (step.machine() != null) {
+            return step.of() + onCordoned(step, why);
+        }
+        return step.of() + (step.because() == StepCause.SETTINGS ? comingBack(step, why) : going(step, why));
+    }
+
+    private static String takenBack(StepStatus step) {
+        if (step.because() != StepCause.CORDON) {
+            return step.of() + " stays and takes part again";
+        }
+        return step.machine() == null
+                ? step.of() + " takes part again with its next pod"
+                : "%s stays on %s and takes part again".formatted(step.of(), step.machine());
+    }
+
+    private static String going(StepStatus step, String why) {
+        return switch (step.state()) {
+            case LEFTOVERS -> " could not be emptied in time%s%s".formatted(left(step), why);
+            case EMPTY -> " is empty and goes";
+            case DROPPED -> " goes as it is%s".formatted(left(step));
+            default -> " is being emptied%s%s".formatted(left(step), why);
+        };
+    }
+
+    private static String comingBack(StepStatus step, String why) {
+        return step.state() == StepState.LEFTOVERS
+                ? " is to be recreated and could not be emptied in time%s%s".formatted(left(step), why)
+                : " is being emptied to be recreated%s%s".formatted(left(step), why);
+    }
+
+    private String taint(StepStatus step) {
+        return view.cordon(step.of()).map(Cordon::taint).orElse("");
+    }
+
+    private String onCordoned(StepStatus step, String why) {
+        String host = step.machine();
+        String how = taint(step).isEmpty() ? "is cordoned" : "has taint " + taint(step);
+        return switch (step.state()) {
+            case WAITING, FAILED -> " is on %s, which %s, and waits%s".formatted(host, how, why);
+            case UNDER_WAY -> " is being emptied, because its node %s %s%s%s".formatted(host, how, left(step), why);
+            case LEFTOVERS ->
+                " could not be emptied in time, and its node %s %s%s%s".formatted(host, how, left(step), why);
+            case EMPTY -> " is empty, and its pod may be evicted from %s".formatted(host);
+            case DROPPED -> " may be evicted from %s as it is%s".formatted(host, left(step));
+            case KEPT -> " may be evicted from %s, as what it holds is on a volume that stays".formatted(host);
+        };
+    }
+
+    private static String left(StepStatus step) {
+        if (step.objectsLeft() == null) {
+            return "";
+        }
+        String bytes = step.bytesLeft() == null ? "" : " of about " + step.bytesLeft();
+        return ", %d objects%s have no other place".formatted(step.objectsLeft(), bytes);
+    }
+}

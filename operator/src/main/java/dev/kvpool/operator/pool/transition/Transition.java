@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.transition;
+
+import dev.kvpool.api.v1alpha1.StepCause;
+import dev.kvpool.api.v1alpha1.StepKind;
+import java.util.Comparator;
+
+/**
+ * Something that is to happen to a master or storage node.
+ *
+ * @param of the master's pod, or the storage node's id
+ * @param kind what comes first
+ * @param because why
+ * @param master whether it is about a master
+ * @param mends whether it is about one that is not ready, so that nothing becomes worse by it
+ * @param place where it comes among those of the same cause: the lower, the sooner
+ */
+record Transition(String of, StepKind kind, StepCause because, boolean master, boolean mends, int place) {
+    /** The one order: what is not ready, then by cause, masters before storage nodes. */
+    static final Comparator<Transition> ORDER = Comparator.comparing((Transition it) -> !it.mends)
+            .thenComparing(Transition::because)
+            .thenComparing(it -> !it.master)
+            .thenComparingInt(Transition::place);
+
+    /** It takes the member away for a while, and the member comes back. */
+    static boolean stops(StepKind kind, StepCause because) {
+        return kind != StepKind.TAKE_BACK && because != StepCause.SCALE_DOWN && because != StepCause.CORDON;
+    }
+
+    boolean stops() {
+        return stops(kind, because);
+    }
+}

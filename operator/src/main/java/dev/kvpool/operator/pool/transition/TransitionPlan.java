@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.transition;
+
+import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.operator.status.Finding;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What is done now with the pods of a pool.
+ *
+ * @param steps what the status shall say; what follows from a change waits until it is written
+ * @param actions what is done at once
+ * @param released ids of storage nodes that may go now
+ * @param evictable names of pods that may be evicted now
+ * @param waits transitions that have not begun, and why, in their order
+ * @param heldBack sentences about settings that are not carried out, because that would lose bytes
+ * @param emptiedFirst sentences about settings that are carried out when storage nodes are empty
+ * @param replacing sentences about settings for which pods are replaced a few at a time
+ * @param upgrade what is under way for an upgrade, or waited for, as a sentence; empty where there is none
+ * @param draining what condition Draining says
+ */
+public record TransitionPlan(
+        List<StepStatus> steps,
+        List<Action> actions,
+        Set<String> released,
+        Set<String> evictable,
+        List<Wait> waits,
+        List<String> heldBack,
+        List<String> emptiedFirst,
+        List<String> replacing,
+        String upgrade,
+        Finding draining) {
+
+    public TransitionPlan {
+        steps = List.copyOf(steps);
+        actions = List.copyOf(actions);
+        released = Set.copyOf(released);
+        evictable = Set.copyOf(evictable);
+        waits = List.copyOf(waits);
+        heldBack = List.copyOf(heldBack);
+        emptiedFirst = List.copyOf(emptiedFirst);
+        replacing = List.copyOf(replacing);
+    }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.transition;
+
+import dev.kvpool.api.v1alpha1.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
+import dev.kvpool.api.v1alpha1.LeftoverPolicy;
+import dev.kvpool.api.v1alpha1.StepCause;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.operator.duration.ApiDuration;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * All that transitions are decided from.
+ *
+ * @param members masters and storage nodes
+ * @param goals what they shall be
+ * @param steps what the status says is under way
+ * @param terms how the spec wants it done
+ * @param watchedSince since when this operator sees what happens and this leader leads, without a break: unobserved time does not count
+ * @param now the time
+ */
+public record TransitionView(
+        Members members, Goals goals, List<StepStatus> steps, Terms terms, Instant watchedSince, Instant now) {
+
+    /** Kubelets watch their pods, so that it takes a second; more where the API server is busy. */
+    private static final Duration NOTICED = Duration.ofSeconds(30);
+
+    public TransitionView {
+        steps = List.copyOf(steps);
+    }
+
+    /**
+     * How the spec wants it done.
+     *
+     * @param maxUnavailable how many storage nodes may be away at a time
+     * @param stepTimeout how long a pod may take until it is ready again
+     * @param drainTimeout how long emptying a storage node may go on without any progress
+     * @param nodeTimeout after how long without progress a pod may be evicted from a cordoned Kubernetes node as it is
+     * @param onLeftovers what becomes of a storage node that cannot be emptied in time
+     * @param onDataLoss what becomes of a change that would lose bytes
+     * @param paused causes for which nothing is done
+     */
+    public record Terms(
+            int maxUnavailable,
+            String stepTimeout,
+            Duration drainTimeout,
+            Duration nodeTimeout,
+            LeftoverPolicy onLeftovers,
+            DataLossPolicy onDataLoss,
+            Set<StepCause> paused) {
+
+        public static Terms of(KvCachePoolSpec spec, Set<StepCause> paused) {
+            return new Terms(
+                    spec.upgrade().maxUnavailable(),
+                    spec.upgrade().stepTimeout(),
+                    ApiDuration.of(spec.drain().timeout()),
+                    ApiDuration.of(spec.drain().nodeTimeout()),
+                    spec.drain().onLeftovers(),
+                    spec.onDataLoss(),
+                    paused);
+        }
+
+        boolean mayLoseBytes() {
+            return onDataLoss == DataLossPolicy.REPLACE;
+        }
+    }
+
+    /** The same, in a pool that is brought to these images. */
+    public TransitionView towards(Optional<ImageGoal> image) {
+        return new TransitionView(members, goals.with(image), steps, terms, watchedSince, now);
+    }
+
+    /** Whether nothing is done about it. A cordon counts also where the spec cannot be carried out. */
+    boolean isPaused(String of, StepCause because) {
+        boolean cordoned = because == StepCause.SCALE_DOWN && goals.cordons().containsKey(of);
+        return terms.paused().contains(cordoned ? StepCause.CORDON : because);
+    }
+
+    /** For how long nothing was moved, or nothing came of a step, as far as it was watched. */
+    Duration idle(StepStatus step) {
+        Instant since = Progress.at(step);
+        return Duration.between(since.isBefore(watchedSince) ? watchedSince : since, now);
+    }
+
+    Duration stepTimeout() {
+        return ApiDuration.of(terms.stepTimeout());
+    }
+
+    /** Whether a kubelet knows by now what a pod was told when the step began. */
+    boolean isNoticed(StepStatus step) {
+        Duration half = stepTimeout().dividedBy(2);
+        return idle(step).compareTo(half.compareTo(NOTICED) < 0 ? half : NOTICED) > 0;
+    }
+
+    /** A step as it begins, with what must differ when it is done. */
+    StepStatus begin(Transition transition) {
+        StepStatus step = new StepStatus(
+                transition.of(), transition.kind(), transition.because(), StepState.UNDER_WAY, now.toString());
+        return members.get(transition.of())
+                .map(member -> Facts.noted(step, member, this))
+                .orElse(step);
+    }
+
+    Optional<Cordon> cordon(String id) {
+        return Optional.ofNullable(goals.cordons().get(id));
+    }
+}

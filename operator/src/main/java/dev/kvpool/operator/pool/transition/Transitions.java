@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.transition;
+
+import dev.kvpool.api.v1alpha1.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.StepCause;
+import dev.kvpool.api.v1alpha1.StepProgress;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Decides what is done now with the pods of a pool: steps under way go on, and others begin, in one order and within one budget. */
+public final class Transitions {
+    private static final Set<StepState> MAY_GO = Set.of(StepState.EMPTY, StepState.DROPPED, StepState.KEPT);
+
+    private final TransitionView view;
+    private final StepJudge.Judged judged;
+    private final Optional<Behind> behind;
+    private final List<StepStatus> steps = new ArrayList<>();
+    private final List<StepStatus> listed = new ArrayList<>();
+    private final List<Action> actions = new ArrayList<>();
+    private final List<Wait> waiting = new ArrayList<>();
+    private final List<Member> outdated;
+
+    private Transitions(TransitionView view, StepJudge.Judged judged) {
+        this.view = view;
+        this.judged = judged;
+        this.behind = view.goals()
+                .image()
+                .map(goal -> new Behind(
+                        view.members(),
+                        goal,
+                        view.goals().unwanted().keySet(),
+                        view.terms().mayLoseBytes()));
+        this.outdated = view.members().storage().stream()
+                .filter(member -> view.goals().outdated().contains(member.id()))
+                .filter(member -> view.goals().wanted().contains(member.id()))
+                .filter(member -> member.started() && !member.leaving())
+                .toList();
+    }
+
+    /**
+     * Decides.
+     *
+     * @param view with the images that the upgrade brings the pool to now
+     */
+    public static TransitionPlan plan(TransitionView view, StepJudge.Judged judged) {
+        return new Transitions(view, judged).plan();
+    }
+
+    private TransitionPlan plan() {
+        List<Verdict.Under> goOn = behind.isPresent() ? judged.goOn() : StepJudge.withoutUpgrade(judged, view);
+        goOn.forEach(under -> {
+            steps.add(under.step());
+            actions.addAll(under.actions());
+        });
+        actions.addAll(judged.others());
+        behind.filter(those -> !view.goals().image().orElseThrow().paused())
+                .ifPresent(those -> actions.addAll(those.unasked()));
+        fresh();
+        List<Transition> needs = Needs.of(view, List.copyOf(steps), judged.waiting(), behind);
+        Waits waits = new Waits(view, steps, waiting, behind, replaced());
+        needs.forEach(need -> begin(need, waits));
+        behind.ifPresent(those -> waiting.addAll(waits.of(those)));
+        List<StepStatus> next = new ArrayList<>(steps);
+        listed.stream().limit(Math.max(0, StepStatus.STEPS_MAX - next.size())).forEach(next::add);
+        StepWords words = new StepWords(view);
+        return new TransitionPlan(
+                next,
+                actions,
+                released(next),
+                evictable(next),
+                waiting,
+                heldBack(),
+                moved(),
+                replacing(),
+                words.upgrade(steps, waiting),
+                words.draining(next, waiting));
+    }
+
+    /** Pods that never ran hold nothing: they come back with the settings there are now at once. */
+    private void fresh() {
+        if (view.terms().paused().contains(StepCause.SETTINGS)) {
+            return;
+        }
+        view.members()
+                .all()
+                .filter(member -> view.goals().outdated().contains(member.id()))
+                .filter(member -> !member.started() && !member.leaving())
+                .map(member -> new Action.DeletePod(member.pod(), member.uid()))
+                .forEach(actions::add);
+    }
+
+    private void begin(Transition need, Waits waits) {
+        Optional<Cordon> cordon = need.stops() ? Optional.empty() : view.cordon(need.of());
+        String host = cordon.map(Cordon::host).orElse(null);
+        Optional<StepStatus> before = judged.waiting().stream()
+                .filter(step -> step.of().equals(need.of())
+                        && step.because() == need.because()
+                        && (step.state() == StepState.WAITING || step.state() == StepState.KEPT)
+                        && Objects.equals(step.machine(), host))
+                .findFirst();
+        boolean keeps = need.because() == StepCause.CORDON
+                && cordon.filter(Cordon::keeps).isPresent();
+        if (before.filter(step -> new EmptySteps(view).isWaitedForTooLong(step)).isPresent()
+                && !view.isPaused(need.of(), need.because())) {
+            steps.add(before.get().in(keeps ? StepState.KEPT : StepState.DROPPED, null));
+            return;
+        }
+        StepStatus begun = view.begin(need).on(host);
+        if (before.isPresent() && !need.stops()) {
+            begun = begun.told(null, before.get().since()).with(before.get().progress());
+        }
+        Optional<String> why = waits.of(need);
+        if (why.isEmpty()) {
+            boolean waited =
+                    before.filter(step -> step.state() == StepState.WAITING).isPresent();
+            steps.removeIf(other -> other.of().equals(need.of()));
+            // The time of emptying begins when the wait for it is over.
+            steps.add(
+                    keeps
+                            ? begun.in(StepState.KEPT, null)
+                            : waited && !need.stops()
+                                    ? begun.with(new StepProgress(view.now().toString(), null))
+                                    : begun);
+            return;
+        }
+        waiting.add(new Wait(need.of(), need.because(), why.get()));
+        boolean known =
+                steps.stream().anyMatch(step -> step.of().equals(need.of()) && step.because() == need.because());
+        if (!known && !view.isPaused(need.of(), need.because())) {
+            listed.add(new StepStatus(
+                            need.of(),
+                            need.kind(),
+                            need.because(),
+                            StepState.WAITING,
+                            before.map(StepStatus::since).orElse(begun.since()))
+                    .with(begun.progress())
+                    .on(host)
+                    .in(StepState.WAITING, why.get()));
+        }
+    }
+
+    private Optional<StepStatus> find(List<StepStatus> among, String id) {
+        return among.stream().filter(step -> step.of().equals(id)).findFirst();
+    }
+
+    /** Its step said so already, and says so still: it may go once that is written down. */
+    private boolean mayGo(String id, StepCause because, List<StepStatus> next) {
+        return find(next, id)
+                .filter(step -> step.because() == because && MAY_GO.contains(step.state()))
+                .filter(step -> find(view.steps(), id)
+                        .filter(old -> old.because() == because && old.state() == step.state())
+                        .isPresent())
+                .filter(step -> step.state() != StepState.EMPTY
+                        || view.members()
+                                .node(id)
+                                .filter(node -> EmptySteps.isEmpty(step, node))
+                                .isPresent())
+                .isPresent();
+    }
+
+    private Set<String> released(List<StepStatus> next) {
+        Set<String> released = new LinkedHashSet<>();
+        view.goals().unwanted().forEach((id, holds) -> {
+            boolean asItIs = !holds || view.terms().mayLoseBytes();
+            if (!view.isPaused(id, StepCause.SCALE_DOWN) && (asItIs || mayGo(id, StepCause.SCALE_DOWN, next))) {
+                released.add(id);
+            }
+        });
+        return released;
+    }
+
+    private Set<String> evictable(List<StepStatus> next) {
+        Set<String> released = released(next);
+        return view.members().storage().stream()
+                .filter(member -> view.cordon(member.id())
+                        .filter(cordon -> isEvictable(member, cordon, released, next))
+                        .isPresent())
+                .map(Member::pod)
+                .collect(Collectors.toSet());
+    }
+
+    private boolean isEvictable(Member member, Cordon cordon, Set<String> released, List<StepStatus> next) {
+        if (view.terms().paused().contains(StepCause.CORDON)) {
+            return member.observed().evictable();
+        }
+        if (view.goals().unwanted().containsKey(member.id())) {
+            return released.contains(member.id());
+        }
+        boolean concerned = cordon.evicts() || !cordon.keeps();
+        boolean holds = member.started() && !member.leaving();
+        return concerned && (!holds || mayGo(member.id(), StepCause.CORDON, next));
+    }
+
+    /** Storage nodes to replace with what they hold. */
+    private List<Member> replaced() {
+        return outdated.stream()
+                .filter(member -> member.outlives() || view.terms().mayLoseBytes())
+                .toList();
+    }
+
+    private List<Member> emptied() {
+        return outdated.stream()
+                .filter(member -> !member.outlives() && !view.terms().mayLoseBytes())
+                .toList();
+    }
+
+    private List<String> heldBack() {
+        List<String> heldBack = new ArrayList<>();
+        if (view.terms().onDataLoss() == DataLossPolicy.WAIT && !emptied().isEmpty()) {
+            heldBack.add(new BytesAtStake(view.members().leader()).earlierSettings(pods(emptied())));
+        }
+        Waits.lossy(replaced(), view)
+                .map(node -> SettingsWords.lossy(node, pods(replaced())))
+                .ifPresent(heldBack::add);
+        return heldBack;
+    }
+
+    private List<String> moved() {
+        return view.terms().onDataLoss() == DataLossPolicy.MOVE && !emptied().isEmpty()
+                ? List.of(BytesAtStake.untilEmptied(pods(emptied())))
+                : List.of();
+    }
+
+    private List<String> replacing() {
+        List<ObservedPod> pods = view.members()
+                .all()
+                .filter(member -> view.goals().outdated().contains(member.id()) && !member.leaving())
+                .filter(member -> member.master() || replaced().contains(member))
+                .map(Member::observed)
+                .toList();
+        return SettingsWords.replacing(pods, steps, waiting);
+    }
+
+    private static List<ObservedPod> pods(List<Member> members) {
+        return members.stream().map(Member::observed).toList();
+    }
+}

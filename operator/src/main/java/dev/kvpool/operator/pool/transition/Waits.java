@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.transition;
+
+import dev.kvpool.api.v1alpha1.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.StepCause;
+import dev.kvpool.api.v1alpha1.StepKind;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.operator.master.PoolReport;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Why a transition does not begin now, as a part of a sentence: the one place that says so. */
+final class Waits {
+    private static final String BUDGET = "the budget of spec.upgrade.maxUnavailable";
+
+    private final TransitionView view;
+    private final Members members;
+    private final List<StepStatus> steps;
+    private final List<Wait> waiting;
+    private final Optional<Behind> behind;
+    private final Budget budget;
+    private final Optional<PoolReport.Node> lossy;
+
+    /**
+     * @param steps steps under way; it grows as more begin
+     * @param waiting transitions that were found to wait so far; it grows
+     * @param behind members that the upgrade under way has still to bring to its image
+     * @param outdated storage nodes that are to be replaced for their settings, with what they hold
+     */
+    Waits(
+            TransitionView view,
+            List<StepStatus> steps,
+            List<Wait> waiting,
+            Optional<Behind> behind,
+            List<Member> outdated) {
+        this.view = view;
+        this.members = view.members();
+        this.steps = steps;
+        this.waiting = waiting;
+        this.behind = behind;
+        this.budget = new Budget(view, steps);
+        this.lossy = lossy(outdated, view);
+    }
+
+    /** Empty when it can begin. */
+    Optional<String> of(Transition it) {
+        if (view.isPaused(it.of(), it.because())) {
+            return Optional.of("nothing is changed");
+        }
+        if (it.mends()) {
+            return budget.stopped() < view.terms().maxUnavailable() ? Optional.empty() : Optional.of(BUDGET);
+        }
+        if (members.leader().isEmpty()) {
+            return Optional.of("no master leads and serves");
+        }
+        return switch (it.because()) {
+            case SCALE_DOWN -> upgradeFirst().or(this::bound);
+            case CORDON -> upgradeFirst().or(this::bound).or(() -> cordoned(it));
+            case SETTINGS -> upgradeFirst().or(this::lost).or(this::failed).or(() -> stopping(it));
+            case UPGRADE, ROLLBACK -> cordonedFirst().or(() -> stopping(it));
+        };
+    }
+
+    /** Members of which an upgrade can begin nothing before they are ready, or gone. */
+    List<Wait> of(Behind those) {
+        StepCause because = view.goals().image().orElseThrow().because();
+        return those.waited().stream()
+                .map(member -> new Wait(
+                        member.id(),
+                        because,
+                        member.master()
+                                ? "master " + member.pod() + " is not ready" + because(whyNot(member))
+                                : isNotReady(member) + those.wayOut(member)))
+                .toList();
+    }
+
+    private Optional<String> upgradeFirst() {
+        return steps.stream().anyMatch(step -> step.because().isImage() && Budget.isStopped(step))
+                ? Optional.of("a step of an upgrade comes first")
+                : Optional.empty();
+    }
+
+    private Optional<String> bound() {
+        return steps.size() >= StepStatus.UNDER_WAY_MAX
+                ? Optional.of("%d storage nodes are emptied at a time".formatted(StepStatus.UNDER_WAY_MAX))
+                : Optional.empty();
+    }
+
+    private Optional<String> cordoned(Transition it) {
+        if (view.cordon(it.of()).filter(Cordon::keeps).isEmpty()) {
+            return budget.takers(it.of());
+        }
+        Set<String> away = budget.away(it.of());
+        return away.size() < view.terms().maxUnavailable()
+                ? Optional.empty()
+                : Optional.of("%d other storage nodes are away or may be evicted, and spec.upgrade.maxUnavailable is %d"
+                        .formatted(away.size(), view.terms().maxUnavailable()));
+    }
+
+    private Optional<String> cordonedFirst() {
+        return waiting.stream()
+                .filter(wait -> wait.because() == StepCause.CORDON)
+                .map(Wait::of)
+                .filter(id -> view.cordon(id).filter(Cordon::evicts).isPresent())
+                .findFirst()
+                .map("storage node %s is emptied first, as its node of the cluster is cordoned"::formatted);
+    }
+
+    private Optional<String> lost() {
+        return lossy.map(node -> "%s came back without %d of its objects".formatted(node.id(), node.lostAtReturn()));
+    }
+
+    /**
+     * One of the same sets that is back with less than it had. The leader says so until the node's next start, whatever that was started
+     * for: a loss in a set that is left alone says nothing about the settings of others.
+     */
+    static Optional<PoolReport.Node> lossy(List<Member> outdated, TransitionView view) {
+        if (outdated.isEmpty() || view.terms().onDataLoss() == DataLossPolicy.REPLACE) {
+            return Optional.empty();
+        }
+        Set<String> ids = outdated.stream().map(Member::id).collect(Collectors.toSet());
+        return view.members().storage().stream()
+                .filter(node -> !ids.contains(node.id()) && outdated.stream().anyMatch(it -> isOfSameSet(it, node)))
+                .flatMap(node -> node.node().stream())
+                .filter(node -> node.lostAtReturn() != null && node.lostAtReturn() > 0)
+                .findFirst();
+    }
+
+    private static boolean isOfSameSet(Member one, Member other) {
+        return one.observed().set().equals(other.observed().set())
+                && one.observed().perNode() == other.observed().perNode();
+    }
+
+    private Optional<String> failed() {
+        return steps.stream()
+                .filter(step -> step.because() == StepCause.SETTINGS && step.state() == StepState.FAILED)
+                .map(StepStatus::waitsFor)
+                .findFirst();
+    }
+
+    /** Takes a member away for a while: one master at a time, none beside a storage node, and these within the budget. */
+    private Optional<String> stopping(Transition it) {
+        return master(it)
+                .or(() -> it.master() ? room(it) : Optional.empty())
+                .or(() -> steps.stream().anyMatch(step -> Budget.isStopped(step) && members.isMaster(step.of()))
+                        ? Optional.of("one master at a time, and none beside a storage node")
+                        : Optional.empty())
+                .or(() -> it.master() ? master() : storage(it))
+                .or(() -> it.kind() == StepKind.HAND_OVER ? new WarmMasters(members).lack() : Optional.empty());
+    }
+
+    private Optional<String> master() {
+        return budget.stopped() == 0 ? Optional.empty() : Optional.of("storage nodes that are under way come first");
+    }
+
+    private Optional<String> storage(Transition it) {
+        boolean only = it.because().isImage()
+                && budget.stopped() == 0
+                && members.storage().size() == 1;
+        return mastersFirst()
+                .or(() -> room(it))
+                .or(() -> it.kind() == StepKind.EMPTY && !only ? budget.takers(it.of()) : Optional.empty());
+    }
+
+    /** What masters wait for, storage nodes that come after them wait for too. */
+    private Optional<String> mastersFirst() {
+        return waiting.stream()
+                .filter(wait -> members.isMaster(wait.of()))
+                .map(Wait::sentence)
+                .findFirst();
+    }
+
+    private Optional<String> room(Transition it) {
+        if (budget.hasRoom(it.of())) {
+            return Optional.empty();
+        }
+        List<Member> away = budget.notServing().stream()
+                .filter(node -> !node.id().equals(it.of()))
+                .toList();
+        if (away.isEmpty()) {
+            return Optional.of(BUDGET);
+        }
+        Member first = away.getFirst();
+        return Optional.of(isNotReady(first)
+                + behind.map(those -> those.wayOut(first)).orElse("")
+                + (first.isGone()
+                        ? "; with spec.upgrade.maxUnavailable above %d others go over meanwhile".formatted(away.size())
+                        : ""));
+    }
+
+    /**
+     * Why no step begins for the sake of masters. One whose machine is dead, or for which there is none, is waited for only as long as
+     * no other standby could lead; one that never ran may be missing for long, and settings do not wait for it.
+     */
+    private Optional<String> master(Transition it) {
+        Optional<Member> standby = members.masters().stream()
+                .filter(master -> !members.leads(master.pod()) && isWell(master, it))
+                .filter(master -> new WarmMasters(members).lack(master.pod()).isEmpty())
+                .findFirst();
+        Stream<String> missing = members.missing().stream()
+                .filter(pod -> !budget.isStopped(pod))
+                .sorted()
+                .map("master %s has no pod"::formatted);
+        return Stream.concat(
+                        missing,
+                        members.masters().stream()
+                                .filter(master -> !isWell(master, it) && !budget.isStopped(master.pod()))
+                                .filter(master -> !master.isGone() || standby.isEmpty())
+                                .filter(master ->
+                                        it.because().isImage() || it.master() || master.started() || master.leaving())
+                                .map(master -> "master " + master.pod() + " is not ready" + because(whyNot(master))
+                                        + (master.isGone()
+                                                ? ", and no other standby knows what the leader knows"
+                                                : "")))
+                .findFirst();
+    }
+
+    /** Before another image a master must also answer. */
+    private boolean isWell(Member master, Transition it) {
+        return master.ready()
+                && !master.leaving()
+                && (!it.because().isImage() || members.answering().contains(master.pod()));
+    }
+
+    private static String isNotReady(Member node) {
+        String why = whyNot(node);
+        String seen = node.node()
+                .map(it -> it.state() + (it.reason().isEmpty() ? "" : ", " + it.reason()))
+                .orElse("unknown to the leader");
+        return "storage node " + node.id() + " is not ready" + because(why.isEmpty() ? seen : why);
+    }
+
+    private static String whyNot(Member member) {
+        return member.isGone() ? member.why() : member.trouble();
+    }
+
+    private static String because(String why) {
+        return why.isEmpty() ? "" : " (" + why + ")";
+    }
+}

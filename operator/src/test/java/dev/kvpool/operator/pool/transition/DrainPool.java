@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.transition;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.api.v1alpha1.DataLossPolicy;
+import dev.kvpool.api.v1alpha1.DrainSpec;
+import dev.kvpool.api.v1alpha1.StepCause;
+import dev.kvpool.api.v1alpha1.StepKind;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.operator.duration.ApiDuration;
+import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** Storage nodes in memory with an obedient leader, so that a drain can be played round by round. */
+final class DrainPool {
+    private static final String IMAGE = "kvpool:1";
+
+    /** A storage node as the leader sees it. */
+    static final class Node {
+        String state = "ready";
+        Long left;
+        boolean holdsBytes = true;
+
+        /** Objects it holds that can never be moved. */
+        long stuck;
+
+        /** Node of the cluster its pod is on. */
+        String host;
+
+        /** Whether what it holds outlives its pod. */
+        boolean keeps;
+
+        /** Whether it is of a set whose pods nobody evicts. */
+        boolean perNode;
+
+        /** Whether its process has not started yet. */
+        boolean starting;
+
+        /** Whether its pod is being deleted. */
+        boolean ending;
+
+        Node(String host) {
+            this.host = host;
+        }
+    }
+
+    /** Everything the leader was told, in words. */
+    final List<String> told = new ArrayList<>();
+
+    /** Nodes that went, with what they still held alone. */
+    final List<String> gone = new ArrayList<>();
+
+    /** Nodes whose pods were evicted, with what they still held alone. */
+    final List<String> evicted = new ArrayList<>();
+
+    /** Nodes that were made anew, with what they still held alone. */
+    final List<String> madeAnew = new ArrayList<>();
+
+    private final TreeMap<String, Node> members = new TreeMap<>();
+    private final Set<String> unwanted = new LinkedHashSet<>();
+    private final Set<String> cordoned = new LinkedHashSet<>();
+    private final Set<String> outdated = new LinkedHashSet<>();
+    private List<StepStatus> status = List.of();
+    private DrainSpec options = new DrainSpec(null, null, null);
+    private boolean mayLoseBytes;
+    private boolean upgrading;
+    private boolean led = true;
+    private boolean paused;
+    private String taint = "";
+    private boolean evicting;
+    private boolean specCounts = true;
+    private int maxUnavailable = 1;
+    private Instant now = Instant.parse("2026-01-01T12:00:00Z");
+    private Instant watchedSince = Instant.EPOCH;
+
+    DrainPool(int nodes) {
+        for (int i = 0; i < nodes; i++) {
+            members.put("s-" + i, new Node("k-" + i));
+        }
+    }
+
+    Node node(String id) {
+        return members.get(id);
+    }
+
+    DrainPool unwanted(String... ids) {
+        unwanted.clear();
+        unwanted.addAll(List.of(ids));
+        return this;
+    }
+
+    /** These run with earlier settings, and no others. */
+    DrainPool outdated(String... ids) {
+        outdated.clear();
+        outdated.addAll(List.of(ids));
+        return this;
+    }
+
+    /** These nodes of the cluster are cordoned, and no others; storage node s-1 is on k-1, and so on. */
+    DrainPool cordoned(String... hosts) {
+        cordoned.clear();
+        cordoned.addAll(List.of(hosts));
+        return this;
+    }
+
+    Set<String> cordonedHosts() {
+        return cordoned;
+    }
+
+    /** From now on somebody tries to evict the pods of cordoned nodes, again and again. */
+    DrainPool evicting(boolean now) {
+        evicting = now;
+        return this;
+    }
+
+    DrainPool specCounts(boolean now) {
+        specCounts = now;
+        return this;
+    }
+
+    DrainPool maxUnavailable(int most) {
+        maxUnavailable = most;
+        return this;
+    }
+
+    DrainPool options(DrainSpec wish) {
+        options = wish;
+        return this;
+    }
+
+    DrainPool mayLoseBytes() {
+        mayLoseBytes = true;
+        return this;
+    }
+
+    DrainPool upgrading(boolean now) {
+        upgrading = now;
+        return this;
+    }
+
+    DrainPool paused(boolean now) {
+        paused = now;
+        return this;
+    }
+
+    /** What nodes of the cluster have that are as good as cordoned. */
+    DrainPool tainted(String key) {
+        taint = key;
+        return this;
+    }
+
+    DrainPool led(boolean now) {
+        led = now;
+        return this;
+    }
+
+    /** Drains end with the leadership they were asked of. */
+    DrainPool leaderChanges() {
+        members.values().forEach(member -> {
+            member.state = member.state.startsWith("drain") ? "ready" : member.state;
+            member.left = null;
+        });
+        return this;
+    }
+
+    DrainPool later(Duration time) {
+        now = now.plus(time);
+        return this;
+    }
+
+    /** Another operator comes, after no operator had looked for so long. */
+    DrainPool unwatchedFor(Duration time) {
+        later(time);
+        watchedSince = now;
+        return this;
+    }
+
+    /** Steps under way, and those that wait on cordoned Kubernetes nodes; others that wait are not counted. */
+    List<StepStatus> status() {
+        return status.stream()
+                .filter(step -> !step.because().isImage())
+                .filter(step -> step.state() != StepState.WAITING || step.machine() != null)
+                .toList();
+    }
+
+    List<String> phases() {
+        return status().stream()
+                .map(step -> step.of() + " " + (step.kind() == StepKind.EMPTY ? step.state() : step.kind()))
+                .toList();
+    }
+
+    Set<String> nodes() {
+        return members.keySet();
+    }
+
+    TransitionPlan plan() {
+        TransitionView view = view();
+        return Transitions.plan(view, StepJudge.look(view));
+    }
+
+    /** One look of an operator that knows nothing but the status, then what comes of it. */
+    DrainPool round() {
+        TransitionPlan plan = plan();
+        plan.actions().forEach(this::act);
+        plan.released().forEach(this::remove);
+        if (evicting) {
+            plan.evictable().forEach(this::evict);
+        }
+        status = plan.steps().stream().filter(step -> !step.because().isImage()).toList();
+        return this;
+    }
+
+    /** What the leader told to empty gets on with it: half of what can be moved. */
+    DrainPool moves() {
+        members.values().stream()
+                .filter(member -> member.state.equals("draining"))
+                .forEach(member -> {
+                    member.left = Math.max(member.stuck, member.left / 2);
+                    member.state = member.left == 0 ? "drained" : "draining";
+                });
+        return this;
+    }
+
+    DrainPool rounds(int count) {
+        for (int i = 0; i < count; i++) {
+            round().moves().later(Duration.ofSeconds(2));
+        }
+        return this;
+    }
+
+    /** The master's own limit for a drain is over. */
+    void timesOutAtTheMaster(String id) {
+        node(id).state = "drained";
+    }
+
+    private void act(Action action) {
+        switch (action) {
+            case Action.Empty(String node, boolean clear) -> {
+                told.add("empty " + node);
+                members.get(node).state = "draining";
+                members.get(node).left = 100L;
+            }
+            case Action.Cancel(String node) -> {
+                told.add("cancel " + node);
+                Node member = members.get(node);
+                if (member != null) {
+                    member.state = member.state.startsWith("drain") ? "ready" : member.state;
+                    member.left = null;
+                }
+            }
+            case Action.DeletePod(String pod, String uid) -> {
+                Node member = members.get(pod);
+                assertThat(uid).isEqualTo(uid(pod, member));
+                outdated.remove(pod);
+                madeAnew.add(pod + " with " + left(member));
+                members.put(pod, starting(member.host));
+            }
+            default -> throw new AssertionError(action);
+        }
+    }
+
+    private void remove(String id) {
+        Node member = members.remove(id);
+        if (member != null) {
+            gone.add(id + " with " + left(member));
+        }
+    }
+
+    private static Node starting(String host) {
+        Node other = new Node(host);
+        other.state = "away";
+        other.starting = true;
+        return other;
+    }
+
+    /** It comes back empty, or with what outlived its pod, on a node of the cluster that is not cordoned. */
+    private void evict(String id) {
+        Node member = members.get(id);
+        if (member == null || member.perNode || !cordoned.contains(member.host)) {
+            return;
+        }
+        evicted.add(id + " with " + (member.keeps ? "its volume" : left(member)));
+        members.put(id, starting("elsewhere"));
+    }
+
+    private static String left(Node member) {
+        return member.state.equals("drained") ? Long.toString(member.left) : "everything";
+    }
+
+    /** Processes that have started meanwhile are known to the leader. */
+    DrainPool starts() {
+        members.values().stream().filter(member -> member.starting).forEach(member -> {
+            member.state = "ready";
+            member.starting = false;
+        });
+        return this;
+    }
+
+    private Goals goals() {
+        Map<String, Boolean> going = new LinkedHashMap<>();
+        unwanted.stream().filter(members::containsKey).forEach(id -> going.put(id, members.get(id).holdsBytes));
+        Map<String, Cordon> cordons = new TreeMap<>();
+        members.forEach((id, member) -> {
+            if (cordoned.contains(member.host)) {
+                cordons.put(id, new Cordon(member.host, taint, !member.perNode, member.keeps));
+            }
+        });
+        Set<String> wanted = new LinkedHashSet<>(members.keySet());
+        wanted.removeAll(going.keySet());
+        Optional<ImageGoal> image =
+                upgrading ? Optional.of(ImageGoal.upgrade(IMAGE, 0, false, false, false)) : Optional.empty();
+        return new Goals(wanted, going, cordons, outdated, image);
+    }
+
+    private TransitionView view() {
+        List<StepStatus> steps = new ArrayList<>(status);
+        if (upgrading) {
+            steps.add(new StepStatus("m-1", StepKind.RESTART, StepCause.UPGRADE, StepState.UNDER_WAY, now.toString()));
+        }
+        Optional<PoolReport> leader = led ? Optional.of(report()) : Optional.empty();
+        List<Member> storage = new ArrayList<>();
+        members.forEach((id, member) -> storage.add(new Member(
+                pod(id, member),
+                false,
+                Member.Where.PLACED,
+                member.keeps,
+                leader.stream()
+                        .flatMap(report -> report.nodes().stream())
+                        .filter(node -> node.id().equals(id))
+                        .findFirst())));
+        Set<StepCause> resting = paused
+                ? EnumSet.allOf(StepCause.class)
+                : specCounts ? Set.of() : EnumSet.complementOf(EnumSet.of(StepCause.CORDON));
+        return new TransitionView(
+                new Members(List.of(), storage, Set.of(), Set.of(), List.of(), leader),
+                goals(),
+                steps,
+                new TransitionView.Terms(
+                        maxUnavailable,
+                        "10m",
+                        ApiDuration.of(options.timeout()),
+                        ApiDuration.of(options.nodeTimeout()),
+                        options.onLeftovers(),
+                        mayLoseBytes ? DataLossPolicy.REPLACE : DataLossPolicy.MOVE,
+                        resting),
+                watchedSince,
+                now);
+    }
+
+    private static String uid(String id, Node member) {
+        return id + "-" + System.identityHashCode(member);
+    }
+
+    private ObservedPod pod(String id, Node member) {
+        boolean runs = !member.starting && !member.ending;
+        return new ObservedPod(
+                id,
+                uid(id, member),
+                "storage",
+                "s",
+                "",
+                member.holdsBytes,
+                runs,
+                false,
+                false,
+                member.ending ? Optional.of(now) : Optional.empty(),
+                member.host,
+                false,
+                "",
+                "",
+                IMAGE,
+                IMAGE,
+                0,
+                Optional.empty(),
+                Optional.empty(),
+                "",
+                List.of());
+    }
+
+    private PoolReport report() {
+        List<PoolReport.Node> nodes = new ArrayList<>();
+        members.forEach((id, member) -> nodes.add(Reports.node(
+                id,
+                member.state,
+                member.state.equals("away") ? "no connection for 12 s" : "",
+                false,
+                0,
+                0,
+                "0.1.0",
+                List.of(),
+                String.valueOf(System.identityHashCode(member)),
+                null,
+                null,
+                null,
+                member.left,
+                member.left == null || member.left == 0
+                        ? List.of()
+                        : List.of(
+                                new PoolReport.Leftover("dram", member.left, member.left << 20, "no node has room")))));
+        return Reports.of("id", "m-0", "leader", "serving", 1, new PoolReport.Version("0.1.0"), 0, 0, 0, nodes);
+    }
+}

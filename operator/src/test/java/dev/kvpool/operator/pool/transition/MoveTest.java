@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.transition;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.api.v1alpha1.DrainSpec;
+import dev.kvpool.api.v1alpha1.LeftoverPolicy;
+import dev.kvpool.api.v1alpha1.StepKind;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.operator.status.Reason;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Storage nodes that are to come back with other settings: emptied one after the other, and nothing is lost with them. */
+class MoveTest {
+    private static final int ENOUGH = 40;
+    private static final DrainSpec DROP = new DrainSpec("1m", LeftoverPolicy.DROP, null);
+    private static final DrainSpec WAIT = new DrainSpec("1m", LeftoverPolicy.WAIT, "1440m");
+
+    @Test
+    void oneAfterTheOtherIsEmptiedMadeAnewAndTakesPartAgain() {
+        DrainPool pool = new DrainPool(3).outdated("s-0", "s-1", "s-2");
+        for (int round = 0; round < 3 * ENOUGH; round++) {
+            pool.rounds(1);
+            assertThat(pool.nodes().stream().filter(id -> !pool.node(id).state.equals("ready")))
+                    .as("away or leaving")
+                    .hasSizeLessThanOrEqualTo(1);
+            if (round % 3 == 0) {
+                pool.starts();
+            }
+        }
+
+        assertThat(pool.madeAnew).containsExactly("s-2 with 0", "s-1 with 0", "s-0 with 0");
+        assertThat(pool.gone).isEmpty();
+        assertThat(pool.status()).isEmpty();
+        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.NO_DRAIN);
+    }
+
+    @Test
+    void theNextOneWaitsUntilTheOneBeforeServes() {
+        DrainPool pool = new DrainPool(3).outdated("s-0", "s-1");
+        for (int round = 0; round < ENOUGH && pool.madeAnew.isEmpty(); round++) {
+            pool.rounds(1);
+        }
+        assertThat(pool.round().phases()).containsExactly("s-1 REPLACE");
+        assertThat(pool.plan().draining().message())
+                .isEqualTo("s-0 is to be emptied and waits: the budget of spec.upgrade.maxUnavailable.");
+
+        pool.rounds(ENOUGH);
+        assertThat(pool.phases()).as("it does not serve").containsExactly("s-1 REPLACE");
+
+        pool.starts().rounds(1);
+        assertThat(pool.phases()).containsExactly("s-0 UNDER_WAY");
+    }
+
+    @Test
+    void theOnlyOneStaysAsItIs() {
+        DrainPool pool = new DrainPool(1).outdated("s-0").rounds(ENOUGH);
+
+        assertThat(pool.madeAnew).isEmpty();
+        assertThat(pool.told).isEmpty();
+        assertThat(pool.plan().draining().message())
+                .isEqualTo("s-0 is to be emptied and waits: no other storage node is ready to take what it holds.");
+    }
+
+    @Test
+    void whatCannotBeMovedHoldsItBackUnlessLeftoversMayBeDropped() {
+        DrainPool pool = new DrainPool(2).outdated("s-1").options(WAIT);
+        pool.node("s-1").stuck = 7;
+        pool.rounds(ENOUGH);
+
+        assertThat(pool.madeAnew).isEmpty();
+        assertThat(pool.phases()).containsExactly("s-1 LEFTOVERS");
+        assertThat(pool.plan().draining().message())
+                .startsWith("s-1 is to be recreated and could not be emptied in time, 7 objects")
+                .contains("set spec.drain.onLeftovers to Drop, or take the change back");
+
+        pool.options(DROP).rounds(3);
+        assertThat(pool.madeAnew).hasSize(1);
+    }
+
+    @Test
+    void aChangeThatIsTakenBackEndsIt() {
+        DrainPool pool = new DrainPool(2).outdated("s-1").rounds(2).outdated().rounds(1);
+
+        assertThat(pool.phases()).containsExactly("s-1 TAKE_BACK");
+        pool.rounds(4);
+        assertThat(pool.told).startsWith("empty s-1").endsWith("cancel s-1");
+        assertThat(pool.madeAnew).isEmpty();
+        assertThat(pool.status()).isEmpty();
+    }
+
+    @Test
+    void aNewLeaderIsToldAgainAlsoAfterTheOldOneHadSaidItIsEmpty() {
+        DrainPool pool = new DrainPool(2).outdated("s-1").rounds(2);
+        pool.node("s-1").state = "drained";
+        pool.node("s-1").left = 0L;
+        pool.round().leaderChanges().round();
+
+        assertThat(pool.madeAnew).as("what the old leader said counts no more").isEmpty();
+        assertThat(pool.phases()).containsExactly("s-1 UNDER_WAY");
+        pool.rounds(ENOUGH);
+        assertThat(pool.madeAnew).containsExactly("s-1 with 0");
+    }
+
+    @Test
+    void aStepOfAnUpgradeComesFirst() {
+        DrainPool pool = new DrainPool(2).outdated("s-1").upgrading(true).rounds(3);
+
+        assertThat(pool.status()).isEmpty();
+        assertThat(pool.plan().draining().message()).contains("a step of an upgrade comes first");
+    }
+
+    @Test
+    void whileItsPodEndsItIsStillOnItsWay() {
+        DrainPool pool = new DrainPool(2).outdated("s-1").rounds(2);
+        pool.node("s-1").state = "drained";
+        pool.node("s-1").left = 0L;
+        pool.round();
+        pool.node("s-1").ending = true;
+
+        assertThat(pool.plan().steps()).singleElement().satisfies(step -> {
+            assertThat(step.kind()).isEqualTo(StepKind.REPLACE);
+            assertThat(step.state()).isEqualTo(StepState.UNDER_WAY);
+        });
+        assertThat(pool.plan().actions()).as("it must not take anything again").isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
+    void whateverHappensMeanwhileNothingIsLost(long seed) {
+        Random random = new Random(seed);
+        DrainPool pool = new DrainPool(5).options(WAIT).outdated("s-0", "s-1", "s-2", "s-3", "s-4");
+        for (int round = 0; round < 300; round++) {
+            switch (random.nextInt(12)) {
+                case 0 -> pool.leaderChanges();
+                case 1 -> pool.led(random.nextBoolean());
+                case 2 -> pool.upgrading(random.nextInt(4) == 0);
+                case 3 -> pool.cordoned("k-" + random.nextInt(5)).evicting(random.nextBoolean());
+                case 4 -> pool.cordoned();
+                case 5 -> pool.later(Duration.ofSeconds(random.nextInt(90)));
+                case 6 -> pool.specCounts(random.nextInt(5) != 0);
+                default -> pool.starts();
+            }
+            pool.rounds(1);
+        }
+        pool.cordoned().led(true).upgrading(false).specCounts(true);
+        for (int round = 0; round < 10 * ENOUGH; round++) {
+            pool.rounds(1).starts();
+        }
+
+        assertThat(Stream.of(pool.madeAnew, pool.evicted).flatMap(List::stream))
+                .as("seed %d", seed)
+                .allMatch(line -> line.endsWith(" with 0"));
+        assertThat(pool.gone).isEmpty();
+        assertThat(pool.status()).isEmpty();
+        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.NO_DRAIN);
+    }
+}

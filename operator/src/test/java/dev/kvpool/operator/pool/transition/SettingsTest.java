@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.transition;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.kvpool.api.v1alpha1.RollMode;
+import dev.kvpool.api.v1alpha1.StepCause;
+import dev.kvpool.api.v1alpha1.StepFacts;
+import dev.kvpool.api.v1alpha1.StepKind;
+import dev.kvpool.api.v1alpha1.StepState;
+import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.master.Reports;
+import dev.kvpool.operator.pool.PoolSketch;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.plan.PoolPlan;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Pods with earlier settings: masters, and storage nodes of two sets on claims. Which are recreated, and when. */
+class SettingsTest {
+    private static final List<String> NODES = List.of("demo-a-0", "demo-a-1", "demo-b-0", "demo-b-1");
+
+    private final List<PoolReport.Node> nodes = new ArrayList<>();
+    private PoolSketch sketch;
+
+    @BeforeEach
+    void twoSets() {
+        sketch("");
+    }
+
+    @Test
+    void oneOfAllSetsAtATime() {
+        assertThat(replaced()).containsExactly("demo-b-1");
+    }
+
+    @Test
+    void asManyAsMayBeAwayInAnUpgrade() {
+        sketch("upgrade: {maxUnavailable: 3}, ");
+        assertThat(replaced()).containsExactly("demo-b-1", "demo-b-0", "demo-a-1");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"syncing", "away", "refused"})
+    void noneBeforeTheLeaderHasTheLastOneBack(String state) {
+        renewed("demo-b-1");
+        nodes.add(node("demo-b-1", state, null));
+        assertThat(replaced()).isEmpty();
+    }
+
+    @Test
+    void noneWhileAPodOfAnotherSetIsNotReady() {
+        sketch.pod(PoolSketch.notReady(pod("demo-b-1", true, current("b"))));
+        assertThat(replaced()).isEmpty();
+    }
+
+    @Test
+    void noneBesideAMaster() {
+        sketch.pod(PoolSketch.pod("demo-master-1", PoolLabels.ROLE_MASTER, "", true, "earlier"));
+        assertThat(replaced()).containsExactly("demo-master-1");
+
+        twoSets();
+        sketch.pod(PoolSketch.notReady(
+                PoolSketch.pod("demo-master-1", PoolLabels.ROLE_MASTER, "", true, currentOfMasters())));
+        assertThat(replaced()).as("one is on its way up").isEmpty();
+    }
+
+    @Test
+    void aMasterForWhichThereIsNoRoomHoldsUpNobody() {
+        sketch.pod(PoolSketch.pod("demo-master-1", PoolLabels.ROLE_MASTER, "", false, currentOfMasters()));
+        assertThat(replaced()).containsExactly("demo-b-1");
+    }
+
+    @Test
+    void noneWithoutALeader() {
+        sketch.silent("demo-master-0");
+        assertThat(replaced()).isEmpty();
+    }
+
+    @Test
+    void theBrokenOnesComeFirstAndOneAfterTheOther() {
+        for (String id : NODES) {
+            sketch.pod(PoolSketch.notReady(pod(id, true, "earlier")));
+        }
+        nodes.clear();
+        NODES.forEach(id -> nodes.add(node(id, "away", null)));
+        PoolPlan first = plan();
+        assertThat(PoolSketch.replaced(first)).containsExactly("demo-b-1");
+
+        sketch.status(PoolSketch.statusWith(first.transitions().steps()));
+        sketch.pod(PoolSketch.notReady(PoolSketch.again(pod("demo-b-1", true, current("b")))));
+        assertThat(replaced()).as("it is on its way up").containsExactly("demo-b-1");
+
+        sketch.pod(PoolSketch.again(pod("demo-b-1", true, current("b"))));
+        nodes.removeIf(node -> node.id().equals("demo-b-1"));
+        nodes.add(PoolSketch.node("demo-b-1", "ready", "", 1 << 20, 5));
+        assertThat(replaced()).containsExactly("demo-b-0");
+    }
+
+    @Test
+    void noFurtherOneAfterALoss() {
+        renewed("demo-b-1");
+        nodes.add(node("demo-b-1", "ready", 7L));
+
+        PoolPlan plan = plan();
+
+        assertThat(PoolSketch.replaced(plan)).isEmpty();
+        assertThat(plan.transitions().heldBack())
+                .containsExactly("demo-b-1 came back without 7 of its objects, so demo-a-0, demo-a-1, demo-b-0 keep"
+                        + " earlier settings. Its log says why. When that is put right, another leader goes on from what is there: kubectl"
+                        + " kvpool failover. spec.onDataLoss Replace goes on whatever is lost.");
+    }
+
+    @Test
+    void aLossInASetOfWhichNoPodIsMadeAnewHoldsNobody() {
+        for (String id : List.of("demo-b-0", "demo-b-1")) {
+            renewed(id);
+            nodes.add(node(id, "ready", 7L));
+        }
+
+        PoolPlan plan = plan();
+
+        assertThat(plan.transitions().heldBack()).isEmpty();
+        assertThat(PoolSketch.replaced(plan)).containsExactly("demo-a-1");
+    }
+
+    @Test
+    void aLossMayBeAccepted() {
+        sketch("onDataLoss: Replace, ");
+        renewed("demo-b-1");
+        nodes.add(node("demo-b-1", "ready", 7L));
+        assertThat(replaced()).containsExactly("demo-b-0");
+    }
+
+    @Test
+    void standbysComeBeforeTheLeaderAndThatHandsOverFirst() {
+        assertThat(nextOf(masters("old", "old", "old"))).containsExactly("REPLACE demo-master-2");
+        assertThat(nextOf(masters("old", "old", "new"))).containsExactly("REPLACE demo-master-1");
+        assertThat(nextOf(masters("old", "new", "new"))).containsExactly("HAND_OVER demo-master-0");
+        assertThat(nextOf(masters("new", "new", "new"))).isEmpty();
+    }
+
+    /** Its pod used to be deleted whether another master could go on or not. */
+    @Test
+    void theLeaderIsNotTakenAwayBeforeOthersKnowWhatItKnows() {
+        PoolSketch sketch = masters("old", "new", "new");
+        sketch.says("demo-master-0", PoolSketch.leader(List.of(node("demo-a-0", "ready", null))));
+
+        assertThat(nextOf(sketch)).isEmpty();
+        assertThat(sketch.plan().transitions().waits())
+                .extracting(Wait::sentence)
+                .containsExactly(
+                        "master demo-master-1 has not read the directory of storage node demo-a-0, which the leader"
+                                + " knows");
+    }
+
+    @Test
+    void noMasterIsTakenAwayWhileAnotherIsNotReady() {
+        PoolSketch sketch = masters("old", "old", "new");
+        sketch.pod(PoolSketch.notReady(master(2, "new")));
+
+        assertThat(nextOf(sketch)).isEmpty();
+    }
+
+    @Test
+    void noMasterIsTakenAwayWhileAnotherHasNoPod() {
+        assertThat(nextOf(masters("old", "old"))).isEmpty();
+    }
+
+    @Test
+    void aMasterThatIsNotReadyAnywayIsRecreated() {
+        PoolSketch sketch = masters("old", "old", "old");
+        sketch.pod(PoolSketch.notReady(master(1, "old")));
+
+        assertThat(nextOf(sketch)).containsExactly("REPLACE demo-master-1");
+    }
+
+    @Test
+    void withoutALeaderNoMasterIsTakenAway() {
+        assertThat(nextOf(masters("old", "old", "old").silent("demo-master-0"))).isEmpty();
+    }
+
+    private static PoolSketch masters(String... settings) {
+        PoolSketch sketch = new PoolSketch("{masters: {replicas: 3}, storage: [{name: a, capacity: 1Gi}]}")
+                .masters(settings.length, 1, PoolSketch.leader(List.of()))
+                .child(PoolSketch.statefulSet("master", 3));
+        for (int i = 0; i < settings.length; i++) {
+            sketch.pod(master(i, settings[i]));
+        }
+        return sketch;
+    }
+
+    private static ObservedPod master(int ordinal, String settings) {
+        return PoolSketch.pod("demo-master-" + ordinal, PoolLabels.ROLE_MASTER, "", true, settings);
+    }
+
+    private static List<String> nextOf(PoolSketch sketch) {
+        return begun(sketch.plan());
+    }
+
+    private static List<String> begun(PoolPlan plan) {
+        return plan.transitions().steps().stream()
+                .filter(step -> step.state() != StepState.WAITING)
+                .map(step -> step.kind() + " " + step.of())
+                .toList();
+    }
+
+    /** The step of the upgrade and the settings used to take two away in one look. */
+    @Test
+    void noneBesideAStepOfAnUpgradeThatBeginsInTheSameLook() {
+        sketch("image: 'new:2', ");
+        sketch.pod(PoolSketch.withImage("new:2", master(0, currentOfMasters())));
+        sketch.pod(PoolSketch.withImage("new:2", master(1, currentOfMasters())));
+        sketch.says("demo-master-1", PoolSketch.standby("demo-master-1", nodes));
+        sketch.status(PoolSketch.statusWith(
+                PoolSketch.asking("new:2", PoolSketch.IMAGE).roll().begun(RollMode.WARM, PoolSketch.NOON.toString())));
+
+        assertThat(begun(plan())).containsExactly("RESTART demo-b-1");
+    }
+
+    /** The pod that may be evicted from now on used not to count. */
+    @Test
+    void noneBesideAPodThatMayBeEvictedFromThisLookOn() {
+        sketch.cordoned("worker");
+
+        assertThat(plan().transitions().steps())
+                .filteredOn(step -> step.state() != StepState.WAITING)
+                .extracting(StepStatus::of, StepStatus::state)
+                .containsExactly(tuple("demo-a-0", StepState.KEPT));
+    }
+
+    /** It used to be waited for in silence, without an end. */
+    @Test
+    void aPodThatDoesNotGetReadyInTimeFailsAndNoOtherIsRecreated() {
+        sketch("upgrade: {maxUnavailable: 2}, ");
+        StepStatus step = new StepStatus(
+                        "demo-b-1",
+                        StepKind.REPLACE,
+                        StepCause.SETTINGS,
+                        StepState.UNDER_WAY,
+                        PoolSketch.NOON.minusSeconds(3600).toString())
+                .with(new StepFacts("uid-of-the-pod-before", 0, "a0", 5L, null, null));
+        sketch.ledAllAlong().status(PoolSketch.statusWith(List.of(step)));
+        sketch.pod(PoolSketch.notReady(pod("demo-b-1", true, current("b"))));
+
+        PoolPlan plan = plan();
+
+        assertThat(begun(plan)).containsExactly("REPLACE demo-b-1");
+        assertThat(plan.transitions().steps().getFirst().state()).isEqualTo(StepState.FAILED);
+        assertThat(plan.transitions().replacing())
+                .singleElement()
+                .asString()
+                .endsWith("demo-b-1 did not get ready within 10m.");
+    }
+
+    /** A scale-down without room used to block every upgrade. */
+    @Test
+    void aStorageNodeThatCannotBeEmptiedDoesNotHoldUpAnUpgrade() {
+        PoolSketch stuck = new PoolSketch("{image: 'new:2', storage: [{name: a, capacity: 1Gi, replicas: 2}]}")
+                .set("a", 3)
+                .masters(
+                        2,
+                        1,
+                        PoolSketch.leader(List.of(
+                                node("demo-a-0", "ready", null),
+                                node("demo-a-1", "ready", null),
+                                Reports.drained("demo-a-2", 7))));
+        stuck.pod(PoolSketch.withImage("new:2", master(0, "a"))).pod(PoolSketch.withImage("new:2", master(1, "a")));
+        stuck.says(
+                "demo-master-1",
+                PoolSketch.standby(
+                        "demo-master-1",
+                        List.of(
+                                node("demo-a-0", "ready", null),
+                                node("demo-a-1", "ready", null),
+                                node("demo-a-2", "ready", null))));
+        stuck.status(PoolSketch.statusWith(
+                PoolSketch.asking("new:2", PoolSketch.IMAGE).roll().begun(RollMode.WARM, PoolSketch.NOON.toString()),
+                List.of(PoolSketch.emptying("demo-a-2", StepState.LEFTOVERS, PoolSketch.NOON.toString(), null))));
+
+        assertThat(begun(stuck.plan())).containsExactly("EMPTY demo-a-2", "RESTART demo-a-1");
+    }
+
+    private void sketch(String options) {
+        String spec = "{" + options
+                + "storage: [{name: a, capacity: 1Gi, replicas: 2, volume: {type: persistentVolumeClaim}},"
+                + " {name: b, capacity: 1Gi, replicas: 2, volume: {type: persistentVolumeClaim}}]}";
+        PoolPlan plan = new PoolSketch(spec).plan();
+        sketch = new PoolSketch(spec);
+        plan.apply().stream().filter(StatefulSet.class::isInstance).forEach(sketch::child);
+        nodes.clear();
+        NODES.forEach(id -> {
+            sketch.pod(pod(id, true, "earlier"));
+            nodes.add(node(id, "ready", null));
+        });
+        sketch.masters(2, 1, PoolSketch.leader(nodes));
+        for (String master : List.of("demo-master-0", "demo-master-1")) {
+            sketch.pod(PoolSketch.pod(master, PoolLabels.ROLE_MASTER, "", true, currentOfMasters()));
+        }
+    }
+
+    private List<String> replaced() {
+        return PoolSketch.replaced(plan());
+    }
+
+    private PoolPlan plan() {
+        if (sketch.observation().leaderReport().isPresent()) {
+            sketch.says("demo-master-0", PoolSketch.leader(nodes));
+        }
+        return sketch.plan();
+    }
+
+    private void renewed(String id) {
+        sketch.pod(pod(id, true, current("b")));
+        nodes.removeIf(node -> node.id().equals(id));
+    }
+
+    private String current(String set) {
+        return settings("demo-" + set);
+    }
+
+    private String currentOfMasters() {
+        return settings("demo-master");
+    }
+
+    private String settings(String name) {
+        for (HasMetadata child : sketch.observation().children()) {
+            if (child instanceof StatefulSet set && set.getMetadata().getName().equals(name)) {
+                return set.getSpec()
+                        .getTemplate()
+                        .getMetadata()
+                        .getAnnotations()
+                        .get(PoolLabels.SETTINGS);
+            }
+        }
+        throw new AssertionError("no " + name);
+    }
+
+    private static ObservedPod pod(String id, boolean started, String settings) {
+        return PoolSketch.pod(id, PoolLabels.ROLE_STORAGE, id.substring(5, 6), started, settings);
+    }
+
+    private static PoolReport.Node node(String id, String state, Long lost) {
+        return Reports.node(
+                id, state, "", false, 1 << 20, 5, "0.1.0", List.of(), "a1", null, null, lost, null, List.of());
+    }
+}
