@@ -181,6 +181,12 @@ public enum Reason {
             "NodeLeftOut",
             "A Kubernetes node that perNode selects gets no storage node. The message says why. Everything else is"
                     + " carried out."),
+    RESTART_NOT_UNDERSTOOD(
+            SPEC_APPLIED,
+            FALSE,
+            "RestartNotUnderstood",
+            "An annotation kvpool.dev/restart of the pool is not a time, so no pod is restarted for it. Everything else is"
+                    + " carried out."),
     REMOVES_DIRECTORIES(
             SPEC_APPLIED,
             FALSE,

@@ -382,6 +382,7 @@ public final class PoolUnderTest {
 
     void look() {
         answerPreflight();
+        labelled(StatefulSet.class, PoolLabels.ROLE_MASTER).forEach(cluster::runPodsOf);
         labelled(StatefulSet.class, PoolLabels.ROLE_STORAGE).forEach(cluster::runPodsOf);
         pods().stream()
                 .filter(pod -> pod.isMarkedForDeletion() || !hasAPlace(pod))

@@ -83,6 +83,14 @@ public final class PoolSketch {
         return this;
     }
 
+    public PoolSketch annotation(String name, String text) {
+        Map<String, String> annotations = new TreeMap<>();
+        Optional.ofNullable(pool.getMetadata().getAnnotations()).ifPresent(annotations::putAll);
+        annotations.put(name, text);
+        pool.getMetadata().setAnnotations(annotations);
+        return this;
+    }
+
     // Statuses that say nothing but how far an upgrade is, versions, or which storage nodes are to go.
     public static KvCachePoolStatus statusWith(RollStatus roll) {
         return statusWith(null, roll, null);

@@ -59,7 +59,8 @@ public final class AgentDaemonSet {
         TemplatedPod template = new TemplatedPod(
                 agents.podTemplate(),
                 PoolLabels.ofRole(poolName, PoolLabels.ROLE_AGENT),
-                PoolLabels.selectRole(poolName, PoolLabels.ROLE_AGENT));
+                PoolLabels.selectRole(poolName, PoolLabels.ROLE_AGENT),
+                pool.restarts().of(PoolLabels.ROLE_AGENT));
         return new DaemonSetBuilder()
                 .withMetadata(pool.agentsMetadata())
                 .withNewSpec()

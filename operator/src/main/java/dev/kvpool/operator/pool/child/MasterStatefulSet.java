@@ -37,7 +37,8 @@ public final class MasterStatefulSet {
         TemplatedPod template = new TemplatedPod(
                 pool.spec().masters().podTemplate(),
                 labels,
-                PoolLabels.selectRole(pool.names().pool(), PoolLabels.ROLE_MASTER));
+                PoolLabels.selectRole(pool.names().pool(), PoolLabels.ROLE_MASTER),
+                pool.restarts().of(PoolLabels.ROLE_MASTER));
         return new StatefulSetBuilder()
                 .withMetadata(pool.metadata(name, labels))
                 .withNewSpec()

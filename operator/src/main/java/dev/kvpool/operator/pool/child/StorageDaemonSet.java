@@ -35,7 +35,10 @@ public final class StorageDaemonSet {
     public static DaemonSet of(PoolBlueprint pool, StorageSetSpec set, NodePlacement placement) {
         String poolName = pool.names().pool();
         TemplatedPod template = new TemplatedPod(
-                set.podTemplate(), pool.podLabels(set), PoolLabels.selectRole(poolName, PoolLabels.ROLE_STORAGE));
+                set.podTemplate(),
+                pool.podLabels(set),
+                PoolLabels.selectRole(poolName, PoolLabels.ROLE_STORAGE),
+                pool.restarts().of(PoolLabels.ROLE_STORAGE));
         PodSpec anywhere = anywhere(pool, set, template);
         return new DaemonSetBuilder()
                 .withMetadata(pool.metadata(set))

@@ -24,7 +24,10 @@ public final class StorageStatefulSet {
     public static StatefulSet of(PoolBlueprint pool, StorageSetSpec set, int replicas) {
         String poolName = pool.names().pool();
         TemplatedPod template = new TemplatedPod(
-                set.podTemplate(), pool.podLabels(set), PoolLabels.selectRole(poolName, PoolLabels.ROLE_STORAGE));
+                set.podTemplate(),
+                pool.podLabels(set),
+                PoolLabels.selectRole(poolName, PoolLabels.ROLE_STORAGE),
+                pool.restarts().of(PoolLabels.ROLE_STORAGE));
         return new StatefulSetBuilder()
                 .withMetadata(pool.metadata(set))
                 .withNewSpec()

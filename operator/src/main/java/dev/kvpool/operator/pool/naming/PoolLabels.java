@@ -36,6 +36,12 @@ public final class PoolLabels {
     /** Annotation of masters and storage nodes: digest of the settings a pod was made with, its image left out. */
     public static final String SETTINGS = "kvpool.dev/settings";
 
+    /**
+     * Annotation of a pool: pods that were made before this time are made again in their turn, as after changed settings. With a dash
+     * and a role behind it, those of that role. Annotation of pods and their templates: the time that holds for them.
+     */
+    public static final String RESTART = "kvpool.dev/restart";
+
     /** Annotation of pods and their templates: the image that was asked for, whatever admission made of it. */
     public static final String IMAGE = "kvpool.dev/image";
 
@@ -55,6 +61,11 @@ public final class PoolLabels {
     public static final String DIRECTORY_LISTS = MANAGED_BY + "=" + OPERATOR + "," + ROLE + "=" + ROLE_DIRECTORIES;
 
     private PoolLabels() {}
+
+    /** Annotation of a pool that asks for a restart of the pods of one role. */
+    public static String restart(String role) {
+        return RESTART + "-" + role;
+    }
 
     /** Labels of an object that belongs to the pool as a whole. */
     public static Map<String, String> ofPool(String pool) {

@@ -10,6 +10,7 @@ import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.child.BindingSecret;
 import dev.kvpool.operator.pool.child.part.PoolBlueprint;
+import dev.kvpool.operator.pool.child.part.Restarts;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.Leadership;
 import dev.kvpool.operator.pool.observation.ObservedJob;
@@ -205,7 +206,8 @@ public final class PoolPlanner {
                 PortPlan.of(seen).ports(),
                 ExpectedNodes.of(storage.expectedNodes(), seen),
                 settings.namespace(),
-                settings.platformUser());
+                settings.platformUser(),
+                Restarts.of(seen.pool().getMetadata().getAnnotations()));
     }
 
     private static Sizing sizing(PoolObservation seen, TransferEngineSpec engine, StoragePlan storage) {

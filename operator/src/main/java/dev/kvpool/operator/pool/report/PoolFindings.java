@@ -149,6 +149,12 @@ public final class PoolFindings {
             return new Finding(
                     Reason.REPLACES_PODS, String.join(" ", plan.transitions().replacing()));
         }
+        List<String> refused = plan.children()
+                .map(children -> children.blueprint().restarts().refused())
+                .orElse(List.of());
+        if (!refused.isEmpty()) {
+            return new Finding(Reason.RESTART_NOT_UNDERSTOOD, String.join(" ", refused));
+        }
         if (!plan.leftOut().isEmpty()) {
             return new Finding(Reason.NODE_LEFT_OUT, String.join(" ", plan.leftOut()));
         }

@@ -37,6 +37,7 @@ import java.util.Map;
  * @param expectedNodes the storage nodes the masters shall expect
  * @param operatorNamespace where the operator runs
  * @param platformUser whether the cluster gives pods their user
+ * @param restarts which pods shall be made again
  */
 public record PoolBlueprint(
         PoolNames names,
@@ -50,7 +51,8 @@ public record PoolBlueprint(
         Map<String, NodePorts> ports,
         List<ExpectedNode> expectedNodes,
         String operatorNamespace,
-        boolean platformUser) {
+        boolean platformUser,
+        Restarts restarts) {
 
     /** Ports of the storage nodes of a set of the spec. */
     public NodePorts ports(StorageSetSpec set) {

@@ -11,6 +11,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
@@ -28,15 +29,16 @@ public final class SettingsDigest {
      * The digest.
      *
      * @param wish the podTemplate, whose labels and annotations are settings too: what reads them does so when a pod is made
+     * @param more further annotations that make pods differ
      */
-    public static String of(PodSpec pod, PodTemplate wish) {
+    public static String of(PodSpec pod, PodTemplate wish, Map<String, String> more) {
         PodSpec settings = pod.toBuilder().build();
         settings.setContainers(withoutImages(pod.getContainers()));
         settings.setInitContainers(withoutImages(pod.getInitContainers()));
         try {
             MessageDigest hash = MessageDigest.getInstance("SHA-256");
             hash.update(YAML.asYaml(settings).getBytes(StandardCharsets.UTF_8));
-            Stream.of(wish.labels(), wish.annotations())
+            Stream.of(wish.labels(), wish.annotations(), more)
                     .filter(names -> !names.isEmpty())
                     .forEach(names ->
                             hash.update(YAML.asYaml(new TreeMap<>(names)).getBytes(StandardCharsets.UTF_8)));

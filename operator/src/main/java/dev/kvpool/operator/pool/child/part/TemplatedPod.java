@@ -22,9 +22,11 @@ import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -38,16 +40,19 @@ public final class TemplatedPod {
     private final PodTemplate wish;
     private final Map<String, String> labels;
     private final Map<String, String> selector;
+    private final Map<String, String> restart;
 
     /**
      * @param wish what the user asks for
      * @param labels what the operator labels the pods with
      * @param selector selects the pods of this role
+     * @param restart since when pods of this role shall be made again, if at all
      */
-    public TemplatedPod(PodTemplate wish, Map<String, String> labels, Map<String, String> selector) {
+    public TemplatedPod(PodTemplate wish, Map<String, String> labels, Map<String, String> selector, Optional<Instant> restart) {
         this.wish = wish;
         this.labels = labels;
         this.selector = selector;
+        this.restart = restart.map(time -> Map.of(PoolLabels.RESTART, time.toString())).orElse(Map.of());
     }
 
     /** The template of pods that the operator replaces, which have notes of their image and settings. */
@@ -64,7 +69,7 @@ public final class TemplatedPod {
         return template(pod).toBuilder()
                 .editMetadata()
                 .addToAnnotations(OwnContainer.note(image))
-                .addToAnnotations(PoolLabels.SETTINGS, SettingsDigest.of(settings, wish))
+                .addToAnnotations(PoolLabels.SETTINGS, SettingsDigest.of(settings, wish, restart))
                 .endMetadata()
                 .build();
     }
@@ -76,6 +81,7 @@ public final class TemplatedPod {
                 .withLabels(labels)
                 .addToLabels(wish.labels())
                 .addToAnnotations(wish.annotations())
+                .addToAnnotations(restart)
                 .endMetadata()
                 .withSpec(pod)
                 .build();

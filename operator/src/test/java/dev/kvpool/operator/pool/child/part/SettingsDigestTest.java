@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -33,16 +34,16 @@ class SettingsDigestTest {
         for (Path file : files) {
             PodSpec pod = pod(file);
             inits = Math.max(inits, pod.getInitContainers().size());
-            String before = SettingsDigest.of(pod, PodTemplate.EMPTY);
+            String before = SettingsDigest.of(pod, PodTemplate.EMPTY, Map.of());
             for (Container container : Stream.concat(pod.getContainers().stream(), pod.getInitContainers().stream())
                     .toList()) {
                 container.setImage("registry.example/other:2");
-                assertThat(SettingsDigest.of(pod, PodTemplate.EMPTY))
+                assertThat(SettingsDigest.of(pod, PodTemplate.EMPTY, Map.of()))
                         .as("%s, %s", file, container.getName())
                         .isEqualTo(before);
             }
             pod.getContainers().getFirst().setName("other");
-            assertThat(SettingsDigest.of(pod, PodTemplate.EMPTY)).as("%s", file).isNotEqualTo(before);
+            assertThat(SettingsDigest.of(pod, PodTemplate.EMPTY, Map.of())).as("%s", file).isNotEqualTo(before);
         }
         assertThat(inits).as("init containers of one pod").isGreaterThan(1);
     }

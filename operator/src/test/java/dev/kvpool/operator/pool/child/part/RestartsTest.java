@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.pool.child.part;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.kvpool.operator.pool.PoolSketch;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.PodTemplateSpec;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import java.time.Instant;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RestartsTest {
+    private static final String NOON = "2026-01-01T12:00:00Z";
+    private static final String LATER = "2026-01-01T12:00:01Z";
+    private static final String SPEC =
+            "{transferEngine: demo, storage: [{name: a, capacity: 1Gi}, {name: p, capacity: 1Gi, perNode: {}}]}";
+    private static final String ENGINE = "{protocols: [shm, tcp], socketDirectory: /run/kvpool, agents: {}}";
+
+    @Test
+    void nothingIsAsked() {
+        assertThat(Restarts.of((Map<String, String>) null)).isEqualTo(Restarts.NONE);
+        assertThat(Restarts.of(Map.of("kvpool.dev/other", NOON, PoolLabels.RESTART, "")))
+                .isEqualTo(Restarts.NONE);
+    }
+
+    @Test
+    void theLaterTimeCountsForARole() {
+        Restarts asked = Restarts.of(Map.of(PoolLabels.RESTART, NOON, "kvpool.dev/restart-storage", LATER));
+        assertThat(asked.of(PoolLabels.ROLE_STORAGE)).contains(Instant.parse(LATER));
+        assertThat(asked.of(PoolLabels.ROLE_MASTER)).contains(Instant.parse(NOON));
+        assertThat(Restarts.of(Map.of(PoolLabels.RESTART, LATER, "kvpool.dev/restart-storage", NOON))
+                        .of(PoolLabels.ROLE_STORAGE))
+                .contains(Instant.parse(LATER));
+    }
+
+    @Test
+    void anOffsetIsATimeToo() {
+        assertThat(Restarts.of(Map.of("kvpool.dev/restart-agent", "2026-01-01T13:00:00+01:00"))
+                        .of(PoolLabels.ROLE_AGENT))
+                .contains(Instant.parse(NOON));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"now", "true", "2026-01-01", "2026-01-01T12:00:00", "1767268800", " "})
+    void whatIsNoTimeRestartsNothingAndIsNamed(String text) {
+        Restarts asked = Restarts.of(Map.of(PoolLabels.RESTART, text, "kvpool.dev/restart-agent", NOON));
+        assertThat(asked.refused()).singleElement().asString().contains("kvpool.dev/restart is \"" + text + "\"");
+        assertThat(asked.of(PoolLabels.ROLE_MASTER)).isEmpty();
+        assertThat(asked.of(PoolLabels.ROLE_AGENT)).contains(Instant.parse(NOON));
+    }
+
+    @Test
+    void aLongTextIsCutWhereItIsNamed() {
+        assertThat(Restarts.of(Map.of(PoolLabels.RESTART, "x".repeat(100_000))).refused().getFirst())
+                .hasSizeLessThan(300);
+    }
+
+    /** Pods are replaced in their turn because their settings differ; Kubernetes replaces agents because their template differs. */
+    @Test
+    void theTimeIsASettingOfThePodsOfThatRoleOnly() {
+        Map<String, String> before = templates(new PoolSketch(SPEC));
+        for (String role : new String[] {"master", "storage", "agent"}) {
+            Map<String, String> now =
+                    templates(new PoolSketch(SPEC).annotation(PoolLabels.RESTART + "-" + role, NOON));
+            Map<String, String> changed = new TreeMap<>(now);
+            before.forEach((name, text) -> changed.remove(name, text));
+            assertThat(changed.keySet()).as(role).allMatch(name -> name.startsWith(role));
+            assertThat(changed).as(role).hasSize(role.equals("storage") ? 2 : 1);
+        }
+    }
+
+    private static Map<String, String> templates(PoolSketch sketch) {
+        Map<String, String> texts = new TreeMap<>();
+        sketch.engine(ENGINE).plan().apply().stream()
+                .flatMap(RestartsTest::template)
+                .forEach(template -> texts.merge(
+                        template.getMetadata().getLabels().get(PoolLabels.ROLE) + " "
+                                + template.getMetadata().getLabels().get(PoolLabels.SET),
+                        template.getMetadata().getAnnotations().toString(),
+                        String::concat));
+        return texts;
+    }
+
+    private static Stream<PodTemplateSpec> template(HasMetadata child) {
+        return switch (child) {
+            case StatefulSet set -> Stream.of(set.getSpec().getTemplate());
+            case DaemonSet set -> Stream.of(set.getSpec().getTemplate());
+            default -> Stream.empty();
+        };
+    }
+}
