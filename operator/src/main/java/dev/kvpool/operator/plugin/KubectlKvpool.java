@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin;
 
+import dev.kvpool.operator.plugin.act.DrainCommand;
+import dev.kvpool.operator.plugin.act.FailoverCommand;
+import dev.kvpool.operator.plugin.act.ForgetCommand;
+import dev.kvpool.operator.plugin.act.PauseCommand;
+import dev.kvpool.operator.plugin.act.ResumeCommand;
+import dev.kvpool.operator.plugin.cluster.Cluster;
+import dev.kvpool.operator.plugin.cluster.Clusters;
+import dev.kvpool.operator.plugin.cluster.ClusterOptions;
+import dev.kvpool.operator.plugin.cluster.PluginException;
+import dev.kvpool.operator.plugin.cluster.Sentences;
+import dev.kvpool.operator.plugin.plan.PlanCommand;
+import dev.kvpool.operator.plugin.report.ReportCommand;
+import dev.kvpool.operator.plugin.status.StatusCommand;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -29,7 +42,7 @@ import picocli.CommandLine.Option;
         },
         exitCodeListHeading = "Exit codes:%n",
         exitCodeList = {"0:done", "1:it did not work; standard error says why", "2:wrong usage"})
-public final class KubectlKvpool {
+public final class KubectlKvpool implements Clusters {
     private static final Logger LIBRARIES = Logger.getLogger("");
     private static final int FAILED = 1;
 
@@ -42,7 +55,7 @@ public final class KubectlKvpool {
             description = "Show this.")
     private boolean help;
 
-    KubectlKvpool(Function<ClusterOptions, Cluster> clusters) {
+    public KubectlKvpool(Function<ClusterOptions, Cluster> clusters) {
         this.clusters = clusters;
     }
 
@@ -55,7 +68,7 @@ public final class KubectlKvpool {
     }
 
     /** Runs one command; the answer goes to {@code out}, everything else to {@code err}. */
-    int run(PrintWriter out, PrintWriter err, String... arguments) {
+    public int run(PrintWriter out, PrintWriter err, String... arguments) {
         IExecutionExceptionHandler told = (e, command, parsed) -> {
             err.println("error: " + sentence(e));
             err.flush();
@@ -69,7 +82,8 @@ public final class KubectlKvpool {
         return line.execute(arguments.length == 0 ? new String[] {"--help"} : arguments);
     }
 
-    Cluster open(ClusterOptions options) {
+    @Override
+    public Cluster open(ClusterOptions options) {
         return clusters.apply(options);
     }
 

@@ -4,6 +4,7 @@ package dev.kvpool.operator.plugin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.kvpool.operator.plugin.cluster.Cluster;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.api.v1alpha1.PoolPhase;

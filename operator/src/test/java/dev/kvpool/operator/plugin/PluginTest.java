@@ -4,6 +4,8 @@ package dev.kvpool.operator.plugin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.kvpool.operator.plugin.cluster.Cluster;
+import dev.kvpool.operator.plugin.plan.DryRun;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;

@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
  * Answers in the place of pods, to whom the API server would pass requests: the test's pods have no processes. Everything else
  * goes to the real API server.
  */
-final class PodPages implements Interceptor, AutoCloseable {
+public final class PodPages implements Interceptor, AutoCloseable {
     private static final Pattern POD_PROXY = Pattern.compile("/api/v1/namespaces/[^/]+/pods/([^/]+)/proxy(/.*)");
 
     private static final Pattern POD_LOG = Pattern.compile("/api/v1/namespaces/[^/]+/pods/([^/]+)/log");
@@ -33,7 +33,7 @@ final class PodPages implements Interceptor, AutoCloseable {
     private final Map<String, Supplier<String>> pages = new ConcurrentHashMap<>();
     private final List<String> asked = new CopyOnWriteArrayList<>();
 
-    PodPages() throws IOException {
+    public PodPages() throws IOException {
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         server.createContext("/", this::answer);
         server.start();
@@ -45,7 +45,7 @@ final class PodPages implements Interceptor, AutoCloseable {
      * @param request METHOD POD:PORT/PATH without the query, or LOG POD/CONTAINER
      * @param body an answer that begins with a status other than 200 and a blank has that status
      */
-    void on(String request, Supplier<String> body) {
+    public void on(String request, Supplier<String> body) {
         pages.put(request, body);
     }
 

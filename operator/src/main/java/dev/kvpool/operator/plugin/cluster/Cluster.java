@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.plugin.cluster;
+
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.operator.pool.cluster.PoolReader;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.OperatorSettings;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import io.fabric8.kubernetes.api.model.NamedContext;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.time.InstantSource;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+
+/** The cluster a command is about, with the rights of whoever typed it. */
+public final class Cluster implements AutoCloseable {
+    private static final String OPERATOR = "app.kubernetes.io/part-of=kvpool,app.kubernetes.io/component=operator";
+    private static final int REQUEST_TIMEOUT_MS = 20_000;
+
+    private final KubernetesClient client;
+    private final String namespace;
+    private final PodProxyMasters masters;
+
+    /** Takes over the client. */
+    public Cluster(KubernetesClient client, String namespace) {
+        this.client = client;
+        this.namespace = namespace;
+        this.masters = new PodProxyMasters(client, namespace);
+    }
+
+    /** Reads the kubeconfig; nothing is asked yet. */
+    public static Cluster open(ClusterOptions options) {
+        Config config = Config.autoConfigure(options.context());
+        List<String> contexts =
+                config.getContexts().stream().map(NamedContext::getName).toList();
+        if (options.context() != null && !contexts.contains(options.context())) {
+            throw new PluginException("your kubeconfig has no context %s; it has: %s"
+                    .formatted(options.context(), contexts.isEmpty() ? "none" : String.join(", ", contexts)));
+        }
+        config.setRequestTimeout(REQUEST_TIMEOUT_MS);
+        config.setConnectionTimeout(REQUEST_TIMEOUT_MS);
+        config.setRequestRetryBackoffLimit(0);
+        String wanted = options.namespace() == null ? config.getNamespace() : options.namespace();
+        return new Cluster(
+                new KubernetesClientBuilder().withConfig(config).build(), wanted == null ? "default" : wanted);
+    }
+
+    public KubernetesClient client() {
+        return client;
+    }
+
+    public String namespace() {
+        return namespace;
+    }
+
+    public PodProxyMasters masters() {
+        return masters;
+    }
+
+    public PoolReader reader() {
+        return new PoolReader(client, masters, InstantSource.system());
+    }
+
+    public PoolObservation observe(String pool) {
+        return reader().read(pool(pool));
+    }
+
+    public List<KvCachePool> pools() {
+        return client.resources(KvCachePool.class).inNamespace(namespace).list().getItems();
+    }
+
+    /** The pods of a pool, in order of their names. */
+    public List<Pod> pods(String pool) {
+        return client.pods().inNamespace(namespace).withLabel(PoolLabels.POOL, pool).list().getItems().stream()
+                .sorted(Comparator.comparing(pod -> pod.getMetadata().getName()))
+                .toList();
+    }
+
+    public KvCachePool pool(String name) {
+        KvCachePool pool = client.resources(KvCachePool.class)
+                .inNamespace(namespace)
+                .withName(name)
+                .get();
+        if (pool == null) {
+            String others =
+                    pools().stream().map(it -> it.getMetadata().getName()).collect(Collectors.joining(", "));
+            throw new PluginException("there is no KvCachePool %s in namespace %s%s"
+                    .formatted(
+                            name,
+                            namespace,
+                            others.isEmpty()
+                                    ? ", nor any other; -n names another namespace"
+                                    : "; there are: " + others));
+        }
+        return pool;
+    }
+
+    /**
+     * What the operator was installed with, as its Deployment says.
+     *
+     * @param in the operator's namespace; null to look in all
+     */
+    public OperatorSettings operatorSettings(String in) {
+        var all = client.apps().deployments();
+        List<Deployment> found = (in == null ? all.inAnyNamespace() : all.inNamespace(in))
+                .withLabelSelector(OPERATOR)
+                .list()
+                .getItems();
+        if (found.size() != 1) {
+            throw new PluginException("%s in %s; name the operator's namespace with --operator-namespace"
+                    .formatted(
+                            found.isEmpty() ? "there is no kvpool operator" : "there are several kvpool operators",
+                            in == null ? "this cluster" : "namespace " + in));
+        }
+        Deployment deployment = found.getFirst();
+        return new OperatorSettings(
+                variable(deployment, "KVPOOL_IMAGE"),
+                variable(deployment, "KVPOOL_VERSION"),
+                deployment.getMetadata().getNamespace(),
+                List.of(variable(deployment, "KVPOOL_DRAIN_TAINTS").split(",", -1)),
+                Boolean.parseBoolean(variable(deployment, "KVPOOL_PLATFORM_USER")));
+    }
+
+    private static String variable(Deployment deployment, String name) {
+        return deployment.getSpec().getTemplate().getSpec().getContainers().stream()
+                .flatMap(container -> container.getEnv().stream())
+                .filter(variable -> variable.getName().equals(name))
+                // The API server leaves an empty value out.
+                .map(variable -> Objects.requireNonNullElse(variable.getValue(), ""))
+                .findFirst()
+                .orElseThrow(
+                        () -> new PluginException("Deployment %s does not say %s: it is of another version than this"
+                                        .formatted(deployment.getMetadata().getName(), name)
+                                + " plugin"));
+    }
+
+    @Override
+    public void close() {
+        client.close();
+    }
+}

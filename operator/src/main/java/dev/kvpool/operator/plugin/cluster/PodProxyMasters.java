@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.plugin.cluster;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.kvpool.operator.master.MasterAnswer;
+import dev.kvpool.operator.master.MasterClient;
+import dev.kvpool.operator.master.MasterPaths;
+import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.naming.PoolNames;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Asks masters through the API server, by the names of their pods: their addresses can be reached from inside the cluster only.
+ * Needs the right {@code get} and {@code create} on {@code pods/proxy}.
+ */
+public final class PodProxyMasters implements MasterClient {
+    private static final int FORBIDDEN = 403;
+    private static final int NOT_FOUND = 404;
+    private final ObjectMapper json = new ObjectMapper();
+    private final KubernetesClient client;
+    private final String namespace;
+
+    PodProxyMasters(KubernetesClient client, String namespace) {
+        this.client = client;
+        this.namespace = namespace;
+    }
+
+    @Override
+    public Map<String, MasterAnswer> ask(Map<String, String> pods) {
+        Map<String, MasterAnswer> answers = new LinkedHashMap<>();
+        pods.forEach((name, pod) -> answers.put(name, askOne(pod)));
+        return answers;
+    }
+
+    @Override
+    public Optional<String> handOver(String pod) {
+        return command(pod, "POST", MasterPaths.HAND_OVER);
+    }
+
+    @Override
+    public void leaderGone(List<String> pods, String holder, long epoch, String leader) {
+        throw new UnsupportedOperationException("only the operator watches leaders");
+    }
+
+    @Override
+    public Optional<String> finalise(String pod, int wire, int layout, boolean ignoreClients) {
+        throw new UnsupportedOperationException("only the operator knows when an upgrade is finished");
+    }
+
+    @Override
+    public Optional<String> drain(String pod, String node, Duration timeout) {
+        return command(pod, "POST", MasterPaths.drain(node, timeout));
+    }
+
+    @Override
+    public Optional<String> clear(String pod, String node, Duration timeout) {
+        throw new UnsupportedOperationException("only the operator knows when a segment is not read again");
+    }
+
+    @Override
+    public Optional<String> cancelDrain(String pod, String node) {
+        return command(pod, "DELETE", MasterPaths.drain(node));
+    }
+
+    /** Has the leader wait no more for a node; that is never the operator's to decide. Answers why it did not, or nothing. */
+    public Optional<String> forget(String pod, String node) {
+        return command(pod, "POST", MasterPaths.forget(node));
+    }
+
+    /**
+     * What a pod of the pool answers at a path of its admin port.
+     *
+     * @param port of its HTTP
+     * @throws KubernetesClientException when it does not
+     */
+    public String text(String pod, int port, String path) {
+        String answer = client.raw(uri(pod, port, path));
+        if (answer == null) {
+            throw new KubernetesClientException("there is no such pod, or no such path in it", NOT_FOUND, null);
+        }
+        return answer;
+    }
+
+    private MasterAnswer askOne(String pod) {
+        try {
+            return new MasterAnswer.Report(
+                    json.readValue(text(pod, PoolNames.MASTER_ADMIN_PORT, MasterPaths.POOL), PoolReport.class));
+        } catch (JacksonException e) {
+            return new MasterAnswer.Silent("its answer is not a pool report: " + e.getOriginalMessage());
+        } catch (KubernetesClientException e) {
+            return new MasterAnswer.Silent(why(e));
+        }
+    }
+
+    private Optional<String> command(String pod, String method, String pathAndQuery) {
+        try {
+            client.raw(uri(pod, PoolNames.MASTER_ADMIN_PORT, pathAndQuery), method, null);
+            return Optional.empty();
+        } catch (KubernetesClientException e) {
+            return Optional.of(why(e));
+        }
+    }
+
+    private String uri(String pod, int port, String pathAndQuery) {
+        return "/api/v1/namespaces/%s/pods/%s:%d/proxy%s".formatted(namespace, pod, port, pathAndQuery);
+    }
+
+    private static String why(KubernetesClientException e) {
+        if (e.getCode() == FORBIDDEN) {
+            return "you may not reach pods through the API server; that needs the rights get and create on pods/proxy";
+        }
+        return Sentences.of(e);
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.plugin.cluster;
+
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** What every command has: a cluster, and somewhere to write. */
+public abstract class PoolCommand implements Callable<Integer> {
+    @Mixin
+    private ClusterOptions cluster;
+
+    @SuppressWarnings("UnusedVariable") // picocli looks at it.
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this.")
+    private boolean help;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public final Integer call() throws Exception {
+        try (Cluster opened = ((Clusters) spec.root().userObject()).open(cluster)) {
+            run(opened, spec.commandLine().getOut());
+            return 0;
+        }
+    }
+
+    /** Does it; what it answers goes to {@code out}. */
+    protected abstract void run(Cluster on, PrintWriter out) throws Exception;
+}

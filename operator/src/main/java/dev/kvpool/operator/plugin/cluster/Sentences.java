@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.plugin.cluster;
+
+import io.fabric8.kubernetes.client.KubernetesClientException;
+
+/** What an API server's refusal means for whoever typed the command. */
+public final class Sentences {
+    /** The least code that comes from a server. */
+    private static final int ANSWERED = 100;
+
+    private static final int UNAUTHORIZED = 401;
+    private static final int FORBIDDEN = 403;
+
+    private Sentences() {}
+
+    public static String of(KubernetesClientException e) {
+        String said = e.getStatus() == null || e.getStatus().getMessage() == null
+                ? e.getMessage()
+                : e.getStatus().getMessage();
+        return switch (e.getCode()) {
+            case UNAUTHORIZED -> "the cluster does not know you; renew the credentials of your kubeconfig";
+            case FORBIDDEN -> "you may not do that: " + said;
+            default ->
+                e.getCode() >= ANSWERED
+                        ? said
+                        : "the cluster cannot be reached (%s); see kubectl cluster-info".formatted(innermost(e));
+        };
+    }
+
+    private static String innermost(Throwable e) {
+        Throwable cause = e;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.plugin.report;
+
+import dev.kvpool.operator.plugin.cluster.AdminPage;
+import dev.kvpool.operator.plugin.cluster.Cluster;
+import dev.kvpool.operator.plugin.cluster.PluginException;
+import dev.kvpool.operator.plugin.cluster.Sentences;
+import dev.kvpool.operator.plugin.plan.PlanCommand;
+import dev.kvpool.operator.plugin.plan.PlanText;
+import dev.kvpool.operator.plugin.status.NodeNotes;
+import dev.kvpool.operator.plugin.status.StatusText;
+import dev.kvpool.operator.plugin.status.StatusView;
+import dev.kvpool.operator.pool.observation.ObservedPod;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.events.v1.Event;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/**
+ * Collects a support bundle. What cannot be had is one line in its place, and the rest is there nevertheless. Secrets are never
+ * asked for, nor is any path that lists keys.
+ */
+final class Bundle {
+    static final int LOG_LINES_MAX = 100_000;
+
+    /** Pods whose logs and metrics are taken; a pool may have a thousand. */
+    private static final int PODS_MAX = 50;
+
+    private final Cluster on;
+    private final int logLines;
+    private final Map<String, String> entries = new LinkedHashMap<>();
+
+    Bundle(Cluster on, int logLines) {
+        this.on = on;
+        this.logLines = logLines;
+    }
+
+    /** Text by file name. */
+    Map<String, String> of(PoolObservation seen) {
+        List<Pod> pods = on.pods(seen.names().pool());
+        add("status.txt", () -> StatusText.of(StatusView.of(seen, NodeNotes.of(seen, pods, on.masters()))));
+        add("plan.txt", () -> PlanText.of(PlanCommand.view(on, seen.names().pool(), on.operatorSettings(null))));
+        add("pool.yaml", () -> Redaction.yaml(List.of(seen.pool())));
+        seen.engine().ifPresent(engine -> add("engine.yaml", () -> Redaction.yaml(List.of(engine))));
+        add("objects.yaml", () -> Redaction.yaml(seen.children()));
+        add("pods.yaml", () -> Redaction.yaml(pods));
+        add("events.yaml", () -> Redaction.yaml(events(seen)));
+        pods.stream().limit(PODS_MAX).forEach(this::addPod);
+        return entries;
+    }
+
+    private void addPod(Pod pod) {
+        String name = pod.getMetadata().getName();
+        AdminPage.of(pod).ifPresent(page -> {
+            add("says/%s.json".formatted(name), () -> on.masters().text(name, page.port(), page.path()));
+            add("metrics/%s.txt".formatted(name), () -> on.masters().text(name, page.port(), "/metrics"));
+        });
+        if (logLines > 0) {
+            add("logs/%s.log".formatted(name), () -> log(pod, false));
+            if (ObservedPod.of(pod).restarts() > 0) {
+                add("logs/%s.previous.log".formatted(name), () -> log(pod, true));
+            }
+        }
+    }
+
+    private String log(Pod pod, boolean previous) {
+        var container = client().pods()
+                .inNamespace(on.namespace())
+                .withName(pod.getMetadata().getName())
+                .inContainer(AdminPage.container(pod));
+        return (previous ? container.terminated() : container)
+                .tailingLines(logLines)
+                .getLog();
+    }
+
+    private List<? extends HasMetadata> events(PoolObservation seen) {
+        String pool = seen.names().pool();
+        return client().resources(Event.class).inNamespace(on.namespace()).list().getItems().stream()
+                .filter(event -> event.getRegarding() != null
+                        && event.getRegarding().getName() != null
+                        && (event.getRegarding().getName().equals(pool)
+                                || event.getRegarding().getName().startsWith(pool + "-")))
+                .toList();
+    }
+
+    private KubernetesClient client() {
+        return on.client();
+    }
+
+    private void add(String name, Supplier<String> text) {
+        try {
+            String found = text.get();
+            entries.put(name, Redaction.text(found == null ? "" : found));
+        } catch (KubernetesClientException e) {
+            entries.put(name, "not to be had: " + Sentences.of(e) + "\n");
+        } catch (PluginException e) {
+            entries.put(name, "not to be had: " + e.getMessage() + "\n");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.plugin.status;
+
+import dev.kvpool.operator.plugin.cluster.Cluster;
+import dev.kvpool.operator.plugin.cluster.PoolCommand;
+import dev.kvpool.operator.plugin.output.OutputOptions;
+import dev.kvpool.operator.pool.observation.PoolObservation;
+import java.io.PrintWriter;
+import java.util.List;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code status}: all pools of a namespace in a line each, or one in detail. */
+@Command(
+        name = "status",
+        description = "Shows the pools of a namespace, or one of them with its masters and storage nodes.")
+public final class StatusCommand extends PoolCommand {
+    @Parameters(paramLabel = "POOL", arity = "0..1", description = "The pool to show in detail.")
+    private String pool;
+
+    @Mixin
+    private OutputOptions output;
+
+    @Override
+    protected void run(Cluster on, PrintWriter out) {
+        if (pool != null) {
+            PoolObservation seen = on.observe(pool);
+            StatusView view = StatusView.of(seen, NodeNotes.of(seen, on.pods(pool), on.masters()));
+            output.write(out, view, StatusText.of(view));
+            return;
+        }
+        List<PoolLine> lines = on.pools().stream().map(PoolLine::of).toList();
+        output.write(out, lines, PoolLine.table(lines, on.namespace()));
+    }
+}

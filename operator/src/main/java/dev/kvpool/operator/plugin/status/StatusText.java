@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+package dev.kvpool.operator.plugin.status;
+
+import dev.kvpool.operator.plugin.output.TextTable;
+import dev.kvpool.operator.plugin.output.Words;
+import dev.kvpool.api.v1alpha1.Condition;
+import dev.kvpool.api.v1alpha1.ConditionStatus;
+import dev.kvpool.api.v1alpha1.FailoverStatus;
+import dev.kvpool.api.v1alpha1.StepStatus;
+import java.util.Set;
+
+/** A pool in detail, for people. Pure. */
+public final class StatusText {
+    /** Of these conditions True is the unusual one. */
+    private static final Set<String> TROUBLE_WHEN_TRUE = Set.of("UpgradeBlocked", "Draining");
+
+    private static final long MIB = 1L << 20;
+
+    private StatusText() {}
+
+    public static String of(StatusView view) {
+        StringBuilder text = new StringBuilder();
+        text.append("Pool %s in namespace %s: %s%n".formatted(view.pool(), view.namespace(), view.phase()));
+        text.append("  ").append(view.message()).append('\n');
+        text.append("Leader: ").append(leader(view)).append('\n');
+        if (view.storage() != null) {
+            text.append("Storage: %s, %s of %s used, about %d objects, version %s%n"
+                    .formatted(
+                            view.storage().contains("/") ? view.storage() + " nodes" : view.storage(),
+                            view.used() == null ? "?" : view.used(),
+                            view.capacity() == null ? "?" : view.capacity(),
+                            view.objects() == null ? 0 : view.objects(),
+                            view.version() == null ? "?" : view.version()));
+        }
+        text.append(missing(view));
+        text.append('\n').append(masters(view)).append('\n').append(nodes(view));
+        view.notes().forEach(note -> text.append("%n%s%n".formatted(note)));
+        view.steps().forEach(step -> text.append(step(step)));
+        if (view.roll() != null) {
+            text.append("%nUpgrade to %s: %s. %s%n"
+                    .formatted(
+                            view.roll().image(),
+                            Words.of(view.roll().phase()),
+                            view.roll().reason() == null ? "" : view.roll().reason()));
+        }
+        view.conditions().stream()
+                .filter(StatusText::isTrouble)
+                .forEach(it -> text.append("%n%s is %s (%s): %s%n"
+                        .formatted(it.type(), Words.of(it.status()), it.reason(), it.message())));
+        return text.toString();
+    }
+
+    private static String leader(StatusView view) {
+        String now = view.leader() == null
+                ? "none"
+                : view.leader().pod() + " in epoch " + view.leader().epoch();
+        FailoverStatus last = view.lastFailover();
+        return last == null
+                ? now
+                : "%s; last change at %s from %s: %s, %s without a leader"
+                        .formatted(now, last.at(), last.from(), Words.of(last.cause()), last.duration());
+    }
+
+    /** What the leader counts at this moment; the conditions have the same rounded. */
+    private static String missing(StatusView view) {
+        if (view.unavailableObjects() == null || view.underReplicatedObjects() == 0) {
+            return "";
+        }
+        return "Objects: %d cannot be read since all nodes that hold them are away, %d have too few copies%n"
+                .formatted(view.unavailableObjects(), view.underReplicatedObjects());
+    }
+
+    private static String masters(StatusView view) {
+        TextTable table = new TextTable("MASTER", "STATE", "EPOCH", "VERSION", "RESTARTS", "NODE");
+        view.masters()
+                .forEach(it -> table.row(
+                        it.pod(),
+                        it.says(),
+                        it.epoch() == 0 ? "" : it.epoch(),
+                        it.product(),
+                        it.restarts(),
+                        it.node()));
+        return table.toString();
+    }
+
+    private static String nodes(StatusView view) {
+        TextTable table = new TextTable("STORAGE NODE", "STATE", "OBJECTS", "USED", "VERSION", "WHY");
+        view.nodes()
+                .forEach(it -> table.row(
+                        it.id() + (it.inClient() ? " (in a client)" : ""),
+                        it.state(),
+                        it.objects(),
+                        it.usedBytes() / MIB + "Mi",
+                        it.product(),
+                        it.reason()));
+        return table.toString();
+    }
+
+    private static String step(StepStatus step) {
+        return "%n%s: %s because of %s, %s%s%s%n"
+                .formatted(
+                        step.of(),
+                        Words.of(step.kind()),
+                        Words.of(step.because()) + (step.machine() == null ? "" : " of " + step.machine()),
+                        Words.of(step.state()),
+                        step.objectsLeft() == null ? "" : ", about " + step.objectsLeft() + " objects left",
+                        step.waitsFor() == null ? "" : " (" + step.waitsFor() + ")");
+    }
+
+    private static boolean isTrouble(Condition condition) {
+        ConditionStatus usual =
+                TROUBLE_WHEN_TRUE.contains(condition.type()) ? ConditionStatus.FALSE : ConditionStatus.TRUE;
+        return condition.status() != usual;
+    }
+}
