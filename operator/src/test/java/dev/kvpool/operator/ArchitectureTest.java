@@ -50,6 +50,8 @@ class ArchitectureTest {
             "DrainCommand",
             "ForgetCommand",
             "FailoverCommand",
+            "RestartCommand",
+            "WhyCommand",
             "PauseCommand",
             "ResumeCommand",
             "ReportCommand",

@@ -33,6 +33,11 @@ public final class MasterPaths {
         return "/api/v1/forget?node=" + encoded(node);
     }
 
+    /** Says whether a key is in the pool, where, and if not, why. */
+    public static String key(String key) {
+        return "/api/v1/key?key=" + encoded(key);
+    }
+
     static String leaderGone(String holder, long epoch, String leader) {
         return "/api/v1/leader_gone?holder=%s&epoch=%d&address=%s".formatted(encoded(holder), epoch, encoded(leader));
     }

@@ -5,15 +5,17 @@ import dev.kvpool.operator.plugin.act.DrainCommand;
 import dev.kvpool.operator.plugin.act.FailoverCommand;
 import dev.kvpool.operator.plugin.act.ForgetCommand;
 import dev.kvpool.operator.plugin.act.PauseCommand;
+import dev.kvpool.operator.plugin.act.RestartCommand;
 import dev.kvpool.operator.plugin.act.ResumeCommand;
 import dev.kvpool.operator.plugin.cluster.Cluster;
-import dev.kvpool.operator.plugin.cluster.Clusters;
 import dev.kvpool.operator.plugin.cluster.ClusterOptions;
+import dev.kvpool.operator.plugin.cluster.Clusters;
 import dev.kvpool.operator.plugin.cluster.PluginException;
 import dev.kvpool.operator.plugin.cluster.Sentences;
 import dev.kvpool.operator.plugin.plan.PlanCommand;
 import dev.kvpool.operator.plugin.report.ReportCommand;
 import dev.kvpool.operator.plugin.status.StatusCommand;
+import dev.kvpool.operator.plugin.why.WhyCommand;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -32,7 +34,9 @@ import picocli.CommandLine.Option;
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {
             StatusCommand.class,
+            WhyCommand.class,
             PlanCommand.class,
+            RestartCommand.class,
             DrainCommand.class,
             ForgetCommand.class,
             FailoverCommand.class,

@@ -4,7 +4,6 @@ package dev.kvpool.operator.plugin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.kvpool.operator.plugin.cluster.Cluster;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.api.v1alpha1.PoolPhase;
@@ -13,6 +12,7 @@ import dev.kvpool.operator.apiserver.ClusterActor;
 import dev.kvpool.operator.apiserver.OperatorUnderTest;
 import dev.kvpool.operator.apiserver.ScriptedMasters;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.plugin.cluster.Cluster;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import java.io.IOException;
 import java.io.PrintWriter;

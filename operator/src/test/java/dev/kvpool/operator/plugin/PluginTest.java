@@ -4,8 +4,6 @@ package dev.kvpool.operator.plugin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.kvpool.operator.plugin.cluster.Cluster;
-import dev.kvpool.operator.plugin.plan.DryRun;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -15,6 +13,8 @@ import dev.kvpool.operator.apiserver.ClusterActor;
 import dev.kvpool.operator.apiserver.OperatorUnderTest;
 import dev.kvpool.operator.apiserver.ScriptedMasters;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.plugin.cluster.Cluster;
+import dev.kvpool.operator.plugin.plan.DryRun;
 import dev.kvpool.operator.pool.cluster.PoolReader;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
@@ -29,6 +29,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
@@ -220,6 +221,37 @@ class PluginTest {
 
         assertThat(pods.asked()).contains("POST demo-master-0:9003/api/v1/forget?node=demo-default-1");
         assertThat(out.toString()).contains("demo-default-1 is forgotten");
+    }
+
+    @Test
+    void whySaysWhatTheLeaderSaysOfAKey() {
+        pods.on("GET demo-master-0:9003/api/v1/key", () -> """
+                {"key": "a/b&c", "master": "demo-master-0", "state": "absent", "cause": "evicted", "goneSince": "2026-01-01T12:00:00Z",
+                 "replicas": [], "unheard": [], "remembersSince": "2026-01-01T11:00:00Z", "later": 1}""");
+
+        assertThat(run("why", "demo", "a/b&c")).as(err.toString()).isZero();
+
+        assertThat(pods.asked()).contains("GET demo-master-0:9003/api/v1/key?key=a%2Fb%26c");
+        assertThat(out.toString())
+                .isEqualTo("The key is not in pool demo: it was evicted at 2026-01-01T12:00:00Z to make room.\n");
+    }
+
+    @Test
+    void whyOfAPoolThatIsNotThereNamesTheOthers() {
+        assertThat(run("why", "dmo", "a")).isEqualTo(1);
+        assertThat(err.toString()).contains("there is no KvCachePool dmo", "demo");
+    }
+
+    @Test
+    void restartWritesTheTimeOnThePool() {
+        assertThat(run("restart", "demo", "--role", "agents"))
+                .as(err.toString())
+                .isZero();
+
+        assertThat(operator.pool("demo").getMetadata().getAnnotations().get("kvpool.dev/restart-agent"))
+                .satisfies(time -> assertThat(Instant.parse(time)).isBeforeOrEqualTo(Instant.now()));
+        assertThat(out.toString()).contains("the agents pods of pool demo made before ", "kubectl kvpool status demo");
+        assertThat(run("restart", "demo", "--role", "everything")).isEqualTo(2);
     }
 
     @Test

@@ -49,7 +49,7 @@ public final class PodPages implements Interceptor, AutoCloseable {
         pages.put(request, body);
     }
 
-    /** Requests to pods other than GET, with their queries. */
+    /** Requests to pods that are no GET or have a query, with that; none for logs. */
     List<String> asked() {
         return List.copyOf(asked);
     }
@@ -84,10 +84,10 @@ public final class PodPages implements Interceptor, AutoCloseable {
     private void answer(HttpExchange exchange) throws IOException {
         URI uri = exchange.getRequestURI();
         String method = exchange.getRequestMethod();
-        if (!method.equals("GET")) {
+        String path = uri.getPath().substring(1);
+        if (!method.equals("GET") || (uri.getQuery() != null && !path.startsWith("LOG/"))) {
             asked.add(method + " " + uri.toString().substring(1));
         }
-        String path = uri.getPath().substring(1);
         String page = path.startsWith("LOG/") ? path.replaceFirst("/", " ") : method + " " + path;
         String said = pages.getOrDefault(page, () -> "503 nobody is there").get();
         boolean good = !said.matches("(?s)[1-5][0-9][0-9] .*");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin.act;
 
+import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.Leaders;
 import dev.kvpool.operator.plugin.cluster.PluginException;
 import dev.kvpool.operator.plugin.cluster.PoolCommand;
-import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import java.io.PrintWriter;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin.act;
 
-import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.operator.plugin.cluster.Cluster;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.PrintWriter;

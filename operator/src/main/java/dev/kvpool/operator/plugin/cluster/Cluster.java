@@ -4,11 +4,14 @@ package dev.kvpool.operator.plugin.cluster;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.operator.pool.cluster.PoolReader;
 import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.naming.PoolNames;
+import dev.kvpool.operator.pool.observation.Leadership;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import io.fabric8.kubernetes.api.model.NamedContext;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -16,6 +19,7 @@ import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** The cluster a command is about, with the rights of whoever typed it. */
@@ -99,6 +103,25 @@ public final class Cluster implements AutoCloseable {
                                     : "; there are: " + others));
         }
         return pool;
+    }
+
+    /**
+     * The pod of the master that holds the leadership Lease, for what needs nothing else of the pool.
+     *
+     * @throws PluginException when none does
+     */
+    public String leader(String pool) {
+        Lease lease = client.leases()
+                .inNamespace(namespace)
+                .withName(new PoolNames(pool, namespace).lease())
+                .get();
+        if (lease == null) {
+            pool(pool);
+        }
+        return Optional.ofNullable(lease)
+                .flatMap(Leadership::of)
+                .map(Leadership::pod)
+                .orElseThrow(() -> new PluginException("no master of pool %s leads".formatted(pool)));
     }
 
     /**

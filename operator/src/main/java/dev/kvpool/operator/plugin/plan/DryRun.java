@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin.plan;
 
-import dev.kvpool.operator.plugin.cluster.Sentences;
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.kvpool.operator.plugin.cluster.Sentences;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import io.fabric8.kubernetes.api.model.HasMetadata;

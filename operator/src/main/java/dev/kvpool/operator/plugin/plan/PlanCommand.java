@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin.plan;
 
+import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.PluginException;
 import dev.kvpool.operator.plugin.cluster.PoolCommand;
 import dev.kvpool.operator.plugin.output.OutputOptions;
-import dev.kvpool.api.v1alpha1.KvCachePool;
-import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.api.v1alpha1.TransferEngine;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.plan.Foresight;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin.plan;
 
+import dev.kvpool.api.v1alpha1.ApiGroup;
 import dev.kvpool.operator.plugin.cluster.Cluster;
 import dev.kvpool.operator.plugin.cluster.PluginException;
 import dev.kvpool.operator.plugin.cluster.Sentences;
-import dev.kvpool.api.v1alpha1.ApiGroup;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClientException;

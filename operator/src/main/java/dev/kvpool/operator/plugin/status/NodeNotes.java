@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin.status;
 
-import dev.kvpool.operator.plugin.cluster.AdminPage;
-import dev.kvpool.operator.plugin.cluster.PodProxyMasters;
-import dev.kvpool.operator.plugin.cluster.Sentences;
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.kvpool.api.v1alpha1.Protocol;
+import dev.kvpool.operator.plugin.cluster.AdminPage;
+import dev.kvpool.operator.plugin.cluster.PodProxyMasters;
+import dev.kvpool.operator.plugin.cluster.Sentences;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;

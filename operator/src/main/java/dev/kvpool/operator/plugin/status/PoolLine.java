@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin.status;
 
-import dev.kvpool.operator.plugin.output.TextTable;
-import dev.kvpool.operator.plugin.output.Words;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
+import dev.kvpool.operator.plugin.output.TextTable;
+import dev.kvpool.operator.plugin.output.Words;
 import java.util.List;
 import java.util.Objects;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin.status;
 
-import dev.kvpool.operator.plugin.output.TextTable;
-import dev.kvpool.operator.plugin.output.Words;
 import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.ConditionStatus;
 import dev.kvpool.api.v1alpha1.FailoverStatus;
 import dev.kvpool.api.v1alpha1.StepStatus;
+import dev.kvpool.operator.plugin.output.TextTable;
+import dev.kvpool.operator.plugin.output.Words;
 import java.util.Set;
 
 /** A pool in detail, for people. Pure. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin.status;
 
-import dev.kvpool.operator.plugin.output.Words;
 import dev.kvpool.api.v1alpha1.Condition;
 import dev.kvpool.api.v1alpha1.FailoverStatus;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
@@ -10,6 +9,7 @@ import dev.kvpool.api.v1alpha1.RollStatus;
 import dev.kvpool.api.v1alpha1.StepStatus;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.plugin.output.Words;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;

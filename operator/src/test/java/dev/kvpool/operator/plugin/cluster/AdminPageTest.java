@@ -3,10 +3,10 @@ package dev.kvpool.operator.plugin.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.operator.plugin.KubectlKvpool;
-import dev.kvpool.operator.plugin.PodPages;
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.operator.apiserver.ApiServer;
+import dev.kvpool.operator.plugin.KubectlKvpool;
+import dev.kvpool.operator.plugin.PodPages;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import io.fabric8.kubernetes.api.model.ContainerPortBuilder;
 import io.fabric8.kubernetes.api.model.Pod;

@@ -60,8 +60,10 @@ public record Restarts(Map<String, Instant> times, List<String> refused) {
             Instant time = OffsetDateTime.parse(text).toInstant();
             roles.forEach(role -> times.merge(role, time, (one, other) -> one.isAfter(other) ? one : other));
         } catch (DateTimeException e) {
-            refused.add("Annotation %s is \"%s\", which is no time such as 2026-01-31T12:00:00Z; no pod is restarted for it."
-                    .formatted(name, text.length() > SHOWN_CHARS_MAX ? text.substring(0, SHOWN_CHARS_MAX) : text));
+            refused.add(
+                    "Annotation %s is \"%s\", which is no time such as 2026-01-31T12:00:00Z; no pod is restarted for it."
+                            .formatted(
+                                    name, text.length() > SHOWN_CHARS_MAX ? text.substring(0, SHOWN_CHARS_MAX) : text));
         }
     }
 

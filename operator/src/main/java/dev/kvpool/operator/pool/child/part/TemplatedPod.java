@@ -48,11 +48,13 @@ public final class TemplatedPod {
      * @param selector selects the pods of this role
      * @param restart since when pods of this role shall be made again, if at all
      */
-    public TemplatedPod(PodTemplate wish, Map<String, String> labels, Map<String, String> selector, Optional<Instant> restart) {
+    public TemplatedPod(
+            PodTemplate wish, Map<String, String> labels, Map<String, String> selector, Optional<Instant> restart) {
         this.wish = wish;
         this.labels = labels;
         this.selector = selector;
-        this.restart = restart.map(time -> Map.of(PoolLabels.RESTART, time.toString())).orElse(Map.of());
+        this.restart =
+                restart.map(time -> Map.of(PoolLabels.RESTART, time.toString())).orElse(Map.of());
     }
 
     /** The template of pods that the operator replaces, which have notes of their image and settings. */

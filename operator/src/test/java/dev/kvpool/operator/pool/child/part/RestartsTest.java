@@ -59,7 +59,9 @@ class RestartsTest {
 
     @Test
     void aLongTextIsCutWhereItIsNamed() {
-        assertThat(Restarts.of(Map.of(PoolLabels.RESTART, "x".repeat(100_000))).refused().getFirst())
+        assertThat(Restarts.of(Map.of(PoolLabels.RESTART, "x".repeat(100_000)))
+                        .refused()
+                        .getFirst())
                 .hasSizeLessThan(300);
     }
 
@@ -68,8 +70,7 @@ class RestartsTest {
     void theTimeIsASettingOfThePodsOfThatRoleOnly() {
         Map<String, String> before = templates(new PoolSketch(SPEC));
         for (String role : new String[] {"master", "storage", "agent"}) {
-            Map<String, String> now =
-                    templates(new PoolSketch(SPEC).annotation(PoolLabels.RESTART + "-" + role, NOON));
+            Map<String, String> now = templates(new PoolSketch(SPEC).annotation(PoolLabels.RESTART + "-" + role, NOON));
             Map<String, String> changed = new TreeMap<>(now);
             before.forEach((name, text) -> changed.remove(name, text));
             assertThat(changed.keySet()).as(role).allMatch(name -> name.startsWith(role));

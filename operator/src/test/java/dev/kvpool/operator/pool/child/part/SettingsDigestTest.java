@@ -43,7 +43,9 @@ class SettingsDigestTest {
                         .isEqualTo(before);
             }
             pod.getContainers().getFirst().setName("other");
-            assertThat(SettingsDigest.of(pod, PodTemplate.EMPTY, Map.of())).as("%s", file).isNotEqualTo(before);
+            assertThat(SettingsDigest.of(pod, PodTemplate.EMPTY, Map.of()))
+                    .as("%s", file)
+                    .isNotEqualTo(before);
         }
         assertThat(inits).as("init containers of one pod").isGreaterThan(1);
     }
