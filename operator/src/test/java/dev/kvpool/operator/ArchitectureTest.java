@@ -122,18 +122,7 @@ class ArchitectureTest {
 
     @ArchTest
     static void roomsOfAPoolUseThoseBeforeThemOnly(JavaClasses classes) {
-        for (int room = 0; room < ROOMS.size(); room++) {
-            String[] later = Stream.concat(
-                            ROOMS.stream().skip(room + 1).map(name -> POOL + "." + name), Stream.of(POOL))
-                    .toArray(String[]::new);
-            noClasses()
-                    .that()
-                    .resideInAPackage(POOL + "." + ROOMS.get(room))
-                    .should()
-                    .dependOnClassesThat()
-                    .resideInAnyPackage(later)
-                    .check(classes);
-        }
+        roomsInOrder(POOL, ROOMS, classes);
     }
 
     @ArchTest
@@ -171,6 +160,30 @@ class ArchitectureTest {
             .haveNameMatching("(?i).*(util|utils|common|helper|helpers|manager)(\\$.*)?$")
             .orShould()
             .resideInAnyPackage("..util..", "..utils..", "..common..", "..helper..", "..manager..");
+
+    /** Rooms of the plugin, in the one direction. */
+    private static final List<String> PLUGIN_ROOMS =
+            List.of("output", "cluster", "status", "plan", "why", "act", "report");
+
+    @ArchTest
+    static void roomsOfThePluginUseThoseBeforeThemOnly(JavaClasses classes) {
+        roomsInOrder("dev.kvpool.operator.plugin", PLUGIN_ROOMS, classes);
+    }
+
+    private static void roomsInOrder(String house, List<String> rooms, JavaClasses classes) {
+        for (int room = 0; room < rooms.size(); room++) {
+            String[] later = Stream.concat(
+                            rooms.stream().skip(room + 1).map(name -> house + "." + name), Stream.of(house))
+                    .toArray(String[]::new);
+            noClasses()
+                    .that()
+                    .resideInAPackage(house + "." + rooms.get(room))
+                    .should()
+                    .dependOnClassesThat()
+                    .resideInAnyPackage(later)
+                    .check(classes);
+        }
+    }
 
     private static String outer(JavaClass type) {
         return type.getEnclosingClass().map(ArchitectureTest::outer).orElse(type.getSimpleName());
