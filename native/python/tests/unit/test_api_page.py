@@ -17,6 +17,7 @@ MODULES = (
     ("kvpool.aio", KVPOOL, ("aio",)),
 )
 INTERNAL = {"WithoutEffect", "InnerTransferEngine"}
+PARTS_OF = {"MooncakeDistributedStore": ("range_methods",)}  # whose methods are in classes it derives from
 HEAD = """# Python API
 
 Generated from the sources of the two wheels; a test fails when this page is stale. `help(CLASS)` has the whole text,
@@ -59,6 +60,10 @@ def classes(folder, names):
                 yield node
 
 
+def rows(nodes):
+    return "".join(f"| `{call(function)}` | {summary(function)} |\n" for node in nodes for function in functions(node))
+
+
 def api():
     for module, folder, names in MODULES:
         yield f"## {module}\n\n"
@@ -66,9 +71,9 @@ def api():
             yield f"### {module}.{node.name}\n\n```text\n{ast.get_docstring(node)}\n```\n\n"
             if any("dataclass" in ast.unparse(decorator) for decorator in node.decorator_list):
                 continue
-            rows = [f"| `{call(function)}` | {summary(function)} |\n" for function in functions(node)]
-            if rows:
-                yield "| call | meaning |\n|---|---|\n" + "".join(rows) + "\n"
+            methods = rows([node, *classes(folder, PARTS_OF.get(node.name, ()))])
+            if methods:
+                yield "| call | meaning |\n|---|---|\n" + methods + "\n"
 
 
 def numbers(source, enum):

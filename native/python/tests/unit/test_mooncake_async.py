@@ -23,7 +23,7 @@ async def open_store(max_calls: int = 16) -> MooncakeDistributedStoreAsync:
 
 
 def test_every_method_has_its_coroutine() -> None:
-    methods = {name for name in vars(MooncakeDistributedStore) if not name.startswith("_")}
+    methods = {name for name in dir(MooncakeDistributedStore) if not name.startswith("_")}
     for name in methods:
         method, coroutine = (getattr(MooncakeDistributedStoreAsync, prefix + name) for prefix in ("", "async_"))
         assert inspect.iscoroutinefunction(coroutine), name

@@ -219,7 +219,8 @@ def test_the_file_of_a_pool_is_a_dict_too() -> None:
         },
         {},
     )
-    assert (settings.masters, settings.segment_bytes, settings.stages, settings.notes) == ("m0:50051", 0, True, [])
+    assert (settings.masters, settings.segment_bytes, settings.notes) == ("m0:50051", 0, [])
+    assert settings.local_buffer_bytes == 536870912
 
 
 def test_an_unknown_key_is_named_with_what_may_be_meant() -> None:

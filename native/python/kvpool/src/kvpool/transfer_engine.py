@@ -9,6 +9,7 @@ from types import TracebackType
 from kvpool import _kvpool
 from kvpool.arguments import milliseconds, raising_kvpool_errors
 from kvpool.lifetime import close_at_exit
+from kvpool.registered_ranges import RegisteredRanges
 from kvpool.status import Status, error_of, status_of
 
 PORTS = (_kvpool.KV_ENGINE_PORT_MIN, _kvpool.KV_ENGINE_PORT_MAX)
@@ -58,6 +59,7 @@ class TransferEngine:
         idle_timeout: float = 300.0,
     ) -> None:
         self._timeout_ms = milliseconds(timeout, "timeout")
+        self.registered = RegisteredRanges()  # what the library knows for itself, for copies that are made in Python
         self._raw = _kvpool.Engine(
             name,
             metadata,
@@ -80,6 +82,8 @@ class TransferEngine:
     def register(self, addresses: Sequence[int], lengths: Sequence[int], location: str = "*") -> None:
         """Lets peers use this memory: all of it, or none and a KvpoolError. Regions must not overlap."""
         self._check(self._regions(self._raw.register, addresses, lengths, location))
+        for address, length in zip(addresses, lengths, strict=True):
+            self.registered.add(address, length)
 
     def unregister(self, addresses: Sequence[int]) -> None:
         """Takes regions back, named by their first address. When it returns no peer uses that memory any more, nor does a
@@ -88,6 +92,8 @@ class TransferEngine:
         All, or none and a KvpoolError with NOT_REGISTERED.
         """
         self._check(self._regions(self._raw.unregister, addresses, [0] * len(addresses), None))
+        for address in addresses:
+            self.registered.remove(address)
 
     # ---- transfers
 
@@ -215,6 +221,7 @@ class TransferEngine:
         """Ends what runs with CLOSED and disconnects. May be called again; running calls end first, also those of a Client
         that are at memory of this engine."""
         self._raw.close()
+        self.registered.clear()
 
     def __enter__(self) -> TransferEngine:
         return self

@@ -106,6 +106,15 @@ class MooncakeDistributedStoreAsync(MooncakeDistributedStore):
     async_batch_get_into = _in_thread(MooncakeDistributedStore.batch_get_into)
     async_batch_get_into_multi_buffers = _in_thread(MooncakeDistributedStore.batch_get_into_multi_buffers)
 
+    async_get_into_ranges = _in_thread(MooncakeDistributedStore.get_into_ranges)
+    async_batch_get_session_start = _in_thread(MooncakeDistributedStore.batch_get_session_start)
+    async_batch_get_into_multi_buffer_ranges = _in_thread(MooncakeDistributedStore.batch_get_into_multi_buffer_ranges)
+    async_batch_get_session_end = _in_thread(MooncakeDistributedStore.batch_get_session_end)
+    async_batch_put_session_start = _in_thread(MooncakeDistributedStore.batch_put_session_start)
+    async_batch_put_from_multi_buffer_ranges = _in_thread(MooncakeDistributedStore.batch_put_from_multi_buffer_ranges)
+    async_batch_put_session_end = _in_thread(MooncakeDistributedStore.batch_put_session_end)
+    async_batch_put_session_revoke = _in_thread(MooncakeDistributedStore.batch_put_session_revoke)
+
     async_is_exist = _in_thread(MooncakeDistributedStore.is_exist)
     async_batch_is_exist = _in_thread(MooncakeDistributedStore.batch_is_exist)
     async_get_size = _in_thread(MooncakeDistributedStore.get_size)

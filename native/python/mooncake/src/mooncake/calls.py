@@ -66,7 +66,7 @@ class Calls:
         if not failed:
             return
         status = Status(answers[failed[0]])
-        what = f"{len(failed)} of {len(keys)} keys failed, first {_short(keys[failed[0]])}"
+        what = f"{len(failed)} of {len(keys)} keys failed, first {short(keys[failed[0]])}"
         self.failures.write(method, code_of(status), what, f"{status.name}: {_reason(pool, status)}")
 
 
@@ -82,6 +82,6 @@ def _reason(pool: Pool, status: Status) -> str:
         return status.text
 
 
-def _short(key: object) -> str:
+def short(key: object) -> str:
     text = repr(key)
     return text if len(text) <= 80 else text[:77] + "..."

@@ -9,8 +9,12 @@ import socket
 import uuid
 
 import kvpool
-from kvpool import Client, KvpoolError, Status, StorageNode
+from kvpool import Client, KvpoolError, Status, StorageNode, TransferEngine
+from kvpool.registered_ranges import RegisteredRanges
 from mooncake.mem_pool import MemPool
+from mooncake.range_reads import RangeReads
+from mooncake.registered_copies import RegisteredCopies
+from mooncake.sessions import SESSION_BYTES_MAX, GetSessions, PutSessions, Room
 from mooncake.settings import AgentSettings, Settings
 
 # Engines open these ports in firewalls for their store clients.
@@ -30,14 +34,33 @@ class Pool:
         self.node: StorageNode | None = None
         self.node_id: str | None = None
         self.memory = MemPool(0)
+        self.local_buffer_bytes = 0
         self.stages = True
+        self._engine: TransferEngine | None = None
+        self._registered = RegisteredRanges()
         if isinstance(settings, AgentSettings):
             self._attach(settings)
         else:
             self._connect(settings)
+        engine: TransferEngine | None = self._engine
+        copies = RegisteredCopies(self._registered, *([] if engine is None else [engine.registered]))
+        room = Room(SESSION_BYTES_MAX)
+        self.ranges = RangeReads(self.client, self.reuse)
+        self.get_sessions = GetSessions(self.client, copies, room)
+        self.put_sessions = PutSessions(self.client, copies, room)
+
+    def register(self, address: int, length: int) -> None:
+        self.client.register(address, length)
+        self._registered.add(address, length)
+
+    def unregister(self, address: int) -> None:
+        """Nothing is copied to or from that memory any more when it returns."""
+        self.client.unregister(address)
+        self._registered.remove(address)
 
     def _attach(self, settings: AgentSettings) -> None:
         self.hostname = socket.gethostname()
+        self.local_buffer_bytes = settings.staging_bytes
         self.memory = MemPool(settings.mem_pool_bytes)
         self.client = Client.through_agent(
             settings.socket, staging_bytes=settings.staging_bytes, timeout=settings.client.timeout
@@ -45,7 +68,8 @@ class Pool:
 
     def _connect(self, settings: Settings) -> None:
         self.hostname = settings.local_hostname
-        self.stages = settings.stages
+        self.local_buffer_bytes = settings.local_buffer_bytes
+        self.stages = settings.local_buffer_bytes > 0
         self._engine = settings.engine  # open until we are closed, even if its application drops it
         try:
             if settings.segment_bytes > 0:

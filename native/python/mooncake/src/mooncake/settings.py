@@ -56,7 +56,7 @@ class Settings:
     masters: str
     segment_bytes: int
     client: ClientOptions
-    stages: bool = True  # values that do not lie in registered memory are served
+    local_buffer_bytes: int = 0  # 0: values that do not lie in registered memory are not served
     engine: TransferEngine | None = None  # whose registered memory counts as the store's
     instead_of: str | None = None  # the protocol that was asked for, where the environment overrides it
     notes: list[str] = field(default_factory=list)  # what the caller should know, for the log
@@ -134,7 +134,7 @@ def read_settings(given: Mapping[str, object], environment: Mapping[str, str]) -
         masters=masters,
         segment_bytes=segment_bytes,
         client=client,
-        stages=sizes["local_buffer_size"] > 0,
+        local_buffer_bytes=sizes["local_buffer_size"],
         engine=engine,
         instead_of=instead_of,
         notes=[*notes, *masters_notes, *size_notes, *_without_effect(values)],

@@ -7,23 +7,23 @@ the log of "mooncake.store".
 
 from __future__ import annotations
 
-import logging
 import os
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kvpool import KvpoolError
 from mooncake.agent_settings import read_agent_settings
 from mooncake.buffer_handle import BufferHandle
-from mooncake.calls import Calls, first_failure
+from mooncake.calls import first_failure
 from mooncake.error_code import ErrorCode, code_of
 from mooncake.parts import joined
 from mooncake.pool import Pool
 from mooncake.protocols import override_log
-from mooncake.replicate_config import ObjectDataType, ReplicateConfig, SoftPinAction, WithoutEffect
+from mooncake.range_methods import RangeMethods
+from mooncake.replicate_config import ObjectDataType, ReplicateConfig, SoftPinAction
 from mooncake.settings import AgentSettings, BadSettings, Settings, read_settings
 from mooncake.setup_failure import cause_of, sentence
+from mooncake.store_calls import INVALID_PARAMS, logger
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -37,30 +37,19 @@ __all__ = [
     "SoftPinAction",
 ]
 
-_logger = logging.getLogger("mooncake.store")
-
 # What is_exist answers 0 for: also a key whose nodes are all away, as it cannot be read now.
 _ABSENT = frozenset((int(ErrorCode.OBJECT_NOT_FOUND), int(ErrorCode.REPLICA_IS_NOT_READY)))
 
-_INVALID_PARAMS = int(ErrorCode.INVALID_PARAMS)
-_DEFAULT_CONFIG = ReplicateConfig()
-_DEFAULT_HOW = _DEFAULT_CONFIG.how(0)  # without groups the count says nothing
 _REQUIRED: Any = object()
 
 
-class MooncakeDistributedStore:
+class MooncakeDistributedStore(RangeMethods):
     """A client of a pool with Mooncake's methods, for any number of threads. It does not survive fork().
 
     Keys are str (or bytes of UTF-8) of 1 to 4096 bytes. Objects are immutable: a put of a key that exists returns 0
     and changes nothing. Before setup(), after one that failed, and after close() every method answers -600, for each key
     where it has many, or an empty result where it returns data; the log says why.
     """
-
-    def __init__(self) -> None:
-        self._calls = Calls(_logger)
-        self._setup_lock = threading.Lock()
-        self._pool: Pool | None = None
-        self._without_effect = WithoutEffect(_logger)
 
     # ---- life
 
@@ -142,31 +131,31 @@ class MooncakeDistributedStore:
     def _open(self, method: str, read: Callable[[], Settings | AgentSettings], peers: str) -> int:
         with self._setup_lock:
             if self._pool is not None:
-                _logger.error("%s: this store is set up already; close() it first", method)
-                return _INVALID_PARAMS
+                logger.error("%s: this store is set up already; close() it first", method)
+                return INVALID_PARAMS
             try:
                 settings = read()
                 self._mention(method, settings)
-                self._pool = Pool(settings, _logger)
+                self._pool = Pool(settings, logger)
             except KvpoolError as error:
                 where = settings.socket if isinstance(settings, AgentSettings) else settings.masters
                 return self._setup_failed(method, code_of(error.status), f"{peers} {where}: {error}")
             except (BadSettings, ValueError, OSError) as error:
-                return self._setup_failed(method, _INVALID_PARAMS, str(error))
+                return self._setup_failed(method, INVALID_PARAMS, str(error))
         return 0
 
     def _mention(self, method: str, settings: Settings | AgentSettings) -> None:
         if isinstance(settings, AgentSettings):
             return
         for note in settings.notes:
-            _logger.warning("%s: %s", method, note)
+            logger.warning("%s: %s", method, note)
         if settings.instead_of is not None:
-            override_log.write(_logger, settings.instead_of, "tcp")
+            override_log.write(logger, settings.instead_of, "tcp")
 
     def _setup_failed(self, method: str, code: int, reason: str) -> int:
         """Some engines do not look at the result, so the log and all later answers have to tell."""
         self._calls.why_no_pool = cause_of(method, code, reason)
-        _logger.error("%s", sentence(method, code, reason))
+        logger.error("%s", sentence(method, code, reason))
         return code
 
     def close(self) -> int:
@@ -202,18 +191,18 @@ class MooncakeDistributedStore:
         address = pool.memory.take(size) if pool is not None else 0
         if address == 0:
             left = pool.memory.left if pool is not None else 0
-            _logger.error(
+            logger.error(
                 "alloc_from_mem_pool: %s bytes asked for, %d left (see mem_pool_size of setup_dummy)", size, left
             )
         return address
 
     def register_buffer(self, buffer_ptr: int, size: int) -> int:
         """Declares memory for put_from and get_into. 0, or -600 for an empty or overlapping range."""
-        return self._calls.once(self._pool, "register_buffer", lambda pool: pool.client.register(buffer_ptr, size))
+        return self._calls.once(self._pool, "register_buffer", lambda pool: pool.register(buffer_ptr, size))
 
     def unregister_buffer(self, buffer_ptr: int) -> int:
         """Takes back register_buffer. 0, or -600 when no buffer begins there."""
-        return self._calls.once(self._pool, "unregister_buffer", lambda pool: pool.client.unregister(buffer_ptr))
+        return self._calls.once(self._pool, "unregister_buffer", lambda pool: pool.unregister(buffer_ptr))
 
     # ---- put, and upsert: the same, but an existing object gives way to the new one
 
@@ -308,9 +297,7 @@ class MooncakeDistributedStore:
 
     def batch_get_into(self, keys: Sequence[str], buffer_ptrs: Sequence[int], sizes: Sequence[int]) -> list[int]:
         """get_into() for many keys: bytes read or the code of each."""
-        return self._for_each(
-            "get_into", keys, lambda pool: pool.client.get_into_memory(keys, buffer_ptrs, sizes, reuse=pool.reuse)
-        )
+        return self._read_memory("get_into", keys, buffer_ptrs, sizes)
 
     def batch_get_into_multi_buffers(
         self,
@@ -355,61 +342,3 @@ class MooncakeDistributedStore:
     def remove_all(self, force: bool = False) -> int:
         """Removes all objects that are not leased, or with `force` all. How many, or negative."""
         return self._calls.once(self._pool, "remove_all", lambda pool: pool.client.remove_all(force=force))
-
-    # ---- inside
-
-    def _values(self, method: str, keys: Sequence[str]) -> list[bytes | None]:
-        found: list[bytes | None] = []
-
-        def read(pool: Pool) -> Sequence[int]:
-            pool.require_staging()
-            answers = pool.client.get_batch(keys)
-            found.extend(answer if isinstance(answer, bytes) else None for answer in answers)
-            return [0 if isinstance(answer, bytes) else answer for answer in answers]
-
-        self._for_each(method, keys, read)
-        return found or [None] * len(keys)
-
-    def _put_values(
-        self, method: str, keys: Sequence[str], values: Sequence[Buffer], config: ReplicateConfig | None, upsert: bool
-    ) -> list[int]:
-        def send(pool: Pool, how: dict[str, Any]) -> Sequence[int]:
-            pool.require_staging()
-            return pool.client.put_batch(keys, values, upsert=upsert, **how)
-
-        return self._put(method, keys, config, send)
-
-    def _put_memory(
-        self,
-        method: str,
-        keys: Sequence[str],
-        buffer_ptrs: Sequence[int],
-        sizes: Sequence[int],
-        config: ReplicateConfig | None,
-        upsert: bool,
-    ) -> list[int]:
-        return self._put(
-            method, keys, config, lambda pool, how: pool.client.put_from(keys, buffer_ptrs, sizes, upsert=upsert, **how)
-        )
-
-    def _put(
-        self,
-        method: str,
-        keys: Sequence[str],
-        config: ReplicateConfig | None,
-        send: Callable[[Pool, dict[str, Any]], Sequence[int]],
-    ) -> list[int]:
-        config = config or _DEFAULT_CONFIG
-        try:
-            how = _DEFAULT_HOW if config is _DEFAULT_CONFIG else config.how(len(keys))
-        except ValueError as problem:
-            _logger.error("%s: %s", method, problem)
-            return [_INVALID_PARAMS] * len(keys)
-        if config is not _DEFAULT_CONFIG:
-            self._without_effect.mention(config)
-        return self._for_each(
-            method, keys, lambda pool: send(pool, {**how, "preferred_node": pool.node_for(config.preferred())})
-        )
-
-    def _for_each(self, method: str, keys: Sequence[str], call: Callable[[Pool], Sequence[int]]) -> list[int]:
-        return self._calls.for_each(self._pool, method, keys, call)

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The methods of a store for parts of values: in one call, or in sessions of many calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from kvpool import KvpoolError
+from mooncake.calls import short
+from mooncake.error_code import ErrorCode, code_of
+from mooncake.pool import Pool
+from mooncake.range_reads import Wanted
+from mooncake.replicate_config import ReplicateConfig
+from mooncake.sessions import How, Refused, Row
+from mooncake.store_calls import DEFAULT_CONFIG, INVALID_PARAMS, StoreCalls
+
+
+class RangeMethods(StoreCalls):
+    """Parts of values."""
+
+    def get_into_ranges(
+        self,
+        buffer_ptrs: Sequence[int],
+        all_keys: Sequence[Sequence[str]],
+        all_dst_offsets: Sequence[Sequence[Sequence[int]]],
+        all_src_offsets: Sequence[Sequence[Sequence[int]]],
+        all_sizes: Sequence[Sequence[Sequence[int]]],
+    ) -> list[list[list[int]]]:
+        """Reads parts of values into registered memory: `all_sizes[i][j][k]` bytes of the value of `all_keys[i][j]`, from
+        `all_src_offsets[i][j][k]` on, to `buffer_ptrs[i] + all_dst_offsets[i][j][k]`. Bytes read or the code of each part,
+        nested like all_sizes; a part that fails leaves the others good.
+
+        Values are verified, and travel, whole: a call costs what get_into() of each of its values costs, however small the
+        parts are, and once more where parts of one value overlap. A value that is replaced by one of another length
+        during the call is -707.
+        """
+        if self._pool is None:
+            return self._without_pool("get_into_ranges")
+        counts = [[len(sizes) for sizes in of_buffer] for of_buffer in all_sizes]
+        try:
+            wanted = list(_parts(buffer_ptrs, all_keys, all_dst_offsets, all_src_offsets, all_sizes))
+            keys = [one.key for one in wanted]
+        except ValueError as problem:
+            answers = self._refuse("get_into_ranges", sum(map(sum, counts)), str(problem))
+        else:
+            answers = self._for_each("get_into_ranges", keys, lambda pool: pool.ranges.read(wanted))
+        rest = iter(answers)
+        return [[[next(rest) for _ in range(count)] for count in of_buffer] for of_buffer in counts]
+
+    # ---- sessions: parts of the same values over many calls
+
+    def batch_get_session_start(self, keys: Sequence[str]) -> list[int]:
+        """Begins to read parts of these values, which batch_get_into_multi_buffer_ranges() then does without the pool:
+        they are read whole, verified, and held here until batch_get_session_end(). What happens to them meanwhile in the
+        pool, eviction, removal or the loss of a node, makes no difference to the session. 0 or the code of each: -200 when
+        4 GiB are held.
+
+        A second start for a key takes the value as it is then, and an end ends it for all who share this store.
+        """
+        if self._pool is None:
+            return self._without_pool("batch_get_session_start")
+        return self._for_each("batch_get_session_start", keys, lambda pool: pool.get_sessions.start(keys))
+
+    def batch_get_into_multi_buffer_ranges(
+        self,
+        keys: Sequence[str],
+        all_buffer_ptrs: Sequence[Sequence[int]],
+        all_sizes: Sequence[Sequence[int]],
+        all_src_offsets: Sequence[Sequence[int]],
+    ) -> list[int]:
+        """Copies pieces of the values of sessions to registered memory, each from its offset in the value: the bytes of all
+        pieces of a key, or -600 and none of them. Without a session it is -600."""
+        rows = (keys, all_buffer_ptrs, all_sizes, all_src_offsets)
+        return self._rows("batch_get_into_multi_buffer_ranges", *rows, lambda pool: pool.get_sessions.read)
+
+    def batch_get_session_end(self, keys: Sequence[str]) -> int:
+        """Ends the sessions of these keys, those that have one. 0; -1 for a store that is not set up."""
+        pool = self._pool
+        if pool is None:
+            self._without_pool("batch_get_session_end")
+            return int(ErrorCode.INTERNAL_ERROR)
+        pool.get_sessions.end(keys)
+        return 0
+
+    def batch_put_session_start(
+        self, keys: Sequence[str], sizes: Sequence[int], config: ReplicateConfig | None = None
+    ) -> list[int]:
+        """Begins values of these sizes that are written in parts, by batch_put_from_multi_buffer_ranges(). They take memory
+        of this process, and nothing of the pool, until batch_put_session_end() stores them: the pool never has a part of
+        a value, and when this process ends there is nothing to tidy up. 0 or the code of each: -705 when the key has a
+        value, -600 when it has a session here, or size or config are wrong, -200 when 4 GiB are held.
+
+        Another client may begin the same key: the first to end it wins, and all of them are told 0.
+        """
+        if self._pool is None:
+            return self._without_pool("batch_put_session_start")
+        if len(keys) != len(sizes):
+            return self._refuse("batch_put_session_start", len(keys), f"{len(keys)} keys but {len(sizes)} sizes")
+        config = config or DEFAULT_CONFIG
+        how = self._how("batch_put_session_start", config, len(keys))
+        if how is None:
+            return [INVALID_PARAMS] * len(keys)
+
+        def start(pool: Pool) -> list[int]:
+            node = pool.node_for(config.preferred())
+            return pool.put_sessions.start(keys, sizes, How(how["replicas"], how["keep"], node), how["groups"])
+
+        return self._for_each("batch_put_session_start", keys, start)
+
+    def batch_put_from_multi_buffer_ranges(
+        self,
+        keys: Sequence[str],
+        all_buffer_ptrs: Sequence[Sequence[int]],
+        all_sizes: Sequence[Sequence[int]],
+        all_dst_offsets: Sequence[Sequence[int]],
+    ) -> list[int]:
+        """Copies pieces of registered memory into the values of sessions, each to its offset in the value, in any order: the
+        bytes of all pieces of a key, or -600 and none of them; -702 for a key without pieces."""
+        rows = (keys, all_buffer_ptrs, all_sizes, all_dst_offsets)
+        return self._rows("batch_put_from_multi_buffer_ranges", *rows, lambda pool: pool.put_sessions.write)
+
+    def batch_put_session_end(self, keys: Sequence[str]) -> list[int]:
+        """Stores the values of these sessions. 0, and the session is over; or the code of each, and it can go on: -600 also
+        while bytes of the value were never written."""
+        pool = self._pool
+        if pool is None:
+            return self._without_pool("batch_put_session_end")
+        try:
+            answers = pool.put_sessions.end(keys)
+        except KvpoolError as error:
+            answers = [Refused(ErrorCode(code_of(error.status)), str(error))] * len(keys)
+        return self._codes("batch_put_session_end", keys, answers)
+
+    def batch_put_session_revoke(self, keys: Sequence[str]) -> list[int]:
+        """Drops these sessions and what was written. 0, or -600 for a key without one."""
+        pool = self._pool
+        if pool is None:
+            return self._without_pool("batch_put_session_revoke")
+        answers = [_answer(pool.put_sessions.revoke, key) for key in keys]
+        return self._codes("batch_put_session_revoke", keys, answers)
+
+    # ---- inside
+
+    def _rows(
+        self,
+        method: str,
+        keys: Sequence[str],
+        pointers: Sequence[Sequence[int]],
+        sizes: Sequence[Sequence[int]],
+        offsets: Sequence[Sequence[int]],
+        call: Callable[[Pool], Callable[[str, Row], int]],
+    ) -> list[int]:
+        pool = self._pool
+        if pool is None:
+            return self._without_pool(method)
+        if not len(keys) == len(pointers) == len(sizes) == len(offsets):
+            lists = f"{len(pointers)} lists of addresses, {len(sizes)} of sizes and {len(offsets)} of offsets"
+            return self._refuse(method, len(keys), f"{len(keys)} keys but {lists}")
+        rows = map(Row, pointers, sizes, offsets)
+        return self._codes(method, keys, [_answer(call(pool), key, row) for key, row in zip(keys, rows, strict=True)])
+
+    def _without_pool(self, method: str) -> list[Any]:
+        """What the reference answers, and the reason in the log."""
+        return self._calls.for_each(None, method, [], lambda pool: [])
+
+    def _codes(self, method: str, keys: Sequence[str], answers: Sequence[int | Refused]) -> list[int]:
+        """Plain codes, and the first refusal in the log."""
+        refused = [(key, answer) for key, answer in zip(keys, answers, strict=True) if isinstance(answer, Refused)]
+        if refused:
+            key, first = refused[0]
+            what = f"{len(refused)} of {len(keys)} keys failed, first {short(key)}"
+            self._calls.failures.write(method, first.code, what, str(first))
+        return [answer.code if isinstance(answer, Refused) else answer for answer in answers]
+
+
+def _answer(call: Callable[..., int], *arguments: Any) -> int | Refused:
+    try:
+        return call(*arguments)
+    except Refused as why:
+        return why
+
+
+def _parts(
+    buffer_ptrs: Sequence[int],
+    all_keys: Sequence[Sequence[str]],
+    all_dst_offsets: Sequence[Sequence[Sequence[int]]],
+    all_src_offsets: Sequence[Sequence[Sequence[int]]],
+    all_sizes: Sequence[Sequence[Sequence[int]]],
+) -> Iterator[Wanted]:
+    """ValueError where lists that belong together differ in length."""
+    for buffer, *of_buffer in zip(buffer_ptrs, all_keys, all_dst_offsets, all_src_offsets, all_sizes, strict=True):
+        for key, *of_key in zip(*of_buffer, strict=True):
+            for target, offset, size in zip(*of_key, strict=True):
+                yield Wanted(key, buffer + target if target >= 0 else target, offset, size)

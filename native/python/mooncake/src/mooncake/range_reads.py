@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads parts of values into registered memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kvpool import Client, Status
+from mooncake.range_plan import Line, Part, batches, lines_for
+from mooncake.scratch import Scratch
+
+_LINES_MAX = 4096
+_UNWANTED_BYTES_MAX = 64 << 20  # memory for bytes that nobody asked for, at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    key: str
+    target: int
+    offset: int
+    size: int
+
+
+class RangeReads:
+    """Nodes send values whole, with one checksum: a part is as good as its value, and costs as much. The parts of a value
+    that one call asks for share a read and go straight to where they are wanted; the rest goes to scratch memory."""
+
+    def __init__(self, client: Client, reuse: bool) -> None:
+        self._client = client
+        self._reuse = reuse
+        self._scratch = Scratch(client)
+
+    def read(self, wanted: Sequence[Wanted]) -> list[int]:
+        """For each its size, or the negative Status that says why it was not read."""
+        answers: list[int] = [Status.INVALID_ARGUMENT] * len(wanted)
+        keys = list(dict.fromkeys(one.key for one in wanted))
+        lengths = dict(zip(keys, self._client.size_batch(keys), strict=True))
+        parts: dict[str, list[Part]] = {}
+        for number, one in enumerate(wanted):
+            length = lengths[one.key]
+            part = Part(number, one.target, one.offset, one.size)
+            if length < 0:
+                answers[number] = length
+            elif part.fits(length):
+                answers[number] = 0
+                if one.size > 0:
+                    parts.setdefault(one.key, []).append(part)
+        lines = [line for key, of_key in parts.items() for line in lines_for(key, lengths[key], of_key)]
+        outside = self._run(lines, answers)
+        # One part outside registered memory fails its line: the others of the line are asked for again, each alone.
+        alone = [Line(line.key, line.length, [part]) for line in outside if len(line.parts) > 1 for part in line.parts]
+        self._run(alone, answers)
+        return answers
+
+    def _run(self, lines: Iterable[Line], answers: list[int]) -> list[Line]:
+        """Returns the lines that name memory which is not registered."""
+        outside = []
+        for batch in batches(lines, _LINES_MAX, _UNWANTED_BYTES_MAX):
+            with self._scratch.borrow(sum(line.unwanted for line in batch)) as scratch:
+                pieces = []
+                for line in batch:
+                    pieces.append(line.pieces(scratch))
+                    scratch += line.unwanted
+                addresses, lengths = zip(*pieces, strict=True)
+                keys = [line.key for line in batch]
+                results = self._client.get_into_pieces(keys, addresses, lengths, reuse=self._reuse)
+            for line, result in zip(batch, results, strict=True):
+                failure = _failure(line, result)
+                if failure == Status.NOT_REGISTERED:
+                    outside.append(line)
+                for part in line.parts:
+                    answers[part.number] = part.size if failure is None else failure
+        return outside
+
+
+def _failure(line: Line, result: int) -> int | None:
+    if result == line.length:
+        return None
+    if result >= 0 or result == Status.BUFFER_TOO_SMALL:
+        return Status.LEASE_EXPIRED  # replaced by a value of another length since it was asked about
+    return result

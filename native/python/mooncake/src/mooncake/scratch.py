@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Registered memory for bytes that nobody asked for."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kvpool import Client
+
+_KEPT_BYTES = 64 << 20  # of one piece, between calls
+
+
+class Scratch:
+    """Memory lent for the time of one call. One piece is kept, so that not every call makes new pages."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._lock = threading.Lock()
+        self._kept: ctypes.Array[ctypes.c_char] | None = None
+
+    @contextmanager
+    def borrow(self, size: int) -> Iterator[int]:
+        """The address of `size` registered bytes; 0 for no bytes. OSError or KvpoolError when there is no memory."""
+        if size == 0:
+            yield 0
+            return
+        piece = self._take(size)
+        try:
+            yield ctypes.addressof(piece)
+        finally:
+            self._give_back(piece)
+
+    def _take(self, size: int) -> ctypes.Array[ctypes.c_char]:
+        with self._lock:
+            piece, self._kept = self._kept, None
+        if piece is not None and len(piece) >= size:
+            return piece
+        if piece is not None:
+            self._client.unregister(ctypes.addressof(piece))
+        piece = (ctypes.c_char * size).from_buffer(mmap.mmap(-1, size))
+        self._client.register(ctypes.addressof(piece), size)
+        return piece
+
+    def _give_back(self, piece: ctypes.Array[ctypes.c_char]) -> None:
+        with self._lock:
+            if self._kept is None and len(piece) <= _KEPT_BYTES:
+                self._kept = piece
+                return
+        self._client.unregister(ctypes.addressof(piece))

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values that are read or written in parts, over many calls."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kvpool import Client, Keep, Status
+from mooncake.coverage import Coverage
+from mooncake.error_code import ErrorCode, code_of
+from mooncake.registered_copies import Copy, RegisteredCopies
+
+SESSION_BYTES_MAX = 4 << 30  # of the values of all sessions of a store, as they are held in its memory
+
+Key = str
+
+
+class Refused(Exception):
+    """What one key of a call is answered, and why."""
+
+    def __init__(self, code: ErrorCode, why: str) -> None:
+        super().__init__(why)
+        self.code = int(code)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a call asks of one value: pieces of the application's memory, and where in the value each belongs."""
+
+    addresses: Sequence[int]
+    sizes: Sequence[int]
+    offsets: Sequence[int]
+
+    def copies(self, base: int, length: int) -> list[Copy]:
+        if not len(self.addresses) == len(self.sizes) == len(self.offsets):
+            raise Refused(
+                ErrorCode.INVALID_PARAMS,
+                f"{len(self.addresses)} addresses, {len(self.sizes)} sizes and {len(self.offsets)} offsets",
+            )
+        copies = []
+        for address, size, offset in zip(self.addresses, self.sizes, self.offsets, strict=True):
+            if min(address, size, offset) < 0 or offset + size > length:
+                raise Refused(
+                    ErrorCode.INVALID_PARAMS, f"{size} bytes at {offset} are not inside a value of {length} bytes"
+                )
+            copies.append((address, base + offset, size))
+        return copies
+
+    @property
+    def bytes(self) -> int:
+        return sum(self.sizes)
+
+
+class Room:
+    """The bound on what sessions hold."""
+
+    def __init__(self, bytes_max: int) -> None:
+        self._max = bytes_max
+        self._lock = threading.Lock()
+        self._taken = 0
+
+    def take(self, size: int) -> bool:
+        with self._lock:
+            if self._taken + size > self._max:
+                return False
+            self._taken += size
+            return True
+
+    def give_back(self, size: int) -> None:
+        with self._lock:
+            self._taken -= size
+
+
+class GetSessions:
+    """Values that were read whole, from which parts are copied."""
+
+    def __init__(self, client: Client, copies: RegisteredCopies, room: Room) -> None:
+        self._client = client
+        self._copies = copies
+        self._room = room
+        self._lock = threading.Lock()
+        self._values: dict[Key, bytes] = {}
+
+    def start(self, keys: Sequence[Key]) -> list[int]:
+        """0 or a negative Status for each."""
+        answers = {key: min(length, 0) for key, length in zip(keys, self._client.size_batch(keys), strict=True)}
+        found = [key for key, answer in answers.items() if answer == 0]
+        for key, value in zip(found, self._client.get_batch(found), strict=True):
+            answers[key] = self._hold(key, value) if isinstance(value, bytes) else value
+        return [answers[key] for key in keys]
+
+    def _hold(self, key: Key, value: bytes) -> int:
+        if not self._room.take(len(value)):
+            return Status.QUEUE_FULL
+        with self._lock:
+            before = self._values.get(key)
+            self._values[key] = value
+        if before is not None:
+            self._room.give_back(len(before))
+        return 0
+
+    def read(self, key: Key, row: Row) -> int:
+        """Bytes copied. Raises Refused."""
+        with self._lock:
+            value = self._values.get(key)
+        if value is None:
+            raise Refused(ErrorCode.INVALID_PARAMS, "no session was started for it, or it ended")
+        address = ctypes.cast(ctypes.c_char_p(value), ctypes.c_void_p).value or 0
+        if not self._copies.to_application(row.copies(address, len(value))):
+            raise Refused(ErrorCode.INVALID_PARAMS, "a piece is outside registered memory")
+        return row.bytes
+
+    def end(self, keys: Sequence[Key]) -> None:
+        for key in keys:
+            with self._lock:
+                value = self._values.pop(key, None)
+            if value is not None:
+                self._room.give_back(len(value))
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How a value will be stored: what kvpool.Client.put_batch() is told, but for the group."""
+
+    replicas: int
+    keep: Keep
+    preferred_node: str | None
+
+
+@dataclass(eq=False)
+class _Draft:
+    """A value that is being put together. `lock` is held while it is written to or changes its state."""
+
+    size: int
+    how: How
+    group: str | None
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    over: bool = False  # or about to be: it is being stored
+
+    def __post_init__(self) -> None:
+        self.memory = (ctypes.c_char * self.size).from_buffer(mmap.mmap(-1, self.size))
+        self.written = Coverage(self.size)
+
+
+class PutSessions:
+    """Values that are put together here and stored as one when they are whole: nobody sees a part of one."""
+
+    def __init__(self, client: Client, copies: RegisteredCopies, room: Room) -> None:
+        self._client = client
+        self._copies = copies
+        self._room = room
+        self._lock = threading.Lock()
+        self._drafts: dict[Key, _Draft] = {}
+
+    def start(self, keys: Sequence[Key], sizes: Sequence[int], how: How, groups: Sequence[str] | None) -> list[int]:
+        """0 or a negative Status for each."""
+        of_groups: Sequence[str | None] = groups or [None] * len(keys)
+        lines = zip(keys, sizes, of_groups, self._client.size_batch(keys), strict=True)
+        return [self._start(key, size, how, group, there) for key, size, group, there in lines]
+
+    def _start(self, key: Key, size: int, how: How, group: str | None, there: int) -> int:
+        if there >= 0 or there == Status.BUSY:
+            return Status.EXISTS
+        if there not in (Status.NOT_FOUND, Status.UNAVAILABLE):
+            return there
+        with self._lock:
+            if size <= 0 or key in self._drafts:
+                return Status.INVALID_ARGUMENT
+            if not self._room.take(size):
+                return Status.QUEUE_FULL
+            try:
+                self._drafts[key] = _Draft(size, how, group)
+            except OSError:
+                self._room.give_back(size)
+                return Status.OUT_OF_MEMORY
+        return 0
+
+    def write(self, key: Key, row: Row) -> int:
+        """Bytes copied. Raises Refused."""
+        if not row.sizes:
+            raise Refused(ErrorCode.INVALID_REPLICA, "no pieces were given")
+        draft = self._draft(key)
+        with draft.lock:
+            _check_open(draft)
+            if not self._copies.from_application(row.copies(ctypes.addressof(draft.memory), draft.size)):
+                raise Refused(ErrorCode.INVALID_PARAMS, "a piece is outside registered memory")
+            for offset, size in zip(row.offsets, row.sizes, strict=True):
+                draft.written.add(offset, offset + size)
+        return row.bytes
+
+    def end(self, keys: Sequence[Key]) -> list[int | Refused]:
+        """For each 0 when it is stored, and its session over then; or why not, and the session goes on."""
+        answers: list[int | Refused] = []
+        complete: dict[int, _Draft] = {}
+        for number, key in enumerate(keys):
+            try:
+                complete[number] = self._complete(key)
+                answers.append(0)
+            except Refused as why:
+                answers.append(why)
+        by_how: dict[How, list[int]] = {}
+        for number, draft in complete.items():
+            by_how.setdefault(draft.how, []).append(number)
+        try:
+            for how, numbers in by_how.items():
+                for number, status in zip(numbers, self._store(how, keys, numbers, complete), strict=True):
+                    if status == Status.OK:
+                        self._drop(keys[number], complete.pop(number))
+                    else:
+                        reason = f"{status.name}: {self._client.explain() or status.text}"
+                        answers[number] = Refused(ErrorCode(code_of(status)), reason)
+        finally:
+            for draft in complete.values():
+                draft.over = False
+        return answers
+
+    def revoke(self, key: Key) -> int:
+        """0. Raises Refused."""
+        draft = self._draft(key)
+        with draft.lock:
+            _check_open(draft)
+            draft.over = True
+        self._drop(key, draft)
+        return 0
+
+    def _complete(self, key: Key) -> _Draft:
+        """The draft, which nobody writes to any more. Raises Refused."""
+        draft = self._draft(key)
+        with draft.lock:
+            _check_open(draft)
+            gap = draft.written.first_gap()
+            if gap is not None:
+                why = f"bytes {gap[0]} to {gap[1]} of {draft.size} were never written"
+                raise Refused(ErrorCode.INVALID_PARAMS, why)
+            draft.over = True
+        return draft
+
+    def _store(self, how: How, keys: Sequence[Key], numbers: list[int], drafts: dict[int, _Draft]) -> list[Status]:
+        groups = [drafts[number].group for number in numbers]
+        return self._client.put_batch(
+            [keys[number] for number in numbers],
+            [drafts[number].memory for number in numbers],
+            replicas=how.replicas,
+            keep=how.keep,
+            preferred_node=how.preferred_node,
+            groups=groups if any(groups) else None,
+        )
+
+    def _draft(self, key: Key) -> _Draft:
+        with self._lock:
+            draft = self._drafts.get(key)
+        if draft is None:
+            raise Refused(ErrorCode.INVALID_PARAMS, "no session was started for it, or it ended")
+        return draft
+
+    def _drop(self, key: Key, draft: _Draft) -> None:
+        with self._lock:
+            del self._drafts[key]
+        self._room.give_back(draft.size)
+
+
+def _check_open(draft: _Draft) -> None:
+    if draft.over:
+        raise Refused(ErrorCode.INVALID_PARAMS, "its session is just ending")

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mooncake.store against a real pool: parts of values, and sessions."""
+
+import ctypes
+import random
+import threading
+
+from conftest import open_store
+from local_pool import LocalPool
+
+from mooncake.store import MooncakeDistributedStore, ReplicateConfig
+
+
+class Memory:
+    def __init__(self, store: MooncakeDistributedStore, size: int) -> None:
+        self.bytes = (ctypes.c_char * size)()
+        self.at = ctypes.addressof(self.bytes)
+        assert store.register_buffer(self.at, size) == 0
+
+
+def value_of(key: str, size: int) -> bytes:
+    return random.Random(key).randbytes(size)
+
+
+def test_any_parts_of_any_values(store: MooncakeDistributedStore, prefix: str) -> None:
+    """Reads of both ways, tcp and shared memory, verify the value whole, whatever parts were asked for."""
+    chance = random.Random(prefix)
+    sizes = {f"{prefix}/{i}": chance.choice([0, 1, 100, 4096, 70_000, 3 << 20]) for i in range(20)}
+    values = {key: value_of(key, size) for key, size in sizes.items()}
+    assert store.put_batch(list(values), list(values.values())) == 0
+    memory = Memory(store, 16 << 20)
+    for _ in range(5):
+        lists: list[list] = [[], [], [], [], []]
+        at = 0
+        for _ in range(3):
+            keys = chance.choices([*sizes, f"{prefix}/none"], k=8)
+            rows: list[list] = [[], [], []]
+            for key in keys:
+                size = sizes.get(key, 10)
+                parts = [sorted(chance.randrange(size + 1) for _ in range(2)) for _ in range(chance.randrange(4))]
+                rows[0].append([at + 50_000 * i for i in range(len(parts))])
+                rows[1].append([begin for begin, _ in parts])
+                rows[2].append([min(end - begin, 50_000) for begin, end in parts])
+                at += 50_000 * len(parts)
+            for to, one in zip(lists, [memory.at, keys, *rows], strict=True):
+                to.append(one)
+        answers = store.get_into_ranges(*lists)
+        for _, keys, targets, offsets, lengths, got in zip(*lists, answers, strict=True):
+            for key, *parts in zip(keys, targets, offsets, lengths, got, strict=True):
+                for target, offset, length, code in zip(*parts, strict=True):
+                    assert code == (length if key in values else -704)
+                    if key in values:
+                        assert memory.bytes[target : target + length] == values[key][offset : offset + length]
+
+
+def test_a_session_outlives_what_it_reads(pool: LocalPool, store: MooncakeDistributedStore, prefix: str) -> None:
+    layers, size = 16, 20_000
+    values = {f"{prefix}/{i}": value_of(f"{i}", layers * size) for i in range(6)}
+    keys = list(values)
+    assert store.put_batch(keys, list(values.values())) == 0
+    assert store.batch_get_session_start([*keys, f"{prefix}/none"]) == [0] * 6 + [-704]
+    other = open_store(pool)
+    assert other.batch_remove(keys[:3], force=True) == [0] * 3
+    assert other.upsert(keys[3], b"another") == 0
+    memory = Memory(store, 6 * size)
+    for layer in range(layers):
+        pointers = [[memory.at + i * size, memory.at + i * size + 100] for i in range(6)]
+        offsets = [[layer * size, layer * size + 100]] * 6
+        answers = store.batch_get_into_multi_buffer_ranges(keys, pointers, [[100, size - 100]] * 6, offsets)
+        assert answers == [size] * 6
+        for i, key in enumerate(keys):
+            assert memory.bytes[i * size : (i + 1) * size] == values[key][layer * size : (layer + 1) * size]
+    assert store.batch_get_session_end(keys) == 0
+    other.close()
+
+
+def test_a_value_put_together_in_a_session(pool: LocalPool, store: MooncakeDistributedStore, prefix: str) -> None:
+    layers, size = 16, 20_000
+    keys = [f"{prefix}/{i}" for i in range(4)]
+    memory = Memory(store, 4 * size)
+    reader = open_store(pool)
+    assert store.batch_put_session_start(keys, [layers * size] * 4, ReplicateConfig(replica_num=2)) == [0] * 4
+    for layer in reversed(range(layers)):
+        memory.bytes[:] = value_of(f"{layer}", 4 * size)
+        pointers, offsets = [[memory.at + i * size] for i in range(4)], [[layer * size]] * 4
+        assert store.batch_put_from_multi_buffer_ranges(keys, pointers, [[size]] * 4, offsets) == [size] * 4
+        assert reader.batch_is_exist(keys) == [0] * 4
+    assert store.batch_put_session_end(keys) == [0] * 4
+    for i, key in enumerate(keys):
+        expected = b"".join(value_of(f"{layer}", 4 * size)[i * size : (i + 1) * size] for layer in range(layers))
+        assert reader.get(key) == expected
+    assert store.batch_put_session_start(keys, [1] * 4) == [-705] * 4
+    reader.close()
+
+
+def test_the_first_writer_to_end_wins_and_one_that_is_gone_is_not_waited_for(pool: LocalPool, prefix: str) -> None:
+    stores = [open_store(pool) for _ in range(3)]
+    for i, store in enumerate(stores):
+        memory = Memory(store, 8)
+        memory.bytes[:] = bytes([i]) * 8
+        assert store.batch_put_session_start([prefix], [8]) == [0]
+        assert store.batch_put_from_multi_buffer_ranges([prefix], [[memory.at]], [[8]], [[0]]) == [8]
+    stores[0].close()
+    codes: list[int] = []
+    threads = [threading.Thread(target=lambda s=s: codes.extend(s.batch_put_session_end([prefix]))) for s in stores[1:]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(code in (0, -703) for code in codes) and 0 in codes
+    assert stores[1].get(prefix) in (b"\x01" * 8, b"\x02" * 8)
+    for store in stores[1:]:
+        store.close()

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: Apache-2.0
+"""mooncake.store: parts of values, in one call and in sessions."""
+
+import ctypes
+import threading
+from collections.abc import Iterator
+
+import pytest
+from conftest import EXISTS, GET, PUT, Fake
+
+from kvpool import Status
+from mooncake import pool as pool_module
+from mooncake.engine import TransferEngine
+from mooncake.store import MooncakeDistributedStore, ReplicateConfig, SoftPinAction
+
+SETUP = ("10.0.0.5", "P2PHANDSHAKE", 0, 64 << 20, "tcp", "", "m:1")
+VALUE = bytes(range(100))
+
+
+class Memory:
+    """Registered memory of 4 KiB, and an address outside of it."""
+
+    def __init__(self, store: MooncakeDistributedStore) -> None:
+        self.bytes = (ctypes.c_char * 4096)()
+        self.outside = (ctypes.c_char * 4096)()
+        self.at = ctypes.addressof(self.bytes)
+        self.elsewhere = ctypes.addressof(self.outside)
+        assert store.register_buffer(self.at, 4096) == 0
+
+    def __getitem__(self, part: slice) -> bytes:
+        return self.bytes[part]
+
+
+@pytest.fixture
+def store(fake: Fake) -> Iterator[MooncakeDistributedStore]:
+    opened = MooncakeDistributedStore()
+    assert opened.setup(*SETUP) == 0
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def memory(store: MooncakeDistributedStore) -> Memory:
+    return Memory(store)
+
+
+# ---- one call
+
+
+def test_parts_of_values(store: MooncakeDistributedStore, memory: Memory) -> None:
+    store.put_batch(["a", "b"], [VALUE, VALUE[::-1]])
+    answers = store.get_into_ranges(
+        [memory.at, memory.at + 1000],
+        [["a", "b"], ["a"]],
+        [[[0, 10], [20]], [[0]]],
+        [[[5, 90], [0]], [[50]]],
+        [[[3, 10], [7]], [[2]]],
+    )
+    assert answers == [[[3, 10], [7]], [[2]]]
+    assert memory[0:3] == VALUE[5:8]
+    assert memory[10:20] == VALUE[90:]
+    assert memory[20:27] == VALUE[::-1][:7]
+    assert memory[1000:1002] == VALUE[50:52]
+
+
+def test_parts_of_one_value_share_a_read(store: MooncakeDistributedStore, memory: Memory, fake: Fake) -> None:
+    store.put("a", VALUE)
+    sizes = [[[10, 10, 10]], [[10]]]
+    offsets = [[[0, 20, 40]], [[60]]]
+    assert store.get_into_ranges([memory.at, memory.at + 500], [["a"], ["a"]], offsets, offsets, sizes) == sizes
+    assert fake.last_call[:2] == ["2", "1"], "one line of a get"
+    assert (memory[40:50], memory[560:570]) == (VALUE[40:50], VALUE[60:70])
+
+
+def test_parts_that_overlap(store: MooncakeDistributedStore, memory: Memory) -> None:
+    store.put("a", VALUE)
+    answers = store.get_into_ranges(
+        [memory.at], [["a", "a"]], [[[0, 200], [400]]], [[[0, 50], [40]]], [[[100, 50], [20]]]
+    )
+    assert answers == [[[100, 50], [20]]]
+    assert (memory[0:100], memory[200:250], memory[400:420]) == (VALUE, VALUE[50:], VALUE[40:60])
+
+
+def test_a_part_that_fails_leaves_the_others_good(store: MooncakeDistributedStore, memory: Memory) -> None:
+    store.put_batch(["a", "empty"], [VALUE, b""])
+    answers = store.get_into_ranges(
+        [memory.at, memory.elsewhere],
+        [["none", "a", "", "empty", "\udfff"], ["a"]],
+        [[[0], [0, 10, 20, 30, -1, 40, 1 << 64], [0], [0, 0], [0]], [[0]]],
+        [[[0], [0, 95, -1, 0, 0, 1 << 70, 0], [0], [0, 0], [0]], [[0]]],
+        [[[1], [2, 6, 1, 0, 1, 1, 1], [1], [0, 1], [1]], [[5]]],
+    )
+    assert answers == [[[-704], [2, -600, -600, 0, -600, -600, -600], [-400], [0, -600], [-400]], [[-600]]]
+    assert memory[0:2] == VALUE[:2]
+    assert memory.outside[:] == bytes(4096), "memory that is not registered is not written to"
+
+
+def test_a_failure_of_the_pool_is_that_of_each_part(
+    store: MooncakeDistributedStore, memory: Memory, fake: Fake
+) -> None:
+    store.put("a", VALUE)
+    one = ([memory.at], [["a"]], [[[0, 1]]], [[[0, 1]]], [[[1, 1]]])
+    for op in (EXISTS, GET):
+        for status, code in ((Status.TIMEOUT, -901), (Status.CHECKSUM, -801), (Status.UNAVAILABLE, -703)):
+            fake.fail(op, status)
+            assert store.get_into_ranges(*one) == [[[code, code]]]
+    fake.fail(GET, Status.BUFFER_TOO_SMALL)
+    assert store.get_into_ranges(*one) == [[[-707, -707]]], "replaced by a longer value since it was asked about"
+    assert store.get_into_ranges(*one) == [[[1, 1]]]
+
+
+@pytest.mark.parametrize("short", range(5))
+def test_lists_that_do_not_match(
+    store: MooncakeDistributedStore, memory: Memory, short: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    store.put("a", VALUE)
+    lists = [[memory.at], [["a"]], [[[0, 1]]], [[[0, 1]]], [[[1, 1]]]]
+    lists[short] = [*lists[short], *lists[short]] if short < 4 else [[[1, 1, 1]]]
+    count = 3 if short == 4 else 2
+    assert store.get_into_ranges(*lists) == [[[-600] * count]]
+    assert "get_into_ranges" in caplog.text
+    assert memory[0:2] == bytes(2)
+
+
+def test_nothing_is_asked_for(store: MooncakeDistributedStore) -> None:
+    assert store.get_into_ranges([], [], [], [], []) == []
+    assert store.get_into_ranges([0], [[]], [[]], [[]], [[]]) == [[]]
+
+
+# ---- get sessions
+
+
+def test_a_session_reads_parts_without_the_pool(store: MooncakeDistributedStore, memory: Memory, fake: Fake) -> None:
+    store.put_batch(["a", "b"], [VALUE, VALUE[::-1]])
+    assert store.batch_get_session_start(["a", "none", "b", "", "a"]) == [0, -704, 0, -400, 0]
+    store.remove_all(force=True)
+    before = fake.last_call
+    for layer in range(4):
+        pointers = [[memory.at, memory.at + 10], [memory.at + 20]]
+        offsets = [[25 * layer, 25 * layer + 5], [25 * layer]]
+        assert store.batch_get_into_multi_buffer_ranges(["a", "b"], pointers, [[5, 2], [25]], offsets) == [7, 25]
+        assert memory[0:5] == VALUE[25 * layer : 25 * layer + 5]
+        assert memory[20:45] == VALUE[::-1][25 * layer : 25 * layer + 25]
+    assert fake.last_call == before
+    assert store.batch_get_session_end(["a", "none", "b", "a"]) == 0
+    assert store.batch_get_into_multi_buffer_ranges(["a"], [[memory.at]], [[1]], [[0]]) == [-600]
+
+
+def test_a_part_that_is_none(store: MooncakeDistributedStore, memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
+    store.put_batch(["a", "empty"], [VALUE, b""])
+    assert store.batch_get_session_start(["a", "empty"]) == [0, 0]
+    rows = {
+        "outside": ([memory.at, memory.elsewhere], [1, 1], [0, 0]),
+        "over the end of the buffer": ([memory.at + 4095], [2], [0]),
+        "over the end of the value": ([memory.at], [2], [99]),
+        "before it": ([memory.at], [1], [-1]),
+        "negative": ([memory.at], [-1], [0]),
+        "huge": ([memory.at], [1], [1 << 70]),
+        "null": ([0], [1], [0]),
+        "uneven": ([memory.at], [1], []),
+    }
+    keys, (pointers, sizes, offsets) = ["a"] * len(rows), zip(*rows.values(), strict=True)
+    assert store.batch_get_into_multi_buffer_ranges(keys, pointers, sizes, offsets) == [-600] * len(rows)
+    assert memory.bytes.raw == bytes(4096), "all pieces of a key, or none"
+    assert "8 of 8 keys failed, first 'a'" in caplog.text
+    assert store.batch_get_into_multi_buffer_ranges(["a", "empty"], [[], [0]], [[], [0]], [[], [0]]) == [0, 0]
+    assert store.batch_get_into_multi_buffer_ranges(["a"], [], [], []) == [-600]
+
+
+def test_a_second_start_takes_the_value_as_it_is_then(store: MooncakeDistributedStore, memory: Memory) -> None:
+    store.put("a", b"old")
+    assert store.batch_get_session_start(["a"]) == [0]
+    store.upsert("a", b"new")
+    assert store.batch_get_into_multi_buffer_ranges(["a"], [[memory.at]], [[3]], [[0]]) == [3]
+    assert memory[0:3] == b"old"
+    assert store.batch_get_session_start(["a"]) == [0]
+    assert store.batch_get_into_multi_buffer_ranges(["a"], [[memory.at]], [[3]], [[0]]) == [3]
+    assert memory[0:3] == b"new"
+
+
+def test_what_sessions_hold_is_bounded(
+    fake: Fake, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(pool_module, "SESSION_BYTES_MAX", 150)
+    store = MooncakeDistributedStore()
+    store.setup(*SETUP)
+    store.put_batch(["a", "b"], [VALUE, VALUE])
+    assert store.batch_get_session_start(["a", "b"]) == [0, -200]
+    assert store.batch_put_session_start(["p", "q"], [50, 1]) == [0, -200], "both kinds share the bound"
+    assert store.batch_get_session_start(["a"]) == [-200], "as both are held for a moment"
+    store.batch_get_session_end(["a"])
+    assert store.batch_put_session_start(["q", "r"], [100, 1 << 60]) == [0, -200]
+    assert store.batch_put_session_revoke(["p", "q"]) == [0, 0]
+    assert store.batch_get_session_start(["b"]) == [0]
+    assert "QUEUE_FULL" in caplog.text
+    store.close()
+
+
+def test_memory_of_an_engine_counts_until_it_is_unregistered_there(fake: Fake) -> None:
+    engine = TransferEngine()
+    assert engine.initialize("h", "P2PHANDSHAKE", "tcp", "") == 0
+    buffer = (ctypes.c_char * 64)()
+    at = ctypes.addressof(buffer)
+    store = MooncakeDistributedStore()
+    assert store.setup(*SETUP, engine=engine.get_engine()) == 0
+    store.put("a", VALUE)
+    store.batch_get_session_start(["a"])
+    read = (["a"], [[at]], [[5]], [[1]])
+    assert store.batch_get_into_multi_buffer_ranges(*read) == [-600]
+    assert engine.register_memory(at, 64) == 0
+    assert store.batch_get_into_multi_buffer_ranges(*read) == [5]
+    assert buffer[0:5] == VALUE[1:6]
+    assert engine.unregister_memory(at) == 0
+    assert store.batch_get_into_multi_buffer_ranges(*read) == [-600]
+    store.close()
+    engine._engine.close()
+
+
+def test_unregistered_memory_is_not_copied_to_any_more(store: MooncakeDistributedStore, memory: Memory) -> None:
+    store.put("a", VALUE)
+    store.batch_get_session_start(["a"])
+    assert store.unregister_buffer(memory.at) == 0
+    assert store.batch_get_into_multi_buffer_ranges(["a"], [[memory.at]], [[1]], [[0]]) == [-600]
+    assert store.register_buffer(memory.at + 10, 20) == 0
+    for at, code in ((9, -600), (10, 2), (28, 2), (29, -600)):
+        assert store.batch_get_into_multi_buffer_ranges(["a"], [[memory.at + at]], [[2]], [[0]]) == [code]
+
+
+# ---- put sessions
+
+
+def test_a_value_is_put_together_of_parts(store: MooncakeDistributedStore, memory: Memory, fake: Fake) -> None:
+    memory.bytes[:100] = VALUE
+    config = ReplicateConfig(replica_num=2, preferred_segment="n", group_ids=["g1", "g"], with_hard_pin=True)
+    assert store.batch_put_session_start(["a", "b"], [100, 10], config) == [0, 0]
+    write = store.batch_put_from_multi_buffer_ranges
+    assert write(["a", "b"], [[memory.at + 60, memory.at], [memory.at]], [[40, 30], [5]], [[60, 0], [5]]) == [70, 5]
+    assert store.is_exist("a") == 0, "nobody sees a part of it"
+    assert store.batch_put_session_end(["a", "b"]) == [-600, -600], "parts were never written"
+    assert write(["a", "b"], [[memory.at + 30], [memory.at]], [[40], [7]], [[30], [0]]) == [40, 7]
+    memory.bytes[:100] = bytes(100)
+    assert store.batch_put_session_end(["a", "b"]) == [0, 0]
+    batch = [fake.last_call[at] for at in (0, 1, 3, 4, 6, 8, 9)]
+    assert batch == ["1", "2", "2", "n", "2", "1002", "1001"], "one of two puts, as asked for"
+    assert store.get("a") == VALUE
+    assert store.get("b") == VALUE[:7] + VALUE[2:5]
+    assert store.batch_put_session_end(["a"]) == [-600], "it is over"
+
+
+def test_codes_of_a_start(store: MooncakeDistributedStore, fake: Fake, caplog: pytest.LogCaptureFixture) -> None:
+    store.put("there", b"v")
+    keys = ["there", "new", "new", "", "zero", "negative", "\udfff"]
+    assert store.batch_put_session_start(keys, [1, 1, 1, 1, 0, -1, 1]) == [-705, 0, -600, -400, -600, -600, -400]
+    fake.fail(EXISTS, Status.BUSY)
+    assert store.batch_put_session_start(["busy"], [1]) == [-705], "another client is putting it"
+    fake.fail(EXISTS, Status.TIMEOUT)
+    assert store.batch_put_session_start(["late"], [1]) == [-901]
+    assert store.batch_put_session_start(["x"], []) == [-600]
+    wrong = ReplicateConfig(soft_pin_ttl_ms=5)
+    assert wrong.soft_pin_action == SoftPinAction.PRESERVE
+    assert store.batch_put_session_start(["x", "y"], [1, 1], wrong) == [-600, -600]
+    assert store.batch_put_session_start(["x"], [1]) == [0], "what was refused left nothing behind"
+
+
+def test_wrong_pieces_change_nothing(store: MooncakeDistributedStore, memory: Memory) -> None:
+    assert store.batch_put_session_start(["a"], [10]) == [0]
+    write = store.batch_put_from_multi_buffer_ranges
+    good = [memory.at, memory.at]
+    assert write(["a", "none", "a"], [[], good, [0]], [[], [5, 5], [0]], [[], [0, 5], [0]]) == [-702, -600, 0]
+    for row in (([memory.elsewhere], [10], [0]), (good, [5, 6], [0, 5]), (good, [5, -1], [0, 5]), (good, [5, 5], [5])):
+        assert write(["a"], *([part] for part in row)) == [-600]
+    assert store.batch_put_session_end(["a"]) == [-600]
+    assert write(["a"], [good], [[5, 5]], [[0, 5]]) == [10]
+    assert store.batch_put_session_end(["a"]) == [0]
+
+
+def test_an_end_that_fails_can_be_repeated(store: MooncakeDistributedStore, memory: Memory, fake: Fake) -> None:
+    memory.bytes[:3] = b"abc"
+    assert store.batch_put_session_start(["a", "b"], [3, 3]) == [0, 0]
+    assert store.batch_put_from_multi_buffer_ranges(["a", "b"], [[memory.at]] * 2, [[3]] * 2, [[0]] * 2) == [3, 3]
+    fake.fail(PUT, Status.NO_SPACE)
+    assert store.batch_put_session_end(["a", "b"]) == [-200, 0]
+    fake.state.submit_status = Status.QUEUE_FULL
+    assert store.batch_put_session_end(["a"]) == [-200]
+    fake.state.submit_status = 0
+    assert store.batch_put_session_end(["a", "a", "b"]) == [0, -600, -600]
+    assert store.get("a") == b"abc"
+
+
+def test_a_revoked_session_leaves_nothing(store: MooncakeDistributedStore, memory: Memory) -> None:
+    assert store.batch_put_session_start(["a"], [3]) == [0]
+    assert store.batch_put_from_multi_buffer_ranges(["a"], [[memory.at]], [[3]], [[0]]) == [3]
+    assert store.batch_put_session_revoke(["a", "none", "a"]) == [0, -600, -600]
+    assert store.batch_put_session_end(["a"]) == [-600]
+    assert store.is_exist("a") == 0
+    assert store.batch_put_session_start(["a"], [3]) == [0], "and the key may begin again"
+
+
+def test_nothing_is_written_while_it_is_stored(store: MooncakeDistributedStore, memory: Memory, fake: Fake) -> None:
+    assert store.batch_put_session_start(["a"], [3]) == [0]
+    write = (["a"], [[memory.at]], [[3]], [[0]])
+    assert store.batch_put_from_multi_buffer_ranges(*write) == [3]
+    fake.close_gate()
+    codes: list[int] = []
+    ending = threading.Thread(target=lambda: codes.extend(store.batch_put_session_end(["a"])))
+    ending.start()
+    while fake.state.batches == 0:
+        pass
+    assert store.batch_put_from_multi_buffer_ranges(*write) == [-600]
+    assert store.batch_put_session_revoke(["a"]) == [-600]
+    assert store.batch_put_session_end(["a"]) == [-600]
+    fake.open_gate()
+    ending.join()
+    assert codes == [0]
+
+
+# ---- a store that is not set up
+
+
+def test_without_a_pool(fake: Fake, caplog: pytest.LogCaptureFixture) -> None:
+    store = MooncakeDistributedStore()
+    for _ in range(2):
+        assert store.get_into_ranges([1], [["a"]], [[[0]]], [[[0]]], [[[1]]]) == []
+        assert store.batch_get_session_start(["a"]) == []
+        assert store.batch_get_into_multi_buffer_ranges(["a"], [[1]], [[1]], [[0]]) == []
+        assert store.batch_get_session_end(["a"]) == -1
+        assert store.batch_put_session_start(["a"], [1]) == []
+        assert store.batch_put_from_multi_buffer_ranges(["a"], [[1]], [[1]], [[0]]) == []
+        assert store.batch_put_session_end(["a"]) == store.batch_put_session_revoke(["a"]) == []
+        assert "setup() was never called" in caplog.text
+        store.setup(*SETUP)
+        assert store.batch_put_session_start(["a"], [1]) == [0]
+        store.close()
