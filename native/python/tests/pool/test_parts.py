@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""mooncake.store against a real pool: parts of values, and sessions."""
+"""mooncake.store against a real pool: parts of values, sessions and tensors."""
 
 import ctypes
 import random
+import sys
 import threading
 
+import pytest
 from conftest import open_store
 from local_pool import LocalPool
+from torch_stand_in import stand_in_torch, tensor_of
 
 from mooncake.store import MooncakeDistributedStore, ReplicateConfig
 
@@ -111,3 +114,18 @@ def test_the_first_writer_to_end_wins_and_one_that_is_gone_is_not_waited_for(poo
     assert stores[1].get(prefix) in (b"\x01" * 8, b"\x02" * 8)
     for store in stores[1:]:
         store.close()
+
+
+def test_tensors(
+    pool: LocalPool, store: MooncakeDistributedStore, prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch = stand_in_torch()
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    tensors = [tensor_of(torch, name, (8, 300)) for name in ("float32", "bfloat16", "float8_e4m3fn")]
+    keys = [f"{prefix}/{i}" for i in range(3)]
+    assert store.batch_put_tensor(keys, tensors) == [0] * 3
+    reader = open_store(pool)
+    assert reader.batch_get_tensor([*keys, prefix]) == [*tensors, None]
+    assert store.put_tensor_with_tp(prefix, tensors[0], tp_size=4, split_dim=1) == 0
+    assert [reader.get_tensor_with_tp(prefix, rank, 4) for rank in range(4)] == list(tensors[0].chunk(4, 1))
+    reader.close()

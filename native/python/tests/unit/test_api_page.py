@@ -17,7 +17,9 @@ MODULES = (
     ("kvpool.aio", KVPOOL, ("aio",)),
 )
 INTERNAL = {"WithoutEffect", "InnerTransferEngine"}
-PARTS_OF = {"MooncakeDistributedStore": ("range_methods",)}  # whose methods are in classes it derives from
+PARTS_OF = {
+    "MooncakeDistributedStore": ("range_methods", "tensor_methods")
+}  # whose methods are in classes it derives from
 HEAD = """# Python API
 
 Generated from the sources of the two wheels; a test fails when this page is stale. `help(CLASS)` has the whole text,

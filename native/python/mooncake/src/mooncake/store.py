@@ -19,11 +19,11 @@ from mooncake.error_code import ErrorCode, code_of
 from mooncake.parts import joined
 from mooncake.pool import Pool
 from mooncake.protocols import override_log
-from mooncake.range_methods import RangeMethods
 from mooncake.replicate_config import ObjectDataType, ReplicateConfig, SoftPinAction
 from mooncake.settings import AgentSettings, BadSettings, Settings, read_settings
 from mooncake.setup_failure import cause_of, sentence
 from mooncake.store_calls import INVALID_PARAMS, logger
+from mooncake.tensor_methods import TensorMethods
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -43,7 +43,7 @@ _ABSENT = frozenset((int(ErrorCode.OBJECT_NOT_FOUND), int(ErrorCode.REPLICA_IS_N
 _REQUIRED: Any = object()
 
 
-class MooncakeDistributedStore(RangeMethods):
+class MooncakeDistributedStore(TensorMethods):
     """A client of a pool with Mooncake's methods, for any number of threads. It does not survive fork().
 
     Keys are str (or bytes of UTF-8) of 1 to 4096 bytes. Objects are immutable: a put of a key that exists returns 0
