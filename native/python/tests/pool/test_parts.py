@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""mooncake.store against a real pool: parts of values, sessions and tensors."""
+"""mooncake.store against a real pool: parts of values, sessions, tensors and lent buffers."""
 
 import ctypes
 import random
@@ -11,7 +11,7 @@ from conftest import open_store
 from local_pool import LocalPool
 from torch_stand_in import stand_in_torch, tensor_of
 
-from mooncake.store import MooncakeDistributedStore, ReplicateConfig
+from mooncake.store import BufferPool, MooncakeDistributedStore, ReplicateConfig
 
 
 class Memory:
@@ -129,3 +129,28 @@ def test_tensors(
     assert store.put_tensor_with_tp(prefix, tensors[0], tp_size=4, split_dim=1) == 0
     assert [reader.get_tensor_with_tp(prefix, rank, 4) for rank in range(4)] == list(tensors[0].chunk(4, 1))
     reader.close()
+
+
+def test_buffers_that_are_lent(store: MooncakeDistributedStore, prefix: str) -> None:
+    buffers = BufferPool(store, max_bytes=8 << 20)
+    with buffers.acquire(100_000) as lease:
+        lease.buffer[:] = value_of(prefix, 100_000)
+        assert store.put_from(prefix, lease.ptr, 100_000) == 0
+    with buffers.acquire(200_000) as lease:
+        assert store.get_into(prefix, lease.ptr, 200_000) == 100_000
+        assert bytes(lease.buffer[:100_000]) == value_of(prefix, 100_000)
+    buffers.close()
+
+
+def test_metadata_before_the_rest_and_clearing(store: MooncakeDistributedStore, prefix: str) -> None:
+    memory = Memory(store, 100)
+    memory.bytes[:8] = b"metadata"
+    memory.bytes[8:12] = b"rest"
+    assert store.put_from_with_metadata(prefix, memory.at + 8, memory.at, 4, 8) == 0
+    assert store.get(prefix) == b"metadatarest"
+    assert store.put_from_with_metadata(prefix + "/none", 0, 0, 0, 0) == 0
+    assert store.get_size(prefix + "/none") == 0
+    assert store.batch_replica_clear([prefix, prefix + "/never"]) == [], "a reader may still use it"
+    assert store.put(prefix + "/x", b"v") == 0
+    assert store.batch_replica_clear([prefix + "/x"], "a segment") == []
+    assert store.batch_replica_clear([prefix + "/x", prefix + "/never"]) == [prefix + "/x"]

@@ -10,7 +10,9 @@ PYTHON = Path(__file__).parents[2]
 PAGE = PYTHON / "../../docs/reference/python.md"
 KVPOOL, MOONCAKE = PYTHON / "kvpool/src/kvpool", PYTHON / "mooncake/src/mooncake"
 MODULES = (
-    ("mooncake.store", MOONCAKE, ("store", "replicate_config", "buffer_handle")),
+    ("mooncake.store", MOONCAKE, ("store", "replicate_config", "buffer_handle", "host_memory", "numa")),
+    ("mooncake.buffer_pool", MOONCAKE, ("buffer_pool",)),
+    ("mooncake.mooncake_config", MOONCAKE, ("mooncake_config",)),
     ("mooncake.async_store", MOONCAKE, ("async_store",)),
     ("mooncake.engine", MOONCAKE, ("engine", "transfer_types")),
     ("kvpool", KVPOOL, ("client", "keep", "storage_node", "transfer_engine")),
@@ -20,6 +22,7 @@ INTERNAL = {"WithoutEffect", "InnerTransferEngine"}
 PARTS_OF = {
     "MooncakeDistributedStore": ("range_methods", "tensor_methods")
 }  # whose methods are in classes it derives from
+FUNCTIONS_OF = ("host_memory", "numa")  # modules whose functions are public, too
 HEAD = """# Python API
 
 Generated from the sources of the two wheels; a test fails when this page is stale. `help(CLASS)` has the whole text,
@@ -76,6 +79,9 @@ def api():
             methods = rows([node, *classes(folder, PARTS_OF.get(node.name, ()))])
             if methods:
                 yield "| call | meaning |\n|---|---|\n" + methods + "\n"
+        beside = rows(ast.parse((folder / f"{name}.py").read_text()) for name in names if name in FUNCTIONS_OF)
+        if beside:
+            yield f"### Functions of {module}\n\n| call | meaning |\n|---|---|\n{beside}\n"
 
 
 def numbers(source, enum):

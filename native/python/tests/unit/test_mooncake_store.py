@@ -237,6 +237,9 @@ def test_pins_reach_the_library(store: MooncakeDistributedStore, fake: Fake, fie
     ("fields", "word"),
     [
         ({"replica_num": 0}, "replica_num"),
+        ({"replica_num": None}, "replica_num"),
+        ({"replica_num": "2"}, "replica_num"),
+        ({"soft_pin_action": SoftPinAction.ENABLE, "soft_pin_ttl_ms": "5"}, "soft_pin_ttl_ms"),
         ({"with_soft_pin": True, "soft_pin_ttl_ms": -1}, "soft_pin_ttl_ms"),
         ({"soft_pin_ttl_ms": 90_000}, "needs SoftPinAction.ENABLE"),
         ({"soft_pin_ttl_ms": 0}, "needs SoftPinAction.ENABLE"),
@@ -251,6 +254,13 @@ def test_a_config_that_cannot_be_is_refused_and_named(
     assert store.put_batch(["a", "b"], [b"", b""], ReplicateConfig(**fields)) == -600
     assert word in caplog.text
     assert store.is_exist("a") == 0
+
+
+def test_fields_of_none_are_defaults_and_what_is_no_config_is_refused(store: MooncakeDistributedStore) -> None:
+    names = ("preferred_segment", "preferred_segments", "preferred_nof_segments", "group_ids", "soft_pin_ttl_ms")
+    assert store.put("a", b"v", ReplicateConfig(**dict.fromkeys(names))) == store.put("b", b"v", None) == 0
+    with pytest.raises(TypeError, match="must be a ReplicateConfig"):
+        store.put("c", b"v", {"replica_num": 2})
 
 
 def test_a_time_without_a_pin_fails_every_kind_of_put(store: MooncakeDistributedStore) -> None:

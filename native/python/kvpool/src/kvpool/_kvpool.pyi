@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The extension. Not an API: kvpool.Client and kvpool.StorageNode are.
 from collections.abc import Sequence
+from typing import overload
 
 from typing_extensions import Buffer
 
@@ -30,6 +31,9 @@ class Failure(Exception):
     args: tuple[int, str]
 
 class Client:
+    @overload
+    def __new__(cls, socket_path: str, name: str | None, staging_bytes: int, ready_ms: int, /) -> Client: ...
+    @overload
     def __new__(
         cls,
         masters: str,

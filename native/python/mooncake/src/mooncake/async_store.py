@@ -97,6 +97,7 @@ class MooncakeDistributedStoreAsync(MooncakeDistributedStore):
     async_batch_put_from = _in_thread(MooncakeDistributedStore.batch_put_from)
     async_batch_upsert_from = _in_thread(MooncakeDistributedStore.batch_upsert_from)
     async_batch_put_from_multi_buffers = _in_thread(MooncakeDistributedStore.batch_put_from_multi_buffers)
+    async_put_from_with_metadata = _in_thread(MooncakeDistributedStore.put_from_with_metadata)
 
     async_get = _in_thread(MooncakeDistributedStore.get)
     async_get_batch = _in_thread(MooncakeDistributedStore.get_batch)
@@ -146,8 +147,10 @@ class MooncakeDistributedStoreAsync(MooncakeDistributedStore):
 
     async_is_exist = _in_thread(MooncakeDistributedStore.is_exist)
     async_batch_is_exist = _in_thread(MooncakeDistributedStore.batch_is_exist)
+    async_get_offload_rpc_read_count = _at_once(MooncakeDistributedStore.get_offload_rpc_read_count)
     async_get_size = _in_thread(MooncakeDistributedStore.get_size)
 
     async_remove = _in_thread(MooncakeDistributedStore.remove)
     async_batch_remove = _in_thread(MooncakeDistributedStore.batch_remove)
+    async_batch_replica_clear = _in_thread(MooncakeDistributedStore.batch_replica_clear)
     async_remove_all = _in_thread(MooncakeDistributedStore.remove_all)

@@ -20,7 +20,7 @@ class BufferHandle(array):
     __slots__ = ()
 
     def __new__(cls, value: bytes) -> BufferHandle:
-        return super().__new__(cls, "b", value)
+        return super().__new__(cls, "b", value)  # type: ignore[return-value]  # of the class that was asked for
 
     def ptr(self) -> int:
         """The address of the first byte; 0 when there is none."""
@@ -32,7 +32,7 @@ class BufferHandle(array):
 
     __eq__ = object.__eq__
     __ne__ = object.__ne__
-    __hash__ = object.__hash__
+    __hash__ = object.__hash__  # type: ignore[assignment]  # an array has none
 
     def __repr__(self) -> str:
         return f"<mooncake.store.BufferHandle of {len(self)} bytes>"

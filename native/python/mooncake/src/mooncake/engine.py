@@ -27,13 +27,18 @@ __all__ = [
     "SUPPORT_HIP",
     "SUPPORT_INTRA_NVLINK",
     "SUPPORT_MNNVL",
+    "SUPPORT_MUSA",
     "InnerTransferEngine",
+    "Read",
     "TransferEngine",
     "TransferNotify",
     "TransferOpcode",
+    "Write",
 ]
 
-SUPPORT_CUDA = SUPPORT_EFA = SUPPORT_HIP = SUPPORT_INTRA_NVLINK = SUPPORT_MNNVL = False
+SUPPORT_CUDA = SUPPORT_EFA = SUPPORT_HIP = SUPPORT_INTRA_NVLINK = SUPPORT_MNNVL = SUPPORT_MUSA = False
+Read, Write = TransferOpcode
+_Opcode = TransferOpcode  # for arguments of the class below, which has a member of the other name
 
 _logger = logging.getLogger("mooncake.engine")
 
@@ -202,7 +207,7 @@ class TransferEngine:
         buffer: int,
         peer_buffer_address: int,
         length: int,
-        opcode: TransferOpcode,
+        opcode: _Opcode,
         notify: TransferNotify | None = None,
         transport_hint: str = "",
     ) -> int:
@@ -243,7 +248,7 @@ class TransferEngine:
         buffers: Sequence[int],
         peer_buffer_addresses: Sequence[int],
         lengths: Sequence[int],
-        opcode: TransferOpcode,
+        opcode: _Opcode,
         notify: TransferNotify | None = None,
         transport_hint: str = "",
     ) -> int:
@@ -292,7 +297,7 @@ class TransferEngine:
         buffers: Sequence[int],
         peer_buffer_addresses: Sequence[int],
         lengths: Sequence[int],
-        opcode: TransferOpcode,
+        opcode: _Opcode,
         transport_hint: str = "",
     ) -> int:
         """Begins a write or read, and makes the connection to the peer where there is none. The memory stays in use until

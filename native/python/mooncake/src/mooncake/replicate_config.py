@@ -73,8 +73,8 @@ class ReplicateConfig:
 
     def how(self, count: int) -> dict[str, Any]:
         """What a put of `count` keys says to kvpool, but for the node. ValueError names the field that is wrong."""
-        if self.replica_num < 1:
-            raise ValueError(f"replica_num is {self.replica_num}, but must be 1 or more")
+        if not isinstance(self.replica_num, int) or self.replica_num < 1:
+            raise ValueError(f"replica_num is {self.replica_num!r}, but must be 1 or more")
         # 1 is what an engine says that did not think about it, so the pool decides.
         copies = self.replica_num if self.replica_num > 1 else 0
         return {"replicas": copies, "keep": self.keep(), "groups": self.groups(count)}
@@ -86,6 +86,8 @@ class ReplicateConfig:
         ttl_ms = self.soft_pin_ttl_ms
         if ttl_ms is None:
             return Keep(soft_pin=soft, hard_pin=bool(self.with_hard_pin))
+        if not isinstance(ttl_ms, int):
+            raise ValueError(f"soft_pin_ttl_ms is {ttl_ms!r}, but must be None (the pool's default), 0 or more")
         if not soft:
             action = SoftPinAction(self.soft_pin_action).name
             raise ValueError(

@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any
 from kvpool import KvpoolError
 from mooncake.agent_settings import read_agent_settings
 from mooncake.buffer_handle import BufferHandle
+from mooncake.buffer_pool import BufferLease, BufferPool, RegisteredBufferLease, RegisteredBufferPool
 from mooncake.calls import first_failure
 from mooncake.error_code import ErrorCode, code_of
+from mooncake.host_memory import MooncakeHostMemAllocator, get_alloc_func_addr, get_free_func_addr
+from mooncake.numa import bind_to_numa_node
 from mooncake.parts import joined
 from mooncake.pool import Pool
 from mooncake.protocols import override_log
@@ -29,13 +32,34 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 __all__ = [
+    "ACTIVATION",
+    "GENERAL",
+    "GRADIENT",
+    "KVCACHE",
+    "METADATA",
+    "OPTIMIZER_STATE",
+    "SAMPLE",
+    "TENSOR",
+    "UNKNOWN",
+    "WEIGHT",
     "BufferHandle",
+    "BufferLease",
+    "BufferPool",
     "ErrorCode",
     "MooncakeDistributedStore",
+    "MooncakeHostMemAllocator",
     "ObjectDataType",
+    "RegisteredBufferLease",
+    "RegisteredBufferPool",
     "ReplicateConfig",
     "SoftPinAction",
+    "bind_to_numa_node",
+    "get_alloc_func_addr",
+    "get_free_func_addr",
 ]
+
+# As the reference has them beside their enum.
+UNKNOWN, KVCACHE, TENSOR, WEIGHT, SAMPLE, ACTIVATION, GRADIENT, OPTIMIZER_STATE, METADATA, GENERAL = ObjectDataType
 
 # What is_exist answers 0 for: also a key whose nodes are all away, as it cannot be read now.
 _ABSENT = frozenset((int(ErrorCode.OBJECT_NOT_FOUND), int(ErrorCode.REPLICA_IS_NOT_READY)))
@@ -273,6 +297,21 @@ class MooncakeDistributedStore(TensorMethods):
             lambda pool, how: pool.client.put_from_pieces(keys, all_buffer_ptrs, all_sizes, **how),
         )
 
+    def put_from_with_metadata(
+        self,
+        key: str,
+        buffer_ptr: int,
+        metadata_buffer_ptr: int,
+        size: int,
+        metadata_size: int,
+        config: ReplicateConfig | None = None,
+    ) -> int:
+        """put_from() of one value in two pieces, the metadata before the rest. 0 or negative."""
+        pieces = [piece for piece in ((metadata_buffer_ptr, metadata_size), (buffer_ptr, size)) if piece[1] != 0]
+        return self.batch_put_from_multi_buffers(
+            [key], [[address for address, _ in pieces]], [[length for _, length in pieces]], config
+        )[0]
+
     # ---- get
 
     def get(self, key: str) -> bytes:
@@ -325,6 +364,10 @@ class MooncakeDistributedStore(TensorMethods):
         codes = self._for_each("is_exist", keys, lambda pool: pool.client.size_batch(keys))
         return [1 if code >= 0 else 0 if code in _ABSENT else code for code in codes]
 
+    def get_offload_rpc_read_count(self) -> int:
+        """0: what lies on an SSD is read like everything else."""
+        return 0
+
     def get_size(self, key: str) -> int:
         """Bytes of the value, or -704."""
         return self._for_each("get_size", [key], lambda pool: pool.client.size_batch([key]))[0]
@@ -338,6 +381,14 @@ class MooncakeDistributedStore(TensorMethods):
     def batch_remove(self, keys: Sequence[str], force: bool = False) -> list[int]:
         """remove() for many keys."""
         return self._for_each("remove", keys, lambda pool: pool.client.remove_batch(keys, force=force))
+
+    def batch_replica_clear(self, keys: Sequence[str], segment_name: str = "") -> list[str]:
+        """Removes what no reader may use, and says which keys that were; others keep their values. A copy alone, on the
+        segment of that name, cannot be removed: with a name nothing is."""
+        if segment_name:
+            self._refuse("batch_replica_clear", 0, f"copies are not removed alone, and so none on {segment_name!r}")
+            return []
+        return [key for key, code in zip(keys, self.batch_remove(keys), strict=True) if code == 0]
 
     def remove_all(self, force: bool = False) -> int:
         """Removes all objects that are not leased, or with `force` all. How many, or negative."""

@@ -89,7 +89,9 @@ class StoreCalls:
         )
 
     def _how(self, method: str, config: ReplicateConfig, count: int) -> dict[str, Any] | None:
-        """What a put says to kvpool, but for the node; None for a config that is wrong."""
+        """What a put says to kvpool, but for the node; None for a config that is wrong. TypeError for what is none."""
+        if not isinstance(config, ReplicateConfig):
+            raise TypeError(f"config is a {type(config).__name__}, but must be a ReplicateConfig")
         try:
             how = _DEFAULT_HOW if config is DEFAULT_CONFIG else config.how(count)
         except ValueError as problem:
