@@ -2,7 +2,7 @@
 """As much of torch as mooncake.store uses of it. torch itself comes with the libraries of CUDA, gigabytes, on the index.
 
 What torch does is as its documentation says: frombuffer() shares memory that may be written to and refuses no bytes,
-chunk() gives views that are not contiguous, and may give fewer than it was asked for.
+chunk() gives views that are not contiguous, and may give fewer than it was asked for, conj() is done when it is resolved.
 """
 
 from __future__ import annotations
@@ -52,23 +52,38 @@ class Tensor:
 
     def __init__(self, memory, dtype: DType, shape, offset: int = 0, strides=None, device: str = "cpu") -> None:
         self.memory, self.dtype, self.shape, self.offset, self.device = memory, dtype, tuple(shape), offset, device
+        self.lazy = False  # what memory has is not yet what the elements are
         self.strides = strides or [math.prod(self.shape[i + 1 :]) for i in range(len(self.shape))]
 
     def elements(self) -> list[bytes]:
         size, view = self.dtype.itemsize, memoryview(self.memory).cast("B")
-        places = (
-            self.offset + sum(map(int.__mul__, at, self.strides)) for at in itertools.product(*map(range, self.shape))
-        )
-        return [bytes(view[place * size : (place + 1) * size]) for place in places]
+        indices = itertools.product(*map(range, self.shape))
+        places = (self.offset + sum(map(int.__mul__, at, self.strides)) for at in indices)
+        found = [bytes(view[place * size : (place + 1) * size]) for place in places]
+        return [element[::-1] for element in found] if self.lazy else found
+
+    def like(self, memory, lazy: bool, **view) -> Tensor:
+        made = Tensor(memory, self.dtype, self.shape, **view)
+        made.lazy = lazy
+        return made
 
     def detach(self) -> Tensor:
         return self
 
     def cpu(self) -> Tensor:
-        return Tensor(self.memory, self.dtype, self.shape, self.offset, self.strides)
+        return self.like(self.memory, self.lazy, offset=self.offset, strides=self.strides)
+
+    def conj(self) -> Tensor:
+        return self.like(self.memory, not self.lazy, offset=self.offset, strides=self.strides)
+
+    def resolve_conj(self) -> Tensor:
+        return self.like(bytearray(b"".join(self.elements())), False)
+
+    resolve_neg = resolve_conj
 
     def contiguous(self) -> Tensor:
-        return Tensor(bytearray(b"".join(self.elements())), self.dtype, self.shape)
+        raw = self.like(self.memory, False, offset=self.offset, strides=self.strides)
+        return self.like(bytearray(b"".join(raw.elements())), self.lazy)
 
     def numel(self) -> int:
         return math.prod(self.shape)

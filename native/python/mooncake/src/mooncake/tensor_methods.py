@@ -366,7 +366,7 @@ def _keys_of_rank(keys: Iterable[str], rank: int, size: int) -> list[str]:
 def _value_of(tensor: torch.Tensor) -> bytearray:
     """Header and elements, in the order of rows. Whatever torch raises, for what is no tensor."""
     header = TensorHeader(str(tensor.dtype).removeprefix("torch."), tuple(map(int, tensor.shape)))
-    plain = tensor.detach().cpu().contiguous()
+    plain = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
     address, size = plain.data_ptr(), header.data_bytes
     if size != plain.numel() * plain.element_size() or (size > 0 and address == 0):
         raise ValueError(f"a tensor of shape {header.shape} without {size} bytes of memory")
