@@ -24,7 +24,7 @@ def main(masters: str) -> None:
     print("is_exist     ", store.batch_is_exist(["greeting", "no such key"]))
 
     # Without a copy: straight from and into memory of ours, as engines do with their KV blocks.
-    block = (ctypes.c_char * 4096)(*b"block" * 8)
+    block = (ctypes.c_char * 4096).from_buffer(bytearray(b"block" * 8).ljust(4096))
     address = ctypes.addressof(block)
     store.register_buffer(address, len(block))
     print("put_from     ", store.put_from("block", address, 40))
