@@ -233,6 +233,22 @@ def test_memory_of_this_process_joins_and_leaves(
     other.close()
 
 
+def test_memory_joins_after_setup(pool: LocalPool, prefix: str) -> None:
+    store = open_store(pool)
+    [segment] = store.allocate_and_mount_segment(32 << 20)["segment_ids"]
+    eventually(
+        lambda: [node["state"] for node in pool.view()["nodes"] if node["id"] == segment] == ["ready"], "it counts"
+    )
+    assert store.put(prefix, b"here", ReplicateConfig(preferred_segment=segment)) == 0
+    eventually(
+        lambda: [node["objects"] for node in pool.view()["nodes"] if node["id"] == segment] == [1],
+        "it holds the object",
+    )
+    assert store.unmount_and_free_segment([segment]) == 0
+    eventually(lambda: store.is_exist(prefix) == 0, "the object left with it")
+    store.close()
+
+
 def test_a_closed_store_holds_up_no_removal_of_what_it_held_a_copy_of(pool: LocalPool, prefix: str) -> None:
     stores = [open_store(pool, 64 << 20) for _ in range(2)]
 

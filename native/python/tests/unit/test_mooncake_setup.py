@@ -3,10 +3,12 @@
 
 import inspect
 import logging
+import threading
 from collections.abc import Iterator
 
 import pytest
 from conftest import Fake
+from waiting import eventually
 
 from kvpool import Status
 from mooncake.environment import parse_time
@@ -327,11 +329,60 @@ def test_too_much_memory(store: MooncakeDistributedStore, fake: Fake, caplog: py
 def test_memory_that_no_leader_takes(
     store: MooncakeDistributedStore, fake: Fake, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mooncake.pool._ADMISSION_SECONDS", 0.05)
+    monkeypatch.setattr("mooncake.own_segments._ADMISSION_SECONDS", 0.05)
     fake.state.not_fenced = 1
     assert store.setup("h", "", 16 << 20, 0, "tcp", "", "m:1") == -901
     assert "connected to 1 of 2 masters" in caplog.text
     assert (fake.state.clients, fake.state.nodes) == (0, 0)
+
+
+def test_memory_joins_and_leaves_later(store: MooncakeDistributedStore, fake: Fake) -> None:
+    assert store.setup("10.0.0.5", "", 0, 0, "tcp", "", "m:1") == 0
+    first, second = (store.allocate_and_mount_segment(size, "tcp", "cpu") for size in (1, 64 << 20))
+    assert (first["ret"], first["allocated_size"], second["allocated_size"]) == (0, 16 << 20, 64 << 20)
+    [one], [two] = first["segment_ids"], second["segment_ids"]
+    assert one != two and one.startswith("10.0.0.5:")
+    assert fake.state.nodes == 2
+    assert store.unmount_segment([one, "other"]) == -101 and fake.state.nodes == 2, "all or none"
+    assert store.unmount_and_free_segment([one, one]) == 0
+    assert store.unmount_and_free_segment([one]) == -101
+    assert fake.state.nodes == 1
+    store.close()
+    assert (fake.state.clients, fake.state.nodes) == (0, 0)
+
+
+def test_memory_leaves_after_a_time_or_with_the_store(store: MooncakeDistributedStore, fake: Fake) -> None:
+    assert store.setup("h", "", 16 << 20, 0, "tcp", "", "m:1") == 0
+    [segment] = store.allocate_and_mount_segment(1 << 24)["segment_ids"]
+    assert store.unmount_and_free_segment([segment], 3600) == store.unmount_and_free_segment([segment], 3600) == 0
+    assert fake.state.nodes == 2
+    assert store.unmount_and_free_segment([segment], -1) == -600
+    assert store.unmount_and_free_segment([segment]) == 0, "now after all"
+    assert fake.state.nodes == 1
+    [segment] = store.allocate_and_mount_segment(1 << 24)["segment_ids"]
+    assert store.unmount_segment([segment], 0.02) == 0
+    eventually(lambda: fake.state.nodes == 1, "its time is over")
+    [segment] = store.allocate_and_mount_segment(1 << 24)["segment_ids"]
+    assert store.unmount_segment([segment], 3600) == 0
+    store.close()
+    assert fake.state.nodes == 0
+    timers = [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
+    eventually(lambda: not any(timer.is_alive() for timer in timers), "nothing is waited for any more")
+
+
+def test_memory_that_cannot_join(store: MooncakeDistributedStore, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    none = {"segment_ids": [], "allocated_size": 0}
+    assert store.allocate_and_mount_segment(1) == {"ret": -1, **none}
+    assert store.unmount_segment(["x"]) == -1
+    assert store.setup("h", "", 0, 0, "tcp", "", "m:1") == 0
+    for wrong in ((0,), (-1,), (1 << 70,), (1, "rdma"), (1, "tcp", "npu:0")):
+        assert store.allocate_and_mount_segment(*wrong) == {"ret": -600, **none}
+    fake.state.node_failures, fake.state.node_status = 1, Status.OUT_OF_MEMORY
+    assert store.allocate_and_mount_segment(1) == {"ret": -200, **none}
+    monkeypatch.setattr("mooncake.own_segments._ADMISSION_SECONDS", 0.05)
+    fake.state.not_fenced = 1
+    assert store.allocate_and_mount_segment(1) == {"ret": -901, **none}
+    assert fake.state.nodes == 0
 
 
 def test_what_has_no_effect_is_said(store: MooncakeDistributedStore, caplog: pytest.LogCaptureFixture) -> None:

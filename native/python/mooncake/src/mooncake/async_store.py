@@ -82,6 +82,10 @@ class MooncakeDistributedStoreAsync(MooncakeDistributedStore):
     async_get_hostname = _at_once(MooncakeDistributedStore.get_hostname)
     async_health_check = _at_once(MooncakeDistributedStore.health_check)
 
+    async_allocate_and_mount_segment = _in_thread(MooncakeDistributedStore.allocate_and_mount_segment)
+    async_unmount_and_free_segment = _in_thread(MooncakeDistributedStore.unmount_and_free_segment)
+    async_unmount_segment = _in_thread(MooncakeDistributedStore.unmount_segment)
+
     async_alloc_from_mem_pool = _at_once(MooncakeDistributedStore.alloc_from_mem_pool)
     async_register_buffer = _at_once(MooncakeDistributedStore.register_buffer)
     async_unregister_buffer = _at_once(MooncakeDistributedStore.unregister_buffer)

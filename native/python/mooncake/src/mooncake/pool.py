@@ -4,34 +4,26 @@
 from __future__ import annotations
 
 import logging
-import random
 import socket
-import uuid
 
-import kvpool
-from kvpool import Client, KvpoolError, Status, StorageNode, TransferEngine
+from kvpool import Client, TransferEngine
 from kvpool.registered_ranges import RegisteredRanges
 from mooncake.mem_pool import MemPool
+from mooncake.own_segments import OwnSegment, OwnSegments
 from mooncake.range_reads import RangeReads
 from mooncake.registered_copies import RegisteredCopies
 from mooncake.sessions import SESSION_BYTES_MAX, GetSessions, PutSessions, Room
 from mooncake.settings import AgentSettings, Settings
 
-# Engines open these ports in firewalls for their store clients.
-_PORTS = range(12300, 14300)
-_PORT_TRIES = 20
-
-_ADMISSION_SECONDS = 10.0
-
 
 class Pool:
-    """An open client and what came with it: the embedded storage node of setup(), or the memory of setup_dummy().
+    """An open client and what came with it: memory of this process in the pool, or the memory of setup_dummy().
     Raises KvpoolError when any of it cannot be had."""
 
     def __init__(self, settings: Settings | AgentSettings, logger: logging.Logger) -> None:
         self._logger = logger
         self.reuse = settings.client.reuse
-        self.node: StorageNode | None = None
+        self.segments: OwnSegments | None = None  # None for one that goes through an agent
         self.node_id: str | None = None
         self.memory = MemPool(0)
         self.local_buffer_bytes = 0
@@ -72,8 +64,10 @@ class Pool:
         self.stages = settings.local_buffer_bytes > 0
         self._engine = settings.engine  # open until we are closed, even if its application drops it
         try:
-            if settings.segment_bytes > 0:
-                self._contribute(settings)
+            self.segments = OwnSegments(settings.masters, settings.advertise_host, self._logger)
+            own = self.segments.add(settings.segment_bytes) if settings.segment_bytes > 0 else None
+            if own is not None:
+                self._name_after(own, settings)
             self.client = Client(
                 settings.masters,
                 name=settings.local_hostname,
@@ -86,7 +80,8 @@ class Pool:
             )
             if settings.engine is not None:
                 self.client.use_engine_memory(settings.engine)
-            self._await_admission()
+            if own is not None:
+                self.segments.await_admission(own.node_id)
         except BaseException:
             self.close()
             raise
@@ -108,39 +103,10 @@ class Pool:
         client = getattr(self, "client", None)
         if client is not None:
             client.close()
-        if self.node is not None:
-            self.node.close()
+        if self.segments is not None:
+            self.segments.close()
 
-    def _contribute(self, settings: Settings) -> None:
-        for port in random.sample(_PORTS, _PORT_TRIES):
-            try:
-                # Random, and not the host's name alone: in containers many hosts have the same name.
-                self.node_id = f"{settings.advertise_host}:{port}-{uuid.uuid4().hex[:8]}"
-                self.node = StorageNode(
-                    settings.masters,
-                    settings.segment_bytes,
-                    advertise_host=settings.advertise_host,
-                    port=port,
-                    node_id=self.node_id,
-                )
-            except KvpoolError as error:
-                if error.status != Status.IO:
-                    raise
-                last = error
-                self._logger.info("port %d for the embedded storage node: %s", port, error)
-                continue
-            if settings.local_hostname == settings.advertise_host:
-                self.hostname = f"{settings.local_hostname}:{port}"
-            return
-        raise last
-
-    def _await_admission(self) -> None:
-        if self.node is None or self.node.wait_ready(_ADMISSION_SECONDS):
-            return
-        stats = self.node.stats()
-        raise kvpool.PeerError(
-            Status.TIMEOUT,
-            f"no leader took the memory of this process into the pool within {_ADMISSION_SECONDS:g} s "
-            f"(connected to {stats['masters_connected']} of {stats['masters_total']} masters); "
-            f"can the masters be reached from here?",
-        )
+    def _name_after(self, own: OwnSegment, settings: Settings) -> None:
+        self.node_id = own.node_id
+        if settings.local_hostname == settings.advertise_host:
+            self.hostname = f"{settings.local_hostname}:{own.port}"

@@ -160,10 +160,6 @@ class RangeMethods(StoreCalls):
         rows = map(Row, pointers, sizes, offsets)
         return self._codes(method, keys, [_answer(call(pool), key, row) for key, row in zip(keys, rows, strict=True)])
 
-    def _without_pool(self, method: str) -> list[Any]:
-        """What the reference answers, and the reason in the log."""
-        return self._calls.for_each(None, method, [], lambda pool: [])
-
     def _codes(self, method: str, keys: Sequence[str], answers: Sequence[int | Refused]) -> list[int]:
         """Plain codes, and the first refusal in the log."""
         refused = [(key, answer) for key, answer in zip(keys, answers, strict=True) if isinstance(answer, Refused)]

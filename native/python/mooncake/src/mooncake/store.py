@@ -19,6 +19,7 @@ from mooncake.calls import first_failure
 from mooncake.error_code import ErrorCode, code_of
 from mooncake.host_memory import MooncakeHostMemAllocator, get_alloc_func_addr, get_free_func_addr
 from mooncake.numa import bind_to_numa_node
+from mooncake.own_segments import OwnSegment
 from mooncake.parts import joined
 from mooncake.pool import Pool
 from mooncake.protocols import override_log
@@ -206,6 +207,59 @@ class MooncakeDistributedStore(TensorMethods):
             return 0 if pool.client.stats()["leader_known"] else 2
         except KvpoolError:
             return 1
+
+    # ---- memory of this process in the pool
+
+    def allocate_and_mount_segment(self, size: int, protocol: str = "tcp", location: str = "") -> dict[str, Any]:
+        """Gives more memory of this process to the pool, as setup() does by global_segment_size.
+
+        Args:
+            size: bytes; 16 MiB at least are taken.
+            protocol: "tcp", or "" for it.
+            location: "", "*" or "cpu"; accepted, and the kernel decides.
+
+        Returns:
+            {"ret": 0, "segment_ids": [ID], "allocated_size": BYTES}, where ID is a preferred_segment too; or in "ret" the code
+            of what failed, without segments.
+        """
+        mounted: list[OwnSegment] = []
+
+        def mount(pool: Pool) -> None:
+            if pool.segments is None:
+                raise ValueError("a store that goes through an agent has no memory of its own in the pool")
+            if size <= 0 or protocol not in ("", "tcp") or location not in ("", "*", "cpu"):
+                raise ValueError(f"size {size}, protocol {protocol!r}, location {location!r}: tcp and cpu are served")
+            own = pool.segments.add(size)
+            pool.segments.await_admission(own.node_id)
+            mounted.append(own)
+
+        if self._pool is None:
+            self._without_pool("allocate_and_mount_segment")
+            return {"ret": int(ErrorCode.INTERNAL_ERROR), "segment_ids": [], "allocated_size": 0}
+        code = self._calls.once(self._pool, "allocate_and_mount_segment", mount)
+        ids, sizes = [own.node_id for own in mounted], [own.size for own in mounted]
+        return {"ret": code, "segment_ids": ids, "allocated_size": sum(sizes)}
+
+    def unmount_and_free_segment(self, segment_ids: Sequence[str], grace_period_seconds: int = 0) -> int:
+        """Takes memory of this process back out of the pool, at once or after a time; what lies there alone is gone then, so
+        drain before what shall stay. The segment of setup() has the id that begins with get_hostname().
+
+        Returns:
+            0; -101 when one of them is none of this store's, and then none is taken back; -1 for a store that is not set up.
+        """
+        pool = self._pool
+        if pool is None:
+            self._without_pool("unmount_and_free_segment")
+            return int(ErrorCode.INTERNAL_ERROR)
+        if grace_period_seconds < 0:
+            return self._refuse("unmount_and_free_segment", 1, f"a grace period of {grace_period_seconds} s")[0]
+        if pool.segments is not None and pool.segments.remove(segment_ids, grace_period_seconds):
+            return 0
+        return int(ErrorCode.SEGMENT_NOT_FOUND)
+
+    def unmount_segment(self, segment_ids: Sequence[str], grace_period_seconds: int = 0) -> int:
+        """unmount_and_free_segment()."""
+        return self.unmount_and_free_segment(segment_ids, grace_period_seconds)
 
     # ---- memory
 

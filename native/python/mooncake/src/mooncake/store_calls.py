@@ -101,6 +101,10 @@ class StoreCalls:
             self._without_effect.mention(config)
         return how
 
+    def _without_pool(self, method: str) -> list[Any]:
+        """What the reference answers, and the reason in the log."""
+        return self._calls.for_each(None, method, [], lambda pool: [])
+
     def _refuse(self, method: str, count: int, why: str) -> list[int]:
         """-600 for each of so many, and the reason in the log."""
         self._calls.failures.write(method, INVALID_PARAMS, "the call failed", why)
