@@ -202,6 +202,7 @@ final class SimElection implements ElectionListener {
     @Override
     public void registerStored(Register register) {
         world.trace(() -> master.name + " has stored " + register);
+        master.stored(register);
         tell(() -> master.registerStored(register));
     }
 

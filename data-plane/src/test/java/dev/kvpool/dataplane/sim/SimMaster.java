@@ -287,7 +287,6 @@ final class SimMaster extends SimProcess {
 
     /** This master has asked for it. */
     void registerStored(Register register) {
-        watch.stored(register);
         core.registerStored(register, clockMs());
         perform();
     }
@@ -303,6 +302,11 @@ final class SimMaster extends SimProcess {
 
     void taken(Term term) {
         watch.taken(term);
+    }
+
+    /** It is in the Lease, of which the core hears later. */
+    void stored(Register register) {
+        watch.stored(register);
     }
 
     void renewed(long validUntilMs) {
