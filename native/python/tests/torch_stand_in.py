@@ -2,7 +2,7 @@
 """As much of torch as mooncake.store uses of it. torch itself comes with the libraries of CUDA, gigabytes, on the index.
 
 What torch does is as its documentation says: frombuffer() shares memory that may be written to and refuses no bytes,
-chunk() gives views that are not contiguous, and may give fewer than it was asked for, conj() is done when it is resolved.
+chunk() gives views that are not contiguous, and may give fewer than it was asked for, conj() is left undone until it is resolved.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Tensor:
 
     def __init__(self, memory, dtype: DType, shape, offset: int = 0, strides=None, device: str = "cpu") -> None:
         self.memory, self.dtype, self.shape, self.offset, self.device = memory, dtype, tuple(shape), offset, device
-        self.lazy = False  # what memory has is not yet what the elements are
+        self.lazy: frozenset[str] = frozenset()  # of "conj" and "neg": not yet done to what memory has
         self.strides = strides or [math.prod(self.shape[i + 1 :]) for i in range(len(self.shape))]
 
     def elements(self) -> list[bytes]:
@@ -60,10 +60,11 @@ class Tensor:
         indices = itertools.product(*map(range, self.shape))
         places = (self.offset + sum(map(int.__mul__, at, self.strides)) for at in indices)
         found = [bytes(view[place * size : (place + 1) * size]) for place in places]
-        return [element[::-1] for element in found] if self.lazy else found
+        found = [element[::-1] for element in found] if "conj" in self.lazy else found
+        return [bytes(255 - byte for byte in element) for element in found] if "neg" in self.lazy else found
 
-    def like(self, memory, lazy: bool, **view) -> Tensor:
-        made = Tensor(memory, self.dtype, self.shape, **view)
+    def like(self, memory, lazy: frozenset[str], device: str | None = None, **view) -> Tensor:
+        made = Tensor(memory, self.dtype, self.shape, device=device or self.device, **view)
         made.lazy = lazy
         return made
 
@@ -71,18 +72,25 @@ class Tensor:
         return self
 
     def cpu(self) -> Tensor:
-        return self.like(self.memory, self.lazy, offset=self.offset, strides=self.strides)
+        return self.like(self.memory, self.lazy, "cpu", offset=self.offset, strides=self.strides)
 
-    def conj(self) -> Tensor:
-        return self.like(self.memory, not self.lazy, offset=self.offset, strides=self.strides)
+    def lazily(self, what: str) -> Tensor:
+        return self.like(self.memory, self.lazy ^ {what}, offset=self.offset, strides=self.strides)
+
+    def resolve(self, what: str) -> Tensor:
+        if what not in self.lazy:
+            return self
+        done = self.like(self.memory, frozenset({what}), offset=self.offset, strides=self.strides)
+        return self.like(bytearray(b"".join(done.elements())), self.lazy - {what})
 
     def resolve_conj(self) -> Tensor:
-        return self.like(bytearray(b"".join(self.elements())), False)
+        return self.resolve("conj")
 
-    resolve_neg = resolve_conj
+    def resolve_neg(self) -> Tensor:
+        return self.resolve("neg")
 
     def contiguous(self) -> Tensor:
-        raw = self.like(self.memory, False, offset=self.offset, strides=self.strides)
+        raw = self.like(self.memory, frozenset(), offset=self.offset, strides=self.strides)
         return self.like(bytearray(b"".join(raw.elements())), self.lazy)
 
     def numel(self) -> int:

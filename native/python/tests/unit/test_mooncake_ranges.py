@@ -81,18 +81,21 @@ def test_parts_that_overlap(store: MooncakeDistributedStore, memory: Memory) -> 
     assert (memory[0:100], memory[200:250], memory[400:420]) == (VALUE, VALUE[50:], VALUE[40:60])
 
 
-def test_a_part_that_fails_leaves_the_others_good(store: MooncakeDistributedStore, memory: Memory) -> None:
+def test_a_part_that_fails_leaves_the_others_good(
+    store: MooncakeDistributedStore, memory: Memory, caplog: pytest.LogCaptureFixture
+) -> None:
     store.put_batch(["a", "empty"], [VALUE, b""])
     answers = store.get_into_ranges(
-        [memory.at, memory.elsewhere],
+        [memory.at + 8, memory.elsewhere],
         [["none", "a", "", "empty", "\udfff"], ["a"]],
         [[[0], [0, 10, 20, 30, -1, 40, 1 << 64], [0], [0, 0], [0]], [[0]]],
-        [[[0], [0, 95, -1, 0, 0, 1 << 70, 0], [0], [0, 0], [0]], [[0]]],
+        [[[0], [0, 95, -1, 0, 0, 1 << 70, 0], [0], [0, 0], [0]], [[50]]],
         [[[1], [2, 6, 1, 0, 1, 1, 1], [1], [0, 1], [1]], [[5]]],
     )
     assert answers == [[[-704], [2, -600, -600, 0, -600, -600, -600], [-400], [0, -600], [-400]], [[-600]]]
-    assert memory[0:2] == VALUE[:2]
+    assert memory[0:10] == bytes(8) + VALUE[:2]
     assert memory.outside[:] == bytes(4096), "memory that is not registered is not written to"
+    assert "first 'a': -600 INVALID_PARAMS: 6 bytes at 95 of a value of 100" in caplog.text
 
 
 def test_a_failure_of_the_pool_is_that_of_each_part(
@@ -192,7 +195,7 @@ def test_what_sessions_hold_is_bounded(
     assert store.batch_put_session_start(["q", "r"], [100, 1 << 60]) == [0, -200]
     assert store.batch_put_session_revoke(["p", "q"]) == [0, 0]
     assert store.batch_get_session_start(["b"]) == [0]
-    assert "QUEUE_FULL" in caplog.text
+    assert "first 'b': -200 NO_AVAILABLE_HANDLE: sessions hold 100 of 150 bytes" in caplog.text
     store.close()
 
 

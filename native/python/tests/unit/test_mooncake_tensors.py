@@ -49,9 +49,10 @@ def test_a_view_and_a_tensor_of_a_device_are_stored_as_they_look(
     view = whole.chunk(3, 1)[1]
     assert store.put_tensor("view", view) == 0
     assert store.get_tensor("view") == view
-    lazy = tensor_of(torch, "complex64", (3,)).conj()
-    assert store.put_tensor("lazy", lazy) == 0
-    assert store.get_tensor("lazy") == lazy
+    for what in ("conj", "neg"):
+        lazy = tensor_of(torch, "complex64", (3,)).lazily(what)
+        assert store.put_tensor(what, lazy) == 0
+        assert store.get_tensor(what) == lazy
     whole.device = "npu:0"
     assert store.put_tensor("device", whole) == 0
     assert store.get_tensor("device") == whole

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Sequence
 
 from kvpool import KvpoolError, Status
-from mooncake.error_code import ErrorCode, code_of
+from mooncake.error_code import ErrorCode, Refusal, code_of
 from mooncake.failure_log import FailureLog
 from mooncake.pool import Pool
 
@@ -31,7 +31,7 @@ class Calls:
     def for_each(
         self, pool: Pool | None, method: str, keys: Sequence[str], call: Callable[[Pool], Sequence[int]]
     ) -> list[int]:
-        """`call` answers a length or a kvpool status for each key; the result a length or an ErrorCode."""
+        """`call` answers a length, a kvpool status or a Refusal for each key; the result a length or an ErrorCode."""
         if pool is None:
             return [self._not_set_up(method)] * len(keys)
         try:
@@ -41,7 +41,7 @@ class Calls:
         if min(answers, default=0) >= 0:
             return list(map(int, answers))  # plain numbers, as the reference returns them, not names of statuses
         self._report(pool, method, keys, answers)
-        return [int(answer) if answer >= 0 else code_of(answer) for answer in answers]
+        return [int(answer) if answer >= 0 or isinstance(answer, Refusal) else code_of(answer) for answer in answers]
 
     def once(self, pool: Pool | None, method: str, call: Callable[[Pool], int | None]) -> int:
         """`call` raises or returns a number of 0 or more (None counts as 0)."""
@@ -65,8 +65,12 @@ class Calls:
         failed = [i for i, answer in enumerate(answers) if answer < 0 and answer not in _NOTHING_TO_REPORT]
         if not failed:
             return
-        status = Status(answers[failed[0]])
+        first = answers[failed[0]]
         what = f"{len(failed)} of {len(keys)} keys failed, first {short(keys[failed[0]])}"
+        if isinstance(first, Refusal):
+            self.failures.write(method, int(first), what, first.why)
+            return
+        status = Status(first)
         self.failures.write(method, code_of(status), what, f"{status.name}: {_reason(pool, status)}")
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mooncake's return codes, and the one table from kvpool's statuses to them."""
 
+from __future__ import annotations
+
 from enum import IntEnum
 
 from kvpool import Status
@@ -73,3 +75,14 @@ CODE_OF: dict[int, ErrorCode] = {
 def code_of(status: int) -> int:
     """The plain int that engines compare; a status of a newer library is an internal error."""
     return int(CODE_OF.get(status, ErrorCode.INTERNAL_ERROR))
+
+
+class Refusal(int):
+    """The code of a key that was refused here, so that the library has no sentence for it."""
+
+    why: str
+
+    def __new__(cls, code: ErrorCode, why: str) -> Refusal:
+        self = super().__new__(cls, code)
+        self.why = why
+        return self

@@ -6,9 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from kvpool import KvpoolError
-from mooncake.calls import short
-from mooncake.error_code import ErrorCode, code_of
+from mooncake.error_code import ErrorCode
 from mooncake.pool import Pool
 from mooncake.range_reads import Wanted
 from mooncake.replicate_config import ReplicateConfig
@@ -123,22 +121,17 @@ class RangeMethods(StoreCalls):
     def batch_put_session_end(self, keys: Sequence[str]) -> list[int]:
         """Stores the values of these sessions. 0, and the session is over; or the code of each, and it can go on: -600 also
         while bytes of the value were never written."""
-        pool = self._pool
-        if pool is None:
+        if self._pool is None:
             return self._without_pool("batch_put_session_end")
-        try:
-            answers = pool.put_sessions.end(keys)
-        except KvpoolError as error:
-            answers = [Refused(ErrorCode(code_of(error.status)), str(error))] * len(keys)
-        return self._codes("batch_put_session_end", keys, answers)
+        return self._for_each("batch_put_session_end", keys, lambda pool: pool.put_sessions.end(keys))
 
     def batch_put_session_revoke(self, keys: Sequence[str]) -> list[int]:
         """Drops these sessions and what was written. 0, or -600 for a key without one."""
-        pool = self._pool
-        if pool is None:
+        if self._pool is None:
             return self._without_pool("batch_put_session_revoke")
-        answers = [_answer(pool.put_sessions.revoke, key) for key in keys]
-        return self._codes("batch_put_session_revoke", keys, answers)
+        return self._for_each(
+            "batch_put_session_revoke", keys, lambda pool: [_answer(pool.put_sessions.revoke, key) for key in keys]
+        )
 
     # ---- inside
 
@@ -151,30 +144,22 @@ class RangeMethods(StoreCalls):
         offsets: Sequence[Sequence[int]],
         call: Callable[[Pool], Callable[[str, Row], int]],
     ) -> list[int]:
-        pool = self._pool
-        if pool is None:
+        if self._pool is None:
             return self._without_pool(method)
         if not len(keys) == len(pointers) == len(sizes) == len(offsets):
             lists = f"{len(pointers)} lists of addresses, {len(sizes)} of sizes and {len(offsets)} of offsets"
             return self._refuse(method, len(keys), f"{len(keys)} keys but {lists}")
-        rows = map(Row, pointers, sizes, offsets)
-        return self._codes(method, keys, [_answer(call(pool), key, row) for key, row in zip(keys, rows, strict=True)])
-
-    def _codes(self, method: str, keys: Sequence[str], answers: Sequence[int | Refused]) -> list[int]:
-        """Plain codes, and the first refusal in the log."""
-        refused = [(key, answer) for key, answer in zip(keys, answers, strict=True) if isinstance(answer, Refused)]
-        if refused:
-            key, first = refused[0]
-            what = f"{len(refused)} of {len(keys)} keys failed, first {short(key)}"
-            self._calls.failures.write(method, first.code, what, str(first))
-        return [answer.code if isinstance(answer, Refused) else answer for answer in answers]
+        rows = list(map(Row, pointers, sizes, offsets))
+        return self._for_each(
+            method, keys, lambda pool: [_answer(call(pool), *line) for line in zip(keys, rows, strict=True)]
+        )
 
 
-def _answer(call: Callable[..., int], *arguments: Any) -> int | Refused:
+def _answer(call: Callable[..., int], *arguments: Any) -> int:
     try:
         return call(*arguments)
-    except Refused as why:
-        return why
+    except Refused as refused:
+        return refused.refusal
 
 
 def _parts(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kvpool import Client, Status
+from mooncake.error_code import ErrorCode, Refusal
 from mooncake.range_plan import Line, Part, batches, lines_for
 from mooncake.scratch import Scratch
 
@@ -32,8 +33,8 @@ class RangeReads:
         self._scratch = Scratch(client)
 
     def read(self, wanted: Sequence[Wanted]) -> list[int]:
-        """For each its size, or the negative Status that says why it was not read."""
-        answers: list[int] = [Status.INVALID_ARGUMENT] * len(wanted)
+        """For each its size, or the negative Status or the Refusal that says why it was not read."""
+        answers: list[int] = [0] * len(wanted)
         keys = list(dict.fromkeys(one.key for one in wanted))
         lengths = dict(zip(keys, self._client.size_batch(keys), strict=True))
         parts: dict[str, list[Part]] = {}
@@ -42,10 +43,10 @@ class RangeReads:
             part = Part(number, one.target, one.offset, one.size)
             if length < 0:
                 answers[number] = length
-            elif part.fits(length):
-                answers[number] = 0
-                if one.size > 0:
-                    parts.setdefault(one.key, []).append(part)
+            elif not part.fits(length):
+                answers[number] = _outside(part, length)
+            elif one.size > 0:
+                parts.setdefault(one.key, []).append(part)
         lines = [line for key, of_key in parts.items() for line in lines_for(key, lengths[key], of_key)]
         outside = self._run(lines, answers)
         # One part outside registered memory fails its line: the others of the line are asked for again, each alone.
@@ -78,5 +79,10 @@ def _failure(line: Line, result: int) -> int | None:
     if result == line.length:
         return None
     if result >= 0 or result == Status.BUFFER_TOO_SMALL:
-        return Status.LEASE_EXPIRED  # replaced by a value of another length since it was asked about
+        return Refusal(ErrorCode.LEASE_EXPIRED, "a value of another length took its place during the call")
     return result
+
+
+def _outside(part: Part, length: int) -> Refusal:
+    where = f"{part.size} bytes at {part.offset} of a value of {length} to address {part.target}"
+    return Refusal(ErrorCode.INVALID_PARAMS, f"{where} are not all there")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from kvpool import Client, Keep, Status
 from mooncake.coverage import Coverage
-from mooncake.error_code import ErrorCode, code_of
+from mooncake.error_code import ErrorCode, Refusal
 from mooncake.registered_copies import Copy, RegisteredCopies
 
 SESSION_BYTES_MAX = 4 << 30  # of the values of all sessions of a store, as they are held in its memory
@@ -20,11 +20,11 @@ Key = str
 
 
 class Refused(Exception):
-    """What one key of a call is answered, and why."""
+    """What one key of a call is answered instead."""
 
     def __init__(self, code: ErrorCode, why: str) -> None:
         super().__init__(why)
-        self.code = int(code)
+        self.refusal = Refusal(code, why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,14 @@ class Room:
         self._lock = threading.Lock()
         self._taken = 0
 
-    def take(self, size: int) -> bool:
+    def take(self, size: int) -> Refusal | None:
+        """None when there was room."""
         with self._lock:
             if self._taken + size > self._max:
-                return False
+                why = f"sessions hold {self._taken} of {self._max} bytes, and {size} more are too many: end some first"
+                return Refusal(ErrorCode.NO_AVAILABLE_HANDLE, why)
             self._taken += size
-            return True
+            return None
 
     def give_back(self, size: int) -> None:
         with self._lock:
@@ -86,7 +88,7 @@ class GetSessions:
         self._values: dict[Key, bytes] = {}
 
     def start(self, keys: Sequence[Key]) -> list[int]:
-        """0 or a negative Status for each."""
+        """0, a negative Status or a Refusal for each."""
         answers = {key: min(length, 0) for key, length in zip(keys, self._client.size_batch(keys), strict=True)}
         found = [key for key, answer in answers.items() if answer == 0]
         for key, value in zip(found, self._client.get_batch(found), strict=True):
@@ -94,8 +96,9 @@ class GetSessions:
         return [answers[key] for key in keys]
 
     def _hold(self, key: Key, value: bytes) -> int:
-        if not self._room.take(len(value)):
-            return Status.QUEUE_FULL
+        refusal = self._room.take(len(value))
+        if refusal is not None:
+            return refusal
         with self._lock:
             before = self._values.get(key)
             self._values[key] = value
@@ -157,26 +160,31 @@ class PutSessions:
         self._drafts: dict[Key, _Draft] = {}
 
     def start(self, keys: Sequence[Key], sizes: Sequence[int], how: How, groups: Sequence[str] | None) -> list[int]:
-        """0 or a negative Status for each."""
+        """0, a negative Status or a Refusal for each."""
         of_groups: Sequence[str | None] = groups or [None] * len(keys)
         lines = zip(keys, sizes, of_groups, self._client.size_batch(keys), strict=True)
         return [self._start(key, size, how, group, there) for key, size, group, there in lines]
 
     def _start(self, key: Key, size: int, how: How, group: str | None, there: int) -> int:
-        if there >= 0 or there == Status.BUSY:
-            return Status.EXISTS
+        if there >= 0:
+            return Refusal(ErrorCode.OBJECT_ALREADY_EXISTS, "it has a value")
+        if there == Status.BUSY:
+            return Refusal(ErrorCode.OBJECT_ALREADY_EXISTS, "another client is putting it")
         if there not in (Status.NOT_FOUND, Status.UNAVAILABLE):
             return there
+        if size <= 0:
+            return Refusal(ErrorCode.INVALID_PARAMS, f"a value of {size} bytes")
         with self._lock:
-            if size <= 0 or key in self._drafts:
-                return Status.INVALID_ARGUMENT
-            if not self._room.take(size):
-                return Status.QUEUE_FULL
+            if key in self._drafts:
+                return Refusal(ErrorCode.INVALID_PARAMS, "it has a session already")
+            refusal = self._room.take(size)
+            if refusal is not None:
+                return refusal
             try:
                 self._drafts[key] = _Draft(size, how, group)
-            except OSError:
+            except OSError as problem:
                 self._room.give_back(size)
-                return Status.OUT_OF_MEMORY
+                return Refusal(ErrorCode.NO_AVAILABLE_HANDLE, f"no memory for {size} bytes: {problem}")
         return 0
 
     def write(self, key: Key, row: Row) -> int:
@@ -192,27 +200,25 @@ class PutSessions:
                 draft.written.add(offset, offset + size)
         return row.bytes
 
-    def end(self, keys: Sequence[Key]) -> list[int | Refused]:
-        """For each 0 when it is stored, and its session over then; or why not, and the session goes on."""
-        answers: list[int | Refused] = []
+    def end(self, keys: Sequence[Key]) -> list[int]:
+        """For each 0 when it is stored, and its session is over; or a Status or Refusal, and the session goes on."""
+        answers: list[int] = []
         complete: dict[int, _Draft] = {}
         for number, key in enumerate(keys):
             try:
                 complete[number] = self._complete(key)
                 answers.append(0)
-            except Refused as why:
-                answers.append(why)
+            except Refused as refused:
+                answers.append(refused.refusal)
         by_how: dict[How, list[int]] = {}
         for number, draft in complete.items():
             by_how.setdefault(draft.how, []).append(number)
         try:
             for how, numbers in by_how.items():
                 for number, status in zip(numbers, self._store(how, keys, numbers, complete), strict=True):
+                    answers[number] = status
                     if status == Status.OK:
                         self._drop(keys[number], complete.pop(number))
-                    else:
-                        reason = f"{status.name}: {self._client.explain() or status.text}"
-                        answers[number] = Refused(ErrorCode(code_of(status)), reason)
         finally:
             for draft in complete.values():
                 draft.over = False
